@@ -1,4 +1,4 @@
-"""The read side: the boards of a phase, from standings and releases alone."""
+"""Queries for the boards of a phase, from standings and releases only."""
 
 from leaderboard.boards.queries.board import Board, Pair, Ranges, SliceValue, Summary, Version, by_primary, n_groups_of
 from leaderboard.boards.queries.paging import Page, head_asked, page_of

@@ -1,4 +1,4 @@
-"""A board as it stood when a day ended, from what was released until then. docs/boards.md says what is as of then."""
+"""Reconstruct a board as of the end of a day, from its releases until then; docs/boards.md says what it includes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SYSTEM = "submission__system__"
 
 
 def _of_release(path: str) -> str:
-    """A path from Standing as the one from its release."""
+    """Translate a field path from Standing to the same path from its release."""
     if path == "release_id":
         return "pk"
     return path.removeprefix("release__") if path.startswith("release__") else f"submission__{path}"
@@ -58,20 +58,22 @@ _TEXTS = tuple(_of_release(path) for path in TEXTS)
 
 
 def head_at(phase: Phase, day: date, version: Version | None = None) -> Board:
-    """The board that was shown as the day ended, without its rows; or that version, as far as it had come."""
+    """Return the board that was shown as the day ended, or that of `version` as of then, without its rows."""
     leaderboard = shown_board(phase, version) if version else _shown_at(phase, ends(day))
     gold = leaderboard.gold_version if leaderboard else None
     return Board(phase, leaderboard, gold, [], as_of=day)
 
 
 def ends(day: date) -> datetime:
-    """When a day is over, UTC."""
+    """Return the end of a day in UTC, which is midnight of the next."""
     return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
 def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> list[Row]:
-    """All rows of a board of `head_at`, in no order. Names are told as they are today: what is open stays open, and
-    what is hidden today was not to be known then."""
+    """Return all rows of a board from `head_at`, unordered.
+
+    Names are shown as they are today: public ones stay public, and those hidden today were not to be known then.
+    """
     assert board.leaderboard is not None and board.as_of is not None
     at = ends(board.as_of)
     sign = board_state.direction(board.leaderboard, board.primary)
@@ -79,7 +81,7 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
     chosen, out = decided(board.leaderboard, systems, at)
     best = _represented(board, at, chosen=chosen if lets_choose(board.phase) else {}, sign=sign)
     ranks = ranked(best, out=out, sign=sign)
-    releases = [one.release for one in best.values()]
+    releases = [representative.release for representative in best.values()]
     lines = [
         (ranks.get(line[0]), None, None, out.get(line[0], ""), *line)
         for line in Release.objects.filter(pk__in=releases).values_list(*_FIELDS, *as_text(*_TEXTS))
@@ -91,10 +93,10 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
 
 def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:
     shown = phase.leaderboards.filter(state__in=Leaderboard.PUBLIC, shown_from__lt=at)
-    found = shown.select_related("gold_version", "ranking").order_by("-shown_from", "-pk").first()
-    if found is not None:
-        found.phase = phase  # as it came, with what it was selected with
-    return found
+    board = shown.select_related("gold_version", "ranking").order_by("-shown_from", "-pk").first()
+    if board is not None:
+        board.phase = phase  # the caller's instance, with its related rows loaded
+    return board
 
 
 def _until_then(board: Leaderboard, at: datetime) -> QuerySet[Release]:
@@ -109,39 +111,38 @@ def _until_then(board: Leaderboard, at: datetime) -> QuerySet[Release]:
 
 
 def _ever_hidden(phase: Phase) -> set[int]:
-    """The systems of which a submission to the phase is or was hidden: those that are may stand on no board now."""
+    """Return the systems with a submission to the phase that is or was hidden; they may have no standing today."""
     hidden = HiddenSubmission.objects.filter(submission__phase=phase).order_by()
     return set(hidden.values_list("submission__system", flat=True))
 
 
 def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, Told]:
-    """What represented each system at that moment.
+    """Return the release that represented each system at that moment.
 
-    What stands today and was there already was the best then, too: only the releases of systems that have been
-    represented by another one since, or about which their teams or organisers have decided something, are looked
-    through.
+    A release that represents its system today and existed then was the best then, too. So the releases are searched
+    only for systems that another one has represented since, or whose team or organisers have made a decision.
     """
     leaderboard = board.leaderboard
     assert leaderboard is not None
-    decided_on = [f"system:{pk}" for pk in leaderboard.standings.values_list("system", flat=True)]
-    acts = AuditEntry.objects.filter(action="system.represented", subject__in=decided_on)
+    subjects = [f"system:{pk}" for pk in leaderboard.standings.values_list("system", flat=True)]
+    choices = AuditEntry.objects.filter(action="system.represented", subject__in=subjects)
     hidden = _ever_hidden(leaderboard.phase)
-    turned = {int(subject.removeprefix("system:")) for subject in acts.values_list("subject", flat=True).distinct()}
-    there = Q(release__released_at__lt=at) & ~Q(system__in=turned | hidden)
-    named = ("system__kind", "release__submission_id", "release__submission__received_at", "value")
-    still = leaderboard.standings.filter(there).values_list("release_id", "release__sequence", "system_id", *named)
-    found = {one.system: one for one in (Told(*line) for line in still)}
-    others = {*leaderboard.standings.exclude(there).values_list("system_id", flat=True), *hidden}
-    told = _until_then(leaderboard, at).filter(submission__system__in=others)
-    return found | _best(told, board.primary, chosen=chosen, sign=sign)
+    chose = {int(subject.removeprefix("system:")) for subject in choices.values_list("subject", flat=True).distinct()}
+    unchanged = Q(release__released_at__lt=at) & ~Q(system__in=chose | hidden)
+    fields = ("system__kind", "release__submission_id", "release__submission__received_at", "value")
+    rows = leaderboard.standings.filter(unchanged).values_list("release_id", "release__sequence", "system_id", *fields)
+    current = {release.system: release for release in (Told(*row) for row in rows)}
+    others = {*leaderboard.standings.exclude(unchanged).values_list("system_id", flat=True), *hidden}
+    releases = _until_then(leaderboard, at).filter(submission__system__in=others)
+    return current | _best(releases, board.primary, chosen=chosen, sign=sign)
 
 
-def _best(told: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, Told]:
-    """`choosing.represented` of what was told, chosen by the database: a row a system comes out of it."""
-    # SQLite writes JSON's null out as a word.
+def _best(releases: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, Told]:
+    """Apply the rule of `representative.represented` in the database, which returns one row a system."""
+    # SQLite returns JSON null as the text "null".
     text = NullIf(KeyTextTransform("0", KeyTransform(primary, F("whole__cells"))), Value("null"))
     received = F("submission__received_at")
-    valued = told.alias(whole=FilteredRelation("slices", condition=Q(slices__slice_key=""))).annotate(
+    valued = releases.alias(whole=FilteredRelation("slices", condition=Q(slices__slice_key=""))).annotate(
         value=Cast(text, FloatField())
     )
     by_merit = Window(
@@ -150,18 +151,18 @@ def _best(told: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUID], 
         order_by=[
             Case(When(submission__in=list(chosen.values()), then=0), default=1, output_field=IntegerField()).asc(),
             (F("value") * sign).desc(nulls_last=True),
-            # Of those without a value the one that was released first.
+            # Of releases without a value, the earliest.
             Case(When(value__isnull=False, then=received), default=None, output_field=DateTimeField()).asc(),
             F("sequence").asc(),
         ],
     )
-    named = ("pk", "sequence", f"{_SYSTEM}id", f"{_SYSTEM}kind", "submission_id", "submission__received_at", "value")
-    best = valued.annotate(place=by_merit).filter(place=1).values_list(*named)
-    return {one.system: one for one in (Told(*line) for line in best)}
+    fields = ("pk", "sequence", f"{_SYSTEM}id", f"{_SYSTEM}kind", "submission_id", "submission__received_at", "value")
+    best = valued.annotate(place=by_merit).filter(place=1).values_list(*fields)
+    return {release.system: release for release in (Told(*row) for row in best)}
 
 
 def _until(board: Leaderboard, at: datetime) -> datetime:
-    """Boards that are frozen stay as they were: what was decided later does not reach them."""
+    """Return `at`, or when the board was frozen if that is earlier: later decisions do not affect frozen boards."""
     if board.shown_from is None:
         return at
     later = board.phase.leaderboards.filter(state__in=Leaderboard.PUBLIC, shown_from__gt=board.shown_from)
@@ -170,16 +171,16 @@ def _until(board: Leaderboard, at: datetime) -> datetime:
 
 
 def decided(board: Leaderboard, systems: Collection[int], at: datetime) -> tuple[Mapping[int, UUID], Mapping[int, str]]:
-    """By system what its team had chosen until `at`, and why its organisers had taken it out, from the audit trail."""
+    """Return by system its chosen submission, and its reason for disqualification, as of `at`, from the audit trail."""
     subjects = {f"system:{pk}": pk for pk in systems}
-    acts_until = AuditEntry.objects.filter(action__in=ACTS, subject__in=subjects, at__lt=_until(board, at))
-    found = acts_until.order_by("at", "pk")
-    acts = list(found.values_list("action", "subject", "detail"))
-    named = {detail.get("submission") for _, _, detail in acts} - {None}
-    of_phase = {str(pk) for pk in board.phase.submissions.filter(pk__in=named).values_list("pk", flat=True)}
+    until = AuditEntry.objects.filter(action__in=ACTS, subject__in=subjects, at__lt=_until(board, at))
+    ordered = until.order_by("at", "pk")
+    entries = list(ordered.values_list("action", "subject", "detail"))
+    submissions = {detail.get("submission") for _, _, detail in entries} - {None}
+    of_phase = {str(pk) for pk in board.phase.submissions.filter(pk__in=submissions).values_list("pk", flat=True)}
     chosen: dict[int, UUID] = {}
     out: dict[int, str] = {}
-    for action, subject, detail in acts:
+    for action, subject, detail in entries:
         system = subjects[subject]
         if action == "system.represented":
             if detail["submission"] in of_phase:
@@ -194,7 +195,7 @@ def decided(board: Leaderboard, systems: Collection[int], at: datetime) -> tuple
 
 
 def decided_now(board: Leaderboard, systems: Collection[int]) -> tuple[Mapping[int, UUID], Mapping[int, str]]:
-    """Return what `decided` does, as the board shows it; on a frozen one, what held when it was frozen."""
+    """Return the same as `decided`, as of now; for a frozen board, as of when it was frozen."""
     if board.state == Leaderboard.State.FROZEN:
         return decided(board, systems, timezone.now())
     of_them = {"phase": board.phase_id, "system__in": systems}
@@ -203,7 +204,7 @@ def decided_now(board: Leaderboard, systems: Collection[int]) -> tuple[Mapping[i
 
 
 def day_in(text: str) -> date | None:
-    """2026-11-01; None: none is asked for. Raises AskedError."""
+    """Parse a day such as 2026-11-01; None for empty text. Raises AskedError for other text and for days to come."""
     if not text:
         return None
     today = timezone.now().date()

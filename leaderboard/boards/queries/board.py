@@ -1,4 +1,4 @@
-"""A phase's board: what it rests on, and its rows."""
+"""A phase's board: its gold, scorer, measures, dimensions and rows."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from leaderboard.evaluation import scorer_of_phase as scoring
 from leaderboard.models import Division, GoldVersion, Leaderboard, Phase, Ranking
 
 Pair = tuple[str, str]
-"""Two dimensions, the outer one first."""
+"""Two dimensions, outer first."""
 
 
 Version = tuple[int, int]
-"""(gold version's number, task version): what tells the boards of a phase apart."""
+"""(gold version's number, task version), which identifies a board within its phase."""
 
 
 @dataclass(frozen=True)
 class SliceValue:
-    """One value of a dimension, as a column of a board. n None: nothing was scored yet."""
+    """One value of a dimension, as a column of a board. n: gold units, None until something was scored."""
 
     dimension: str
     value: str
@@ -45,7 +45,7 @@ class SliceValue:
 
 
 class Ranges(StrEnum):
-    """Whether the rank ranges of a board can be shown. NONE: fewer than two systems compete, or they stay hidden."""
+    """State of a board's rank ranges. NONE: fewer than two ranked systems, or the phase does not show ranges."""
 
     NONE = "none"
     COMPUTING = "computing"
@@ -55,8 +55,7 @@ class Ranges(StrEnum):
 
 @dataclass(frozen=True)
 class Summary:
-    """What all rows of a board are together. n_ranked: how many have a rank; shared: the ranks that several have;
-    places: those within tracks."""
+    """Counts over all rows of a board. shared: ranks that several rows have; places: ranks within tracks."""
 
     n_rows: int
     n_ranked: int
@@ -79,9 +78,9 @@ class Summary:
 
 @dataclass(frozen=True)
 class Board:
-    """A phase's current board. `leaderboard` is None until a first release, `gold` until gold is uploaded.
+    """A phase's board. `leaderboard` is None until the first release, `gold` until gold is uploaded.
 
-    rows: all of it, or the page that was asked for; `counted` then tells of all. as_of: how it stood as that day ended.
+    rows: all rows, or those of a page; `counted` then summarises all. as_of: the board is as of the end of that day.
     """
 
     phase: Phase
@@ -101,34 +100,34 @@ class Board:
 
     @cached_property
     def scoring(self) -> scoring.Scoring:
-        """What scored this board, or scores the phase where there is none yet."""
+        """The scorer of this board, or of the phase if there is no board yet."""
         return scoring.of_board(self.leaderboard) if self.leaderboard else scoring.of(self.phase)
 
     @property
     def frozen(self) -> Version | None:
-        """Which board this is, if another one has replaced it."""
+        """The board's version if another board has replaced it, else None."""
         if self.leaderboard is None or self.leaderboard.state != Leaderboard.State.FROZEN:
             return None
         return self.leaderboard.gold_version.number, self.leaderboard.task_version
 
     @cached_property
     def replaced_by(self) -> Leaderboard | None:
-        """The board that was shown after this one, with its gold; None while this one is shown."""
+        """The next board that was shown, with its gold; None unless this one is frozen."""
         if self.frozen is None:
             return None
         number, task_version = self.frozen
         later = Q(gold_version__number__gt=number) | Q(gold_version__number=number, task_version__gt=task_version)
-        shown_ones = self.phase.leaderboards.filter(later, state__in=Leaderboard.PUBLIC)
-        return shown_ones.select_related("gold_version").order_by("gold_version__number", "task_version").first()
+        boards = self.phase.leaderboards.filter(later, state__in=Leaderboard.PUBLIC)
+        return boards.select_related("gold_version").order_by("gold_version__number", "task_version").first()
 
     @cached_property
     def n_groups(self) -> int | None:
-        """How many groups of gold the phase scores; None without gold, or where it is not divided."""
+        """Number of gold groups that the phase scores; None without gold, or if it has no public/private split yet."""
         return n_groups_of(self.phase, self.gold)
 
     @property
     def step(self) -> float | None:
-        """A ladder's, for a share of the whole; None: there is no ladder, or no gold."""
+        """Step of the ladder for an overall proportion; None without a ladder or gold."""
         is_ladder = self.phase.disclosure == Phase.Disclosure.LADDER
         return 1 / math.sqrt(self.n_groups) if is_ladder and self.n_groups else None
 
@@ -138,7 +137,7 @@ class Board:
 
     @property
     def ranges(self) -> Ranges:
-        """How far the rank ranges are."""
+        """State of the rank ranges."""
         if self.leaderboard is None or not reveals_comparisons(self.phase) or self.as_of is not None:
             return Ranges.NONE
         ranking: Ranking | None = getattr(self.leaderboard, "ranking", None)
@@ -150,18 +149,18 @@ class Board:
 
     @property
     def ranking(self) -> Ranking | None:
-        """What the ranges rest on, where there are any."""
+        """The computed ranking behind the rank ranges; None unless they are ready."""
         return self.leaderboard.ranking if self.leaderboard and self.ranges is Ranges.READY else None
 
     @cached_property
     def measures(self) -> Sequence[Measure]:
-        """The measures that exist for this gold: the primary one first, then as they are declared."""
-        known = self.scoring.measures(self.gold) if self.gold else ()
-        return sorted(known, key=lambda measure: measure.name != self.primary)
+        """The measures that exist for this gold: the primary one first, then in the order of declaration."""
+        declared = self.scoring.measures(self.gold) if self.gold else ()
+        return sorted(declared, key=lambda measure: measure.name != self.primary)
 
     @property
     def lacks_outcomes(self) -> bool:
-        """Whether the organisers' own scorer gave the measure that ranks without outcomes, hence without intervals."""
+        """True if a custom scorer returned the primary measure without outcomes, hence without intervals."""
         if self.scoring.scorer is None or not reveals_comparisons(self.phase):
             return False
         cells = (cell for row in self.rows for (measure, _), cell in row.cells.items() if measure == self.primary)
@@ -172,58 +171,61 @@ class Board:
 
     @cached_property
     def dimensions(self) -> Mapping[str, Sequence[str]]:
-        """Each dimension of the gold with its values as shown: those that the task knows first, then by name.
+        """Each dimension of the gold with its values as shown: those that the task declares first, then by name.
 
-        The order of the file is not kept: PostgreSQL stores an object's keys in an order of its own.
+        The order of the file is lost: PostgreSQL does not preserve the order of an object's keys.
         """
         stored = self.gold.dimensions if self.gold else {}
-        known = [one.name for one in TASKS[self.phase.benchmark.task].dimensions]
+        known = [dimension.name for dimension in TASKS[self.phase.benchmark.task].dimensions]
         names = sorted(stored, key=lambda name: (known.index(name) if name in known else len(known), name))
         return {name: [shown(value) for value in stored[name]] for name in names}
 
     @cached_property
     def crossed(self) -> Pair | None:
-        """The two dimensions whose two-way slices the phase has scored, outer first; None: it crosses none."""
+        """The two dimensions whose two-way slices the phase scores, outer first, or None."""
         pair = crossed_by(self.phase)
         return pair if pair and set(pair) <= self.dimensions.keys() else None
 
     @property
     def n_inputs(self) -> int:
-        """How many inputs a system answers: a line of gold makes one."""
+        """Number of inputs that a system answers, one a line of gold."""
         return self.gold.n_lines if self.gold else 0
 
     @property
     def cost_kinds(self) -> Sequence[str]:
-        """Which of costs.KINDS some row tells; none where no system ran as a container."""
+        """Those of costs.KINDS that some row shows; empty if no system ran as a container."""
         return self.summary.cost_kinds
 
     def measures_on(self, dimensions: Collection[str]) -> Sequence[Measure]:
-        """The measures that were revealed on a slice by exactly these dimensions, the primary one first."""
-        wanted = tuple(sorted(dimensions))
-        seen = {m for row in self.rows for m, slice_ in row.cells if tuple(name for name, _ in slice_) == wanted}
+        """Return the measures that were revealed on a slice by exactly these dimensions, the primary one first."""
+        names = tuple(sorted(dimensions))
+        seen = {m for row in self.rows for m, slice_ in row.cells if tuple(name for name, _ in slice_) == names}
         return [measure for measure in self.measures if measure.name in seen]
 
     def n(self, measure: str, slice_: Slice = WHOLE) -> int | None:
-        """How many gold units the measure rests on; the gold decides, so every row says the same."""
+        """Return the number of gold units behind a measure, the same in every row; None if nothing was scored."""
         return next((row.cells[measure, slice_].n for row in self.rows if (measure, slice_) in row.cells), None)
 
     def values(self, dimension: str, measure: str) -> list[SliceValue]:
-        """A dimension's values with the measure's n."""
+        """Return a dimension's values with the measure's n."""
         slices = (((dimension, value),) for value in self.dimensions[dimension])
         return [SliceValue(dimension, s[0][1], self.n(measure, s)) for s in slices]
 
 
 def crossed_by(phase: Phase) -> Pair | None:
-    """What the phase's option `cross` names; `phase` comes with its split selected."""
+    """Return the two dimensions of the phase's option `cross`, or None; `phase` comes with its split loaded."""
     options = {**phase.split.options, **phase.options}
     try:
         return parse_cross(str(options.get(CROSS.name, "")))
-    except ValueError:  # edited by hand in the admin: no reason to show no board at all
+    except ValueError:  # edited by hand in the admin: the board can be shown without it
         return None
 
 
 def n_groups_of(phase: Phase, gold: GoldVersion | None) -> int | None:
-    """How many groups a phase scores of a gold; None where there is no gold, or it is not divided."""
+    """Return the number of gold groups that a phase scores.
+
+    None without gold, or if the phase scores one side of a public/private split that the gold does not have.
+    """
     if gold is None or not phase.half:
         return gold.n_groups if gold else None
     division = Division.objects.filter(gold=gold).first()
@@ -231,7 +233,7 @@ def n_groups_of(phase: Phase, gold: GoldVersion | None) -> int | None:
 
 
 def by_primary(board: Board, slice_: Slice = WHOLE) -> list[Row]:
-    """The board's rows from best to worst, those that do not compete at their value's place."""
+    """Return the board's rows from best to worst by the primary measure, including systems that do not compete."""
     measure = board.measure(board.primary)
     best_first = measure is None or measure.higher_is_better is not False
     return in_order(board.rows, lambda row: row.cell(board.primary, slice_).value, descending=best_first)

@@ -1,4 +1,4 @@
-"""What a citation of a board needs: an address that stays, versions, a date, and a digest of what the board says."""
+"""Citations of a board: permanent URL, gold and task versions, date, and SHA-256 digest of its content."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ OF_A_CELL = ("value", "low", "high", "n")
 
 @dataclass(frozen=True)
 class Citation:
-    """One board as it stood. at: when the latest of its results was published.
+    """One board at a point in time. at: when its latest result was published.
 
-    address: shows the board of this gold and task version, whatever takes its place. sha256: of `canonical(board)`.
+    address: URL of the board of this gold and task version, also after another replaces it. sha256: of
+    `canonical(board)`.
     """
 
     benchmark: str
@@ -42,12 +43,12 @@ class Citation:
 
     @property
     def address_as_of(self) -> str:
-        """Shows the board as the day of its latest result ended, whatever comes later."""
+        """URL of the board as of the end of the day of its latest result."""
         return f"{self.address}?{urlencode({'as_of': self.date})}"
 
     @property
     def text(self) -> str:
-        """For a reference list that is written by hand."""
+        """Plain text for a reference list."""
         name = f"{one_line(self.benchmark)}, {one_line(self.phase)}: leaderboard"
         return f"{name}. {self.address} {self._note}."
 
@@ -62,7 +63,7 @@ class Citation:
             "howpublished": rf"\url{{{self.address}}}",
             "note": self._note,
         }
-        # A month's abbreviation is a macro of BibTeX's own: it stands without braces.
+        # Month abbreviations are BibTeX macros, which take no braces.
         lines = [f"  {name} = {value if name == 'month' else f'{{{value}}}'}" for name, value in fields.items()]
         return f"@misc{{{self.key},\n" + ",\n".join(lines) + "\n}\n"
 
@@ -73,17 +74,17 @@ class Citation:
 
 
 def citation(board: Board) -> Citation | None:
-    """Of a board that was read with all its slices, for the public; None where nothing was published yet."""
-    made_of = board.leaderboard
-    if made_of is None or not board.rows:
+    """Return the citation of a board that was read with all slices, for the public; None if nothing was published."""
+    leaderboard = board.leaderboard
+    if leaderboard is None or not board.rows:
         return None
-    phase, number, version = board.phase, made_of.gold_version.number, made_of.task_version
-    where = [phase.benchmark.slug, phase.slug, number, version]
+    phase, number, version = board.phase, leaderboard.gold_version.number, leaderboard.task_version
+    url_args = [phase.benchmark.slug, phase.slug, number, version]
     return Citation(
         benchmark=phase.benchmark.title,
         phase=phase.title,
         key=f"holdout-{phase.benchmark.slug}-{phase.slug}-gold-{number}-task-{version}",
-        address=settings.BASE_URL + reverse("frozen_board", args=where),
+        address=settings.BASE_URL + reverse("frozen_board", args=url_args),
         gold_version=number,
         task_version=version,
         at=max(row.released_at for row in board.rows),
@@ -92,23 +93,24 @@ def citation(board: Board) -> Citation | None:
 
 
 def canonical(board: Board) -> bytes:
-    """What a board says, as JSON with sorted keys and no white space: equal boards give equal bytes.
+    """Serialize a board as JSON with sorted keys and no white space: equal boards give equal bytes.
 
-    Every revealed score, and what it rests on. Left out is what changes without a result: rank ranges, which come some
-    seconds later, costs, and what organisers and teams write (titles, descriptions, what papers report).
+    Includes every revealed score with its versions and submission. Excludes what changes without a new result: rank
+    ranges, which are computed some seconds later, costs, and texts of organisers and teams (titles, descriptions,
+    reported results).
     """
-    made_of = board.leaderboard
-    told = {
+    leaderboard = board.leaderboard
+    content = {
         "benchmark": board.phase.benchmark.slug,
         "phase": board.phase.slug,
         "split": board.phase.split.name,
         "task": board.phase.benchmark.task,
-        "gold_version": made_of.gold_version.number if made_of else None,
-        "task_version": made_of.task_version if made_of else None,
+        "gold_version": leaderboard.gold_version.number if leaderboard else None,
+        "task_version": leaderboard.task_version if leaderboard else None,
         "primary": board.primary,
         "rows": [_row(row) for row in by_primary(board)],
     }
-    return json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -116,7 +118,7 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         **{name: getattr(row, name) for name in OF_A_ROW},
         "disqualified": row.disqualified,
-        # Only where it says something, so that a board of a phase without tracks keeps its digest.
+        # Omitted when empty, so that boards of phases without tracks keep their digests.
         **({"track": row.track} if row.track else {}),
         "submission": str(row.submission_id),
         "received_at": row.received_at.isoformat(),

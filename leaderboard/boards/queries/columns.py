@@ -1,8 +1,8 @@
-"""The columns of a board's rows, described once for JSON, its schema, CSV, LaTeX, Markdown, pages and sorting.
+"""Columns of a board's rows, declared once for JSON, its schema, CSV, LaTeX, Markdown, pages and sorting.
 
-A new column is a field of `Row` and a line here; `boards/web/tables/row_cells.py` has its cell where that needs markup.
-Scores and costs are no columns of this kind: their number is the board's. Citations list what they hold by themselves
-(`citation.py`), since a column that is added must not change the digests of published boards.
+To add a column, add a field to `Row` and a line here, and its markup, if any, to `boards/web/tables/row_cells.py`.
+Scores and costs are not declared here: their number depends on the board. Citations list their own fields
+(`citation.py`), since a new column must not change the digests of published boards.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ class RowColumn:
     """One column.
 
     name: in JSON, CSV, `?sort=` and `?columns=`.
-    kind: the type of its values; `list` holds texts, a Django enumeration names the texts that there are.
-    null: a row may have no value. help: what the API's schema says of it.
-    attribute: of `Row`; the name, unless another is given.
-    path: from Standing, for the database to sort by; empty: not sortable.
-    csv: its position in the CSV, 0 for not in it; negative ones follow scores and costs, the last is -1.
-    csv_if: the CSV has the column where this attribute of some row is set; empty: always.
-    text: its heading in LaTeX and Markdown; empty: not in them.
-    page: its heading on the board's page, where a reader can leave it out; empty: not there, or always.
-    of_tracks: phases without tracks do not show it on their pages.
+    kind: type of the values; `list` is a list of strings, a Django enumeration names the allowed strings.
+    null: a row may have no value. help: description in the API's schema.
+    attribute: of `Row`; empty: the name.
+    path: field path from Standing, for the database to sort by; empty: not sortable.
+    csv: position in the CSV, 0 for not included; negative positions follow scores and costs, the last is -1.
+    csv_if: include the column in the CSV only if this attribute of some row is set; empty: always.
+    text: heading in LaTeX and Markdown; empty: not included.
+    page: heading on the board's page, for columns that a reader can hide; empty: not on the page, or always shown.
+    of_tracks: not on the pages of phases without tracks.
     """
 
     name: str
@@ -48,7 +48,7 @@ class RowColumn:
 
     @property
     def is_number(self) -> bool:
-        """On a page numbers stand before the scores, everything else after them."""
+        """True for numbers, which pages show before the scores; other columns follow them."""
         return self.kind is int
 
     def value(self, row: Row) -> Any:
@@ -62,7 +62,7 @@ COLUMNS = (
         "rank_low", int, null=True, help="1 + how many are significantly better; null unless `rank_ranges` is ready"
     ),
     RowColumn("rank_high", int, null=True, help="how many compete, less those that are significantly worse"),
-    # The database sorts by the names that this reader is shown.
+    # The database sorts by the names that are shown to this reader.
     RowColumn("system", str, path="told_system", csv=2, text="System"),
     RowColumn("team", str, path="told_team", csv=3, text="Team"),
     RowColumn("kind", System.Kind, csv=4, help="only participants are ranked"),
@@ -101,32 +101,32 @@ COLUMNS = (
     RowColumn("no_cost", str, help="why there is no cost; empty where there is one"),
     RowColumn("submission", UUID, attribute="submission_id", csv=5),
 )
-"""In the order of the JSON."""
+"""All columns, in the order of the JSON."""
 
 SORTABLE = {column.name: column for column in COLUMNS if column.path}
 
 
 def values_of(columns: Sequence[RowColumn]) -> Callable[[Row], tuple[Any, ...]]:
-    """Reads the values of two columns or more from a row at once: a page of JSON has thousands of them."""
+    """Return a getter of two or more columns' values from a row: fast, since a page of JSON has thousands of them."""
     return attrgetter(*(column.attribute or column.name for column in columns))
 
 
 def csv_columns(rows: Sequence[Row]) -> tuple[list[RowColumn], list[RowColumn]]:
-    """The columns of these rows' CSV before the scores and costs, and after them."""
-    found = [
+    """Return the CSV columns of these rows: those before the scores and costs, and those after them."""
+    columns = [
         column
         for column in sorted(COLUMNS, key=attrgetter("csv"))
         if column.csv and (not column.csv_if or any(getattr(row, column.csv_if) for row in rows))
     ]
-    return [column for column in found if column.csv > 0], [column for column in found if column.csv < 0]
+    return [column for column in columns if column.csv > 0], [column for column in columns if column.csv < 0]
 
 
 def text_columns() -> list[RowColumn]:
-    """The columns of a table for people, before its scores."""
+    """Return the columns before the scores in LaTeX and Markdown."""
     return [column for column in COLUMNS if column.text]
 
 
 def page_columns(phase: Phase) -> tuple[list[RowColumn], list[RowColumn]]:
-    """The columns of a phase's page that a reader can leave out: those before the scores, and those after them."""
-    found = [column for column in COLUMNS if column.page and (phase.tracks or not column.of_tracks)]
-    return [c for c in found if c.is_number], [c for c in found if not c.is_number]
+    """Return the columns of a phase's page that a reader can hide: those before the scores, and those after them."""
+    columns = [column for column in COLUMNS if column.page and (phase.tracks or not column.of_tracks)]
+    return [c for c in columns if c.is_number], [c for c in columns if not c.is_number]

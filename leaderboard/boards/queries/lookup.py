@@ -1,7 +1,7 @@
-"""Benchmarks, phases, splits and boards by the names in an address, for pages and API alike.
+"""Look up benchmarks, phases, splits and boards by the names in a URL, for pages and the API.
 
-Each look-up is limited to what the user may see or manage. Anything else raises Http404 after the same queries as a
-name that does not exist, so a refusal takes as long as a miss. `user` None stands for the public.
+Each lookup is limited to what the user may see or manage. Anything else raises Http404 after the same queries as a
+name that does not exist, so a refusal takes as long as a miss. `user` None is the public.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ PUBLIC_PHASE = Prepared(
 
 
 def benchmark_or_404(user: Any, slug: str) -> Benchmark:
-    """A visible benchmark, with its dataset."""
+    """Return a visible benchmark, with its dataset."""
     return get_object_or_404(Benchmark.objects.visible_to(user).select_related("dataset"), slug=slug)
 
 
 def managed_or_404(user: Any, slug: str) -> Benchmark:
-    """A benchmark that the user manages, with its dataset."""
+    """Return a benchmark that the user manages, with its dataset."""
     rows = Benchmark.objects.all() if user.is_curator else user.benchmarks.all()
     return get_object_or_404(rows.select_related("dataset"), slug=slug)
 
 
 def phase_or_404(user: Any, slug: str, phase: str) -> Phase:
-    """A phase of a visible benchmark, with its benchmark, split and their dataset, and scorer."""
+    """Return a phase of a visible benchmark, with its benchmark, split, their dataset, and scorer."""
     if public := PUBLIC_PHASE(slug, phase):
         return public[0]
     if user is None or not user.is_authenticated:
@@ -52,18 +52,18 @@ def phase_or_404(user: Any, slug: str, phase: str) -> Phase:
 
 
 def managed_phase_or_404(user: Any, slug: str, phase: str) -> Phase:
-    """A phase of a benchmark that the user manages, with the same."""
+    """Return a phase of a benchmark that the user manages, with the same related rows as `phase_or_404`."""
     return get_object_or_404(_phases(benchmark=managed_or_404(user, slug)), slug=phase)
 
 
 def split_or_404(user: Any, slug: str, name: str) -> Split:
-    """A visible split of a visible benchmark's dataset, with that dataset."""
+    """Return a visible split of a visible benchmark's dataset, with that dataset."""
     shown = Benchmark.objects.visible_to(user).filter(slug=slug).values("dataset")
     return get_object_or_404(Split.objects.visible_to(user).select_related("dataset"), dataset__in=shown, name=name)
 
 
 def managed_split_or_404(user: Any, slug: str, name: str) -> tuple[Benchmark, Split]:
-    """A split of the dataset of a benchmark that the user manages, with that benchmark."""
+    """Return a benchmark that the user manages and a split of its dataset."""
     benchmark = managed_or_404(user, slug)
     return benchmark, get_object_or_404(benchmark.dataset.splits.select_related("dataset"), name=name)
 
@@ -77,17 +77,17 @@ def board_or_404(
     gold: int | None = None,
     task_version: int = 1,
 ) -> Board:
-    """A visible phase's current board, or that of a gold and task version, which must have been shown.
+    """Return a visible phase's current board, or that of a gold and task version, which must have been shown.
 
-    within: the dimensions whose slices are read; None: all.
+    within: dimensions whose slices are read; None: all.
     """
     version = _version(gold, task_version)
-    found = board_of(phase_or_404(user, slug, phase), within=within, version=version, reader=user)
-    return _shown(found, version)
+    board = board_of(phase_or_404(user, slug, phase), within=within, version=version, reader=user)
+    return _shown(board, version)
 
 
 def cited_board_or_404(user: Any, slug: str, phase: str, *, gold: int | None = None, task_version: int = 1) -> Board:
-    """The same board with all slices and the public names of systems: all readers cite the same bytes."""
+    """Return the board as in `board_or_404`, with all slices and public names: all readers cite the same bytes."""
     version = _version(gold, task_version)
     return _shown(board_of(phase_or_404(user, slug, phase), version=version), version)
 
@@ -95,7 +95,10 @@ def cited_board_or_404(user: Any, slug: str, phase: str, *, gold: int | None = N
 def head_or_404(
     user: Any, slug: str, phase: str, *, as_of: str = "", gold: int | None = None, task_version: int = 1
 ) -> Board:
-    """The same board without its rows, to be read by pages; as_of: as that day ended. Raises AskedError for as_of."""
+    """Return the board as in `board_or_404`, without rows, to be read by pages.
+
+    as_of: a day, for the board as of its end; raises AskedError if it is invalid.
+    """
     version = _version(gold, task_version)
     return _shown(head_asked(phase_or_404(user, slug, phase), as_of, version), version)
 
@@ -111,7 +114,7 @@ def _version(gold: int | None, task_version: int) -> Version | None:
 
 
 def _shown(board: Board, version: Version | None) -> Board:
-    """A board in preparation counts as missing: nobody learns of it from this."""
+    """Raise NotFound for a version that was never shown; a board in preparation counts as missing."""
     if version is not None and board.leaderboard is None:
         raise NotFound("This phase has shown no board of gold version {}, task version {}.".format(*version))
     return board

@@ -1,4 +1,4 @@
-"""One page of a board, filtered, ordered and cut by the database."""
+"""Pages of a board, filtered, ordered and limited by the database."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from leaderboard.core.names.anonymous import told_names
 from leaderboard.models import Phase, Standing
 
 NAMES = ("system", "team")
-"""Columns of what is not told to everybody."""
+"""Columns that may be hidden from some readers."""
 
 Rows = QuerySet[Any]
-"""Of Standing, with what is named here as it goes."""
+"""Standings with the aliases that are added below."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """board: with the rows of this page alone, in order. n: how many rows the filters leave on all pages."""
+    """board: with the rows of this page only, in order. n: number of rows on all pages, after filtering."""
 
     board: Board
     wanted: Wanted
@@ -45,7 +45,7 @@ class Page:
 
     @property
     def before(self) -> int | None:
-        """The number of the page before this one; beyond the last, of the last."""
+        """Number of the previous page, or None; for a page beyond the last one, the last."""
         return min(self.wanted.page - 1, self.last) if self.wanted.page > 1 else None
 
     @property
@@ -54,15 +54,15 @@ class Page:
 
 
 def head_asked(phase: Phase, as_of: str, version: Version | None = None) -> Board:
-    """A board without its rows, as it stands or as the named day ended; raises AskedError."""
+    """Return a board without its rows: the current one, or as of the end of a day; raises AskedError."""
     day = day_in(as_of)
     return head_of(phase, version) if day is None else head_at(phase, day, version)
 
 
 def page_of(board: Board, wanted: Wanted, *, within: Collection[str] | None = (), reader: Any = None) -> Page:
-    """A page of a board that was read without rows.
+    """Return a page of a board that was read without rows.
 
-    within: dimensions whose slices are wanted beside the one that is asked for; None: all of them.
+    within: dimensions whose slices are read in addition to the requested one; None: all.
     """
     if board.leaderboard is None:
         return Page(board, wanted, 0)
@@ -72,74 +72,74 @@ def page_of(board: Board, wanted: Wanted, *, within: Collection[str] | None = ()
     if wanted.filters or wanted.sort.name in NAMES:
         standings = _filtered(_named(_sliced(board.leaderboard.standings.all(), wanted), board, wanted, reader), wanted)
         n = standings.count() if wanted.filters else n
-        found = list(_lines(standings, wanted))
+        lines = list(_lines(standings, wanted))
     else:
-        found = _all_of(wanted)(board.leaderboard.pk)
-    releases = [line[FIELDS.index("release_id")] for line in found]
+        lines = _all_of(wanted)(board.leaderboard.pk)
+    releases = [line[FIELDS.index("release_id")] for line in lines]
     cells = {} if within == () else cells_of(releases, within)
-    for release, line in zip(releases, found, strict=True):
+    for release, line in zip(releases, lines, strict=True):
         cells.setdefault(release, {}).update(cells_on(wanted.slice_, read_json(line[-1]) if line[-1] else {}))
-    lines_alone, counted = (line[:-1] for line in found), board.summary
-    rows = made(board.phase, lines_alone, cells, shared=counted.shared, places=counted.places, reader=reader)
+    without_cells, summary = (line[:-1] for line in lines), board.summary
+    rows = made(board.phase, without_cells, cells, shared=summary.shared, places=summary.places, reader=reader)
     return Page(replace(board, rows=rows), wanted, n)
 
 
 @lru_cache(maxsize=256)
 def _all_of(wanted: Wanted) -> Prepared[Any]:
-    """What reads that page of a board, of the board's number; of what no reader is told otherwise than another."""
+    """Return a compiled query from a board's pk to the lines of a page; only for pages that all readers see alike."""
     return Prepared(lambda board: _lines(_sliced(Standing.objects.filter(leaderboard=board), wanted), wanted), int)
 
 
 def _lines(standings: Rows, wanted: Wanted) -> Rows:
-    first = (wanted.page - 1) * wanted.size
+    start = (wanted.page - 1) * wanted.size
     lines = _ordered(standings, wanted).values_list(*FIELDS, *as_text(*TEXTS, "here__cells"))
-    return lines[first : first + wanted.size]
+    return lines[start : start + wanted.size]
 
 
 def _past(board: Board, wanted: Wanted, within: Collection[str] | None, reader: Any) -> Page:
-    """The same of a day that is over, which the database holds no standings of."""
+    """Return a page of a board as of a past day, for which the database holds no standings."""
     dimensions = None if within is None else {*within, *wanted.dimensions}
-    everything = rows_at(board, within=dimensions, reader=reader)
-    rows = applied(everything, wanted)
-    first = (wanted.page - 1) * wanted.size
-    shown = replace(board, rows=rows[first : first + wanted.size], counted=Summary.of(everything))
-    return Page(shown, wanted, len(rows))
+    all_rows = rows_at(board, within=dimensions, reader=reader)
+    rows = applied(all_rows, wanted)
+    start = (wanted.page - 1) * wanted.size
+    paged = replace(board, rows=rows[start : start + wanted.size], counted=Summary.of(all_rows))
+    return Page(paged, wanted, len(rows))
 
 
 def _sliced(standings: Rows, wanted: Wanted) -> Rows:
-    """Standings with what they tell on the slice (`here`), and on those that are sorted and filtered by."""
-    standings = standings.alias(here=_told_on(wanted.slice_))
+    """Join standings with their scores on the shown slice (`here`), and on those that are sorted and filtered by."""
+    standings = standings.alias(here=_slice_relation(wanted.slice_))
     for alias, column in (("sorted", wanted.sort), ("bounded", wanted.by)):
         if column is not None:
             standings = _valued(standings, wanted, column, alias)
     return standings
 
 
-def _told_on(slice_: Slice) -> FilteredRelation:
+def _slice_relation(slice_: Slice) -> FilteredRelation:
     return FilteredRelation("release__slices", condition=Q(release__slices__slice_key=key_of(slice_)))
 
 
 def _valued(standings: Rows, wanted: Wanted, column: Column, alias: str) -> Rows:
-    """With the number of a column under `alias`; of a plain column, nothing is added."""
+    """Add the number of a score or cost column under `alias`; plain columns need none."""
     if column.key is not None:
         measure, slice_ = column.key
-        place = "here"
+        relation = "here"
         if slice_ != wanted.slice_:
-            place = f"{alias}_on"
-            standings = standings.alias(**{place: _told_on(slice_)})
-        return standings.alias(**{alias: _number("0", KeyTransform(measure, f"{place}__cells"))})
+            relation = f"{alias}_on"
+            standings = standings.alias(**{relation: _slice_relation(slice_)})
+        return standings.alias(**{alias: _number("0", KeyTransform(measure, f"{relation}__cells"))})
     if column.name in costs.KINDS:
         return standings.alias(**{alias: _number(column.name, F("release__cost"))})
     return standings
 
 
 def _number(key: str, of: Combinable | KeyTransform) -> Cast:
-    # SQLite writes JSON's null out as a word.
+    # SQLite returns JSON null as the text "null".
     return Cast(NullIf(KeyTextTransform(key, of), Value("null")), FloatField())
 
 
 def _named(standings: Rows, board: Board, wanted: Wanted, reader: Any) -> Rows:
-    """With the names that the reader is told, where they are asked about: no question may reach a hidden one."""
+    """Add the names that the reader is shown, if the query uses names: it must never match or sort by a hidden one."""
     if not wanted.words and wanted.sort.name not in NAMES:
         return standings
     return standings.alias(**told_names(reader, board.phase.benchmark, "system"))
@@ -159,10 +159,10 @@ def _filtered(standings: Rows, wanted: Wanted) -> Rows:
 
 
 def _ordered(standings: Rows, wanted: Wanted) -> Rows:
-    """As `in_order` has it: without a value last, then the disqualified; of equals, who came first."""
+    """Order as `in_order` does: rows without a value last, then disqualified ones; ties by when they were received."""
     column = wanted.sort
     path = SORTABLE[column.name].path if column.name in SORTABLE else "sorted"
-    place = Lower(path) if column.name in NAMES else F(path)
-    by_value = place.desc(nulls_last=True) if wanted.descending else place.asc(nulls_last=True)
+    key = Lower(path) if column.name in NAMES else F(path)
+    by_value = key.desc(nulls_last=True) if wanted.descending else key.asc(nulls_last=True)
     disqualified = Case(When(disqualified="", then=0), default=1)
     return standings.order_by(disqualified, by_value, "release__submission__received_at", "system_id")

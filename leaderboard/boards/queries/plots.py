@@ -1,4 +1,4 @@
-"""What releases told to be drawn, as pictures and the API read it. From drawings alone, never from outcomes."""
+"""Revealed plot data for charts and the API, read from stored `Drawing` rows only, never from outcomes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leaderboard.models import Drawing
 
 @dataclass(frozen=True)
 class Curve:
-    """A ROC curve on a lattice of as many steps across as up: heights[k] steps up at k steps across."""
+    """A ROC curve on a square lattice: heights[k] steps up at k steps across."""
 
     heights: Sequence[int]
 
@@ -25,20 +25,20 @@ class Curve:
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """(false positive rate, true positive rate), from the left; it begins in the lower left corner."""
-        found = [(place / self.steps, height / self.steps) for place, height in enumerate(self.heights)]
-        return found if self.heights[0] == 0 else [(0.0, 0.0), *found]
+        """(false positive rate, true positive rate) pairs from left to right, starting at (0, 0)."""
+        pairs = [(index / self.steps, height / self.steps) for index, height in enumerate(self.heights)]
+        return pairs if self.heights[0] == 0 else [(0.0, 0.0), *pairs]
 
     def at(self, across: float) -> float:
-        """The true positive rate at a false positive rate, between the lattice's points on the line that joins them."""
-        place = min(int(across * self.steps + 1e-9), self.steps - 1)
-        low, high = self.heights[place], self.heights[place + 1]
-        return (low + (high - low) * (across * self.steps - place)) / self.steps
+        """Return the true positive rate at a false positive rate, interpolated linearly between lattice points."""
+        index = min(int(across * self.steps + 1e-9), self.steps - 1)
+        low, high = self.heights[index], self.heights[index + 1]
+        return (low + (high - low) * (across * self.steps - index)) / self.steps
 
 
 @dataclass(frozen=True)
 class Column:
-    """Units from part `start` up to `end` of the order of a metric's scores; counts: by part of people's order."""
+    """Units in bins `start` to `end` (exclusive) of a metric's ranking; counts: by bin of the human ranking."""
 
     start: int
     end: int
@@ -47,7 +47,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Grid:
-    """A metric against people, both by rank, in as many parts across as up."""
+    """2-D histogram of a metric's ranks against human ranks, with as many bins across as up."""
 
     columns: Sequence[Column]
 
@@ -62,7 +62,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Original claims with generated ones of their groups; evaluator.plots.contrast_pairs says what is counted."""
+    """Counts of pairs of an original and a generated claim of one group; see evaluator.plots.contrast_pairs."""
 
     both: int
     drop: int
@@ -76,7 +76,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What was told of one run."""
+    """The revealed plot data of one run."""
 
     curves: Mapping[Slice, Curve]
     grids: Mapping[Slice, Grid]
@@ -84,21 +84,21 @@ class Drawn:
 
 
 def tells_drawings(board: Board) -> bool:
-    """Whether the board's phase tells any, as its policy stands: a policy that changes takes back what was told."""
+    """Return True if the phase's current policy reveals plot data; a stricter policy hides what was shown before."""
     return board.leaderboard is not None and reveals_drawings(board.phase)
 
 
 def drawn_of(board: Board, rows: Iterable[Row]) -> dict[UUID, Drawn]:
-    """By run what was told of these rows; of those that came before drawings were kept there is nothing."""
+    """Return the revealed plot data of these rows by run; older runs have none stored."""
     if not tells_drawings(board):
         return {}
     runs = [row.run_id for row in rows if row.run_id is not None]
-    found = Drawing.objects.filter(release__run__in=runs).values_list("release__run", "content")
-    return {run: drawn(content) for run, content in found}
+    contents = Drawing.objects.filter(release__run__in=runs).values_list("release__run", "content")
+    return {run: drawn(content) for run, content in contents}
 
 
 def with_drawings(board: Board) -> Collection[UUID]:
-    """The runs on a board of which something was told."""
+    """Return the runs of a board's rows that have revealed plot data."""
     if not tells_drawings(board):
         return ()
     runs = [row.run_id for row in board.rows if row.run_id is not None]
@@ -106,19 +106,19 @@ def with_drawings(board: Board) -> Collection[UUID]:
 
 
 def drawn(content: Mapping[str, Any]) -> Drawn:
-    """A stored drawing."""
+    """Parse stored plot data."""
     return Drawn(
-        curves={slice_of(one["slice"]): Curve(one["heights"]) for one in content.get("curves", [])},
+        curves={slice_of(curve["slice"]): Curve(curve["heights"]) for curve in content.get("curves", [])},
         grids={
-            slice_of(one["slice"]): Grid([Column(**column) for column in one["columns"]])
-            for one in content.get("grids", [])
+            slice_of(grid["slice"]): Grid([Column(**column) for column in grid["columns"]])
+            for grid in content.get("grids", [])
         },
         pairs=Pairs(**content["pairs"]) if "pairs" in content else None,
     )
 
 
 def slice_named(text: str | None) -> Slice:
-    """The one-way slice that `["dimension", "value"]` names; the whole for any other text."""
+    """Parse a one-way slice from `["dimension", "value"]`; any other text is the whole."""
     try:
         name, value = json.loads(text or "")
     except (ValueError, TypeError, RecursionError):
@@ -127,10 +127,10 @@ def slice_named(text: str | None) -> Slice:
 
 
 def known(board: Board, slice_: Slice) -> Slice:
-    """The slice where the board's gold has it, else the whole."""
+    """Return the slice if the board's gold has it, else the whole."""
     return slice_ if all(value in board.dimensions.get(name, ()) for name, value in slice_) else WHOLE
 
 
 def slice_key(slice_: Slice) -> str:
-    """What names a one-way slice in an address; empty: the whole."""
+    """Return a one-way slice as text for a URL, read by `slice_named`; empty for the whole."""
     return json.dumps(slice_[0], ensure_ascii=False) if slice_ else ""

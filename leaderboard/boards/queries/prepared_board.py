@@ -1,4 +1,4 @@
-"""The read side of a rescoring: how far the board in preparation has come, what it changes, what is out of date."""
+"""Queries about rescoring: progress of the board in preparation, its rank changes, and outdated boards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from leaderboard.models import Leaderboard, Phase, Run, Standing, State, System
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the board in preparation has come, counted in predictions; `done` are scored, or rejected for good."""
+    """Progress of the board in preparation, in predictions; `done`: scored, or rejected for good."""
 
     board: Leaderboard
     done: int
@@ -28,18 +28,18 @@ class Progress:
 
 
 def progress_of(phase: Phase) -> Progress | None:
-    """The board in preparation, if there is one."""
+    """Return the progress of the board in preparation; None if there is none."""
     board = board_state.preparing(phase)
     if board is None:
         return None
-    left = board_state.unscored(board)
-    on_the_way = _runs_on(board).filter(prediction__in=left)
-    live = on_the_way.filter(state__in=(State.QUEUED, State.RUNNING))
-    failed = on_the_way.filter(state=State.FAILED).exclude(prediction__in=live.values("prediction"))
+    unscored = board_state.unscored(board)
+    runs = _runs_on(board).filter(prediction__in=unscored)
+    live = runs.filter(state__in=(State.QUEUED, State.RUNNING))
+    failed = runs.filter(state=State.FAILED).exclude(prediction__in=live.values("prediction"))
     total = board_state.to_score(phase).count()
     return Progress(
         board,
-        done=total - left.count(),
+        done=total - unscored.count(),
         total=total,
         failed=failed.values("prediction").distinct().count(),
         running=live.filter(state=State.RUNNING).count(),
@@ -47,7 +47,7 @@ def progress_of(phase: Phase) -> Progress | None:
 
 
 def failed_runs(board: Leaderboard) -> list[Run]:
-    """The last run of each prediction that the board waits for and that no run is on its way for."""
+    """Return the last run, if it failed, of each prediction that the board waits for."""
     runs = _runs_on(board).filter(prediction__in=board_state.unscored(board))
     runs = runs.select_related("prediction__submission__system__team").order_by("queued_at")
     last = {run.prediction_id: run for run in runs.exclude(state=State.CANCELLED)}
@@ -56,7 +56,7 @@ def failed_runs(board: Leaderboard) -> list[Run]:
 
 @dataclass(frozen=True)
 class Change:
-    """A system on the board that is shown and on the one in preparation; None where it has no place or value yet."""
+    """A system's rank and value on the shown board and on the one in preparation; None where it has none."""
 
     system: System
     rank: int | None
@@ -66,14 +66,17 @@ class Change:
 
     @property
     def moves(self) -> bool:
-        """Whether the system has a rank on both boards, and another one."""
+        """True if the system is ranked on both boards, and differently."""
         return None not in (self.rank, self.next_rank) and self.rank != self.next_rank
 
 
 def changes(shown: Leaderboard, prepared: Leaderboard) -> Sequence[Change]:
-    """What changes between a board and the one in its place, in the latter's order; for organisers while prepared."""
+    """Return the changes between the shown board and the prepared one, in the latter's order.
+
+    While the board is in preparation, they are for organisers only.
+    """
     before, after = _standings(shown), _standings(prepared)
-    found = [
+    rows = [
         Change(
             system=(after.get(pk) or before[pk]).system,
             rank=before[pk].rank if pk in before else None,
@@ -83,13 +86,14 @@ def changes(shown: Leaderboard, prepared: Leaderboard) -> Sequence[Change]:
         )
         for pk in before | after
     ]
-    last = len(found) + 1
-    return sorted(found, key=lambda change: (change.next_rank or last, change.rank or last, change.system.name))
+    last = len(rows) + 1
+    return sorted(rows, key=lambda change: (change.next_rank or last, change.rank or last, change.system.name))
 
 
 def outdated() -> list[tuple[Phase, int]]:
-    """Phases whose board was scored by another version of the task than this code has and that no board is
-    prepared for, with the version that they were scored by.
+    """Return phases whose board has an earlier task version than this code, with that version.
+
+    Phases with a complete rescoring in progress are left out.
     """
     shown = Leaderboard.objects.filter(state=Leaderboard.State.CURRENT)
     rows = shown.select_related("phase__benchmark", "phase__scorer", "phase__split__dataset").order_by("phase")
@@ -97,7 +101,7 @@ def outdated() -> list[tuple[Phase, int]]:
 
 
 def outdated_version(phase: Phase) -> int | None:
-    """The task version of the phase's board if this code has a later one and no whole rescoring is on its way."""
+    """Return the task version of the phase's board if it is outdated (see `outdated`), else None."""
     shown = board_state.current(phase)
     return shown.task_version if shown is not None and _is_behind(shown) else None
 
@@ -109,7 +113,7 @@ def _is_behind(shown: Leaderboard) -> bool:
     prepared = board_state.preparing(shown.phase)
     if prepared is None or prepared.task_version != version:
         return True
-    # A submission opens the board of the raised version by itself; the others are queued by a rescoring alone.
+    # A submission opens the board of the new version; only a rescoring queues the other predictions.
     runs = _runs_on(prepared).exclude(state=State.CANCELLED)
     return board_state.unscored(prepared).exclude(pk__in=runs.values("prediction")).exists()
 
