@@ -1,4 +1,4 @@
-"""Reading boards: their rows from standings, systems and releases, in a number of queries that hangs on nothing."""
+"""Read boards: rows from standings, systems and releases, in a constant number of queries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FIELDS = (
     *("release__submission_id", "release__run_id", "release__submission__kind", "release__submission__track"),
 )
 TEXTS = ("release__warnings", "release__cost", "release__submission__received_at", "release__released_at")
-"""What follows FIELDS, as text: Django's own reading of JSON and of moments takes longer than all the rest."""
+"""Follow FIELDS, read as text: Django's conversion of JSON and datetimes takes longer than everything else."""
 TRACK = FIELDS.index("release__submission__track")
 read_json = msgspec.json.decode
 
@@ -49,17 +49,18 @@ def _counted(leaderboard: int) -> QuerySet[Standing, tuple[int, ...]]:
 COUNTED = Prepared(_counted, int)
 
 MOST = 3
-"""How many dimensions a slice may name, to be found by them."""
+"""Maximum number of dimensions of a slice that `within` can select."""
 
 
 def board_of(
     phase: Phase, *, within: Collection[str] | None = None, version: Version | None = None, reader: Any = None
 ) -> Board:
-    """A board of a phase with all of its rows; `phase` comes with its benchmark and split selected.
+    """Return a board of a phase with all of its rows; `phase` comes with its benchmark and split loaded.
 
-    `within` names the dimensions whose slices are wanted beside the whole: a release holds hundreds of scores, and
-    most pages show a few. None: all of them. `version` asks for a board that was shown before; None: the current one.
-    `reader`: the person who is told the names of anonymous systems, if he may know them; None: the public.
+    within: dimensions whose slices are read in addition to the overall scores; None: all. A release holds hundreds of
+    scores, and most pages show a few.
+    version: of a board that was shown before; None: the current one.
+    reader: the user, who sees the names of anonymous systems if permitted; None: the public.
     """
     leaderboard = shown_board(phase, version)
     if leaderboard is None:
@@ -70,7 +71,7 @@ def board_of(
 
 
 def head_of(phase: Phase, version: Version | None = None) -> Board:
-    """A board without its rows, with what they are together: for pages of it."""
+    """Return a board without its rows but with their summary, to be read by pages."""
     leaderboard = shown_board(phase, version)
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
@@ -78,7 +79,7 @@ def head_of(phase: Phase, version: Version | None = None) -> Board:
 
 
 def summary_of(leaderboard: Leaderboard) -> Summary:
-    """What a board's rows are together, counted by the database."""
+    """Summarise a board's rows, counted by the database."""
     ((n_rows, n_ranked, n_ranks, n_competing, n_costs),) = COUNTED(leaderboard.pk) or [(0,) * 5]
     return Summary(
         n_rows=n_rows,
@@ -101,30 +102,32 @@ def _places(leaderboard: Leaderboard) -> Places:
 
 
 def _cost_kinds(leaderboard: Leaderboard) -> tuple[str, ...]:
-    told = leaderboard.standings.exclude(release__cost=None).values_list("release__cost", flat=True)
-    return tuple(kind for kind in costs.KINDS if any(cost and cost.get(kind) is not None for cost in told))
+    published = leaderboard.standings.exclude(release__cost=None).values_list("release__cost", flat=True)
+    return tuple(kind for kind in costs.KINDS if any(cost and cost.get(kind) is not None for cost in published))
 
 
 def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[str] | None, reader: Any) -> list[Row]:
-    """Rows in the order of `standings`, which are all of a board, with the cells of the whole and of the slices by
-    dimensions in `within`."""
-    found = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
-    cells = cells_of([line[5] for line in found], within)
-    return made(phase, found, cells, shared=shared_by(found), places=places_in(phase, found), reader=reader)
+    """Return rows in the order of `standings`, which must be all of a board's.
+
+    They have the overall scores and those of slices by dimensions in `within`; None: of all slices.
+    """
+    lines = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
+    cells = cells_of([line[5] for line in lines], within)
+    return made(phase, lines, cells, shared=shared_by(lines), places=places_in(phase, lines), reader=reader)
 
 
 def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
-    """The ranks that several lines of FIELDS have."""
+    """Return the ranks that several lines of FIELDS share."""
     return {rank for rank, n in Counter(line[0] for line in lines if line[0] is not None).items() if n > 1}
 
 
 def places_in(phase: Phase, lines: Iterable[Sequence[Any]]) -> Places:
-    """The ranks within tracks, of lines of FIELDS that are all of a board."""
+    """Return the ranks within tracks, from lines of FIELDS that must be all of a board's."""
     return places_of((line[TRACK], line[0]) for line in lines) if phase.tracks else {}
 
 
 def as_text(*names: str) -> list[Cast]:
-    """Fields of JSON and of moments, to be read with `read_json` and `moment`."""
+    """Cast JSON and datetime fields to text, to be read with `read_json` and `moment`."""
     return [Cast(name, TextField()) for name in names]
 
 
@@ -137,8 +140,8 @@ def made(
     places: Places,
     reader: Any,
 ) -> list[Row]:
-    """Rows of lines of FIELDS and TEXTS."""
-    tells_ranges = reveals_comparisons(phase)
+    """Build rows from lines of FIELDS and TEXTS. cells: by release."""
+    shows_ranges = reveals_comparisons(phase)
     named = _named(phase, reader)
     titles = {track.name: track.title for track in tracks.of(phase)}
     rows = []
@@ -149,8 +152,8 @@ def made(
         row = Row(
             rank=rank,
             tied=rank is not None and rank in shared,
-            rank_low=low if tells_ranges else None,
-            rank_high=high if tells_ranges else None,
+            rank_low=low if shows_ranges else None,
+            rank_high=high if shows_ranges else None,
             system=name.system,
             team=name.team,
             kind=kind,
@@ -179,33 +182,33 @@ def made(
 
 
 def cells_of(releases: Collection[int], within: Collection[str] | None) -> dict[int, Cells]:
-    """By release the cells of the whole and of the slices by dimensions in `within`; None: of all slices."""
+    """Return by release the scores of the whole and of slices by dimensions in `within`; None: of all slices."""
     slices = ReleaseSlice.objects.filter(release__in=releases)
     if within is not None:
         slices = slices.filter(dimensions__in=_combined(within))
-    found: dict[int, Cells] = {}
+    cells: dict[int, Cells] = {}
     lines = slices.order_by("release", "pk").values_list("release_id", "slice_key", *as_text("cells"))
     for release, key, stored in lines:
-        found.setdefault(release, {}).update(cells_on(slice_named(key), read_json(stored)))
-    return found
+        cells.setdefault(release, {}).update(cells_on(slice_named(key), read_json(stored)))
+    return cells
 
 
 def _combined(within: Collection[str]) -> list[str]:
-    """What ReleaseSlice.dimensions says of the whole, and of slices by up to MOST of these dimensions."""
+    """Return ReleaseSlice.dimensions for the whole and for every subset of up to MOST of these dimensions."""
     names = sorted(set(within))
-    sets = [one for size in range(MOST + 1) for one in combinations(names, size)]
-    return [dimensions_of(tuple((name, "") for name in one)) for one in sets]
+    subsets = [subset for size in range(MOST + 1) for subset in combinations(names, size)]
+    return [dimensions_of(tuple((name, "") for name in subset)) for subset in subsets]
 
 
 def _named(phase: Phase, reader: Any) -> Callable[[int, str, Sequence[Any]], Shown]:
-    """How a system is shown, of its number, its team's name and what OF_A_SYSTEM lists."""
-    told, at = names_for(reader, phase.benchmark), timezone.now()
+    """Return a function from a system's pk, team name and OF_A_SYSTEM values to its names as shown to the reader."""
+    shown_as, at = names_for(reader, phase.benchmark), timezone.now()
 
     def named(pk: int, team: str, described: Sequence[Any]) -> Shown:
         name, description, paper_url, code_url, until, number, team_id = described[: len(OF_A_SYSTEM)]
         if until is None or until <= at:
             return Shown(name, team, description, paper_url, code_url, "", None)
-        return told(
+        return shown_as(
             System(
                 pk=pk,
                 name=name,

@@ -1,4 +1,4 @@
-"""The read side of what papers report: rows beside a board, never ranked."""
+"""Results reported in papers: rows shown with a board, never ranked."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from leaderboard.models.reported_numbers import Value
 
 log = structlog.get_logger(__name__)
 NO_NUMBERS = (ValueError, RecursionError)
-"""What checking them raises, or reading them: JSON may have more digits and brackets than Python reads."""
+"""Raised when numbers are checked or read: JSON may have more digits or nesting than Python can read."""
 OF_A_BENCHMARK = Prepared(lambda benchmark: ReportedResult.objects.filter(benchmark=benchmark), int)
 
 
 @dataclass(frozen=True)
 class ReportedRow:
-    """A row copied from a paper; `cells` has the value as a number and as the paper prints it."""
+    """A row copied from a paper; `cells` has each value as a number and as printed in the paper."""
 
     system: str
     paper: str
@@ -37,47 +37,47 @@ class ReportedRow:
 
 @dataclass(frozen=True)
 class Reported:
-    """All reported rows of a benchmark, never ranked, with the columns that they fill."""
+    """Reported rows of a benchmark, never ranked, with the columns that they fill."""
 
     columns: Sequence[Key]
     rows: Sequence[ReportedRow]
 
     @property
     def table(self) -> list[tuple[ReportedRow, list[str]]]:
-        """Each row with its numbers as printed, in the order of the columns; empty where it has none."""
+        """Each row with its numbers as printed, in the order of the columns; empty text for none."""
         return [(row, [row.cells.get(key, (None, ""))[1] for key in self.columns]) for row in self.rows]
 
     def on(self, *dimensions: str) -> Reported:
-        """What papers report on slices by exactly these dimensions."""
-        wanted = tuple(sorted(dimensions))
-        columns = [key for key in self.columns if tuple(name for name, _ in key[1]) == wanted]
+        """Return the columns on slices by exactly these dimensions, and the rows that fill one."""
+        names = tuple(sorted(dimensions))
+        columns = [key for key in self.columns if tuple(name for name, _ in key[1]) == names]
         return Reported(columns, [row for row in self.rows if any(key in row.cells for key in columns)])
 
     def in_track(self, track: str) -> Reported:
-        """What papers report of one track."""
+        """Return the rows of one track, and the columns that they fill."""
         rows = [row for row in self.rows if row.track == track]
         return Reported([key for key in self.columns if any(key in row.cells for row in rows)], rows)
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A stored row that is shown nowhere, since its numbers are none, and why."""
+    """A stored row that is not shown because its numbers are invalid, with the reason."""
 
     row: ReportedResult
     fault: str
 
 
 def reported_of(benchmark: Benchmark) -> Reported:
-    """A benchmark's reported rows in one query, without those whose numbers cannot be shown."""
-    rows = [_reported(row, told) for row, told in sound(benchmark)]
+    """Return a benchmark's reported rows, in one query, without those whose numbers are invalid."""
+    rows = [_reported(row, values) for row, values in sound(benchmark)]
     columns = list(dict.fromkeys(key for row in rows for key in row.cells))
-    order = {measure.name: place for place, measure in enumerate(TASKS[benchmark.task].measures)}
+    order = {measure.name: index for index, measure in enumerate(TASKS[benchmark.task].measures)}
     columns.sort(key=lambda key: (len(key[1]), order.get(key[0], len(order))))
     return Reported(columns, rows)
 
 
 def sound(benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[Value]]]:
-    """Those of a benchmark's rows that can be shown, with their numbers; the others are logged."""
+    """Yield a benchmark's valid rows with their numbers; log the others."""
     for row in _stored(benchmark):
         try:
             yield row, row.numbers(task=benchmark.task)
@@ -86,18 +86,18 @@ def sound(benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[Value]]]:
 
 
 def left_out(benchmark: Benchmark) -> list[LeftOut]:
-    """Those of its rows that are shown nowhere; for its organisers and the operator."""
-    found = []
+    """Return the benchmark's rows that are not shown; for its organisers and the operator."""
+    invalid = []
     for row in _stored(benchmark):
         try:
             row.numbers(task=benchmark.task)
         except NO_NUMBERS as error:
-            found.append(LeftOut(row, str(error)))
-    return found
+            invalid.append(LeftOut(row, str(error)))
+    return invalid
 
 
 def _stored(benchmark: Benchmark) -> Iterable[ReportedResult]:
-    """Its rows as they lie, by one query unless one of them cannot be read: then each is read when its numbers are."""
+    """Return the stored rows in one query; if one cannot be read, defer the numbers, and each row loads its own."""
     try:
         return OF_A_BENCHMARK(benchmark.pk)
     except NO_NUMBERS:
@@ -106,11 +106,11 @@ def _stored(benchmark: Benchmark) -> Iterable[ReportedResult]:
 
 @functools.lru_cache(maxsize=1000)
 def _log(pk: int, benchmark: str, fault: str) -> None:
-    """Once a process: a page is read often."""
+    """Log each invalid row once a process: pages are read often."""
     log.error("reported_row_left_out", row=pk, benchmark=benchmark, fault=fault)
 
 
-def _reported(result: ReportedResult, told: Iterable[Value]) -> ReportedRow:
+def _reported(result: ReportedResult, values: Iterable[Value]) -> ReportedRow:
     return ReportedRow(
         system=result.system,
         paper=result.paper,
@@ -121,6 +121,6 @@ def _reported(result: ReportedResult, told: Iterable[Value]) -> ReportedRow:
         note=result.note,
         cells={
             (value.measure, slice_of(value.slice)): (None if math.isnan(value.value) else value.value, value.shown)
-            for value in told
+            for value in values
         },
     )

@@ -1,4 +1,4 @@
-"""Which release represents a system, and what rank that has: the rule, of what was told alone."""
+"""The rule for the release that represents each system, and its rank; it depends on revealed values only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaderboard.models import Release, System
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One release. value: of the primary measure of the whole, as revealed; None: it was not."""
+    """One release. value: overall value of the primary measure as revealed, or None."""
 
     release: int
     sequence: int
@@ -24,7 +24,7 @@ class Told:
 
     @classmethod
     def of(cls, release: Release, value: float | None) -> Told:
-        """A release that comes with its submission and system, and what it revealed of the primary measure."""
+        """Build from a release, loaded with its submission and system, and its revealed primary value."""
         submission = release.submission
         return cls(
             release=release.pk,
@@ -38,30 +38,32 @@ class Told:
 
 
 def represented(told: Iterable[Told], *, chosen: Mapping[int, UUID], sign: int) -> dict[int, Told]:
-    """By system the release of the submission that its team chose, without one its best; of equals the one whose
-    submission came first. sign: +1 where more is better, -1 where less is."""
+    """Return by system the release of the submission that its team chose, else its best one.
 
-    def merit(one: Told) -> tuple[bool, bool, float, float]:
-        known = one.value is not None
-        came = one.received_at.timestamp() if known else one.sequence
-        return one.submission == chosen.get(one.system), known, sign * (one.value or 0.0), -came
+    Of equals, the submission received first wins. sign: +1 if higher values are better, else -1.
+    """
+
+    def merit(release: Told) -> tuple[bool, bool, float, float]:
+        has_value = release.value is not None
+        order = release.received_at.timestamp() if has_value else release.sequence
+        return release.submission == chosen.get(release.system), has_value, sign * (release.value or 0.0), -order
 
     best: dict[int, Told] = {}
-    for one in told:
-        held = best.get(one.system)
-        if held is None or merit(one) > merit(held):
-            best[one.system] = one
+    for release in told:
+        previous = best.get(release.system)
+        if previous is None or merit(release) > merit(previous):
+            best[release.system] = release
     return best
 
 
 def ranked(best: Mapping[int, Told], *, out: Collection[int], sign: int) -> dict[int, int]:
-    """Ranks of the systems that compete, shared by ties. out: who is disqualified."""
+    """Return the ranks of the competing systems; ties share a rank. out: disqualified systems."""
     values = {
-        system: sign * one.value
-        for system, one in best.items()
-        if one.value is not None and system not in out and one.kind == System.Kind.PARTICIPANT
+        system: sign * release.value
+        for system, release in best.items()
+        if release.value is not None and system not in out and release.kind == System.Kind.PARTICIPANT
     }
-    places: dict[float, int] = {}
-    for place, value in enumerate(sorted(values.values(), reverse=True), start=1):
-        places.setdefault(value, place)
-    return {system: places[value] for system, value in values.items()}
+    ranks: dict[float, int] = {}
+    for rank, value in enumerate(sorted(values.values(), reverse=True), start=1):
+        ranks.setdefault(value, rank)
+    return {system: ranks[value] for system, value in values.items()}

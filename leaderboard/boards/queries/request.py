@@ -1,4 +1,4 @@
-"""What a reader asks of a board: on which slice, in which order, which rows, which page. The same for pages and API."""
+"""Request parameters of a board, for pages and the API: slice, sort order, filters and page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_ROWS = 500
 
 
 class AskedError(Exception):
-    """A parameter that means nothing on this board; the text says what was found and what was expected."""
+    """An invalid parameter for this board; the text says what was found and what was expected."""
 
     def __init__(self, parameter: str, text: str) -> None:
         super().__init__(text)
@@ -28,14 +28,14 @@ class AskedError(Exception):
 
 @dataclass(frozen=True)
 class Column:
-    """One column: a plain one, a cost, or a measure on a slice (`key`). best_first: more is better there."""
+    """A sortable column: a plain one, a cost, or a measure on a slice (`key`). best_first: higher is better."""
 
     name: str
     key: Key | None = None
     best_first: bool = False
 
     def value(self, row: Row) -> Any:
-        """What stands in the column, to be sorted by; None: nothing."""
+        """Return the row's sort key in this column; None if it has no value."""
         if self.key is not None:
             return row.cell(*self.key).value
         if self.name in costs.KINDS:
@@ -46,10 +46,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Wanted:
-    """slice_: the one that the rows tell of.
+    """Parsed request parameters. slice_: the slice whose scores are shown.
 
-    words: all of them occur in a row's system or team, as the reader is told them. bounds: of the column `by`, both
-    ends belong to it.
+    words: each must occur in a row's system or team name, as shown to the reader. bounds: of the column `by`,
+    inclusive.
     """
 
     sort: Column
@@ -69,24 +69,24 @@ class Wanted:
 
     @property
     def dimensions(self) -> set[str]:
-        """Whatever the slices are by that are shown, sorted and filtered by."""
+        """Dimensions of the slices that are shown, sorted by and filtered by."""
         keys = [column.key for column in (self.sort, self.by) if column and column.key]
         return {name for slice_ in (self.slice_, *(on for _, on in keys)) for name, _ in slice_}
 
 
 def asked(board: Board, given: Mapping[str, str], sorting: Callable[[Column], bool] | None = None) -> Wanted:
-    """What the parameters slice, sort, kind, track, search, by, at_least, at_most, page and page_size name.
+    """Parse the parameters slice, sort, kind, track, search, by, at_least, at_most, page and page_size.
 
-    sorting: whether a column goes from high to low, of the column; None: a leading - of `sort` turns it round.
+    sorting: returns True for columns to sort in descending order; None: best first, reversed by a leading - of `sort`.
     Raises AskedError.
     """
     slice_ = slice_in(board, given["slice"], ":") if given.get("slice") else WHOLE
-    named = given.get("sort", "")
-    column = column_in(board, named.removeprefix("-"), slice_) if named else first_column(board, slice_)
+    sort = given.get("sort", "")
+    column = column_in(board, sort.removeprefix("-"), slice_) if sort else first_column(board, slice_)
     by, bounds = _bounds(board, given, slice_)
     return Wanted(
         sort=column,
-        descending=sorting(column) if sorting else column.best_first != named.startswith("-"),
+        descending=sorting(column) if sorting else column.best_first != sort.startswith("-"),
         slice_=slice_,
         kind=_kind(given.get("kind", "")),
         track=_track(board, given.get("track", "")),
@@ -99,13 +99,13 @@ def asked(board: Board, given: Mapping[str, str], sorting: Callable[[Column], bo
 
 
 def applied(rows: Iterable[Row], wanted: Wanted) -> list[Row]:
-    """Rows as they are asked for, all pages: what the database does, for rows that it does not hold."""
-    kept = [row for row in rows if _keeps(wanted, row)]
-    kept.sort(key=lambda row: (row.received_at, row.system_id))
-    return in_order(kept, wanted.sort.value, descending=wanted.descending)
+    """Filter and sort rows in Python, for boards of past days, which the database cannot page. Returns all pages."""
+    matches = [row for row in rows if _matches(wanted, row)]
+    matches.sort(key=lambda row: (row.received_at, row.system_id))
+    return in_order(matches, wanted.sort.value, descending=wanted.descending)
 
 
-def _keeps(wanted: Wanted, row: Row) -> bool:
+def _matches(wanted: Wanted, row: Row) -> bool:
     names = (row.system.casefold(), row.team.casefold())
     if not all(any(word.casefold() in name for name in names) for word in wanted.words):
         return False
@@ -118,13 +118,13 @@ def _keeps(wanted: Wanted, row: Row) -> bool:
 
 
 def first_column(board: Board, slice_: Slice = WHOLE) -> Column:
-    """What a board is sorted by unless something else is asked for: the measure that ranks."""
+    """Return the default sort column: the primary measure on the slice."""
     measure = board.measure(board.primary)
     return Column(board.primary, (board.primary, slice_), measure is None or measure.higher_is_better is not False)
 
 
 def column_in(board: Board, name: str, slice_: Slice = WHOLE, parameter: str = "sort") -> Column:
-    """The column of that name; a measure without brackets is meant on `slice_`. Raises AskedError."""
+    """Return the column of that name; a measure without brackets refers to `slice_`. Raises AskedError."""
     if name in SORTABLE or name in costs.KINDS:
         return Column(name)
     measure, bracket, inner = name.partition("[")
@@ -139,19 +139,19 @@ def column_in(board: Board, name: str, slice_: Slice = WHOLE, parameter: str = "
 
 
 def slice_in(board: Board, text: str, joint: str) -> Slice:
-    """`property:CEO` or `origin:generated,label:SUPPORTS`, the joint between; raises AskedError.
+    """Parse `property:CEO` or `origin:generated,label:SUPPORTS`, here with the joint ":"; raises AskedError.
 
-    Read against what there is, since names and values may hold any sign.
+    Matches the board's own dimensions and values, since these may contain any character.
     """
-    rest, found = text, dict[str, str]()
+    rest, values_by_name = text, dict[str, str]()
     while rest:
         part = _part(board, rest, joint)
-        if part is None or part[0] in found:
+        if part is None or part[0] in values_by_name:
             known = ", ".join(f"{name}{joint}{value}" for name, values in board.dimensions.items() for value in values)
             raise AskedError("slice", f'"{text}" is no slice here, expected one of: {known or "none"}.')
-        found[part[0]] = part[1]
+        values_by_name[part[0]] = part[1]
         rest = rest[len(joint.join(part)) + 1 :]
-    return tuple(sorted(found.items()))
+    return tuple(sorted(values_by_name.items()))
 
 
 def _part(board: Board, text: str, joint: str) -> tuple[str, str] | None:

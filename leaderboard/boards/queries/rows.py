@@ -1,4 +1,4 @@
-"""What a board's table is made of: cells by measure and slice, rows by system, and their order."""
+"""Rows of a board, one a system, with their scores by measure and slice, and their order."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from leaderboard.boards.disclosure.costs import Cost
 from leaderboard.models import System
 
 Slice = tuple[tuple[str, str], ...]
-"""(dimension, value as shown) pairs in the order of their names; the whole is ()."""
+"""(dimension, value as shown) pairs, sorted by dimension; the whole is ()."""
 
 WHOLE: Slice = ()
 
 
 class Cell(NamedTuple):
-    """One revealed score. value None: the measure has none there. low, high None: no interval."""
+    """One revealed score with its interval. value None: undefined there. low, high None: no interval. n: gold units."""
 
     value: float | None
     low: float | None = None
@@ -41,13 +41,13 @@ Cells = dict[Key, Cell]
 class Row:
     """One system of a board. rank None: it does not compete, or has no value.
 
-    rank_low, rank_high: the ranks that the differences between systems leave it, None until they are computed.
-    received_at: when its submission came; released_at: when these scores were published, which a rescoring does anew.
-    cost: of its container, None where none is told; `no_cost` says why. disqualified: the organisers' public reason.
-    anonymous_until: the public is told no name until then; `system` and `team` are what this reader is told,
-    is_hidden: which is not the name.
-    track: what its submissions declare, empty where the phase has no tracks; track_rank: its rank among those that
-    declare the same, None without a rank.
+    rank_low, rank_high: its rank range, from significant differences; None until computed.
+    received_at: of its submission; released_at: when these scores were published, which a rescoring repeats.
+    cost: of its container, None if not shown; `no_cost` says why. disqualified: the organisers' public reason.
+    anonymous_until: hidden from the public until then; `system` and `team` are the names shown to this reader, and
+    is_hidden is True if they are not the real ones.
+    track: declared by its submissions, empty if the phase has no tracks; track_rank: rank within the track, None
+    without a rank.
     """
 
     rank: int | None
@@ -82,51 +82,51 @@ class Row:
         return self.kind == System.Kind.PARTICIPANT and not self.disqualified
 
     def cell(self, measure: str, slice_: Slice = WHOLE) -> Cell:
-        """What was revealed, or a cell without a value."""
+        """Return the revealed score, or one without a value."""
         return self.cells.get((measure, slice_), NO_CELL)
 
     def spent(self, kind: str) -> float | None:
-        """One of costs.KINDS."""
+        """Return the cost of a kind in costs.KINDS, or None."""
         return None if self.cost is None else self.cost.as_dict()[kind]
 
 
 def slice_of(named: Mapping[str, object]) -> Slice:
-    """A stored slice as a key."""
+    """Convert a stored slice to a `Slice`."""
     return tuple(sorted((name, shown(value)) for name, value in named.items()))
 
 
 def shown(value: object) -> str:
-    """A slice's value on a board: strings stand for themselves, other values are shown as JSON writes them."""
+    """Format a slice's value for a board: strings unchanged, other values as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def in_order(rows: Iterable[Row], value: Callable[[Row], float | str | None], *, descending: bool) -> list[Row]:
-    """Rows by a value, stable; in either direction those without one come last, and after them the disqualified."""
+    """Sort rows by a value, stably; rows without one come last in either direction, then disqualified ones."""
     rows = list(rows)
-    known = [row for row in rows if value(row) is not None]
-    known.sort(key=value, reverse=descending)  # type: ignore[arg-type]
-    return sorted(known + [row for row in rows if value(row) is None], key=lambda row: bool(row.disqualified))
+    valued = [row for row in rows if value(row) is not None]
+    valued.sort(key=value, reverse=descending)  # type: ignore[arg-type]
+    return sorted(valued + [row for row in rows if value(row) is None], key=lambda row: bool(row.disqualified))
 
 
 def label(key: Key) -> str:
-    """A column's name: `link_f1`, or `link_f1[property=CEO]`."""
+    """Return a column's name: `link_f1`, or `link_f1[property=CEO]`."""
     measure, slice_ = key
     return measure + (f"[{','.join(f'{name}={value}' for name, value in slice_)}]" if slice_ else "")
 
 
 def key_of(slice_: Slice) -> str:
-    """A slice as it is stored: canonical JSON; empty for the whole."""
+    """Serialize a slice for the database: canonical JSON; empty for the whole."""
     return _json(dict(slice_)) if slice_ else ""
 
 
 def dimensions_of(slice_: Slice) -> str:
-    """The dimensions that a slice names as they are stored: a JSON list; empty for the whole."""
+    """Serialize a slice's dimensions for the database: a JSON list; empty for the whole."""
     return _json([name for name, _ in slice_]) if slice_ else ""
 
 
 @lru_cache(maxsize=10_000)
 def slice_named(key: str) -> Slice:
-    """What `key_of` wrote."""
+    """Parse a slice from the output of `key_of`."""
     return tuple(sorted(json.loads(key).items())) if key else WHOLE
 
 
@@ -135,5 +135,5 @@ def _json(value: object) -> str:
 
 
 def cells_on(slice_: Slice, stored: Mapping[str, Sequence[Any]]) -> Cells:
-    """The cells of one stored slice: {measure: [value, low, high, n]}."""
+    """Build the scores of one slice from stored {measure: [value, low, high, n]}."""
     return {(measure, slice_): Cell(*numbers) for measure, numbers in stored.items()}

@@ -1,4 +1,4 @@
-"""The read side of a system: the boards on which it stands, and what was told of its runs on each."""
+"""Queries for a system's page: its standing on each board, and the revealed scores of its runs there."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from leaderboard.boards.queries import Cell, board_state
 from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
 
 OF_A_RECEIPT = ("gold_version", "task", "task_version", "options", "code_sha256", "resamples", "seed", "packages")
-"""What everybody is told of how a number was made; files and their digests are their team's."""
+"""Public fields of a run's provenance; files and their digests are visible to the team only."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """One board that is or was shown, and the system's row there. rank None: it is not ranked."""
+    """A board that is or was shown, and the system's standing there."""
 
     standing: Standing
     phase: Phase
@@ -34,7 +34,7 @@ class Place:
 
     @property
     def declared(self) -> Submission:
-        """The submission that represents it, with its phase: what tells its track."""
+        """The submission that represents the system, with its phase; it declares the track."""
         submission = self.release.submission
         submission.phase = self.phase
         return submission
@@ -45,20 +45,20 @@ class Place:
 
     @property
     def rank_range(self) -> tuple[int, int] | None:
-        """The ranks that differences leave open, where the phase tells them and they are computed."""
+        """The rank range, if it is computed and the phase shows it."""
         low, high = self.standing.rank_low, self.standing.rank_high
         return (low, high) if low is not None and high is not None and reveals_comparisons(self.phase) else None
 
     @property
     def receipt(self) -> dict[str, Any]:
-        """What made the numbers, as far as everybody may know it."""
-        made = self.release.run.provenance
-        return {name: made[name] for name in OF_A_RECEIPT if name in made}
+        """The public part of the run's provenance."""
+        provenance = self.release.run.provenance
+        return {name: provenance[name] for name in OF_A_RECEIPT if name in provenance}
 
 
 @dataclass(frozen=True)
 class Told:
-    """The primary measure of one run, as it was revealed."""
+    """The revealed primary score of one run."""
 
     system_id: int
     submission_id: UUID
@@ -67,7 +67,7 @@ class Told:
 
 
 def places_of(system: System, reader: Any) -> list[Place]:
-    """The boards of benchmarks that the reader may see, current ones first, then the latest."""
+    """Return the system's standings on boards that the reader may see, current boards first, then the latest."""
     standings = Standing.objects.filter(
         system=system,
         leaderboard__state__in=Leaderboard.PUBLIC,
@@ -80,14 +80,14 @@ def places_of(system: System, reader: Any) -> list[Place]:
         "release__run",
         "release__submission",
     )
-    found = [Place(row, row.leaderboard.phase, primary_cell(row.release)) for row in standings]
-    found.sort(key=lambda place: place.board.pk, reverse=True)
-    found.sort(key=lambda place: not place.is_current)
-    return found
+    entries = [Place(row, row.leaderboard.phase, primary_cell(row.release)) for row in standings]
+    entries.sort(key=lambda entry: entry.board.pk, reverse=True)
+    entries.sort(key=lambda entry: not entry.is_current)
+    return entries
 
 
 def primary_cell(release: Release) -> Cell | None:
-    """The primary measure of the whole as it was revealed; None: nothing was."""
+    """Return the revealed overall score by the primary measure, or None."""
     for score in release.values:
         if score["measure"] == release.primary and not score["slice"] and score["value"] is not None:
             return Cell(score["value"], score["low"], score["high"], score["n"])
@@ -95,26 +95,25 @@ def primary_cell(release: Release) -> Cell | None:
 
 
 def told_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[Told]:
-    """Every score that a board's releases told of these systems, in the order in which their submissions came; of
-    hidden ones none."""
+    """Return the revealed primary scores of these systems on a board, in order of submission, without hidden ones."""
     releases = board_state.shown_releases(board).filter(submission__system__in=list(systems))
-    found = [
+    scores = [
         Told(release.submission.system_id, release.submission_id, release.submission.received_at, cell)
         for release in releases
         if (cell := primary_cell(release)) is not None
     ]
-    return sorted(found, key=lambda told: (told.at, str(told.submission_id)))
+    return sorted(scores, key=lambda score: (score.at, str(score.submission_id)))
 
 
 def records(told: Iterable[Told], *, higher_is_better: bool = True) -> list[Told]:
-    """Those that were better than all before them: of one system the runs that stood on its board for everybody.
+    """Return the scores that were better than all before them: for one system, those that everybody saw on its board.
 
-    What never stood there is its team's own business.
+    The others were never public.
     """
-    found: list[Told] = []
-    for one in told:
-        last = found[-1].cell.value if found else None
-        value = one.cell.value
+    best: list[Told] = []
+    for score in told:
+        last = best[-1].cell.value if best else None
+        value = score.cell.value
         if value is not None and (last is None or (value > last if higher_is_better else value < last)):
-            found.append(one)
-    return found
+            best.append(score)
+    return best

@@ -1,4 +1,4 @@
-"""Ranks within the tracks of a phase, from the ranks on its whole board."""
+"""Ranks within the tracks of a phase, derived from the ranks on its whole board."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 Places = Mapping[tuple[str, int], tuple[int, bool]]
-"""(track, rank on the whole board) -> (rank within the track, whether several systems of the track share it)."""
+"""(track, rank on the whole board) -> (rank within the track, True if several systems of the track share it)."""
 
 
 def places_of(ranked: Iterable[tuple[str, int | None]]) -> Places:
-    """`ranked`: the track and the rank of each system of a board, None where it has no rank. Systems without a track
-    have no place in one.
+    """Return the ranks within tracks. ranked: track and rank (or None) of each system of a board.
 
-    Within a track a system's rank is 1 + how many of the track are before it; who ties on the board ties there.
+    A system's rank within its track is 1 + the number of better systems there; ties on the board are ties there.
+    Systems without a track or rank are left out.
     """
     counts: dict[str, Counter[int]] = {}
     for track, rank in ranked:
         if track and rank is not None:
             counts.setdefault(track, Counter())[rank] += 1
-    found: dict[tuple[str, int], tuple[int, bool]] = {}
+    track_ranks: dict[tuple[str, int], tuple[int, bool]] = {}
     for track, ranks in counts.items():
-        before = 0
+        n_better = 0
         for rank, n in sorted(ranks.items()):
-            found[track, rank] = before + 1, n > 1
-            before += n
-    return found
+            track_ranks[track, rank] = n_better + 1, n > 1
+            n_better += n
+    return track_ranks

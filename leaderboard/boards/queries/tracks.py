@@ -1,4 +1,4 @@
-"""The tracks of a phase: what a submission says of itself that no score can tell, such as which data it learnt from."""
+"""Tracks of a phase, declared by submissions: properties that no score can show, such as the training data used."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from leaderboard.models import Phase
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*\Z")
 MOST = 20
 LONGEST = {"name": 80, "title": 200, "description": 1000}
-"""Characters."""
+"""Maximum length of each field, in characters."""
 Stored = list[dict[str, str]]
 
 
 @dataclass(frozen=True)
 class Track:
-    """name: what addresses and commands say; title and description: what people read."""
+    """name: in URLs and commands; title and description: shown to readers."""
 
     name: str
     title: str
@@ -25,24 +25,24 @@ class Track:
 
 
 def of(phase: Phase) -> list[Track]:
-    """In the organisers' order; none where submissions declare nothing."""
-    return [Track(one["name"], one["title"], one.get("description", "")) for one in phase.tracks]
+    """Return the phase's tracks in the organisers' order; empty if it has none."""
+    return [Track(item["name"], item["title"], item.get("description", "")) for item in phase.tracks]
 
 
 def title_of(phase: Phase, name: str) -> str:
-    """A track's title; its name, should it be none of the phase's."""
+    """Return a track's title, or its name if the phase has no such track."""
     return next((track.title for track in of(phase) if track.name == name), name)
 
 
 def checked(given: Sequence[Mapping[str, object]]) -> Stored:
-    """As a phase stores them; raises ValueError with the track at fault, what was found and what was expected."""
+    """Validate and normalise tracks for storage; raises ValueError with the track, its problem and what is expected."""
     if len(given) > MOST:
         raise ValueError(f"there are {len(given)} tracks, expected at most {MOST}")
-    found = [_checked(number, dict(one)) for number, one in enumerate(given, start=1)]
-    names = [track.name for track in found]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"the track {twice[0]} stands twice, expected each name once")
-    return [asdict(track) for track in found]
+    tracks = [_checked(number, dict(item)) for number, item in enumerate(given, start=1)]
+    names = [track.name for track in tracks]
+    if duplicates := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"the track {duplicates[0]} stands twice, expected each name once")
+    return [asdict(track) for track in tracks]
 
 
 def _checked(number: int, given: dict[str, object]) -> Track:

@@ -1,4 +1,4 @@
-"""The boards of a phase that were shown: the current one and those before it."""
+"""The public boards of a phase: the current one and those that it replaced."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ FROZEN = Prepared(partial(_in_state, Leaderboard.State.FROZEN), int)
 
 
 def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | None:
-    """The phase's current board, or the one of that version if it was ever shown."""
+    """Return the phase's current board, or that of a version if it was ever shown; else None."""
     if version is None:
-        found = next(iter(CURRENT(phase.pk)), None)
+        board = next(iter(CURRENT(phase.pk)), None)
     else:
         public = Leaderboard.objects.filter(phase=phase, state__in=Leaderboard.PUBLIC).select_related(*OF_A_BOARD)
-        found = public.filter(gold_version__number=version[0], task_version=version[1]).first()
-    if found is not None:
-        found.phase = phase  # as it came, with what it was selected with
-    return found
+        board = public.filter(gold_version__number=version[0], task_version=version[1]).first()
+    if board is not None:
+        board.phase = phase  # the caller's instance, with its related rows loaded
+    return board
 
 
 def frozen_boards(phase: Phase) -> list[Leaderboard]:
-    """The boards that were current before, the latest first."""
+    """Return the boards that were current before, latest first."""
     return FROZEN(phase.pk)
