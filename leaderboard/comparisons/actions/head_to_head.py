@@ -1,8 +1,7 @@
-"""Two systems of a board side by side: asked for by a reader, computed once by a worker, stored.
+"""Head-to-head comparisons of two systems: requested by a reader, computed once by a worker, and stored.
 
-A run's outcomes never change, so what was computed for two runs holds for good. Whoever reads may ask, therefore no
-more than MOST_WAITING wait at a time, each reader's share of them is bounded where requests are read, and only pairs
-that stand on a board that is shown are computed.
+A run's outcomes never change, so a comparison of two runs stays valid. Every reader may request one, so the queue is
+limited to MOST_WAITING, `web/rate_limit.py` limits each reader, and only pairs on a public board are computed.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError, Work
 
 MOST_WAITING = 20
-"""On the whole site: what a reader may keep from the workers for a minute or two, not more."""
+"""On the whole site, so that readers cannot occupy the workers for more than a minute or two."""
 WAITING = SideBySide.objects.select_related(
     "leaderboard__phase__benchmark",
     "leaderboard__phase__scorer",
@@ -40,7 +39,7 @@ WAITING = SideBySide.objects.select_related(
 
 
 class NotAsked(StrEnum):
-    """Why there is no row for two runs, in the order in which it is looked for."""
+    """Reasons why two runs have no row, in the order in which they are checked."""
 
     NOT_TOLD = "the phase tells no differences"
     OUTDATED = "the board is of an earlier version of the task, whose outcomes are not read any more"
@@ -52,17 +51,17 @@ class NotAsked(StrEnum):
 def wanted(
     *, board: Leaderboard, a: UUID, b: UUID, may_ask: Callable[[], bool] = lambda: True
 ) -> SideBySide | NotAsked:
-    """The two runs' row, made if there is none, or why there is none. Nothing is queued then.
+    """Return the row of two runs, enqueueing a new one if needed, or the reason why none was created.
 
-    `a` and `b` are runs that represent systems on `board`. may_ask: whether more may be computed for who reads it, and
-    called only where something would be.
+    `a` and `b` are runs that represent systems on `board`. may_ask: returns True if another comparison may be computed
+    for this reader; called only if one would be.
     """
     if not reveals_comparisons(board.phase):
         return NotAsked.NOT_TOLD
     first, second = pairs.in_order(a, b)
-    there = SideBySide.objects.filter(a=first, b=second).first()
-    if there is not None:
-        return NotAsked.OUTDATED if there.reason == Reason.OUTDATED else there
+    row = SideBySide.objects.filter(a=first, b=second).first()
+    if row is not None:
+        return NotAsked.OUTDATED if row.reason == Reason.OUTDATED else row
     if board.task_version != scorer_of_phase.of_board(board).version:
         return NotAsked.OUTDATED
     if Run.objects.filter(pk__in=(first, second)).exclude(outcomes="").count() < 2:
@@ -74,10 +73,10 @@ def wanted(
     at = timezone.now()
     try:
         with transaction.atomic():
-            made = SideBySide.objects.create(leaderboard=board, a_id=first, b_id=second, queued_at=at, rung_at=at)
-            WORK.enqueue(made)
-            return made
-    except IntegrityError:  # somebody else asked at the same moment
+            row = SideBySide.objects.create(leaderboard=board, a_id=first, b_id=second, queued_at=at, rung_at=at)
+            WORK.enqueue(row)
+            return row
+    except IntegrityError:  # a concurrent request created it
         return SideBySide.objects.get(a=first, b=second)
 
 
@@ -102,7 +101,7 @@ def _compare(lease: Lease[SideBySide]) -> None:
 
 
 def _checked(report: SideBySideReport) -> SideBySideReport:
-    """Raises ReportError for anything that a sound job cannot have said."""
+    """Return the report; raises ReportError for numbers that are not finite."""
     for row in report.comparisons:
         numbers = [number for number in (row.a, row.b, row.difference, row.low, row.high, row.p) if number is not None]
         if not all(math.isfinite(number) for number in numbers):

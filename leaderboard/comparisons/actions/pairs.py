@@ -1,4 +1,4 @@
-"""Pairs of runs on their way through the sandbox: as many at once as one job takes, and its report checked."""
+"""Compare pairs of runs in the sandbox, in batches of one job each, and validate the reports."""
 
 from __future__ import annotations
 
@@ -17,61 +17,64 @@ from leaderboard.models import Comparison, Leaderboard, Reason, Run
 from leaderboard.work_queue.work import NoAnswerError
 
 Pair = tuple[UUID, UUID]
-"""Two runs, the lesser id first."""
+"""Two runs, the smaller id first."""
 
 AT_ONCE = 20
-"""Pairs of one job: few enough that the slowest measure ends within a scoring's time."""
+"""Pairs of one job: few enough that the slowest measure finishes within the time limit of a scoring."""
 
 
 def in_order(a: UUID, b: UUID) -> Pair:
-    """A pair as it is stored."""
+    """Return the pair in the order in which it is stored."""
     return (a, b) if a < b else (b, a)
 
 
 def batches(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    """All of the pairs, in lists that concern at most `referee.MOST_TABLES` runs each, and in few such lists."""
-    left: dict[UUID, set[UUID]] = {}
+    """Yield all pairs in few batches, each of at most AT_ONCE pairs and `sandbox_client.MOST_TABLES` runs."""
+    partners: dict[UUID, set[UUID]] = {}
     for a, b in sorted(pairs):
-        left.setdefault(a, set()).add(b)
-        left.setdefault(b, set()).add(a)
-    while left:
-        together = sorted(_close(left))
-        found = [(a, b) for a in together for b in together if a < b and b in left[a]]
-        for a, b in found:
-            left[a].discard(b)
-            left[b].discard(a)
-        left = {run: others for run, others in left.items() if others}
-        for begin in range(0, len(found), AT_ONCE):
-            yield found[begin : begin + AT_ONCE]
+        partners.setdefault(a, set()).add(b)
+        partners.setdefault(b, set()).add(a)
+    while partners:
+        runs = sorted(_dense_runs(partners))
+        chosen = [(a, b) for a in runs for b in runs if a < b and b in partners[a]]
+        for a, b in chosen:
+            partners[a].discard(b)
+            partners[b].discard(a)
+        partners = {run: others for run, others in partners.items() if others}
+        for start in range(0, len(chosen), AT_ONCE):
+            yield chosen[start : start + AT_ONCE]
 
 
-def _close(left: dict[UUID, set[UUID]]) -> set[UUID]:
-    """Runs with many pairs among them: each next one is that with the most pairs with those before."""
+def _dense_runs(partners: dict[UUID, set[UUID]]) -> set[UUID]:
+    """Choose runs with many pairs among them, greedily: next is the run with the most pairs with those chosen."""
     chosen: set[UUID] = set()
-    while len(chosen) < min(sandbox_client.MOST_TABLES, len(left)):
-        chosen.add(max(left.keys() - chosen, key=lambda run: (len(left[run] & chosen), len(left[run]), -run.int)))
+    while len(chosen) < min(sandbox_client.MOST_TABLES, len(partners)):
+        chosen.add(
+            max(partners.keys() - chosen, key=lambda run: (len(partners[run] & chosen), len(partners[run]), -run.int))
+        )
     return chosen
 
 
 def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair], measure: str) -> list[Comparison]:
-    """The pairs as rows that are not stored yet.
+    """Compare the pairs in the sandbox; return unsaved rows, in the order of `pairs`.
 
-    Raises NoAnswerError, ReportError, SandboxError (ours), and FileNotFoundError or AlteredError for a stored file.
+    Raises NoAnswerError, ReportError, SandboxError (our fault), and FileNotFoundError or AlteredError for a stored
+    file.
     """
-    places = {run: place for place, run in enumerate(sorted({run for pair in pairs for run in pair}))}
-    asked = [(places[a], places[b]) for a, b in pairs]
+    indices = {run: index for index, run in enumerate(sorted({run for pair in pairs for run in pair}))}
+    index_pairs = [(indices[a], indices[b]) for a, b in pairs]
     with ExitStack() as stack:
         tables = []
-        for run in places:
+        for run in indices:
             tables.append(stack.enter_context(opened(runs[run].outcomes)))
             check_digest(tables[-1], runs[run].outcomes_sha256)
         scorer = scorer_of_phase.of_board(board).scorer
         answer = sandbox_client.compare_board(
-            tables=tables, pairs=asked, measure=measure, seed=provenance.SEED, scorer=scorer
+            tables=tables, pairs=index_pairs, measure=measure, seed=provenance.SEED, scorer=scorer
         )
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.INTERNAL)
-    report = _checked(answer.read(CompareBoardReport), asked)
+    report = _checked(answer.read(CompareBoardReport), index_pairs)
     return [
         Comparison(
             leaderboard=board,
@@ -87,9 +90,9 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
     ]
 
 
-def _checked(report: CompareBoardReport, asked: Sequence[tuple[int, int]]) -> CompareBoardReport:
-    """Raises ReportError for anything that a sound job cannot have said."""
-    if [(row.a, row.b) for row in report.comparisons] != list(asked):
+def _checked(report: CompareBoardReport, index_pairs: Sequence[tuple[int, int]]) -> CompareBoardReport:
+    """Return the report; raises ReportError for other pairs than requested, and for inconsistent numbers."""
+    if [(row.a, row.b) for row in report.comparisons] != list(index_pairs):
         raise ReportError("the report has other pairs than those asked for")
     for row in report.comparisons:
         numbers = [number for number in (row.difference, row.low, row.high, row.p) if number is not None]

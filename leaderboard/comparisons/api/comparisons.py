@@ -1,4 +1,4 @@
-"""`.../leaderboard/comparisons/`: the competing systems of a board, pair by pair."""
+"""`.../leaderboard/comparisons/`: pairwise comparisons of a board's competing systems."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PairedSystemShape(serializers.Serializer[Any]):
 
 
 class ComparisonShape(serializers.Serializer[Any]):
-    """Two competing systems by the primary measure on the whole; `a` is at least as well placed."""
+    """Two competing systems compared by the overall primary measure; `a` is ranked at least as high as `b`."""
 
     a = PairedSystemShape()
     b = PairedSystemShape()
@@ -67,7 +67,7 @@ class ComparisonsView(View):
         responses={200: PAGE_SHAPE, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
-        """All pairs of the systems that are ranked, in the order of their ranks. What rank ranges rest on."""
+        """Return all pairs of ranked systems, in the order of their ranks. Rank ranges are computed from these."""
         version = query_parameters.version(query_parameters.read(query_parameters.ComparisonQuery, request))
         board = lookup.board_or_404(request.user, slug, phase, within=(), **version)
         pages = Pages()

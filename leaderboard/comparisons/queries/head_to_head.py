@@ -1,4 +1,4 @@
-"""The read side of two systems side by side: as much of their comparison as their phase tells."""
+"""Head-to-head comparison of two systems, limited to what their phase reveals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from leaderboard.models import Phase, SideBySide
 
 @dataclass(frozen=True)
 class Counts:
-    """Units by who has them right."""
+    """Numbers of units that both systems, one of them, or neither has right."""
 
     both: int
     a_only: int
@@ -27,9 +27,9 @@ class Counts:
 
 @dataclass(frozen=True)
 class Line:
-    """One measure on one slice: what boards show of both, and what was computed. None: there is no such number.
+    """One measure on one slice: both systems' scores, and their difference a - b. None: not computed or undefined.
 
-    p: for this line alone; p_holm: corrected for the lines of its table.
+    low, high: the difference's interval; p: for this line alone; p_holm: corrected for the lines of its table.
     """
 
     title: str
@@ -51,7 +51,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Item:
-    """A unit that everybody may read, with its line of gold."""
+    """A public unit, with its line of gold."""
 
     id: str
     line: str
@@ -59,7 +59,10 @@ class Item:
 
 @dataclass(frozen=True)
 class Beside:
-    """a, b: the two as the reader chose them. computed: there are differences; the others are empty without it."""
+    """A comparison of a and b, in the reader's order.
+
+    computed: False if there are no stored differences; found, counted and items are then empty.
+    """
 
     a: Row
     b: Row
@@ -70,54 +73,59 @@ class Beside:
 
     def line(self, title: str, measure: str, slice_: Slice = WHOLE) -> Line:
         key = (measure, slice_)
-        told = self.found.get(key, {})
+        numbers = self.found.get(key, {})
         return Line(
             title,
             slice_,
             self.a.cell(measure, slice_),
             self.b.cell(measure, slice_),
-            difference=told.get("difference"),
-            low=told.get("low"),
-            high=told.get("high"),
-            p=told.get("p"),
+            difference=numbers.get("difference"),
+            low=numbers.get("low"),
+            high=numbers.get("high"),
+            p=numbers.get("p"),
             counts=self.counted.get(key),
         )
 
     def lines(self, asked: Sequence[tuple[str, str, Slice]]) -> list[Line]:
-        """Lines of (title, measure, slice) as one family: p corrected for their number."""
-        lines = [self.line(*one) for one in asked]
-        raised = holm([np.nan if line.p is None else line.p for line in lines])
+        """Return lines for (title, measure, slice) triples, with p-values Holm-corrected as one family."""
+        lines = [self.line(*triple) for triple in asked]
+        adjusted = holm([np.nan if line.p is None else line.p for line in lines])
         return [
             line if line.p is None else replace(line, p_holm=float(p_holm))
-            for line, p_holm in zip(lines, raised, strict=True)
+            for line, p_holm in zip(lines, adjusted, strict=True)
         ]
 
 
 def beside(phase: Phase, a: Row, b: Row, stored: SideBySide | None) -> Beside:
-    """stored: the pair's row if it is there and done. All of it passes the phase's disclosure."""
+    """Return the part of a comparison that the phase reveals. stored: the pair's row if it is done, else None."""
     report = stored.report if stored is not None and reveals_comparisons(phase) else {}
-    is_turned = stored is not None and stored.a_id != a.run_id
-    found = {key_of(one): _turned(one) if is_turned else one for one in report.get("comparisons", ())}
+    is_reversed = stored is not None and stored.a_id != a.run_id
+    comparisons = {key_of(row): _reversed(row) if is_reversed else row for row in report.get("comparisons", ())}
     counted: dict[Key, Counts] = {}
     items: dict[str, tuple[Sequence[Item], Sequence[Item]]] = {}
-    sides = ("b_only", "a_only") if is_turned else ("a_only", "b_only")
+    sides = ("b_only", "a_only") if is_reversed else ("a_only", "b_only")
     if reveals_counts(phase):
-        for one in report.get("counts", ()):
-            counted[key_of(one)] = Counts(one["both"], one[sides[0]], one[sides[1]], one["neither"])
+        for row in report.get("counts", ()):
+            counted[key_of(row)] = Counts(row["both"], row[sides[0]], row[sides[1]], row["neither"])
     if reveals_items(phase):
-        for one in report.get("items", ()):
-            here, there = ([Item(json.dumps(id_), line) for id_, line in one[side]] for side in sides)
-            items[one["measure"]] = here, there
-    return Beside(a, b, bool(report), found, counted, items)
+        for row in report.get("items", ()):
+            a_items, b_items = ([Item(json.dumps(id_), line) for id_, line in row[side]] for side in sides)
+            items[row["measure"]] = a_items, b_items
+    return Beside(a, b, bool(report), comparisons, counted, items)
 
 
 def key_of(one: Mapping[str, Any]) -> Key:
     return one["measure"], slice_of(one["slice"])
 
 
-def _turned(one: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**one, "difference": _minus(one["difference"]), "low": _minus(one["high"]), "high": _minus(one["low"])}
+def _reversed(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        **row,
+        "difference": _negated(row["difference"]),
+        "low": _negated(row["high"]),
+        "high": _negated(row["low"]),
+    }
 
 
-def _minus(value: float | None) -> float | None:
+def _negated(value: float | None) -> float | None:
     return None if value is None else 0.0 - value

@@ -1,4 +1,4 @@
-"""The read side of comparisons: the pairs of a board that stand for its ranks, with p-values corrected."""
+"""Pairwise comparisons of a board's ranked systems, with Holm-corrected p-values."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NUMBERS = ("difference", "low", "high", "p", "draws", "n_groups")
 
 @dataclass(frozen=True, slots=True)
 class RankedPair:
-    """Two competing systems, `a` at least as well placed as `b`. None: there is no such number.
+    """Two competing systems, `a` ranked at least as high as `b`. None: undefined.
 
-    difference: a - b of the primary measure on the whole; low, high: its interval; p: two-sided; p_holm: corrected
-    for all pairs of the board.
+    difference: a - b of the overall primary measure; low, high: its interval; p: two-sided; p_holm: corrected for all
+    pairs of the board; draws: permutations behind p.
     """
 
     a: Row
@@ -42,16 +42,16 @@ class RankedPair:
 
 
 class RankedPairs(Sequence[RankedPair]):
-    """Every pair in the order of ranks. Five hundred systems have 124,750: only those that are asked for are read.
+    """A lazy sequence of all pairs in the order of ranks: 500 systems have 124,750, and only requested ones are read.
 
-    The correction needs all p-values and nothing else of the others. Its value hangs on p alone, since equal ones are
-    raised alike, and there are few different ones: the database counts them.
+    Holm's correction needs all p-values and nothing else of the other pairs. Equal p-values get equal corrected ones,
+    and few are distinct: the database counts them.
     """
 
     def __init__(self, rows: Sequence[Row], stored: QuerySet[Comparison]) -> None:
-        """rows: those that are ranked, best first. stored: what was compared of the board, by the measure that ranks.
+        """rows: ranked ones, best first. stored: the board's comparisons by the primary measure.
 
-        Raises KeyError where a pair was not compared.
+        Raises KeyError if a pair was not compared.
         """
         self.rows = {row.run_id: row for row in rows if row.run_id is not None}
         self._runs = list(self.rows)
@@ -72,7 +72,7 @@ class RankedPairs(Sequence[RankedPair]):
     def __getitem__(self, at: slice) -> Sequence[RankedPair]: ...
     def __getitem__(self, at: int | slice) -> RankedPair | Sequence[RankedPair]:
         if isinstance(at, slice):
-            return self._read([self._pair(place) for place in range(*at.indices(len(self)))])
+            return self._read([self._pair(index) for index in range(*at.indices(len(self)))])
         return self._read([self._pair(range(len(self))[at])])[0]
 
     def __iter__(self) -> Iterator[RankedPair]:
@@ -80,13 +80,13 @@ class RankedPairs(Sequence[RankedPair]):
         return (self._ranked(a, b, by_pair) for a, b in combinations(self._runs, 2))
 
     def among(self, rows: Iterable[Row]) -> Sequence[RankedPair]:
-        """The pairs of these systems alone, in the same order."""
-        wanted = {row.run_id for row in rows}
-        return self._read(list(combinations([run for run in self._runs if run in wanted], 2)))
+        """Return the pairs among these systems, in the same order."""
+        runs = {row.run_id for row in rows}
+        return self._read(list(combinations([run for run in self._runs if run in runs], 2)))
 
-    def _pair(self, place: int) -> tuple[UUID, UUID]:
-        first = int(np.searchsorted(self._firsts, place, side="right")) - 1
-        return self._runs[first], self._runs[first + 1 + place - int(self._firsts[first])]
+    def _pair(self, index: int) -> tuple[UUID, UUID]:
+        first = int(np.searchsorted(self._firsts, index, side="right")) - 1
+        return self._runs[first], self._runs[first + 1 + index - int(self._firsts[first])]
 
     def _read(self, pairs: Sequence[tuple[UUID, UUID]]) -> Sequence[RankedPair]:
         runs = {run for pair in pairs for run in pair}
@@ -95,22 +95,22 @@ class RankedPairs(Sequence[RankedPair]):
         return [self._ranked(a, b, by_pair) for a, b in pairs]
 
     def _lines(self, stored: QuerySet[Comparison]) -> dict[tuple[UUID, UUID], tuple[Any, ...]]:
-        found = stored.values_list("a_id", "b_id", *NUMBERS).iterator(chunk_size=5000)
-        same = {run: run for run in self._runs}  # one object each, not two a line
-        return {(same[line[0]], same[line[1]]): line[2:] for line in found}
+        lines = stored.values_list("a_id", "b_id", *NUMBERS).iterator(chunk_size=5000)
+        interned = {run: run for run in self._runs}  # saves memory: one UUID object a run, not two a line
+        return {(interned[line[0]], interned[line[1]]): line[2:] for line in lines}
 
     def _ranked(self, a: UUID, b: UUID, by_pair: dict[tuple[UUID, UUID], tuple[Any, ...]]) -> RankedPair:
-        there = by_pair.get((a, b))
-        if there is None:
+        numbers = by_pair.get((a, b))
+        if numbers is None:
             difference, low, high, *rest = by_pair[b, a]
-            there = (_minus(difference), _minus(high), _minus(low), *rest)
-        difference, low, high, p, draws, n_groups = there
+            numbers = (_negated(difference), _negated(high), _negated(low), *rest)
+        difference, low, high, p, draws, n_groups = numbers
         p_holm = None if p is None else self._p_holm[p]
         return RankedPair(self.rows[a], self.rows[b], difference, low, high, p, p_holm, draws, n_groups)
 
 
 def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:
-    """Every pair in the order of ranks; none until the board's ranges are ready."""
+    """Return all pairs in the order of ranks; none until the board's ranges are ready."""
     if board.leaderboard is None or board.ranges is not Ranges.READY:
         return ()
     rows = [row for row in by_primary(board) if row.rank is not None]
@@ -118,13 +118,13 @@ def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:
 
 
 def holm_of_counted(counted: Sequence[tuple[float, int]]) -> list[float]:
-    """`evaluator.statistics.multiple_testing.holm` of p-values that come sorted, each with how often it is there."""
+    """Return Holm-corrected p-values of sorted (p, count) pairs; see `evaluator.statistics.multiple_testing.holm`."""
     if not counted:
         return []
-    p, n = np.array([one for one, _ in counted]), np.array([many for _, many in counted])
-    raised = p * (n.sum() - np.concatenate([[0], np.cumsum(n)[:-1]]))
-    return [float(one) for one in np.minimum(np.maximum.accumulate(raised), 1.0)]
+    p, n = np.array([p_value for p_value, _ in counted]), np.array([count for _, count in counted])
+    adjusted = p * (n.sum() - np.concatenate([[0], np.cumsum(n)[:-1]]))
+    return [float(p_holm) for p_holm in np.minimum(np.maximum.accumulate(adjusted), 1.0)]
 
 
-def _minus(value: float | None) -> float | None:
+def _negated(value: float | None) -> float | None:
     return None if value is None else 0.0 - value

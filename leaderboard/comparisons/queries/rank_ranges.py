@@ -1,4 +1,4 @@
-"""Comparisons of a board's systems as one family: p-values corrected for their number, and the ranks they allow."""
+"""Holm correction of a board's pairwise comparisons as one family, and the resulting rank ranges."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ Pair = frozenset[UUID]
 
 @dataclass(frozen=True)
 class Corrected:
-    """p_holm: of each pair, None where there is no test; n_unresolved: pairs with the least p that their exchanges
-    could give, and yet not significant."""
+    """Corrected p-values and rank ranges. p_holm: by pair, None if there is no test; ranges: (low, high) by run.
+
+    n_unresolved: pairs that are not significant although p is the smallest that their number of permutations allows.
+    """
 
     p_holm: Mapping[Pair, float | None]
     ranges: Mapping[UUID, tuple[int, int]]
@@ -31,16 +33,17 @@ def corrected(
     comparisons: Iterable[tuple[UUID, UUID, float | None, int]],
     higher_is_better: bool,
 ) -> Corrected:
-    """The family of all pairs of these runs. comparisons: (run, run, p, draws), those of other runs left out.
+    """Correct the family of all pairs of these runs.
 
-    Raises KeyError where a pair was not compared.
+    values: by run; comparisons: (run, run, p, draws), where pairs with other runs are ignored. Raises KeyError if a
+    pair was not compared.
     """
-    there = {frozenset((a, b)): (p, draws) for a, b, p, draws in comparisons if a in values and b in values}
+    tests = {frozenset((a, b)): (p, draws) for a, b, p, draws in comparisons if a in values and b in values}
     runs = list(values)
     family = [frozenset(pair) for pair in combinations(runs, 2)]
-    tested = [there[pair][0] for pair in family]
-    raised = holm([np.nan if p is None else p for p in tested])
-    p_holm = {pair: None if np.isnan(p) else p for pair, p in zip(family, raised, strict=True)}
+    p_values = [tests[pair][0] for pair in family]
+    adjusted = holm([np.nan if p is None else p for p in p_values])
+    p_holm = {pair: None if np.isnan(p) else p for pair, p in zip(family, adjusted, strict=True)}
     matrix = np.full((len(runs), len(runs)), np.nan)
     for (i, a), (j, b) in combinations(enumerate(runs), 2):
         p = p_holm[frozenset((a, b))]
@@ -49,11 +52,11 @@ def corrected(
     unresolved = [
         pair
         for pair in family
-        if (raised_p := p_holm[pair]) is not None and raised_p > ALPHA and _is_least(*there[pair])
+        if (adjusted_p := p_holm[pair]) is not None and adjusted_p > ALPHA and _is_smallest(*tests[pair])
     ]
     return Corrected(p_holm, dict(zip(runs, ranges, strict=True)), len(family), len(unresolved))
 
 
-def _is_least(p: float | None, draws: int) -> bool:
-    """Whether no exchange had a difference as large."""
+def _is_smallest(p: float | None, draws: int) -> bool:
+    """Return True if no permutation had a difference as large as the observed one."""
     return p is not None and p <= 1 / (draws + 1)

@@ -1,4 +1,4 @@
-"""Which systems of a board can be told apart: the critical-difference view, with each pair's numbers."""
+"""Page of a board's significant differences: critical-difference diagram, and each pair's numbers as CSV."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from leaderboard.comparisons.web.charts.critical_difference import apart_chart
 
 HEADS = ("a", "b", "difference", "low", "high", "p", "p_holm", "significant")
 MOST_SYSTEMS = 60
-"""In the picture and the table, the best of them."""
+"""Limit of systems in the diagram and the table; the best are shown."""
 
-_BESIDE = '<a href="{}?a={}&amp;b={}" rel="nofollow" aria-label="{} and {} side by side"><bdi>{}</bdi></a>'
+_LINK = '<a href="{}?a={}&amp;b={}" rel="nofollow" aria-label="{} and {} side by side"><bdi>{}</bdi></a>'
 
 
 @require_safe
 @tagged
 def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?download=svg` or `csv`: the picture, or every pair, as a file. Nothing of it until ranks have their ranges."""
+    """Render the page; `?download=svg` or `csv` returns the diagram or all pairs. Empty until rank ranges are ready."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
     pairs = ranked_pairs(board)
-    wanted = request.GET.get("download")
-    if wanted == "csv":
+    download = request.GET.get("download")
+    if download == "csv":
         return svg_csv_download.as_csv(board, "pairs", HEADS, map(_line, pairs))
     ranked = [row for row in by_primary(board) if row.rank is not None][:MOST_SYSTEMS] if pairs else []
     shown = pairs.among(ranked) if isinstance(pairs, RankedPairs) else ()
@@ -46,7 +46,7 @@ def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
 
     chart = apart_chart(ranked, board.primary, differ)
     context: dict[str, Any] = {"chart": chart, "measure": board.primary}
-    if wanted == "svg" and chart is not None:
+    if download == "svg" and chart is not None:
         return svg_csv_download.as_svg(
             board, "told-apart", "comparisons/critical_difference_plot.html", context, height=chart.height
         )
@@ -57,7 +57,7 @@ def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         "task": TASKS[board.phase.benchmark.task],
         "boards": other_boards(board),
         "rows": [
-            (row, row.cell(board.primary).value, _named(board, row, [one for one in ranked if not differ(row, one)]))
+            (row, row.cell(board.primary).value, _links(board, row, [peer for peer in ranked if not differ(row, peer)]))
             for row in ranked
         ],
         "n_pairs": len(pairs),
@@ -65,14 +65,14 @@ def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     return render(request, "comparisons/critical_difference.html", context)
 
 
-def _named(board: Board, row: Row, alike: Sequence[Row]) -> SafeString:
-    """The others of these, each with its way to the two side by side; sixty times sixty of them for a template."""
+def _links(board: Board, row: Row, peers: Sequence[Row]) -> SafeString:
+    """Link each other system to its head-to-head page with `row`; up to 60 * 60 links are too many for a template."""
     prefix, version = ("frozen_", board.frozen) if board.frozen else ("", ())
-    beside = reverse(f"{prefix}side_by_side", args=[board.phase.benchmark.slug, board.phase.slug, *version])
+    url = reverse(f"{prefix}side_by_side", args=[board.phase.benchmark.slug, board.phase.slug, *version])
     others = (
-        (beside, row.system_id, one.system_id, row.system, one.system, one.system) for one in alike if one is not row
+        (url, row.system_id, peer.system_id, row.system, peer.system, peer.system) for peer in peers if peer is not row
     )
-    return format_html_join(", ", _BESIDE, others)
+    return format_html_join(", ", _LINK, others)
 
 
 def _line(pair: RankedPair) -> Sequence[object]:

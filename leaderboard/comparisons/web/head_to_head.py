@@ -1,4 +1,4 @@
-"""Two systems of a board side by side: the paired difference on the whole and by slice, and who is right where."""
+"""Head-to-head page of two systems: paired differences overall and by slice, and where only one system is right."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from leaderboard.comparisons.web.rate_limit import Reader
 from leaderboard.models import SideBySide, State
 
 STATUS = {NotAsked.TOO_OFTEN: 429, NotAsked.BUSY: 503}
-"""Of a page that has to be asked for again; it shows what the board does all the same."""
+"""HTTP status of pages to be retried later, by reason; they show the board's scores all the same."""
 RETRY_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Table:
-    """Lines of one family with their picture."""
+    """Lines of one family of tests, with their chart."""
 
     title: str
     heading: str
@@ -38,7 +38,7 @@ class Table:
 
     @property
     def n_tested(self) -> int:
-        """Lines that p is corrected for: where nobody has units there is no test."""
+        """Number of tests that p is corrected for; slices without units have none."""
         return sum(line.p is not None for line in self.lines)
 
     @property
@@ -50,11 +50,11 @@ class Table:
 @require_safe
 @conditional_page
 def side_by_side(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """`?a=`, `?b=` two systems, else the best two that compete; `?measure=` one of the board, else the primary."""
+    """Render `?a=` and `?b=`, by default the best two competing systems; `?measure=` defaults to the primary one."""
     board = board_or_404(request.user, slug, phase, within=None, **version)
     rows = by_primary(board)
     chosen = _chosen(request, rows)
-    measure = next((one for one in board.measures if one.name == request.GET.get("measure")), None)
+    measure = next((candidate for candidate in board.measures if candidate.name == request.GET.get("measure")), None)
     measure = measure or board.measure(board.primary)
     context: dict[str, Any] = {
         "board": board,
@@ -80,35 +80,35 @@ def side_by_side(request: HttpRequest, slug: str, phase: str, **version: int) ->
 
 
 def _chosen(request: HttpRequest, rows: Sequence[Row]) -> tuple[Row, Row] | None:
-    """The two that the address names, each by its system's number; None where the board has no two. Raises Http404."""
+    """Return the two rows that the URL selects by system pk; None if the board has fewer than two. Raises Http404."""
     if len(rows) < 2:
         return None
     by_id = {str(row.system_id): row for row in rows}
-    asked = [request.GET.get(name) for name in ("a", "b")]
-    if any(one not in by_id for one in asked if one is not None):
+    ids = [request.GET.get(name) for name in ("a", "b")]
+    if any(pk not in by_id for pk in ids if pk is not None):
         raise Http404("no such system on this board")
-    first_choice = sorted(rows, key=lambda row: not row.competes)
-    a = by_id[asked[0]] if asked[0] else next(row for row in first_choice if str(row.system_id) != asked[1])
-    b = by_id[asked[1]] if asked[1] else next(row for row in first_choice if row is not a)
+    competing_first = sorted(rows, key=lambda row: not row.competes)
+    a = by_id[ids[0]] if ids[0] else next(row for row in competing_first if str(row.system_id) != ids[1])
+    b = by_id[ids[1]] if ids[1] else next(row for row in competing_first if row is not a)
     return a, b
 
 
 def _compared(board: Board, a: Row, b: Row, measure: Measure, stored: SideBySide | NotAsked | None) -> dict[str, Any]:
     row = stored if isinstance(stored, SideBySide) else None
     pair = beside(board.phase, a, b, row if row and row.state == State.DONE else None)
-    asked = [
+    all_slices = [
         (value, measure.name, ((dimension, value),))
         for dimension in board.dimensions
         for value in board.dimensions[dimension]
     ]
     tables = []
     for dimension, values in board.dimensions.items():
-        slices = [one for one in asked if one[2][0][0] == dimension]
-        there = [one for one in slices if (measure.name, one[2]) in a.cells or (measure.name, one[2]) in b.cells]
-        if values and there:
-            lines = pair.lines(there)
+        slices = [key for key in all_slices if key[2][0][0] == dimension]
+        scored = [key for key in slices if (measure.name, key[2]) in a.cells or (measure.name, key[2]) in b.cells]
+        if values and scored:
+            lines = pair.lines(scored)
             tables.append(Table(f"By {dimension}", dimension, lines, differences(lines)))
-    whole = [pair.line(one.name, one.name, WHOLE) for one in board.measures]
+    whole = [pair.line(declared.name, declared.name, WHOLE) for declared in board.measures]
     return {
         "a": a,
         "b": b,
@@ -125,12 +125,15 @@ def _compared(board: Board, a: Row, b: Row, measure: Measure, stored: SideBySide
 
 
 def _items(pair: Beside, measure: Measure) -> list[tuple[Row, Sequence[Item]]]:
-    here, there = pair.items.get(measure.name, ((), ()))
-    return [(pair.a, here), (pair.b, there)]
+    a_items, b_items = pair.items.get(measure.name, ((), ()))
+    return [(pair.a, a_items), (pair.b, b_items)]
 
 
 def _stored(request: HttpRequest, board: Board, a: Row, b: Row) -> SideBySide | NotAsked | None:
-    """The pair's row, asked for if it is not there yet; else why it is not. None: one system twice, or only a HEAD."""
+    """Return the pair's row, enqueueing it if it is new, or the reason for having none.
+
+    None: no board or runs, the same system twice, or a request other than GET.
+    """
     if board.leaderboard is None or a is b or a.run_id is None or b.run_id is None or request.method != "GET":
         return None
     reader = Reader(request)

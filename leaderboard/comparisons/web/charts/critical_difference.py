@@ -1,4 +1,4 @@
-"""The critical-difference view: systems in the order of their ranks, and bars beside those that are not told apart."""
+"""Critical-difference diagram: systems in rank order, and bars that join those that do not differ significantly."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from leaderboard.boards.queries import Row
 from leaderboard.core.web.scale import Scale, covering
 
 LINE = 34
-"""Pixels of a system's line."""
+"""Height of a system's line, in pixels."""
 ROOM = 6
-"""As many bars stand side by side before they come closer."""
+"""Number of columns of bars at full spacing; more are set closer together."""
 LONGEST = 40
+"""Characters of a label, after which it is cut."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A system: y in pixels from above, x an SVG length on the scale."""
+    """A system: y in pixels from the top, x an SVG length on the scale."""
 
     row: Row
     value: float
@@ -31,7 +32,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Bar:
-    """Systems of which no two differ significantly; x is an SVG length, the others are pixels."""
+    """Systems of which no two differ significantly; x is an SVG length, top and bottom are in pixels."""
 
     rows: Sequence[Row]
     x: str
@@ -48,24 +49,24 @@ class ApartChart:
 
 
 def apart_chart(rows: Sequence[Row], measure: str, differ: Callable[[Row, Row], bool]) -> ApartChart | None:
-    """rows: ranked ones with a value, best first. differ: whether two differ significantly. None: fewer than two."""
+    """Lay out the diagram; None with fewer than two values. rows: ranked, best first; differ: True if significant."""
     valued = [(row, value) for row in rows if (value := row.cell(measure).value) is not None]
     if len(valued) < 2:
         return None
     scale = covering(value for _, value in valued)
-    places = {row.system_id: LINE // 2 + LINE * place for place, (row, _) in enumerate(valued)}
-    lines = [Line(row, value, places[row.system_id], scale.at(value)) for row, value in valued]
-    bars = _bars(alike([row for row, _ in valued], differ), places)
+    ys = {row.system_id: LINE // 2 + LINE * index for index, (row, _) in enumerate(valued)}
+    lines = [Line(row, value, ys[row.system_id], scale.at(value)) for row, value in valued]
+    bars = _bars(alike([row for row, _ in valued], differ), ys)
     return ApartChart(lines, bars, scale, LINE * len(lines))
 
 
-def _bars(found: Sequence[Sequence[Row]], places: Mapping[int, int]) -> list[Bar]:
-    """Each in the first column that is free at its height."""
+def _bars(groups: Sequence[Sequence[Row]], ys: Mapping[int, int]) -> list[Bar]:
+    """Assign each group's bar to the first column that is free at its height."""
     ends: list[int] = []
     placed = []
-    for rows in found:
-        top, bottom = places[rows[0].system_id], places[rows[-1].system_id]
-        column = next((place for place, end in enumerate(ends) if end < top), len(ends))
+    for rows in groups:
+        top, bottom = ys[rows[0].system_id], ys[rows[-1].system_id]
+        column = next((index for index, end in enumerate(ends) if end < top), len(ends))
         ends[column : column + 1] = [bottom]
         placed.append((rows, column, top, bottom))
     width = max(ROOM, len(ends))
@@ -73,14 +74,14 @@ def _bars(found: Sequence[Sequence[Row]], places: Mapping[int, int]) -> list[Bar
 
 
 def alike(rows: Sequence[Row], differ: Callable[[Row, Row], bool]) -> list[Sequence[Row]]:
-    """The longest runs of neighbours of which no two differ, from above; none lies inside another."""
-    found: list[Sequence[Row]] = []
+    """Return the maximal groups of adjacent rows of which no two differ, from the top; none contains another."""
+    groups: list[Sequence[Row]] = []
     end = 0
     for start in range(len(rows)):
         stop = start + 1
-        while stop < len(rows) and not any(differ(one, rows[stop]) for one in rows[start:stop]):
+        while stop < len(rows) and not any(differ(row, rows[stop]) for row in rows[start:stop]):
             stop += 1
         if stop - start > 1 and stop > end:
-            found.append(rows[start:stop])
+            groups.append(rows[start:stop])
             end = stop
-    return found
+    return groups

@@ -1,4 +1,4 @@
-"""Differences of two systems as points on their intervals, on one scale with nought in it."""
+"""Chart of two systems' differences with their intervals, on one scale that includes zero."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaderboard.core.web.scale import Scale, covering
 
 @dataclass(frozen=True)
 class Strip:
-    """Places are SVG lengths; no interval: the whisker has no width."""
+    """A point and its whisker, as SVG lengths; without an interval the whisker has no width."""
 
     point: str
     low: str
@@ -20,7 +20,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class Differences:
-    """One strip a line, None for one without a difference; zero: where neither is better."""
+    """One strip a line, None for lines without a difference; zero: the SVG length of no difference."""
 
     scale: Scale
     zero: str
@@ -28,7 +28,7 @@ class Differences:
 
 
 def differences(lines: Sequence[Line]) -> Differences | None:
-    """The strips of a table's lines, in their order; None where there is nothing to draw."""
+    """Return the strips of a table's lines, in order; None if there is nothing to plot."""
     ends = [end for line in lines for end in (line.low, line.difference, line.high) if end is not None]
     if not ends:
         return None
