@@ -86,7 +86,7 @@ def page_of(board: Board, wanted: Wanted, *, within: Collection[str] | None = ()
 
 @lru_cache(maxsize=256)
 def _all_of(wanted: Wanted) -> Prepared[Any]:
-    """Return a compiled query from a board's pk to the lines of a page; only for pages that all readers see alike."""
+    """Return a compiled query from a board's pk to the lines of a page that is the same for all readers."""
     return Prepared(lambda board: _lines(_sliced(Standing.objects.filter(leaderboard=board), wanted), wanted), int)
 
 

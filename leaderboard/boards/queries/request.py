@@ -168,33 +168,33 @@ def _unknown(board: Board, name: str) -> str:
     return f'"{name}" is no column here, expected one of: {", ".join(known)}.'
 
 
-def _kind(given: str) -> str:
-    if given and given not in System.Kind.values:
-        raise AskedError("kind", f'"{given}" is no kind of system, expected one of: {", ".join(System.Kind.values)}.')
-    return given
+def _kind(kind: str) -> str:
+    if kind and kind not in System.Kind.values:
+        raise AskedError("kind", f'"{kind}" is no kind of system, expected one of: {", ".join(System.Kind.values)}.')
+    return kind
 
 
-def _track(board: Board, given: str) -> str:
+def _track(board: Board, name: str) -> str:
     known = [track.name for track in tracks.of(board.phase)]
-    if given and given not in known:
-        raise AskedError("track", f'"{given}" is no track here, expected one of: {", ".join(known) or "none"}.')
-    return given
+    if name and name not in known:
+        raise AskedError("track", f'"{name}" is no track here, expected one of: {", ".join(known) or "none"}.')
+    return name
 
 
 def _bounds(
-    board: Board, given: Mapping[str, str], slice_: Slice
+    board: Board, params: Mapping[str, str], slice_: Slice
 ) -> tuple[Column | None, tuple[float | None, float | None]]:
-    ends = (_number(given, "at_least"), _number(given, "at_most"))
+    ends = (_number(params, "at_least"), _number(params, "at_most"))
     if ends == (None, None):
         return None, ends
-    by = column_in(board, given["by"], slice_, "by") if given.get("by") else first_column(board, slice_)
+    by = column_in(board, params["by"], slice_, "by") if params.get("by") else first_column(board, slice_)
     if by.key is None and by.name not in costs.KINDS:
         raise AskedError("by", f'"{by.name}" holds no numbers to be bounded, expected a measure or a cost.')
     return by, ends
 
 
-def _number(given: Mapping[str, str], name: str) -> float | None:
-    text = given.get(name, "")
+def _number(params: Mapping[str, str], name: str) -> float | None:
+    text = params.get(name, "")
     if not text:
         return None
     try:
@@ -206,8 +206,8 @@ def _number(given: Mapping[str, str], name: str) -> float | None:
     return value
 
 
-def _count(given: Mapping[str, str], name: str, default: int, most: int | None) -> int:
-    text = given.get(name, "") or str(default)
+def _count(params: Mapping[str, str], name: str, default: int, most: int | None) -> int:
+    text = params.get(name, "") or str(default)
     value = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     if value < 1 or (most is not None and value > most):
         raise AskedError(name, f'"{text}" is no {name}, expected a number from 1{f" to {most}" if most else ""}.')

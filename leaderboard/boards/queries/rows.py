@@ -45,7 +45,7 @@ class Row:
     received_at: of its submission; released_at: when these scores were published, which a rescoring repeats.
     cost: of its container, None if not shown; `no_cost` says why. disqualified: the organisers' public reason.
     anonymous_until: hidden from the public until then; `system` and `team` are the names shown to this reader, and
-    is_hidden is True if they are not the real ones.
+    is_hidden is True if those are not the real names.
     track: declared by its submissions, empty if the phase has no tracks; track_rank: rank within the track, None
     without a rank.
     """

@@ -45,12 +45,12 @@ def checked(given: Sequence[Mapping[str, object]]) -> Stored:
     return [asdict(track) for track in tracks]
 
 
-def _checked(number: int, given: dict[str, object]) -> Track:
-    if unknown := sorted(given.keys() - LONGEST):
+def _checked(number: int, item: dict[str, object]) -> Track:
+    if unknown := sorted(item.keys() - LONGEST):
         raise ValueError(f"track {number} has the key {unknown[0]!r}, expected name, title and description")
     texts: dict[str, str] = {}
     for key, most in LONGEST.items():
-        text = given.get(key, "")
+        text = item.get(key, "")
         if not isinstance(text, str) or len(text) > most:
             raise ValueError(f"the {key} of track {number} is no text, or too long: expected at most {most} characters")
         texts[key] = text.strip()
