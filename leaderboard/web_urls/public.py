@@ -1,6 +1,10 @@
 """URLs of the public pages."""
 
+from collections.abc import Callable
+
+from django.http.response import HttpResponseBase
 from django.urls import path
+from django.views.generic import RedirectView
 
 from leaderboard.benchmarks.web.benchmark import benchmark
 from leaderboard.benchmarks.web.home import home
@@ -18,13 +22,19 @@ from leaderboard.boards.web.pages.rank_agreement import agreement
 from leaderboard.boards.web.pages.roc import roc
 from leaderboard.boards.web.pages.symmetric import symmetric_board
 from leaderboard.boards.web.pages.two_way import crossed_board
-from leaderboard.comparisons.web.critical_difference import apart
+from leaderboard.comparisons.web.critical_difference import significance
 from leaderboard.comparisons.web.head_to_head import side_by_side
 from leaderboard.containers.web.scorer import scorer
 from leaderboard.datasets.web.downloads import download_file, download_gold, download_inputs
 from leaderboard.datasets.web.split import archive, split
 from leaderboard.notifications.web.feeds import benchmark_feed, site_feed
 from leaderboard.systems.web.system import system
+
+
+def moved_to(name: str) -> Callable[..., HttpResponseBase]:
+    """A permanent redirect from an address of an earlier release; its query stays."""
+    return RedirectView.as_view(pattern_name=name, permanent=True, query_string=True, http_method_names=["get", "head"])
+
 
 FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_version>"
 """A frozen board; below it are the same views as of the current one."""
@@ -53,8 +63,10 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/<slug:phase>/side-by-side/", side_by_side, name="side_by_side"),
     path(f"{FROZEN}/progress/", progress, name="frozen_progress"),
     path("benchmarks/<slug:slug>/<slug:phase>/progress/", progress, name="progress"),
-    path(f"{FROZEN}/apart/", apart, name="frozen_apart"),
-    path("benchmarks/<slug:slug>/<slug:phase>/apart/", apart, name="apart"),
+    path(f"{FROZEN}/significance/", significance, name="frozen_significance"),
+    path("benchmarks/<slug:slug>/<slug:phase>/significance/", significance, name="significance"),
+    path(f"{FROZEN}/apart/", moved_to("frozen_significance"), name="frozen_apart"),
+    path("benchmarks/<slug:slug>/<slug:phase>/apart/", moved_to("significance"), name="apart"),
     path(f"{FROZEN}/pairs/", pairs, name="frozen_pairs"),
     path("benchmarks/<slug:slug>/<slug:phase>/pairs/", pairs, name="pairs"),
     path(f"{FROZEN}/roc/", roc, name="frozen_roc"),

@@ -41,7 +41,7 @@ ANYBODY = {
     "board-rated-subset": "/benchmarks/rated-summaries/test/by/subset/",
     "board-atlas-side-by-side": "/benchmarks/atlas-facts/test/side-by-side/",
     "board-mirror-side-by-side": "/benchmarks/mirror-claims/test/side-by-side/",
-    "board-mirror-told-apart": "/benchmarks/mirror-claims/test/apart/",
+    "board-mirror-significance": "/benchmarks/mirror-claims/test/significance/",
     "board-mirror-progress": "/benchmarks/mirror-claims/test/progress/",
     "log-in": "/accounts/login/",
     "sign-up": "/accounts/signup/",
@@ -238,7 +238,7 @@ def test_a_token_that_was_just_made(page: Page, cookies: dict[str, Any]) -> None
 def test_both_colour_schemes_keep_their_contrast(chromium: Browser, site: Site, scheme: Any) -> None:
     with chromium.new_context(base_url=site.url, color_scheme=scheme) as context:
         page = context.new_page()
-        boards = ("board-mirror-side-by-side", "board-mirror-told-apart", "board-mirror-progress")
+        boards = ("board-mirror-side-by-side", "board-mirror-significance", "board-mirror-progress")
         boards += ("board-atlas-property", "board-mirror-symmetric", "board-graph-scenarios", "board-open-side")
         boards += ("board-graph-roc", "board-rated-agreement", "board-mirror-pairs")
         for name in ("home", "benchmark-mirror", *boards, "sign-up"):

@@ -27,7 +27,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "board-rated-agreement",
         "board-mirror-pairs",
         "board-mirror-side-by-side",
-        "board-mirror-told-apart",
+        "board-mirror-significance",
         "board-mirror-progress",
         "log-in",
         "sign-up",

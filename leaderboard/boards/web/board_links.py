@@ -50,7 +50,7 @@ def other_boards(board: Board) -> list[BoardLink]:
     if board.summary.n_competing:
         links.append(BoardLink("Progress", reverse(f"{prefix}progress", args=url_args)))
     if board.ranges is Ranges.READY:
-        links.append(BoardLink("Told apart", reverse(f"{prefix}apart", args=url_args)))
+        links.append(BoardLink("Significance", reverse(f"{prefix}significance", args=url_args)))
     if board.summary.n_rows > 1:
         links.append(BoardLink("Side by side", reverse(f"{prefix}side_by_side", args=url_args)))
     return links

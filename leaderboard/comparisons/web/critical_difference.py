@@ -30,7 +30,7 @@ _LINK = '<a href="{}?a={}&amp;b={}" rel="nofollow" aria-label="{} and {} side by
 
 @require_safe
 @tagged
-def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+def significance(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """Render the page; `?download=svg` or `csv` returns the diagram or all pairs. Empty until rank ranges are ready."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
     pairs = ranked_pairs(board)
@@ -48,7 +48,7 @@ def apart(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     context: dict[str, Any] = {"chart": chart, "measure": board.primary}
     if download == "svg" and chart is not None:
         return svg_csv_download.as_svg(
-            board, "told-apart", "comparisons/critical_difference_plot.html", context, height=chart.height
+            board, "significance", "comparisons/critical_difference_plot.html", context, height=chart.height
         )
     context |= {
         "board": board,

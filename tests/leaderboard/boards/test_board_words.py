@@ -38,18 +38,18 @@ def ranked(transactional_db: None, sandbox: str) -> World:
 
 @pytest.mark.django_db(transaction=True)
 def test_ranges_of_the_whole_are_not_told_of_a_slice(ranked: World) -> None:
-    of_ranges = "is said by the ranges beneath the ranks"
+    of_ranges = "The ranges below the ranks show from which systems"
     assert of_ranges in told(BOARD)
     page = told(BOARD, slice="label:SUPPORTS")
     assert "with its 95 % interval" in page
-    assert of_ranges not in page and "The ranges beneath the ranks are of the whole." in page
+    assert of_ranges not in page and "The ranges below the ranks are for the whole set." in page
 
 
 @pytest.mark.django_db(transaction=True)
 def test_bars_are_said_to_join_neighbours(ranked: World) -> None:
     page = told(f"{BOARD}apart/")
     assert "neighbours of which no two differ" in page and "no neighbours may be alike without a bar" in page
-    assert "joins neighbours that cannot be told apart" in page, "for those who listen"
+    assert "joins neighbours that do not differ significantly" in page, "for those who listen"
 
 
 @pytest.mark.django_db

@@ -20,7 +20,7 @@ from tests.support.board_rows import score, stand
 from tests.support.tiny_world import World, build
 from tests.support.wide_phase import build_wide, enter, rank_all, score_all
 
-PROGRESS, APART = "/benchmarks/tiny/test/progress/", "/benchmarks/tiny/test/apart/"
+PROGRESS, APART = "/benchmarks/tiny/test/progress/", "/benchmarks/tiny/test/significance/"
 HOSTILE = '<script>alert(1)</script>&"=cmd'
 
 
@@ -137,7 +137,7 @@ class TestApart:
     def test_a_ladder_tells_nothing_of_it(self, compared: World) -> None:
         rank_all(compared)
         Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
-        assert "does not tell whether systems differ" in told(APART)
+        assert "does not show comparisons" in told(APART)
         assert lines(APART) == []
 
 

@@ -295,7 +295,7 @@ def test_a_board_without_outcomes_says_so(world: World) -> None:
     board = board_of(world.phase)
     assert (board.lacks_outcomes, board.ranges) == (True, Ranges.NONE)
     page = page_of(None, "leaderboard", "tiny", "test")
-    assert "gives no outcomes unit by unit" in page
+    assert "writes no outcomes per unit" in page
     assert "intervals by resampling" not in page
     assert reverse("scorer_measures", args=["tiny", 1]) + "#strict_accuracy" in page
     api = json.loads(page_of(None, "api_leaderboard", "tiny", "test"))

@@ -136,7 +136,7 @@ def test_the_public_finds_no_trace(world: World) -> None:
     starts = ["/", "/benchmarks/tiny/", "/benchmarks/tiny/feed.atom", "/feed.atom", f"{PHASE}/", *EXPORTS]
     starts += [
         f"/benchmarks/tiny/test/{page}/"
-        for page in ("progress", "cite", "embed", "side-by-side", "symmetric", "apart", "pairs")
+        for page in ("progress", "cite", "embed", "side-by-side", "symmetric", "significance", "pairs")
     ]
     starts += [f"/systems/{release.submission.system_id}/" for release in (gone, again)]
     traces = [b"Vanishing", b"0.987", b"0.976", str(gone.submission_id).encode(), str(again.submission_id).encode()]

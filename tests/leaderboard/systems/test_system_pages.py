@@ -164,14 +164,14 @@ ADDRESSES = (
     "/api/v1/benchmarks/tiny/phases/test/leaderboard/comparisons/",
     "/benchmarks/tiny/test/side-by-side/",
     "/benchmarks/tiny/test/progress/",
-    "/benchmarks/tiny/test/apart/",
+    "/benchmarks/tiny/test/significance/",
     "/benchmarks/tiny/test/cite/",
     "/benchmarks/tiny/test/embed/",
     "/benchmarks/tiny/feed.atom",
     "/feed.atom",
     *(f"/api/v1/benchmarks/tiny/phases/test/leaderboard.{suffix}" for suffix in ("tex", "md", "bib", "json")),
 )
-UNNAMED = ("comparisons", "apart", "cite", ".bib", "Carnot")
+UNNAMED = ("comparisons", "significance", "cite", ".bib", "Carnot")
 """Where a board names no system, or none without comparisons."""
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 EVERYONE = "200 200 200 200 200 200 200"
+MOVED = "301 301 301 301 301 301 301"
 NOBODY = "404 404 404 404 404 404 404"
 MANAGERS_OF_DRAFT = "404 404 404 404 200 200 404"
 LOGGED_IN = "login 200 200 200 200 200 200"
@@ -66,8 +67,11 @@ PUBLIC = [
     *both("frozen_side_by_side", NOBODY, NOBODY),
     *both("progress", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_progress", NOBODY, NOBODY),
-    *both("apart", EVERYONE, MANAGERS_OF_DRAFT),
-    *both("frozen_apart", NOBODY, NOBODY),
+    *both("significance", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("frozen_significance", NOBODY, NOBODY),
+    # Addresses of earlier releases lead on, whatever is there.
+    *both("apart", MOVED, MOVED),
+    *both("frozen_apart", MOVED, MOVED),
     *both("pairs", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_pairs", NOBODY, NOBODY),
     # Claims are neither scored by how likely they are, nor rated: there are no such pictures.

@@ -262,7 +262,7 @@ ROWS = ["?slices=all", "?sort=nothing"]
 QUERIES = {
     "badge": ["?system=Sounder", "?system=Sounder&measure=nothing"],
     "embed": ["?rows=1", "?measure=accuracy"],
-    **dict.fromkeys(("apart", "progress", "pairs", "roc", "agreement", "side_by_side"), DRAWN),
+    **dict.fromkeys(("significance", "progress", "pairs", "roc", "agreement", "side_by_side"), DRAWN),
     **{f"api_leaderboard{end}": ROWS for end in ("", "_csv", "_latex", "_markdown")},
 }
 
