@@ -38,7 +38,7 @@ class ArchiveExport(Life):
     sha256 = models.CharField(max_length=64, blank=True)
     bytes = models.PositiveBigIntegerField(default=0)
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+    enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
 
     class Meta:
         ordering = ["-queued_at", "-id"]

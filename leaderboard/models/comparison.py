@@ -24,7 +24,7 @@ class Ranking(models.Model):
     failures = models.PositiveSmallIntegerField(default=0, help_text="since the last change")
     reason = models.CharField(max_length=20, choices=Reason.choices, default=Reason.NONE, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
-    rung_at = models.DateTimeField(help_text="when a worker was last told of this board")
+    enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
     computed_at = models.DateTimeField(null=True, blank=True)
     n_pairs = models.PositiveIntegerField(default=0, help_text="that the correction counted, when last computed")
     n_unresolved = models.PositiveIntegerField(
@@ -81,7 +81,7 @@ class SideBySide(Life):
     leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="side_by_sides")
     a = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     b = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
-    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+    enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
     report = models.JSONField(default=dict, help_text="what evaluator.jobs reports of the two; empty until done")
 
     class Meta:

@@ -34,7 +34,7 @@ class Correction(Life):
     inputs_sha256 = models.CharField(max_length=64, help_text="of the inputs that it gives")
     counts = models.JSONField(default=dict, blank=True, help_text="of items by what changed; empty until done")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+    enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
     expires_at = models.DateTimeField()
     fate = models.CharField(max_length=10, choices=Fate.choices, default=Fate.PENDING)
     decided_at = models.DateTimeField(null=True, blank=True)
@@ -42,7 +42,7 @@ class Correction(Life):
     gold = models.OneToOneField(
         GoldVersion, null=True, on_delete=models.CASCADE, related_name="correction", help_text="the version it became"
     )
-    tells_count = models.BooleanField(default=False, help_text="everybody reads how many items changed")
+    publishes_count = models.BooleanField(default=False, help_text="everybody sees how many items changed")
 
     class Meta:
         ordering = ["-queued_at", "-id"]

@@ -32,7 +32,7 @@ class DryRun(Life):
 
     gold = models.ForeignKey(GoldVersion, on_delete=models.CASCADE, related_name="dry_runs")
     kind = models.CharField(max_length=10, choices=Kind.choices)
-    name = models.CharField(max_length=120, help_text="of evaluator.baselines, or as whoever uploaded it calls it")
+    name = models.CharField(max_length=120, help_text="of a baseline of the task, or of an uploaded file")
     scored_as = models.CharField(max_length=80, blank=True, help_text="the phase whose options it has; empty: none's")
     half = models.CharField(max_length=10, blank=True, help_text="of the gold's groups; empty: all of them")
     options = models.JSONField(default=dict, blank=True)
@@ -43,7 +43,7 @@ class DryRun(Life):
     bytes = models.PositiveBigIntegerField(default=0)
     result = models.JSONField(default=dict, blank=True, help_text="primary, scores and groups; empty until done")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+    enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
 
     class Meta:
         ordering = ["id"]

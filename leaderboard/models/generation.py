@@ -30,7 +30,7 @@ class Generation(Life):
     problems = models.JSONField(default=list, blank=True, help_text="lines at fault, where it was rejected")
     more_problems = models.PositiveIntegerField(default=0)
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+    enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
 
     class Meta:
         ordering = ["-queued_at", "-id"]

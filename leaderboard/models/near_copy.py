@@ -21,7 +21,7 @@ class Likeness(Life):
     prediction = models.OneToOneField(Prediction, on_delete=models.CASCADE, related_name="likeness")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="likenesses")
     signature = models.BinaryField(default=b"")
-    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+    enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
 
     class Meta:
         verbose_name_plural = "likenesses"

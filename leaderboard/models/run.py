@@ -26,7 +26,7 @@ class Run(Life):
     gold_version = models.ForeignKey(GoldVersion, on_delete=models.PROTECT, related_name="runs")
     task_version = models.PositiveIntegerField(help_text="the task's, or the scorer's number")
     scorer = models.ForeignKey(Scorer, null=True, on_delete=models.PROTECT, related_name="runs")
-    rung_at = models.DateTimeField(help_text="when a worker was last told of this run")
+    enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
     problems = models.JSONField(default=list, blank=True, help_text="the participant's errors, if rejected")
     warnings = models.JSONField(default=list, blank=True)
     detail = models.TextField(blank=True, help_text="what was wrong with the scorer: for organisers alone")

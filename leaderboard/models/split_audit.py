@@ -25,7 +25,7 @@ class SplitAudit(Life):
     parts = models.JSONField(default=list, blank=True, help_text="what its parts told so far, in their order")
     report = models.JSONField(default=dict, blank=True, help_text="of evaluator.curation.audit; empty until done")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    rung_at = models.DateTimeField(help_text="when a worker was last told of it")
+    enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
     accepted_at = models.DateTimeField(null=True, blank=True, help_text="when it became public, with its answers")
     accepted_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
 

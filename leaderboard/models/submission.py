@@ -141,7 +141,7 @@ class Prediction(Life):
     inputs_sha256 = models.CharField(max_length=64)
     warnings = models.JSONField(default=list, blank=True)
     problems = models.JSONField(default=list, blank=True, help_text="the system's errors, if its output was rejected")
-    rung_at = models.DateTimeField(null=True, blank=True, help_text="when a worker was last told of this prediction")
+    enqueued_at = models.DateTimeField(null=True, blank=True, help_text="when it was last enqueued for a worker")
     arrival = models.PositiveIntegerField(
         null=True, blank=True, help_text="which of its phase's predictions it was to be there, from 1; null: not yet"
     )

@@ -86,7 +86,7 @@ class StateColumns:
         return {"state": State.RUNNING, "started_at": at, "reason": Reason.NONE}
 
     def retry(self, reason: str, enqueued_at: datetime) -> dict[str, Any]:
-        return {**self.cleared, "state": State.QUEUED, "reason": reason, "rung_at": enqueued_at}
+        return {**self.cleared, "state": State.QUEUED, "reason": reason, "enqueued_at": enqueued_at}
 
     def fail(self, reason: str, at: datetime) -> dict[str, Any]:
         return {**self.cleared, "state": State.FAILED, "reason": reason, "finished_at": at}
@@ -202,12 +202,12 @@ class Work:
         touched = sum(self.retry_or_fail(lease, reason=Reason.LOST) for lease in expired)
         if not self.has_workers():
             return touched
-        due = self.columns.queued() & Q(rung_at__lte=_long_ago(at))
+        due = self.columns.queued() & Q(enqueued_at__lte=_long_ago(at))
         # A queue chosen by row needs all of the row; otherwise its key is enough.
         rows = self.rows if callable(self.queue) else self.rows.select_related(None).only(self.key)
         for row in list(rows.filter(due).order_by(self.columns.order)[:AT_ONCE]):
             with transaction.atomic():
-                if self._all.filter(due, pk=row.pk).update(rung_at=at):
+                if self._all.filter(due, pk=row.pk).update(enqueued_at=at):
                     self.enqueue(row)
                     touched += 1
         return touched

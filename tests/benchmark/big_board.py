@@ -90,7 +90,7 @@ class BigBoard:
                 prediction=prediction,
                 gold_version=self.world.gold,
                 task_version=1,
-                rung_at=when,
+                enqueued_at=when,
                 outcomes="o",
                 outcomes_sha256="0" * 64,
                 **life,

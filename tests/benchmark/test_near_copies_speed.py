@@ -49,7 +49,7 @@ def test_a_phase_of_two_thousand_files() -> None:
     units, errs = np.arange(UNITS, dtype=np.uint64), np.zeros(UNITS, dtype=np.bool_)
     for _, _, pk in told:
         signed = signature(Items(units, (answers(random, gold) + 1).astype(np.uint64), errs)).tobytes()
-        row = {"phase": world.phase, "signature": signed, "queued_at": at, "rung_at": at}
+        row = {"phase": world.phase, "signature": signed, "queued_at": at, "enqueued_at": at}
         made.append(Likeness(prediction_id=pk, state="done", finished_at=at, **row))
     Likeness.objects.bulk_create(made)
     one = Likeness.objects.select_related("prediction__submission__system").first()

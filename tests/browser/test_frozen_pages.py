@@ -47,7 +47,7 @@ def frozen(chromium: Browser, site: Site, tmp_path_factory: pytest.TempPathFacto
         assert faults(page) == []
         shoot(page, "manage-correction-dark")
         page.emulate_media(color_scheme="light", reduced_motion="reduce")
-        page.get_by_label("Tell everybody how many items changed").check()
+        page.get_by_label("Show everybody how many items changed").check()
         page.get_by_label("Why the gold is corrected").fill("one answer has a second name")
         page.keyboard.press("Tab")
         page.keyboard.press("Tab")

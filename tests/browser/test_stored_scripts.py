@@ -142,7 +142,7 @@ def spoil() -> None:
 def on_the_desk(world: World) -> None:
     """A raw file and one on its way, a dry run, a correction that waits, an archive that was looked at."""
     at, dataset, curator = timezone.now(), world.split.dataset, world.curator
-    life = {"state": State.DONE, "queued_at": at, "rung_at": at, "finished_at": at, "attempt": 1}
+    life = {"state": State.DONE, "queued_at": at, "enqueued_at": at, "finished_at": at, "attempt": 1}
     sent: dict[str, Any] = {"name": "x", "sha256": "0" * 64, "bytes": 5}
     RawFile.objects.create(dataset=dataset, file="raw/x", uploaded_by=curator, uploaded_at=at, **sent)
     RawUpload.objects.create(dataset=dataset, by=curator, **sent)

@@ -31,5 +31,5 @@ def report(gold: bytes = b"") -> dict[str, Any]:
 def done(gold: GoldVersion, **changes: Any) -> SplitAudit:
     """An audit that is over, inserted directly."""
     at = timezone.now()
-    fields = {"state": State.DONE, "finished_at": at, "report": report(), "queued_at": at, "rung_at": at}
+    fields = {"state": State.DONE, "finished_at": at, "report": report(), "queued_at": at, "enqueued_at": at}
     return SplitAudit.objects.create(gold=gold, inputs_sha256=gold.split.inputs_sha256, **{**fields, **changes})

@@ -57,7 +57,7 @@ def waiting(world: World) -> Correction:
         inputs_sha256=world.split.inputs_sha256,
         created_by=world.curator,
         queued_at=at,
-        rung_at=at,
+        enqueued_at=at,
         expires_at=at + corrections.KEPT,
     )
     made.file.save("gold.jsonl", ContentFile(content), save=False)

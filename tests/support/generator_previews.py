@@ -57,7 +57,7 @@ def done(world: World, file: RawFile | None = None) -> Generation:
         report={"told": {}, "text": "all of it"},
         state=State.DONE,
         queued_at=at,
-        rung_at=at,
+        enqueued_at=at,
         finished_at=at,
         requested_by=world.curator,
     )

@@ -125,7 +125,7 @@ class World:
         )
         prediction.file.save("predictions.jsonl", ContentFile(content), save=False)
         prediction.save()
-        fields = {"task_version": 1, "queued_at": at, "rung_at": at, "state": state, **changes}
+        fields = {"task_version": 1, "queued_at": at, "enqueued_at": at, "state": state, **changes}
         return Run.objects.create(prediction=prediction, gold_version=self.gold, **fields)
 
 

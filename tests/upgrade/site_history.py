@@ -100,7 +100,7 @@ def correct(gold: str) -> None:
     assert answer.status_code == 302, answer.content.decode()
     settle()
     confirm = f"{base}/corrections/{Correction.objects.get().pk}/confirm/"
-    answer = client.post(confirm, {"reason": "A label was wrong.", "tells_count": "on"})
+    answer = client.post(confirm, {"reason": "A label was wrong.", "tells_count": "on", "publishes_count": "on"})
     assert answer.status_code == 302, answer.content.decode()
     settle()
     states = set(Leaderboard.objects.filter(phase__benchmark__slug=HISTORY).values_list("phase__slug", "state"))

@@ -50,7 +50,7 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
             if (existing := under_way.first()) is not None:
                 return existing
             export = ArchiveExport.objects.create(
-                benchmark=benchmark, recipients="\n".join(lines), requested_by=by, queued_at=at, rung_at=at
+                benchmark=benchmark, recipients="\n".join(lines), requested_by=by, queued_at=at, enqueued_at=at
             )
             AuditEntry.record("export.asked", benchmark, by=by, closed=bool(lines), recipients=lines)
             WORK.enqueue(export)

@@ -73,7 +73,7 @@ def wanted(
     at = timezone.now()
     try:
         with transaction.atomic():
-            row = SideBySide.objects.create(leaderboard=board, a_id=first, b_id=second, queued_at=at, rung_at=at)
+            row = SideBySide.objects.create(leaderboard=board, a_id=first, b_id=second, queued_at=at, enqueued_at=at)
             WORK.enqueue(row)
             return row
     except IntegrityError:  # a concurrent request created it

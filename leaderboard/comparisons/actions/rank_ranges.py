@@ -31,7 +31,7 @@ from leaderboard.work_queue.work import NoAnswerError, StateColumns, Work
 class RankingColumns(StateColumns):
     """Queue state of a board's ranges, queued while due. `attempt` counts claims, `failures` failed attempts."""
 
-    order = "rung_at"
+    order = "enqueued_at"
     retries_at_once = False
 
     def queued(self) -> Q:
@@ -48,7 +48,7 @@ class RankingColumns(StateColumns):
         return {}
 
     def retry(self, reason: str, enqueued_at: datetime) -> dict[str, Any]:
-        return {"failures": F("failures") + 1, "reason": reason, "rung_at": enqueued_at}
+        return {"failures": F("failures") + 1, "reason": reason, "enqueued_at": enqueued_at}
 
     def fail(self, reason: str, at: datetime) -> dict[str, Any]:
         return self.retry(reason, at)
@@ -62,10 +62,10 @@ def changed(board: Leaderboard) -> None:
     if not reveals_comparisons(board.phase) or not _has_outcomes(board):
         return
     at = timezone.now()
-    ranking, created = Ranking.objects.get_or_create(leaderboard=board, defaults={"rung_at": at})
+    ranking, created = Ranking.objects.get_or_create(leaderboard=board, defaults={"enqueued_at": at})
     enqueued = ranking.is_due and not ranking.failures and not created
     Ranking.objects.filter(pk=ranking.pk).update(
-        changes=F("changes") + 1, failures=0, reason=Reason.NONE, rung_at=ranking.rung_at if enqueued else at
+        changes=F("changes") + 1, failures=0, reason=Reason.NONE, enqueued_at=ranking.enqueued_at if enqueued else at
     )
     board.standings.exclude(rank_low=None).update(rank_low=None, rank_high=None)
     boards.revise(Leaderboard.objects.filter(pk=board.pk))
@@ -125,7 +125,7 @@ def _compare(lease: Lease[Ranking]) -> None:
 @transaction.atomic
 def _requeue(lease: Lease[Ranking]) -> None:
     """Release the lease and enqueue the board again, behind waiting runs. Each turn completes at least one batch."""
-    lease.write(lease_until=None, rung_at=timezone.now())
+    lease.write(lease_until=None, enqueued_at=timezone.now())
     WORK.enqueue(lease.row)
 
 

@@ -39,7 +39,7 @@ def queue(*, submission: Submission) -> Prediction:
         name="predictions.jsonl",
         inputs_sha256=submission.phase.split.inputs_sha256,
         queued_at=at,
-        rung_at=at,
+        enqueued_at=at,
     )
     WORK.enqueue(prediction)
     return prediction

@@ -137,7 +137,7 @@ def _fields(gold: GoldVersion, phase: Phase | None, by: User) -> dict[str, Any]:
         "inputs_sha256": gold.split.inputs_sha256,
         "requested_by": by,
         "queued_at": at,
-        "rung_at": at,
+        "enqueued_at": at,
     }
 
 

@@ -74,7 +74,7 @@ def begin(
             salt=_salt(dataset),
             requested_by=by,
             queued_at=at,
-            rung_at=at,
+            enqueued_at=at,
         )
         for index, (role, raw) in enumerate(files):
             GeneratedFrom.objects.create(generation=generation, raw=raw, role=role, place=index)

@@ -56,7 +56,7 @@ def begin(*, split: Split, by: User) -> SplitAudit:
                 options=split.options,
                 requested_by=by,
                 queued_at=at,
-                rung_at=at,
+                enqueued_at=at,
             )
             audit.trains.set(_public_gold(split))
             AuditEntry.record("audit.begun", audit, by=by, split=split.name, gold=gold.number)

@@ -58,7 +58,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
         inputs_sha256=hashlib.sha256(prepared.inputs).hexdigest(),
         created_by=by,
         queued_at=at,
-        rung_at=at,
+        enqueued_at=at,
         expires_at=at + KEPT,
     )
     file.seek(0)
@@ -79,10 +79,10 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
     return correction
 
 
-def confirm(*, correction: Correction, reason: str, tells_count: bool, by: User) -> GoldVersion:
+def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: User) -> GoldVersion:
     """Make a correction the split's next gold version and rescore each phase on the split.
 
-    tells_count: publish how many items changed; with public gold anybody can count them anyway. Raises Refused:
+    publishes_count: publish how many items changed; with public gold anybody can count them anyway. Raises Refused:
     NOT_READY where it is decided already, not compared yet, or the gold was corrected since; INPUTS_CHANGED,
     INVALID_NAME for an empty or overlong reason, and all that `splits.add_gold` raises.
     """
@@ -94,7 +94,7 @@ def confirm(*, correction: Correction, reason: str, tells_count: bool, by: User)
         code = Code.INPUTS_CHANGED if correction.is_pending and correction.changes_inputs else Code.NOT_READY
         heading = "" if code is Code.INPUTS_CHANGED else "The correction was not confirmed"
         raise Refused(code, why_not, heading=heading)
-    decision = {"fate": Fate.CONFIRMED, "decided_by": by, "tells_count": tells_count, "file": ""}
+    decision = {"fate": Fate.CONFIRMED, "decided_by": by, "publishes_count": publishes_count, "file": ""}
 
     def decide(gold: GoldVersion) -> None:
         """Mark the correction as confirmed, in the transaction that stores the gold and locks its split."""

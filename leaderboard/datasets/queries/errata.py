@@ -52,7 +52,7 @@ def _is_correction(gold: GoldVersion) -> bool:
 
 def _n_changed(gold: GoldVersion) -> int | None:
     correction: Correction | None = getattr(gold, "correction", None)
-    if correction is None or not (gold.split.gold_public or correction.tells_count):
+    if correction is None or not (gold.split.gold_public or correction.publishes_count):
         return None
     counts = correction.counts
     return int(counts["n_changed"]) - int(counts["by_kind"]["other"])

@@ -111,7 +111,7 @@ def confirm(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespo
     form = ConfirmForm(request.POST, split=row.split)
     if not form.is_valid():
         return _page(request, benchmark, row, form=form)
-    filled = {"tells_count": False, **form.cleaned_data}
+    filled = {"publishes_count": False, **form.cleaned_data}
     try:
         gold = corrections.confirm(correction=row, by=request.user, **filled)
     except Refused as refused:

@@ -48,7 +48,7 @@ def _queue() -> None:
     in_order = scored.order_by("submission__received_at", "pk").distinct()
     unchecked = list(in_order.values_list("pk", "submission__phase")[:AT_ONCE])
     rows = [
-        Likeness(prediction_id=prediction, phase_id=phase, queued_at=now, rung_at=long_ago)
+        Likeness(prediction_id=prediction, phase_id=phase, queued_at=now, enqueued_at=long_ago)
         for prediction, phase in unchecked
     ]
     # Two concurrent sweeps may find the same prediction: it gets one row.

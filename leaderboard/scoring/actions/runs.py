@@ -44,7 +44,7 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
         task_version=scorer_of_phase.of(phase).version,
         scorer=phase.scorer,
         queued_at=at,
-        rung_at=at,
+        enqueued_at=at,
     )
     if run.scorer_id is None:
         WORK.enqueue(run)

@@ -155,7 +155,7 @@ class TestOut:
             made = written(world)
             assert made.state == State.QUEUED
             past = timezone.now() - timedelta(hours=1)
-            ArchiveExport.objects.update(state=State.RUNNING, lease_until=past, rung_at=past)
+            ArchiveExport.objects.update(state=State.RUNNING, lease_until=past, enqueued_at=past)
             assert exports.WORK.sweep() == 1
         assert files_of("archives") == there
         exports.WORK.run(made.pk)

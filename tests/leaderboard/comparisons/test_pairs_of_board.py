@@ -44,7 +44,7 @@ def compared(world: World, seed: int = 1) -> Board:
             told |= {"low": told["difference"] - 0.1, "high": told["difference"] + 0.2}
         more = {"draws": 999, "n_groups": 4, "resamples": 1000, "seed": 0}
         Comparison.objects.create(leaderboard=board, a_id=a, b_id=b, measure="accuracy", p=p, **told, **more)
-    told = {"changes": 1, "covered": 1, "rung_at": timezone.now(), "computed_at": timezone.now()}
+    told = {"changes": 1, "covered": 1, "enqueued_at": timezone.now(), "computed_at": timezone.now()}
     Ranking.objects.update_or_create(leaderboard=board, defaults={**told, "n_pairs": N * (N - 1) // 2})
     return board_of(Phase.objects.select_related("benchmark__dataset", "split", "scorer").get())
 

@@ -238,7 +238,7 @@ def test_attempts_are_bounded_until_the_board_changes(world: World, monkeypatch:
             rank_ranges.WORK.run(board.pk)
     ranking = Ranking.objects.get()
     assert (ranking.failures, ranking.reason, ranking.attempt) == (settings.MAX_ATTEMPTS, Reason.SANDBOX, 3)
-    Ranking.objects.update(rung_at=timezone.now() - timedelta(days=1))
+    Ranking.objects.update(enqueued_at=timezone.now() - timedelta(days=1))
     assert rank_ranges.WORK.sweep() == 0
     enter(world, "Another", 25)
     rank_all(world)
@@ -293,11 +293,11 @@ def test_the_sweeper_rings_for_a_board_that_nobody_came_for(world: World, monkey
     rings: list[str] = []
     monkeypatch.setattr(enqueue, "_send", lambda task, identifier, queue: rings.append(identifier))
     assert rank_ranges.WORK.sweep() == 0, "it was rung for just now"
-    Ranking.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
+    Ranking.objects.update(enqueued_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
     assert rank_ranges.WORK.sweep() == 1 and rings == [str(board_of(world).pk)]
     assert rank_ranges.WORK.sweep() == 0
     rank_ranges.WORK.run(board_of(world).pk)
-    Ranking.objects.update(rung_at=timezone.now() - timedelta(days=1))
+    Ranking.objects.update(enqueued_at=timezone.now() - timedelta(days=1))
     assert rank_ranges.WORK.sweep() == 0
 
 
@@ -344,7 +344,7 @@ def test_a_rescored_board_has_ranges_of_its_own_and_the_frozen_one_keeps_its(wor
 
 def test_nothing_is_computed_for_a_cancelled_board(world: World) -> None:
     Leaderboard.objects.update(state=Leaderboard.State.CANCELLED)
-    Ranking.objects.update(rung_at=timezone.now() - timedelta(days=1))
+    Ranking.objects.update(enqueued_at=timezone.now() - timedelta(days=1))
     assert rank_ranges.WORK.sweep() == 0
     assert rank_ranges.WORK.claim(Leaderboard.objects.get().pk) is None
 

@@ -120,7 +120,7 @@ def test_the_queue_wiped_is_rung_again(world: World, right: Path, stack_later: C
     submission = submit(world, right)
     empty_queue()
     assert run_system.WORK.sweep() == 0, "what was rung for just now is not rung for again"
-    Prediction.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
+    Prediction.objects.update(enqueued_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
     assert run_system.WORK.sweep() == 1
     finish(stack_later, submission.predictions.get())
     assert_one_result(submission)

@@ -84,7 +84,7 @@ def scored(here: World, prediction: Prediction) -> Run:
         outcomes="outcomes/none",
         outcomes_sha256="cd" * 32,
         queued_at=at,
-        rung_at=at,
+        enqueued_at=at,
         finished_at=at,
     )
 
@@ -130,7 +130,7 @@ def test_no_time_is_told_on_hidden_inputs(here: World, ada: Client) -> None:
 def test_made_predictions_wait_for_a_scorer(here: World, ada: Client) -> None:
     prediction = insert(here, state=State.DONE, with_file=True, **ran())
     at = timezone.now()
-    Run.objects.create(prediction=prediction, gold_version=here.gold, task_version=1, queued_at=at, rung_at=at)
+    Run.objects.create(prediction=prediction, gold_version=here.gold, task_version=1, queued_at=at, enqueued_at=at)
     page = page_of(ada, prediction)
     assert "wait for a scorer" in page
     assert "Withdraw" not in page

@@ -271,7 +271,7 @@ def test_the_sweeper_rings_for_scorers_while_somebody_listens(world: World, monk
     monkeypatch.setattr("django.db.transaction.on_commit", lambda ring, **_: ring())
     scores_by(world, row(world))
     long_ago = timezone.now() - timezone.timedelta(hours=1)
-    world.insert_run(scorer=world.phase.scorer, rung_at=long_ago)
+    world.insert_run(scorer=world.phase.scorer, enqueued_at=long_ago)
     run_scorer.WORK.sweep()
     assert rung == []
     worker_is_there()

@@ -53,7 +53,7 @@ def without_a_phase(world: World) -> None:
 
 def a_preview_under_way(world: World) -> None:
     at, told = timezone.now(), {"generator": "claims", "version": 1, "seed": 1, "salt": "s"}
-    Generation.objects.create(pk=7, dataset=world.split.dataset, queued_at=at, rung_at=at, **told)
+    Generation.objects.create(pk=7, dataset=world.split.dataset, queued_at=at, enqueued_at=at, **told)
 
 
 def without_gold(world: World) -> None:
@@ -62,7 +62,7 @@ def without_gold(world: World) -> None:
 
 def a_dropped_correction(world: World) -> None:
     at = timezone.now()
-    ends = {"state": State.DONE, "queued_at": at, "rung_at": at, "finished_at": at, "expires_at": at}
+    ends = {"state": State.DONE, "queued_at": at, "enqueued_at": at, "finished_at": at, "expires_at": at}
     told = {"fate": "dropped", "decided_by": world.curator, "decided_at": at, "bytes": 1, **ends}
     Correction.objects.create(pk=7, split=world.split, base=world.gold, **told)
 

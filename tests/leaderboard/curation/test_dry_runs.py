@@ -234,7 +234,7 @@ class TestFaults:
     def test_the_sweeper_takes_back_what_a_killed_worker_held(self, world: World) -> None:
         row = begun(world)[0]
         past = timezone.now() - timedelta(minutes=5)
-        DryRun.objects.filter(pk=row.pk).update(state=State.RUNNING, attempt=1, lease_until=past, rung_at=past)
+        DryRun.objects.filter(pk=row.pk).update(state=State.RUNNING, attempt=1, lease_until=past, enqueued_at=past)
         assert run_dry_run.WORK.sweep() >= 1
         assert after(row).state == State.QUEUED
         run_dry_run.WORK.run(row.pk)

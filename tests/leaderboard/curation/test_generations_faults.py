@@ -92,7 +92,7 @@ def test_a_message_that_comes_ten_times_makes_one_preview(world: World, stack_la
 def test_a_lost_message_is_rung_again(world: World, stack_later) -> None:
     generation = begun(world)
     empty_queue()
-    Generation.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
+    Generation.objects.update(enqueued_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
     assert run_generator.WORK.sweep() == 1
     stack_later()
     assert wait_for(generation).state == State.DONE

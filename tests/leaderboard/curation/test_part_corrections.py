@@ -125,7 +125,7 @@ def test_a_mended_raw_file_corrects_the_split_that_was_made_of_it(world: World, 
     kinds = {name: n for name, n in found.counts["by_kind"].items() if n}
     assert set(kinds) == {"answer"} and not found.changes_inputs
     assert labels_of(split) == before, "nothing counts before it is confirmed"
-    gold = corrections.confirm(correction=found, reason="labels were wrong", tells_count=False, by=world.curator)
+    gold = corrections.confirm(correction=found, reason="labels were wrong", publishes_count=False, by=world.curator)
     assert gold.number == 2
     after = labels_of(Split.objects.get(pk=split.pk))
     assert set(after) == set(before)
@@ -161,7 +161,7 @@ def test_lines_that_move_between_parts_are_shown_and_cannot_be_confirmed(world: 
     more = generator_previews.raw(world, generator_previews.claims(16), "more.jsonl")
     found = proposed(world, previewed(world, HELD_OUT, more), split)
     assert found.changes_inputs and found.counts["by_kind"]["added"]
-    refused = refusal(corrections.confirm, correction=found, reason="more", tells_count=False, by=world.curator)
+    refused = refusal(corrections.confirm, correction=found, reason="more", publishes_count=False, by=world.curator)
     assert refused.code is Code.INPUTS_CHANGED
 
 

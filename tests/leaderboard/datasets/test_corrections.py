@@ -64,7 +64,7 @@ def laid(world: World, content: bytes | None = None) -> Correction:
 
 
 def confirm(world: World, found: Correction, **more: Any) -> GoldVersion:
-    return corrections.confirm(correction=found, by=world.curator, **{"reason": WHY, "tells_count": False, **more})
+    return corrections.confirm(correction=found, by=world.curator, **{"reason": WHY, "publishes_count": False, **more})
 
 
 def gold_files() -> set[str]:
@@ -260,10 +260,10 @@ def test_from_the_upload_to_the_next_version(world: World) -> None:
     assert "SUPPORTS" not in page, "numbers tell no answer"
     missing = curator.post(f"{where}confirm/", {})
     assert missing.status_code == 422 and GoldVersion.objects.count() == 1
-    answer = curator.post(f"{where}confirm/", {"reason": WHY, "tells_count": "on"})
+    answer = curator.post(f"{where}confirm/", {"reason": WHY, "publishes_count": "on"})
     assert answer.status_code == 302
     gold = GoldVersion.objects.get(number=2)
-    assert gold.reason == WHY and gold.correction.tells_count
+    assert gold.reason == WHY and gold.correction.publishes_count
     page = words(curator, f"{DESK}gold/")
     assert "labels of &lt;b&gt;batch 3&lt;/b&gt; were swapped" in page and "What it changed" in page
     assert "it is <a" in words(curator, where)

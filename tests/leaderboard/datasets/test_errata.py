@@ -29,13 +29,13 @@ def world(transactional_db: None, sandbox: str, monkeypatch: pytest.MonkeyPatch)
     return two_systems()
 
 
-def confirmed(world: World, *, content: bytes | None = None, tells_count: bool = False) -> GoldVersion:
+def confirmed(world: World, *, content: bytes | None = None, publishes_count: bool = False) -> GoldVersion:
     file = uploaded(content or gold_lines(CORRECTED))
     found = corrections.propose(split=world.split, file=file, by=world.curator)
     file.close()
     gold_diffs.WORK.run(found.pk)
     found.refresh_from_db()
-    return corrections.confirm(correction=found, reason=WHY, tells_count=tells_count, by=world.curator)
+    return corrections.confirm(correction=found, reason=WHY, publishes_count=publishes_count, by=world.curator)
 
 
 def table(where: str) -> str:
@@ -92,13 +92,13 @@ def test_from_the_confirming_to_the_switch(world: World) -> None:
 
 
 def test_the_count_is_told_where_the_organisers_tell_it(world: World) -> None:
-    confirmed(world, tells_count=True)
+    confirmed(world, publishes_count=True)
     assert api()[0]["n_changed"] == 4 and " 4 items." in entries()[0][2]
     assert "not told" not in table(PAGES[0])
 
 
 def test_items_that_are_merely_written_otherwise_do_not_count(world: World) -> None:
-    confirmed(world, content=gold_lines().replace(b'"claim"', b'"remark": "seen twice", "claim"'), tells_count=True)
+    confirmed(world, content=gold_lines().replace(b'"claim"', b'"remark": "seen twice", "claim"'), publishes_count=True)
     assert api()[0]["n_changed"] == 0
 
 

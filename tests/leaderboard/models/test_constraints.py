@@ -65,10 +65,10 @@ def test_a_done_run_has_outcomes(world):
 def test_one_live_run_a_prediction_gold_and_task_version(world):
     run = world.insert_run()
     same = {"prediction": run.prediction, "gold_version": run.gold_version, "queued_at": run.queued_at}
-    refused(lambda: Run.objects.create(**same, task_version=1, rung_at=run.rung_at))
-    Run.objects.create(**same, task_version=2, rung_at=run.rung_at)
+    refused(lambda: Run.objects.create(**same, task_version=1, enqueued_at=run.enqueued_at))
+    Run.objects.create(**same, task_version=2, enqueued_at=run.enqueued_at)
     Run.objects.filter(pk=run.pk).update(state=State.FAILED, finished_at=timezone.now())
-    Run.objects.create(**same, task_version=1, rung_at=run.rung_at)
+    Run.objects.create(**same, task_version=1, enqueued_at=run.enqueued_at)
 
 
 def test_one_score_a_measure_and_slice_with_ordered_ends(world):

@@ -188,7 +188,7 @@ def test_a_rescoring_is_no_new_end(world: World) -> None:
     first = Run.objects.get(pk=release.run_id)
     Run.objects.create(
         prediction=first.prediction, gold_version=first.gold_version, task_version=2, state=State.DONE, attempt=1,
-        queued_at=first.queued_at, rung_at=first.rung_at, finished_at=timezone.now(), outcomes="o",
+        queued_at=first.queued_at, enqueued_at=first.enqueued_at, finished_at=timezone.now(), outcomes="o",
         outcomes_sha256="0" * 64,
     )  # fmt: skip
     sweep_and_deliver()

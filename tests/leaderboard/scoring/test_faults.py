@@ -111,7 +111,7 @@ def test_the_queue_wiped_is_rung_again(world: World, stack_later) -> None:
     submissions = [world.submit() for _ in range(4)]
     empty_queue()
     assert runs.WORK.sweep() == 0, "a run that was rung for just now is not rung for again"
-    Run.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
+    Run.objects.update(enqueued_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
     assert runs.WORK.sweep() == 4
     stack = stack_later()
     for submission in submissions:
@@ -219,7 +219,7 @@ def test_the_broker_away_does_not_lose_a_submission(world: World, settings, stac
     finally:
         messages.unlink()
         shutil.move(away, messages)
-    Run.objects.update(rung_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
+    Run.objects.update(enqueued_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
     assert runs.WORK.sweep() == 1
     stack_later().wait_for(submission)
     assert_one_result(submission)

@@ -123,7 +123,7 @@ def test_two_hundred_runs_with_a_worker_killed_half_way(world: World, capsys: py
     gold_diffs.WORK.run(found.pk)
     found.refresh_from_db()
     begun = time.monotonic()
-    corrections.confirm(correction=found, reason="labels were swapped", tells_count=True, by=world.curator)
+    corrections.confirm(correction=found, reason="labels were swapped", publishes_count=True, by=world.curator)
     queued = time.monotonic() - begun
     with Stack().stopping() as stack, reading() as seen:
         doomed = stack.start_worker(concurrency=2)

@@ -70,7 +70,7 @@ def build() -> Cast:
     teams_things(everybody)
     at = timezone.now()
     tried = {"gold": world.gold, "kind": "trivial", "name": "majority", "state": "done", "finished_at": at}
-    THINGS.update(dry_run=DryRun.objects.create(**tried, queued_at=at, rung_at=at, requested_by=world.curator).pk)
+    THINGS.update(dry_run=DryRun.objects.create(**tried, queued_at=at, enqueued_at=at, requested_by=world.curator).pk)
     THINGS.update(rehearsal=rehearsal(world).pk)
     THINGS.update(export=export(world).pk, arrival=arrival(world).pk)
     THINGS.update(audit=audited_splits.done(world.gold).pk, correction=corrected_gold.waiting(world).pk)
@@ -94,7 +94,7 @@ def rehearsal(world: World) -> Rehearsal:
 def export(world: World) -> ArchiveExport:
     """An archive that the curator has asked for, and is written."""
     at = timezone.now()
-    told = {"state": "done", "queued_at": at, "rung_at": at, "finished_at": at, "requested_by": world.curator}
+    told = {"state": "done", "queued_at": at, "enqueued_at": at, "finished_at": at, "requested_by": world.curator}
     made = ArchiveExport(benchmark=world.benchmark, **told)
     made.file.save("archive.zip", ContentFile(b"zip"), save=False)
     made.save()

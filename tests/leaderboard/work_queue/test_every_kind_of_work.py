@@ -50,39 +50,39 @@ def board(world: World) -> Leaderboard:
 
 def run_by_scorer(world: World, at: datetime) -> Model:
     custom_scorers.scores_by(world, custom_scorers.row(world))
-    return world.insert_run(scorer=world.phase.scorer, rung_at=at)
+    return world.insert_run(scorer=world.phase.scorer, enqueued_at=at)
 
 
 def side_by_side(world: World, at: datetime) -> Model:
     a, b = sorted((world.insert_run(at=at), world.insert_run(at=at)), key=lambda run: run.pk)
-    return SideBySide.objects.create(leaderboard=board(world), a=a, b=b, queued_at=at, rung_at=at)
+    return SideBySide.objects.create(leaderboard=board(world), a=a, b=b, queued_at=at, enqueued_at=at)
 
 
 def correction(world: World, at: datetime) -> Model:
     told = {"name": "gold.jsonl", "sha256": "0" * 64, "bytes": 1, "inputs_sha256": "0" * 64}
     return Correction.objects.create(
-        split=world.split, base=world.gold, queued_at=at, rung_at=at, expires_at=timezone.now(), **told
+        split=world.split, base=world.gold, queued_at=at, enqueued_at=at, expires_at=timezone.now(), **told
     )
 
 
 ROWS: dict[str, Callable[[World, datetime], Model]] = {
-    "score": lambda world, at: world.insert_run(rung_at=at),
+    "score": lambda world, at: world.insert_run(enqueued_at=at),
     "run_scorer": run_by_scorer,
-    "predict": lambda world, at: container_rows.insert(world, rung_at=at),
-    "compare": lambda world, at: Ranking.objects.create(leaderboard=board(world), changes=1, rung_at=at),
+    "predict": lambda world, at: container_rows.insert(world, enqueued_at=at),
+    "compare": lambda world, at: Ranking.objects.create(leaderboard=board(world), changes=1, enqueued_at=at),
     "side_by_side": side_by_side,
     "look_for_copies": lambda world, at: Likeness.objects.create(
-        prediction=world.insert_run().prediction, phase=world.phase, queued_at=at, rung_at=at
+        prediction=world.insert_run().prediction, phase=world.phase, queued_at=at, enqueued_at=at
     ),
-    "audit_split": lambda world, at: SplitAudit.objects.create(gold=world.gold, queued_at=at, rung_at=at),
+    "audit_split": lambda world, at: SplitAudit.objects.create(gold=world.gold, queued_at=at, enqueued_at=at),
     "generate": lambda world, at: Generation.objects.create(
-        dataset=world.split.dataset, generator="split", version=1, seed=1, salt="salt", queued_at=at, rung_at=at
+        dataset=world.split.dataset, generator="split", version=1, seed=1, salt="salt", queued_at=at, enqueued_at=at
     ),
     "dry_run": lambda world, at: DryRun.objects.create(
-        gold=world.gold, kind=DryRun.Kind.TRIVIAL, name="random", inputs_sha256="0" * 64, queued_at=at, rung_at=at
+        gold=world.gold, kind=DryRun.Kind.TRIVIAL, name="random", inputs_sha256="0" * 64, queued_at=at, enqueued_at=at
     ),
     "export_archive": lambda world, at: ArchiveExport.objects.create(
-        benchmark=world.benchmark, requested_by=world.curator, queued_at=at, rung_at=at
+        benchmark=world.benchmark, requested_by=world.curator, queued_at=at, enqueued_at=at
     ),
     "lay_beside": correction,
 }

@@ -24,9 +24,9 @@ class ConfirmForm(forms.Form):
         label="Why the gold is corrected",
         help_text="Everybody reads it, among the errata and beside the board. Quote no answer that is held out.",
     )
-    tells_count = forms.BooleanField(required=False, label="Tell everybody how many items changed")
+    publishes_count = forms.BooleanField(required=False, label="Show everybody how many items changed")
 
     def __init__(self, *args: Any, split: Split, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if split.gold_public:  # the number can be computed from the two public versions
-            del self.fields["tells_count"]
+            del self.fields["publishes_count"]

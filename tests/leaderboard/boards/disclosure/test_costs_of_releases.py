@@ -62,7 +62,7 @@ def test_a_rescores_release_has_the_predictions_cost():
         gold_version=world.gold,
         task_version=2,
         queued_at=at,
-        rung_at=at,
+        enqueued_at=at,
         finished_at=at,
         state=State.DONE,
         attempt=1,
