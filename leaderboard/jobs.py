@@ -93,7 +93,7 @@ def sweep() -> None:
         except (InterfaceError, OperationalError):
             raise
         except Exception as error:  # noqa: BLE001  (logged at each beat; the others are as due)
-            log.error("sweep_broke", sweep=name, error=type(error).__name__, at=places(error.__traceback__))
+            log.error("sweep_failed", sweep=name, error=type(error).__name__, at=places(error.__traceback__))
 
 
 @worker_ready.connect

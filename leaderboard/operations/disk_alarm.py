@@ -46,7 +46,7 @@ def _mail(free_mb: int, alarm_mb: int) -> None:
     try:
         send_mail(f"Holdout: {free_mb:,} MB left", text, None, settings.OPERATORS)
     except OSError as error:
-        log.error("disk_alarm_not_mailed", error=type(error).__name__)
+        log.error("disk_alarm_mail_failed", error=type(error).__name__)
         for markers in (cache, HERE):
             markers.delete(MAILED)
         _is_due(again=ONE_HOUR)

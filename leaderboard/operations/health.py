@@ -63,6 +63,6 @@ def _answers(name: str, check: Callable[[], None]) -> bool:
     try:
         check()
     except Exception as error:  # noqa: BLE001  whatever a driver raises means the same
-        log.warning("not ready", part=name, error=type(error).__name__)
+        log.warning("not_ready", part=name, error=type(error).__name__)
         return False
     return True

@@ -106,7 +106,7 @@ class Heartbeat:
                         return
                 except DatabaseError as error:
                     # The next beat may reach the database again.
-                    log.warning("lease_not_renewed", error=type(error).__name__)
+                    log.warning("lease_renewal_failed", error=type(error).__name__)
                     connection.close()
         finally:
             connection.close()

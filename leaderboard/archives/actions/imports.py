@@ -122,7 +122,7 @@ def _refusing(read: Any, *args: Any, **named: Any) -> Any:
         lines = "; ".join(fault.lines[:20])
         raise Refused(code, f"Nothing was changed. {lines[:1].upper()}{lines[1:]}.") from None
     except reading.DAMAGED as error:
-        log.warning("archive_unsound", error=type(error).__name__)
+        log.warning("archive_invalid", error=type(error).__name__)
         raise Refused(
             Code.INVALID_NAME, "Nothing was changed. The archive is damaged, or was not written by an export."
         ) from None

@@ -107,7 +107,7 @@ def _stored(benchmark: Benchmark) -> Iterable[ReportedResult]:
 @functools.lru_cache(maxsize=1000)
 def _log(pk: int, benchmark: str, fault: str) -> None:
     """Log each invalid row once a process: pages are read often."""
-    log.error("reported_row_left_out", row=pk, benchmark=benchmark, fault=fault)
+    log.error("reported_row_skipped", row=pk, benchmark=benchmark, fault=fault)
 
 
 def _reported(result: ReportedResult, values: Iterable[Value]) -> ReportedRow:

@@ -184,7 +184,7 @@ def forget(images: frozenset[str]) -> None:
         for image in sorted(images & sandbox().images()):
             sandbox().forget(image)
     except SandboxError as error:
-        log.warning("images_not_forgotten", error=str(error))
+        log.warning("image_removal_failed", error=str(error))
 
 
 def _cost(result: SystemResult) -> dict[str, Any]:

@@ -176,13 +176,20 @@ def _check_units(run: Run, receipt: dict[str, Any]) -> None:
 def _fail(lease: Lease[Run], detail: str) -> None:
     """Fail the run because of its scorer: final, refunded, with details for organisers only."""
     error_id = uuid.uuid4().hex[:12]
-    log.error("scorer_failed", run=str(lease.row.pk), scorer=str(lease.row.scorer), error_id=error_id, detail=detail)
+    log.error(
+        "scorer_failed",
+        kind=WORK.name,
+        id=str(lease.row.pk),
+        scorer=str(lease.row.scorer),
+        error_id=error_id,
+        detail=detail,
+    )
     WORK.retry_or_fail(lease, reason=Reason.SCORER, error_id=error_id, detail=detail[:2000], final=True)
 
 
 def _on_kill(lease: Lease[Run], error: engine.KilledError) -> None:
     """Retry a killed scorer, since an operator's kill looks the same; after the last attempt, blame the scorer."""
-    log.error("container_killed", run=str(lease.row.pk), error=str(error))
+    log.error("container_killed", kind=WORK.name, id=str(lease.row.pk), error=str(error))
     if lease.attempt < settings.MAX_ATTEMPTS:
         WORK.retry_or_fail(lease, reason=Reason.ENGINE)
     else:

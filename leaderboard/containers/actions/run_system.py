@@ -110,7 +110,7 @@ def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: di
             split=phase.split, gold=gold, predictions=output, name=name, options=phase.options
         )
     except sandbox_client.SandboxError as error:
-        log.error("sandbox_broke", prediction=str(lease.row.pk), error=str(error))
+        log.error("sandbox_failed", kind=WORK.name, id=str(lease.row.pk), error=str(error))
         WORK.retry_or_fail(lease, reason=Reason.SANDBOX)
         return
     if not answer.ok:
@@ -191,7 +191,7 @@ def _on_kill(lease: Lease[Prediction], error: engine.KilledError) -> None:
 
     A refund would let a system that always ends this way run for free without limit.
     """
-    log.error("container_killed", prediction=str(lease.row.pk), error=str(error))
+    log.error("container_killed", kind=WORK.name, id=str(lease.row.pk), error=str(error))
     if lease.attempt < settings.MAX_ATTEMPTS:
         WORK.retry_or_fail(lease, reason=Reason.ENGINE)
     else:

@@ -37,10 +37,10 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
     try:
         removed = engine.reap(keep=under_way)
     except engine.SandboxError as error:
-        log.warning("reaper_broke", error=str(error))
+        log.warning("reaper_failed", error=str(error))
     else:
         if removed:
-            log.warning("reaped", what=removed)
+            log.warning("container_removed", what=removed)
         engine.forget(image_files.idle())
     _full_report[queue] = time.monotonic()
     return _say(queue=queue, ready=True, detail=detail)
@@ -64,7 +64,7 @@ def ready(queue: str = SYSTEMS) -> bool:
         try:
             engine.check()
         except engine.SandboxError as error:
-            log.warning("engine_away", error=str(error))
+            log.warning("engine_unavailable", error=str(error))
         else:
             return True
     return report(queue=queue).ready

@@ -31,7 +31,7 @@ def made_again(generation: Generation) -> dict[str, bytes]:
         answer = run_generator.run(generation)
         _, contents = run_generator.read(answer) if answer.ok else (None, {})
     except (sandbox_client.SandboxError, ReportError) as error:
-        log.error("referee_away", error=str(error))
+        log.error("sandbox_unavailable", error=str(error))
         raise Refused(
             Code.REFEREE_AWAY, "The parts could not be made: the server's sandbox does not answer. Try again soon."
         ) from error

@@ -171,7 +171,7 @@ def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict
             split=split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=options
         )
     except sandbox_client.SandboxError as error:
-        log.error("referee_away", error=str(error))
+        log.error("sandbox_unavailable", error=str(error))
         raise Refused(
             Code.REFEREE_AWAY, "The file could not be checked: the server's sandbox does not answer. Try again soon."
         ) from error

@@ -135,11 +135,11 @@ def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
             with run_dry_run.predictions(row) as stored:
                 shutil.copyfileobj(stored, content)
         except SandboxError as error:
-            log.error("referee_away", error=str(error))
+            log.error("sandbox_unavailable", error=str(error))
             message = "The server's sandbox does not answer. Try again soon."
             raise Refused(Code.REFEREE_AWAY, message, heading=HEADING) from error
         except (NoAnswerError, UnfitError, FileNotFoundError, AlteredError) as error:
-            log.error("baseline_not_made", error=type(error).__name__, dry_run=row.pk)
+            log.error("baseline_failed", error=type(error).__name__, dry_run=row.pk)
             raise Refused(Code.NOT_READY, f"{row.name} could not be made again.", heading=HEADING) from error
         file.size = content.tell()
         file.seek(0)

@@ -42,7 +42,7 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
             task=split.dataset.task, gold=_stream(file), name=name, options=split.options
         )
     except sandbox_client.SandboxError as error:
-        log.error("referee_away", error=str(error))
+        log.error("sandbox_unavailable", error=str(error))
         raise Refused(
             Code.REFEREE_AWAY, "The gold could not be checked: the server's sandbox does not answer. Try again soon."
         ) from error

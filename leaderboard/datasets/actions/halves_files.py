@@ -40,7 +40,7 @@ def draw(*, split: Split, gold: IO[bytes], name: str, share: Decimal, seed: int,
     try:
         answer = sandbox_client.divide(gold=gold, name=name, **params)
     except (sandbox_client.SandboxError, AlteredError, FileNotFoundError) as error:
-        log.error("not_divided", split=split.pk, error=type(error).__name__)
+        log.error("public_private_split_failed", split=split.pk, error=type(error).__name__)
         raise Refused(Code.REFEREE_AWAY, "The groups could not be divided: ask the operator to look.") from error
     if not answer.ok:
         cause = " ".join(problem["text"] for problem in answer.report.get("problems", [])[:1])

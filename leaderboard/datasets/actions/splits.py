@@ -240,7 +240,7 @@ def _check_inputs(waiting: Split) -> None:
                 split=waiting, gold=GoldVersion(expects={}), predictions=file, name="inputs.jsonl", options={}
             )
     except sandbox_client.SandboxError as error:
-        log.error("referee_away", error=str(error))
+        log.error("sandbox_unavailable", error=str(error))
         raise Refused(
             Code.REFEREE_AWAY, "The inputs could not be checked: the server's sandbox does not answer."
         ) from error

@@ -79,7 +79,7 @@ def _is_of_our_version(run_id: UUID) -> bool:
         return False
     version = TASKS[run.gold_version.split.dataset.task].version
     if run.task_version > version:
-        log.error("worker_outdated", run=str(run_id), task_version=run.task_version, ours=version)
+        log.error("worker_outdated", kind=WORK.name, id=str(run_id), task_version=run.task_version, ours=version)
         waiting.update(reason=Reason.OUTDATED)
     elif run.task_version < version:
         replace(run, version)

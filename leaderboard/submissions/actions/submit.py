@@ -189,7 +189,7 @@ def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str,
             split=phase.split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=phase.options
         )
     except sandbox_client.SandboxError as error:
-        log.error("referee_away", error=str(error))
+        log.error("sandbox_unavailable", error=str(error))
         raise Refused(
             Code.REFEREE_AWAY,
             "Your file could not be checked: the server's sandbox does not answer. Try again soon.",
@@ -203,7 +203,7 @@ def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str,
             "Your file could not be checked within the limits of time and memory for one file.",
         )
     if answer.report.get("fault") != "predictions":
-        log.error("inputs_do_not_read", split=phase.split_id)
+        log.error("inputs_unreadable", split=phase.split_id)
         raise Refused(Code.REFEREE_AWAY, "Your file could not be checked: the benchmark's inputs do not read.")
     problems, more = answer.report["problems"], answer.report["more"]
     count = len(problems) + more

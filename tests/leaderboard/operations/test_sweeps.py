@@ -25,7 +25,7 @@ def test_a_sweep_that_breaks_holds_up_no_other(
     jobs.sweep()
     assert done == ["the next"]
     told = caplog.text
-    assert "sweep_broke" in told and "PermissionError" in told and "secret" not in told
+    assert "sweep_failed" in told and "PermissionError" in told and "secret" not in told
 
 
 def test_a_database_that_is_away_ends_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,7 +157,7 @@ def test_the_log_tells_it_once_a_process(world: World, caplog: pytest.LogCapture
     row = store(world, "Faulty row", "[null]")
     for _ in range(3):
         assert Client().get("/benchmarks/tiny/test/").status_code == 200
-    lines = [record for record in caplog.messages if "reported_row_left_out" in record]
+    lines = [record for record in caplog.messages if "reported_row_skipped" in record]
     assert len(lines) == 1 and str(row.pk) in lines[0] and "tiny" in lines[0]
 
 

@@ -1,0 +1,33 @@
+"""The table of log events in docs/operators.md names exactly those that the code logs."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from tests.conftest import ROOT
+
+LEVELS = {"debug", "info", "warning", "error", "critical"}
+
+
+def logged() -> dict[str, set[str]]:
+    """Levels by event, from the calls on loggers in the site's code."""
+    found: dict[str, set[str]] = {}
+    for path in sorted((ROOT / "leaderboard").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name("log" | "logger"), attr=level), args=[ast.Constant(str(event))]
+                ):
+                    if level in LEVELS:
+                        found.setdefault(event, set()).add(level)
+    return found
+
+
+def test_the_table_names_each_event_with_its_levels() -> None:
+    text = (
+        (ROOT / "docs" / "operators.md").read_text(encoding="utf-8").partition("## Log events")[2].partition("\n## ")[0]
+    )
+    rows = re.findall(r"^\| `(\w+)` \| ([a-z, ]+) \|", text, re.MULTILINE)
+    assert {event: set(levels.split(", ")) for event, levels in rows} == logged()
+    assert len(rows) == len(dict(rows)) > 25
