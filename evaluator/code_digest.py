@@ -9,15 +9,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parent
-APART = ("cli", "sandbox/containers")
+EXCLUDED = ("cli", "sandbox/containers")
 """Folders outside the digest: neither a job nor the process sandbox can import them (a test walks the imports)."""
 TASKS = "holdout.tasks"
 """Entry point group of tasks from installed packages."""
 
 
-def covered(root: Path = ROOT) -> list[Path]:
+def covered_files(root: Path = ROOT) -> list[Path]:
     """Return the paths of the evaluator's Python files that the digest covers."""
-    apart = tuple(f"{folder}/" for folder in APART)
+    apart = tuple(f"{folder}/" for folder in EXCLUDED)
     return [path for path in root.rglob("*.py") if not path.relative_to(root).as_posix().startswith(apart)]
 
 
@@ -26,7 +26,7 @@ def digest(root: Path = ROOT, task_packages: Iterable[Path] = ()) -> str:
 
     task_packages: package folders, or files of single modules. Neither their order nor their location matters.
     """
-    files = [(path.relative_to(root), path) for path in covered(root)]
+    files = [(path.relative_to(root), path) for path in covered_files(root)]
     for package in task_packages:
         package_files = [path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
         files += [(path.relative_to(package.parent), path) for path in package_files or [package]]

@@ -8,7 +8,7 @@ _listener: ContextVar[Callable[[float], None] | None] = ContextVar("listener", d
 
 
 @contextmanager
-def listening(hear: Callable[[float], None]) -> Iterator[None]:
+def progress_listener(hear: Callable[[float], None]) -> Iterator[None]:
     """Within the context, long jobs call `hear` with the fraction that is done, from 0 to 1."""
     token = _listener.set(hear)
     try:

@@ -18,7 +18,7 @@ from leaderboard.archives.actions import exports, imports
 from leaderboard.boards.queries import prepared_board
 from leaderboard.comparisons.actions import head_to_head, rank_ranges
 from leaderboard.containers.actions import run_scorer, run_system, workers
-from leaderboard.core.logs import places
+from leaderboard.core.logs import traceback_locations
 from leaderboard.curation.actions import run_dry_run, run_generator
 from leaderboard.datasets.actions import audits, corrections, gold_diffs
 from leaderboard.near_copies.actions import detect
@@ -93,7 +93,9 @@ def sweep() -> None:
         except (InterfaceError, OperationalError):
             raise
         except Exception as error:  # noqa: BLE001  (logged at each beat; the others are as due)
-            log.error("sweep_failed", sweep=name, error=type(error).__name__, at=places(error.__traceback__))
+            log.error(
+                "sweep_failed", sweep=name, error=type(error).__name__, at=traceback_locations(error.__traceback__)
+            )
 
 
 @worker_ready.connect
@@ -105,7 +107,7 @@ def report_first(sender: Any = None, **_: object) -> None:
 
 
 @worker_ready.connect
-def tell_what_is_outdated(**_: object) -> None:
+def report_outdated(**_: object) -> None:
     """Log each board that an upgrade has made outdated; curators decide about rescoring."""
     try:
         for phase, version in prepared_board.outdated():

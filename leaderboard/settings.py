@@ -11,7 +11,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from whitenoise.compress import Compressor
 
-from leaderboard.core.logs import without_words
+from leaderboard.core.logs import drop_error_text
 from leaderboard.environment import Environment, kept_secret
 
 env = Environment()
@@ -353,7 +353,7 @@ LOGGING = {
             "()": structlog.stdlib.ProcessorFormatter,
             "processors": [
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                without_words,
+                drop_error_text,
                 structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
             ],
             "foreign_pre_chain": [

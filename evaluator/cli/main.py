@@ -27,7 +27,7 @@ try:  # imports take a moment; an interrupt meanwhile should print no traceback
     from evaluator.jobs.compare import CompareRequest
     from evaluator.jobs.score import ScoreRequest, ValidateRequest
     from evaluator.tasks.registry import TASKS, find_task
-    from evaluator.text import counted
+    from evaluator.text import count_noun
 except KeyboardInterrupt:
     sys.exit(130)
 
@@ -241,7 +241,7 @@ def _print_report(given: argparse.Namespace, report: dict[str, Any]) -> None:
             print(json.dumps(report))
         else:
             _print_warnings(report["warnings"])
-            print(f"{printable(given.predictions)}: {counted(report['n_lines'], 'line')}, no problems")
+            print(f"{printable(given.predictions)}: {count_noun(report['n_lines'], 'line')}, no problems")
         return
     result = report["result"]
     result["warnings"] = [*report["gold_warnings"], *result["warnings"]]
@@ -251,7 +251,7 @@ def _print_report(given: argparse.Namespace, report: dict[str, Any]) -> None:
     _print_warnings(result["warnings"])
     print(
         f"{result['task']} version {result['task_version']}: "
-        f"{counted(result['n_units'], 'unit')}, {counted(result['n_groups'], 'group')}"
+        f"{count_noun(result['n_units'], 'unit')}, {count_noun(result['n_groups'], 'group')}"
     )
     print(score_table(result["scores"]) if given.command == "score" else comparison_table(result["comparisons"]))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from evaluator.cli.output import Progress, say
-from evaluator.progress import listening
+from evaluator.progress import progress_listener
 
 PAUSE = 10.0  # seconds between lines when standard error is not a terminal
 
@@ -29,7 +29,7 @@ def patience(what: str) -> Iterator[None]:
             say(f"{text} after {moment - begun:.0f} s")
 
     try:
-        with listening(hear):
+        with progress_listener(hear):
             yield
     finally:
         progress.end()

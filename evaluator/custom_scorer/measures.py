@@ -21,7 +21,7 @@ _RESERVED = {"rank", "system", "team", "date", "received_at", "released_at"}
 """Columns of a board that are not measures."""
 
 
-class Declared(msgspec.Struct, forbid_unknown_fields=True):
+class MeasureDeclaration(msgspec.Struct, forbid_unknown_fields=True):
     """A declared measure. lower, upper: bounds, None if unbounded. higher_is_better: None if it has no direction."""
 
     name: str
@@ -41,10 +41,10 @@ class Mean(Ratio):
         return np.clip(super().values(sample), self.low, self.high)
 
 
-def declared(given: object, primary: str) -> list[Declared]:
+def check_declaration(given: object, primary: str) -> list[MeasureDeclaration]:
     """Return the checked declaration. Raises UsageError naming the invalid measure, the value and what was expected."""
     try:
-        measures = msgspec.convert(given, list[Declared])
+        measures = msgspec.convert(given, list[MeasureDeclaration])
     except msgspec.ValidationError as error:
         raise UsageError(f"the measures do not fit their schema: {error}") from None
     if not 1 <= len(measures) <= MOST:
@@ -61,7 +61,7 @@ def declared(given: object, primary: str) -> list[Declared]:
     return measures
 
 
-def _check(measure: Declared) -> None:
+def _check(measure: MeasureDeclaration) -> None:
     if not _NAME.fullmatch(measure.name) or measure.name in _RESERVED:
         raise UsageError(
             f"a measure's name is {shown(measure.name)}, expected a-z, 0-9 and _ from a letter on, at most 60, and "
@@ -76,23 +76,23 @@ def _check(measure: Declared) -> None:
         raise UsageError(f"the bounds of {measure.name} are {low:g} and {high:g}, expected a lower and an upper one")
 
 
-def bounds(measure: Declared) -> tuple[float, float]:
+def bounds(measure: MeasureDeclaration) -> tuple[float, float]:
     """Return (lower, upper), infinite where unbounded."""
     low = -math.inf if measure.lower is None else measure.lower
     return low, math.inf if measure.upper is None else measure.upper
 
 
-def present(name: str) -> str:
+def presence_statistic(name: str) -> str:
     """Return the name of the statistic that is 1 if a unit has a value of the measure."""
     return f"has {name}"
 
 
-def measures_of(declaration: Sequence[Declared]) -> tuple[Mean, ...]:
+def measures_of(declaration: Sequence[MeasureDeclaration]) -> tuple[Mean, ...]:
     """Return measures, like the built-in ones, over outcomes that have the statistics `name` and `has name`."""
     means = []
     for measure in declaration:
         low, high = bounds(measure)
-        units = statistic(present(measure.name))
+        units = statistic(presence_statistic(measure.name))
         means.append(
             Mean(
                 name=measure.name,

@@ -10,13 +10,13 @@ from typing import BinaryIO, NoReturn
 import msgspec
 import numpy as np
 
-from evaluator.custom_scorer.measures import bounds, measures_of, present
+from evaluator.custom_scorer.measures import bounds, measures_of, presence_statistic
 from evaluator.custom_scorer.scores_file import Expected, Row, ScorerError, Scores, check_slice, slice_key
 from evaluator.errors import Problem
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import Id, IdRegister
 from evaluator.jsonl.reader import Format, Reader
-from evaluator.jsonl.strict_json import Shape
+from evaluator.jsonl.strict_json import Schema
 from evaluator.outcomes.table import Codes, Dimension, Outcomes, SliceValue
 from evaluator.scoring.score import Score, score_outcomes
 
@@ -40,9 +40,9 @@ def _count_keys(line: Line) -> int:
     return optional + 2 + len(line.values)
 
 
-_FREE = Shape(frozenset(), free=True)
+_FREE = Schema(frozenset(), free=True)
 LAYOUT = Format(
-    Line, Shape(frozenset({"id", "group", "slices", "values"}), {"slices": _FREE, "values": _FREE}), _count_keys
+    Line, Schema(frozenset({"id", "group", "slices", "values"}), {"slices": _FREE, "values": _FREE}), _count_keys
 )
 
 
@@ -96,7 +96,7 @@ def _table(lines: Sequence[Line], groups: Codes, names: tuple[Id, ...], expected
         is_present = np.array([measure.name in line.values for line in lines], dtype=np.float64)
         if is_present.any():
             statistics[measure.name] = np.array([line.values.get(measure.name, 0.0) for line in lines], dtype=float)
-            statistics[present(measure.name)] = is_present
+            statistics[presence_statistic(measure.name)] = is_present
     slices = [{} if line.slices is msgspec.UNSET else line.slices for line in lines]
     columns = {name: [unit_slices.get(name) for unit_slices in slices] for name in expected.dimensions}
     return Outcomes(

@@ -17,9 +17,9 @@ from typing import BinaryIO, NoReturn
 
 import msgspec
 
-from evaluator.custom_scorer.measures import Declared, bounds
+from evaluator.custom_scorer.measures import MeasureDeclaration, bounds
 from evaluator.errors import FileError, Problem
-from evaluator.jsonl.strict_json import LineFault, Shape, unknown_keys
+from evaluator.jsonl.strict_json import LineError, Schema, unknown_keys
 from evaluator.outcomes.table import SliceValue
 
 SCORES = "scores.json"
@@ -62,16 +62,16 @@ class Expected:
 
     task: str
     task_version: int
-    measures: Sequence[Declared]
+    measures: Sequence[MeasureDeclaration]
     primary: str
     dimensions: Mapping[str, Sequence[SliceValue]]
 
 
-_SHAPE = Shape(
+_SHAPE = Schema(
     frozenset({"task", "task_version", "n_units", "n_groups", "scores", "warnings"}),
     {
-        "scores": Shape(
-            frozenset({"measure", "slice", "value", "low", "high", "n"}), {"slice": Shape(frozenset(), free=True)}
+        "scores": Schema(
+            frozenset({"measure", "slice", "value", "low", "high", "n"}), {"slice": Schema(frozenset(), free=True)}
         )
     },
 )
@@ -113,7 +113,7 @@ def _decoded(content: bytes) -> Scores:
         # msgspec accepts duplicate keys, NaN and numbers beyond float64.
         unknown_keys(content, _SHAPE, DEPTH)
         return msgspec.json.decode(content, type=Scores)
-    except LineFault as fault:
+    except LineError as fault:
         _refuse(f"{fault.what}, expected {fault.expected or 'the published schema'}")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         text = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else _UNKNOWN.sub("unknown field", str(error))

@@ -5,16 +5,16 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from evaluator.curation.audit.checks import PARTS, Asked, Beside
+from evaluator.curation.audit.checks import CHECKS, AuditContext, AuditRequest
 from evaluator.curation.audit.duplicates.near_duplicates import THRESHOLD
-from evaluator.curation.audit.public_inputs import public
+from evaluator.curation.audit.public_inputs import read_public_inputs
 from evaluator.curation.audit.report import part
 from evaluator.errors import UsageError
 from evaluator.jobs.base import SEED, Files, Report, TaskRequest
 from evaluator.tasks.audit.split import Split
 from evaluator.tasks.base import Task
 
-NAMES = tuple(PARTS)
+NAMES = tuple(CHECKS)
 """Names of the audit's parts, in the order in which the report is assembled."""
 
 
@@ -58,13 +58,13 @@ def audit_part(files: Files, request: AuditPartRequest) -> tuple[AuditPartReport
     files: gold, inputs if they are public, and gold of public training splits as "0", "1"... All are in the task's own
     format.
     """
-    if request.part not in PARTS:
-        raise UsageError(f"part is {request.part!r}, expected one of {', '.join(PARTS)}")
+    if request.part not in CHECKS:
+        raise UsageError(f"part is {request.part!r}, expected one of {', '.join(CHECKS)}")
     task, options = request.parsed()
     split = _split(files["gold"], request.gold_name, task, options)
-    seen = public(split, files["inputs"], request.inputs_name) if "inputs" in files else None
+    seen = read_public_inputs(split, files["inputs"], request.inputs_name) if "inputs" in files else None
     trains = [_split(files[str(index)], name, task, options) for index, name in enumerate(request.train_names)]
-    context = Asked(split, Beside(seen, trains), options, request.seed, THRESHOLD)
+    context = AuditRequest(split, AuditContext(seen, trains), options, request.seed, THRESHOLD)
     return AuditPartReport(msgspec.convert(part(request.part, context), AuditPart)), b""
 
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
-from evaluator.custom_scorer.measures import Declared, declared, measures_of
+from evaluator.custom_scorer.measures import MeasureDeclaration, check_declaration, measures_of
 from evaluator.errors import PredictionError, UsageError
 from evaluator.jobs.base import RESAMPLES, SEED, Files, Report, Request, Slice, TaskRequest, reproducible
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.measures.base import Measure
 from evaluator.outcomes.serialization import from_bytes
 from evaluator.outcomes.table import Outcomes
-from evaluator.plots.summary import Drawing, drawing_of
+from evaluator.plots.summary import PlotData, plot_data
 from evaluator.scoring.compare import Comparison, compare_outcomes
 from evaluator.scoring.compare_pairs import compare_pairs
 from evaluator.scoring.disagreements import counts, items
@@ -122,7 +122,7 @@ class ScorerDeclaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """A custom scorer: its number, and the measures that it declares."""
 
     number: int
-    measures: list[Declared]
+    measures: list[MeasureDeclaration]
     primary: str
 
 
@@ -222,13 +222,13 @@ class DrawRequest(Request, frozen=True, kw_only=True):
 
 
 class DrawReport(Report):
-    drawing: Drawing
+    drawing: PlotData
 
 
 def draw(files: Files, request: DrawRequest) -> tuple[DrawReport, bytes]:
     """Compute the plot data that `score` reports, from stored outcomes. files: table."""
     table = from_bytes(files["table"].read())
-    return DrawReport(drawing_of(table, _measures_of([table], None))), b""
+    return DrawReport(plot_data(table, _measures_of([table], None))), b""
 
 
 def _measures_of(tables: list[Outcomes], scorer: ScorerDeclaration | None) -> tuple[Measure, ...]:
@@ -240,7 +240,7 @@ def _measures_of(tables: list[Outcomes], scorer: ScorerDeclaration | None) -> tu
         return existing(task.measures, tables[0].facts)
     if any(table.facts.get("scorer") != scorer.number for table in tables):
         raise UsageError(f"outcomes are of another scorer, expected those of scorer {scorer.number}")
-    scorer_measures = measures_of(declared(scorer.measures, scorer.primary))
+    scorer_measures = measures_of(check_declaration(scorer.measures, scorer.primary))
     return tuple(measure for measure in scorer_measures if measure.name in tables[0].statistics)
 
 

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from evaluator.curation.generators.catalog import OFFERS, namespace
-from evaluator.curation.generators.memory_workspace import MemoryBench
+from evaluator.curation.generators.memory_workspace import MemoryWorkspace
 from evaluator.errors import UsageError
 from evaluator.jobs.base import SEED, Files, Report, Request
 from evaluator.tasks.registry import find_task
@@ -58,7 +58,7 @@ def generate(files: Files, request: GenerateRequest) -> tuple[GenerateReport, by
         roles.setdefault(role, []).append(path)
         streams[path] = files[str(index)]
     arguments = namespace(offer, request.parameters, roles, seed=request.seed, salt=request.salt)
-    with MemoryBench(streams) as bench:
+    with MemoryWorkspace(streams) as bench:
         generated = offer.generator.make(arguments, bench)
         outputs = bench.outputs()
     parts = {output: name for output, name in offer.parts(list(outputs)).items() if outputs[output]}

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from evaluator.curation.splitting.halves import halves
+from evaluator.curation.splitting.halves import split_public_private
 from evaluator.jobs.base import Files, Report, TaskRequest
-from evaluator.jobs.halves_file import read_division, write_division
+from evaluator.jobs.halves_file import read_public_private, write_public_private
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.outcomes.table import SliceValue
 from evaluator.scoring.score import existing, score_outcomes
@@ -77,6 +77,6 @@ def divide(files: Files, request: DivideRequest) -> tuple[DivideReport, bytes]:
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options, request.limits)
     outcomes = task.score(gold, task.unanswered(gold), options)
-    earlier = read_division(files["kept"].read()) if "kept" in files else None
-    split = halves(outcomes.group_names, seed=request.seed, share=request.share, kept=earlier)
-    return DivideReport(len(split.public), len(split.private)), write_division(split)
+    earlier = read_public_private(files["kept"].read()) if "kept" in files else None
+    split = split_public_private(outcomes.group_names, seed=request.seed, share=request.share, kept=earlier)
+    return DivideReport(len(split.public), len(split.private)), write_public_private(split)

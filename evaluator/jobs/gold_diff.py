@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from evaluator.curation.gold_diff import GoldFile
-from evaluator.curation.gold_diff.diff import difference
+from evaluator.curation.gold_diff.diff import compare
 from evaluator.jobs.base import Files, Report, TaskRequest
 
 
@@ -56,7 +56,7 @@ def gold_difference(files: Files, request: GoldDifferenceRequest) -> tuple[GoldD
     """
     task, options = request.parsed()
     before, after = GoldFile(files["before"], request.before_name), GoldFile(files["after"], request.after_name)
-    result = difference(task, before, after, options)
+    result = compare(task, before, after, options)
     encode = msgspec.json.Encoder().encode
     report = GoldDifferenceReport(GoldDifferenceCounts(**result.counts()))
     return report, b"".join(encode(item.as_dict()) + b"\n" for item in result.items)

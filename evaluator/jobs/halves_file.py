@@ -2,7 +2,7 @@
 
 import msgspec
 
-from evaluator.curation.splitting.halves import Halves
+from evaluator.curation.splitting.halves import PublicPrivateSplit
 from evaluator.errors import SandboxError
 from evaluator.jsonl.ids import Id
 
@@ -12,18 +12,18 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     private: list[str | int]
 
 
-def write_division(halves: Halves) -> bytes:
+def write_public_private(halves: PublicPrivateSplit) -> bytes:
     """Return the split as JSON, each subset sorted: integers first, then strings."""
     return msgspec.json.encode(_File(_ordered(halves.public), _ordered(halves.private)))
 
 
-def read_division(content: bytes) -> Halves:
+def read_public_private(content: bytes) -> PublicPrivateSplit:
     """Parse the bytes of `write_division`. Raises SandboxError for anything else: the site itself stores the file."""
     try:
         file = msgspec.json.decode(content, type=_File)
     except msgspec.MsgspecError as error:
         raise SandboxError(f"the division cannot be read: {error}") from None
-    return Halves(frozenset(file.public), frozenset(file.private))
+    return PublicPrivateSplit(frozenset(file.public), frozenset(file.private))
 
 
 def _ordered(groups: frozenset[Id]) -> list[Id]:

@@ -6,15 +6,15 @@ from typing import Any
 import msgspec
 
 from evaluator.custom_scorer import report as scorer_reading
-from evaluator.custom_scorer.measures import Declared, declared
+from evaluator.custom_scorer.measures import MeasureDeclaration, check_declaration
 from evaluator.custom_scorer.scores_file import Expected
 from evaluator.jobs.base import RESAMPLES, SEED, Files, Report, Request, Slice, TaskRequest, reproducible
-from evaluator.jobs.halves_file import read_division
+from evaluator.jobs.halves_file import read_public_private
 from evaluator.jsonl.decompress import ReadLimits
-from evaluator.measures.subset import part_of
+from evaluator.measures.subset import subset_of_groups
 from evaluator.outcomes.serialization import to_bytes
 from evaluator.outcomes.table import SliceValue
-from evaluator.plots.summary import Drawing, drawing_of
+from evaluator.plots.summary import PlotData, plot_data
 from evaluator.scoring.score import Score, score_outcomes
 
 
@@ -85,7 +85,7 @@ class ScoreReport(Report):
     primary: str
     groups: list[int] = []
     gold_warnings: list[str] = []
-    drawing: Drawing | None = None
+    drawing: PlotData | None = None
 
     @property
     def scores(self) -> list[ScoreRow]:
@@ -108,9 +108,9 @@ def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
     )
     outcomes = task.score(gold, answers, options)
     if request.half:
-        division = read_division(files["division"].read())
+        division = read_public_private(files["division"].read())
         units = task.measure(task.primary(outcomes.facts)).units
-        outcomes = part_of(outcomes, getattr(division, request.half), units=units)
+        outcomes = subset_of_groups(outcomes, getattr(division, request.half), units=units)
     scores = score_outcomes(
         outcomes, task.measures, cross=options["cross"], resamples=request.resamples, seed=request.seed
     )
@@ -126,7 +126,7 @@ def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
         primary=task.primary(outcomes.facts),
         groups=[score.n_groups for score in scores],
         gold_warnings=gold.warnings,
-        drawing=drawing_of(outcomes, task.measures),
+        drawing=plot_data(outcomes, task.measures),
     )
     return report, to_bytes(outcomes)
 
@@ -137,7 +137,7 @@ class ScorerOutputRequest(Request, frozen=True, kw_only=True):
     job = "scorer_output"
     task: str
     task_version: int
-    measures: list[Declared]
+    measures: list[MeasureDeclaration]
     primary: str
     dimensions: dict[str, list[SliceValue]] = {}
     resamples: int = RESAMPLES
@@ -160,7 +160,7 @@ def scorer_output(files: Files, request: ScorerOutputRequest) -> tuple[ScorerOut
     expected = Expected(
         task=request.task,
         task_version=request.task_version,
-        measures=declared(request.measures, request.primary),
+        measures=check_declaration(request.measures, request.primary),
         primary=request.primary,
         dimensions=request.dimensions,
     )

@@ -4,7 +4,7 @@ import msgspec
 
 from evaluator.errors import PredictionError
 from evaluator.jobs.base import Files, Report, TaskRequest
-from evaluator.similarity.predictions import likeness, signature
+from evaluator.similarity.predictions import compute_similarity, signature
 from evaluator.tasks.answers import Ordered
 
 
@@ -38,7 +38,7 @@ class NearCopiesRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class SimilarityRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.similarity.predictions.Likeness` to one other file."""
+    """Serialized `evaluator.similarity.predictions.SimilarityResult` to one other file."""
 
     equal: float | None
     shared_errors: float | None
@@ -65,6 +65,6 @@ def near_copies(files: Files, request: NearCopiesRequest) -> tuple[NearCopiesRep
         except PredictionError:
             rows.append(None)
             continue
-        similarity = likeness(own, other)
+        similarity = compute_similarity(own, other)
         rows.append(SimilarityRow(**similarity.as_dict(), is_near_copy=similarity.is_near_copy))
     return NearCopiesReport(rows), b""

@@ -2,7 +2,7 @@
 
 import re
 
-from evaluator.jsonl.strict_json import LineFault
+from evaluator.jsonl.strict_json import LineError
 
 _TYPE = re.compile(r"Expected `(?P<expected>[^`]+)`(?:, got `(?P<found>[^`]+)`)?(?: - at `(?P<path>[^`]+)`)?")
 _LENGTH = re.compile(r"Expected `array` of length (?P<expected>\d+)(?: - at `(?P<path>[^`]+)`)?")
@@ -19,22 +19,22 @@ _WORDS = {
 }
 
 
-def describe(error: Exception | None) -> LineFault:
+def describe(error: Exception | None) -> LineError:
     """Return the fault of a line that msgspec could not decode."""
     text = str(error)
     if match := _MISSING.search(text):
         inside = _name(match["path"])
         where = f" in {inside}" if inside else ""
-        return LineFault(f"{match['name']} is missing{where}", "no such key", match["name"])
+        return LineError(f"{match['name']} is missing{where}", "no such key", match["name"])
     if match := _LENGTH.search(text):
         name = _name(match["path"]) or "the line"
-        return LineFault(f"{name} has the wrong length", "a list of another length", f"a list of {match['expected']}")
+        return LineError(f"{name} has the wrong length", "a list of another length", f"a list of {match['expected']}")
     if match := _TYPE.search(text):
         name = _name(match["path"]) or "the line"
-        return LineFault(f"{name} has the wrong type", _words(match["found"]), _words(match["expected"]))
+        return LineError(f"{name} has the wrong type", _words(match["found"]), _words(match["expected"]))
     if match := _AT.search(text):
-        return LineFault(f"{_name(match['path']) or 'the line'} is not right", match["what"], "a legal value")
-    return LineFault("not valid JSON", text, "one JSON object")
+        return LineError(f"{_name(match['path']) or 'the line'} is not right", match["what"], "a legal value")
+    return LineError("not valid JSON", text, "one JSON object")
 
 
 def _name(path: str | None) -> str:

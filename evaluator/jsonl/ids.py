@@ -89,7 +89,7 @@ class AnswerRegister:
         if not silent:
             return []
         verb = "id is" if len(silent) == 1 else "ids are"
-        return [f"{self._problems.file}: {len(silent)} {verb} missing, taken as nothing found: {listed(silent)}"]
+        return [f"{self._problems.file}: {len(silent)} {verb} missing, taken as nothing found: {format_ids(silent)}"]
 
 
 def order_key(value: Id) -> bytes:
@@ -105,7 +105,7 @@ def unknown_id(name: str, value: Id, known: Iterable[Id]) -> tuple[str, str, str
     return f"unknown {name}", shown(value), "one that the inputs have"
 
 
-def listed(ids: Sequence[Id]) -> str:
+def format_ids(ids: Sequence[Id]) -> str:
     """Return the first MAX_LISTED ids as text, with an ellipsis if there are more."""
     text = ", ".join(shown(value) for value in ids[:MAX_LISTED])
     return f"{text}, ..." if len(ids) > MAX_LISTED else text
@@ -117,7 +117,7 @@ def report_missing(problems: ProblemList, ids: Sequence[Id], n_unread: int) -> N
         return
     verb = "id is" if len(ids) == 1 else "ids are"
     unread = f" (some may be on the {n_unread} lines that could not be read)" if n_unread else ""
-    problems.add(None, f"{len(ids)} {verb} missing: {listed(ids)}{unread}")
+    problems.add(None, f"{len(ids)} {verb} missing: {format_ids(ids)}{unread}")
 
 
 def slice_columns(

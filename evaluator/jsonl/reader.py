@@ -16,7 +16,7 @@ import numpy as np
 from evaluator.errors import FileError, ProblemList, shown
 from evaluator.jsonl.decode_errors import describe
 from evaluator.jsonl.decompress import ReadLimits, chunks
-from evaluator.jsonl.strict_json import LineFault, Shape, may_hold_long_digits, unknown_keys
+from evaluator.jsonl.strict_json import LineError, Schema, may_hold_long_digits, unknown_keys
 from evaluator.jsonl.unknown_keys import Widened
 
 Record = TypeVar("Record", bound=msgspec.Struct)
@@ -36,7 +36,7 @@ class Format(Generic[Record]):
     """Layout of a line: its record type, the named keys, and a function that counts the keys of a record."""
 
     record: type[Record]
-    shape: Shape
+    shape: Schema
     count_keys: Callable[[Record], int]
 
 
@@ -135,7 +135,7 @@ class Reader(Generic[Record]):
                 record = records[index] if records is not None else self._examine(line, number == last)
                 if _most_keys(line) != self._layout.count_keys(record):
                     self._note_unknown_keys(line, number)
-            except LineFault as fault:
+            except LineError as fault:
                 self.n_unread += 1
                 self.problems.add(number, fault.what, fault.found, fault.expected)
             else:
@@ -165,7 +165,7 @@ class Reader(Generic[Record]):
                 self._wide = keys, Widened(self._layout.record, keys)
             widened = self._wide[1]
             records = [widened.decode(line) for line in lines]
-        except (LineFault, ValueError, msgspec.MsgspecError, RecursionError):
+        except (LineError, ValueError, msgspec.MsgspecError, RecursionError):
             return None
         counts_by_key = widened.found(records)
         ignored = sum(count for _, count in counts_by_key.values())
@@ -182,12 +182,12 @@ class Reader(Generic[Record]):
             record = self._decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as failure:
             if self.problems.full:
-                raise LineFault("unread") from None  # only counted: its text would not be reported
+                raise LineError("unread") from None  # only counted: its text would not be reported
             try:
                 self._unknown_keys(line)
-            except LineFault as fault:
+            except LineError as fault:
                 if is_last and fault.what == "not valid JSON" and not fault.found.startswith("Extra data"):
-                    raise LineFault("the last line is not whole", fault.found, "one JSON object") from None
+                    raise LineError("the last line is not whole", fault.found, "one JSON object") from None
                 raise
             raise describe(failure) from None
         if _SUSPICIOUS_ESCAPE.search(line) or may_hold_long_digits(line):
@@ -197,7 +197,7 @@ class Reader(Generic[Record]):
     def _unknown_keys(self, line: bytes) -> set[str]:
         unknown = unknown_keys(line, self._layout.shape, self.limits.depth)
         if len(unknown) > MAX_UNKNOWN_KEYS:
-            raise LineFault("too many unknown keys", str(len(unknown)), f"at most {MAX_UNKNOWN_KEYS} on a line")
+            raise LineError("too many unknown keys", str(len(unknown)), f"at most {MAX_UNKNOWN_KEYS} on a line")
         return unknown
 
     def _note_unknown_keys(self, line: bytes, number: int) -> None:
@@ -227,16 +227,16 @@ def _most_keys_of_block(block: bytes) -> int:
 
 def _check_bytes(line: bytes, limits: ReadLimits) -> None:
     if len(line) > limits.line_bytes:
-        raise LineFault("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
+        raise LineError("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
     if not line.strip(b" \t\r"):
-        raise LineFault("blank line", "no JSON", "one JSON object a line")
+        raise LineError("blank line", "no JSON", "one JSON object a line")
     if b"\r" in line:
-        raise LineFault("a carriage return alone", "CR without LF", "lines that end in LF or CRLF")
+        raise LineError("a carriage return alone", "CR without LF", "lines that end in LF or CRLF")
     if b"\0" in line:
-        raise LineFault("NUL byte", f"at byte {line.index(0) + 1} of the line", "text without NUL")
+        raise LineError("NUL byte", f"at byte {line.index(0) + 1} of the line", "text without NUL")
     if not line.isascii():
         try:
             line.decode("utf-8")
         except UnicodeDecodeError as error:
             byte = f"0x{line[error.start]:02x} at byte {error.start + 1} of the line"
-            raise LineFault("not UTF-8", byte, "UTF-8 text") from None
+            raise LineError("not UTF-8", byte, "UTF-8 text") from None

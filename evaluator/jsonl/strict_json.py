@@ -21,7 +21,7 @@ _MAX_INTEGER = int(sys.float_info.max)
 _CONTAINERS = frozenset({dict, list})
 
 
-class LineFault(Exception):
+class LineError(Exception):
     """A line breaks a rule: description, value found, value expected."""
 
     def __init__(self, what: str, found: str = "", expected: str = "") -> None:
@@ -32,14 +32,14 @@ class LineFault(Exception):
 
 
 @dataclass(frozen=True)
-class Shape:
+class Schema:
     """The named keys at one level of a format. `nested`: the shape of the object, or list of objects, under a key.
 
     `free`: any key is allowed (as in gold's `slices`).
     """
 
     names: frozenset[str]
-    nested: Mapping[str, "Shape"] = field(default_factory=dict)
+    nested: Mapping[str, "Schema"] = field(default_factory=dict)
     free: bool = False
 
 
@@ -49,25 +49,25 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise LineFault("duplicate key", shown(key), "each key once in an object")
+                raise LineError("duplicate key", shown(key), "each key once in an object")
             seen.add(key)
     return result
 
 
 def _constant(name: str) -> NoReturn:
-    raise LineFault("not valid JSON", name, "a finite number")
+    raise LineError("not valid JSON", name, "a finite number")
 
 
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise LineFault("number beyond float64", f"a number of {len(text)} characters", "a finite number")
+        raise LineError("number beyond float64", f"a number of {len(text)} characters", "a finite number")
     return value
 
 
 def _integer(text: str) -> int:
     if len(text) > 320 or abs(int(text)) > _MAX_INTEGER:
-        raise LineFault("number beyond float64", f"an integer of {len(text)} digits", "a finite number")
+        raise LineError("number beyond float64", f"an integer of {len(text)} digits", "a finite number")
     return int(text)
 
 
@@ -75,7 +75,7 @@ _PLAIN = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, p
 _CAREFUL = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_integer)
 
 
-def unknown_keys(line: bytes, shape: Shape, depth: int) -> set[str]:
+def unknown_keys(line: bytes, shape: Schema, depth: int) -> set[str]:
     """Return the keys of the line that the shape does not name. Raises LineFault if the line is not strict JSON."""
     text = line.decode("utf-8")
     if b"\\u" in line:
@@ -84,7 +84,7 @@ def unknown_keys(line: bytes, shape: Shape, depth: int) -> set[str]:
     try:
         value = decoder.decode(text)
     except json.JSONDecodeError as error:
-        raise LineFault(
+        raise LineError(
             "not valid JSON", f"{error.msg.removesuffix(' at')} at column {error.colno}", "one JSON object"
         ) from None
     except RecursionError:
@@ -95,11 +95,11 @@ def unknown_keys(line: bytes, shape: Shape, depth: int) -> set[str]:
     return unknown
 
 
-def _too_deep(depth: int) -> LineFault:
-    return LineFault("nested too deeply", f"more than {depth} levels", f"at most {depth}")
+def _too_deep(depth: int) -> LineError:
+    return LineError("nested too deeply", f"more than {depth} levels", f"at most {depth}")
 
 
-def _walk(value: Any, shape: Shape | None, level: int, depth: int, unknown: set[str]) -> None:
+def _walk(value: Any, shape: Schema | None, level: int, depth: int, unknown: set[str]) -> None:
     """Collect the unknown keys of value, an object or a list at nesting depth `level`."""
     if level > depth:
         raise _too_deep(depth)
@@ -137,8 +137,8 @@ def _check_escapes(line: bytes) -> None:
             break
         high_end = match.end() if 0xD800 <= code <= 0xDBFF else -1
         if code == 0:
-            raise LineFault("NUL in a string", "\\u0000", "text without NUL")
+            raise LineError("NUL in a string", "\\u0000", "text without NUL")
     else:
         if high_end < 0:
             return
-    raise LineFault("half a surrogate pair in a string", "a lone surrogate escape", "whole characters")
+    raise LineError("half a surrogate pair in a string", "a lone surrogate escape", "whole characters")

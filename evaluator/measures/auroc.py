@@ -19,7 +19,7 @@ _BLOCK = 1 << 17  # weights processed at a time, so that the dozen passes over t
 
 
 @dataclass(frozen=True, kw_only=True)
-class Separation(Measure):
+class ScoreLabelMeasure(Measure):
     """A measure of a score against a label. score, positive: names of the statistics; positive is 1 or 0 for each
     row."""
 
@@ -33,18 +33,18 @@ class Separation(Measure):
     def tally(self, sample: Sample) -> "Tally":
         """Return the counts that both measures share, computed in one pass over the weights."""
         return sample.once(
-            (Separation, self.score, self.positive), lambda: _tally_sample(sample, self.score, self.positive)
+            (ScoreLabelMeasure, self.score, self.positive), lambda: _tally_sample(sample, self.score, self.positive)
         )
 
 
-class Auroc(Separation):
+class Auroc(ScoreLabelMeasure):
     """P(score of a positive row > score of a negative row) + P(equal) / 2. NaN where only one class is present."""
 
     def values(self, sample: Sample) -> Numbers:
         return self.tally(sample).auroc
 
 
-class AveragePrecision(Separation):
+class AveragePrecision(ScoreLabelMeasure):
     """The sum over distinct scores, highest first, of the step in recall times the precision at it. NaN where only one
     class is present."""
 

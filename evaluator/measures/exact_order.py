@@ -12,7 +12,7 @@ from evaluator.outcomes.table import Numbers
 from evaluator.outcomes.weighted import Rows
 
 
-def places_within(column: Numbers, systems: Rows) -> Numbers:
+def ranks_within_systems(column: Numbers, systems: Rows) -> Numbers:
     """Return the rank of each row's residual among the distinct residuals, 0 for the least.
 
     column: finite numbers, each read as its shortest decimal representation; systems: a number from 0 for each row.

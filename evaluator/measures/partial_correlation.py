@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluator.measures.exact_order import places_within
+from evaluator.measures.exact_order import ranks_within_systems
 from evaluator.measures.ties import Ties
 from evaluator.outcomes.table import Numbers
 from evaluator.outcomes.weighted import Rows
@@ -50,4 +50,4 @@ class Systems:
 
     def places(self, column: Numbers) -> Numbers:
         """Return the exact ranks of the residuals with every row counted once. column: in `order`, unscaled."""
-        return places_within(column, self._system)
+        return ranks_within_systems(column, self._system)

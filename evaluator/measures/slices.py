@@ -10,7 +10,7 @@ from evaluator.outcomes.weighted import Sample, View
 
 
 @dataclass(frozen=True)
-class Cell:
+class Slice:
     """A slice and the measures that exist on it."""
 
     slice: Mapping[str, SliceValue]
@@ -29,15 +29,15 @@ class Cell:
         return whole
 
 
-def cells_of(whole: Sample, measures: Sequence[Measure], cross: tuple[str, str] | None) -> Iterator[Cell]:
+def slices_of(whole: Sample, measures: Sequence[Measure], cross: tuple[str, str] | None) -> Iterator[Slice]:
     """Yield all slices, the whole first. whole: a sample whose first resample holds every gold unit. Raises
     UsageError."""
     outcomes = whole.view.outcomes
-    yield Cell({}, whole.view, (), tuple(measures))
+    yield Slice({}, whole.view, (), tuple(measures))
     for name, dimension in outcomes.dimensions.items():
         fitting = _fitting(measures, outcomes, (name,))
         for index, (value, view) in enumerate(zip(dimension.values, whole.view.split(name), strict=True)):
-            yield Cell({name: value}, view, ((name, index),), fitting)
+            yield Slice({name: value}, view, ((name, index),), fitting)
     if cross is None:
         return
     for name in cross:
@@ -51,7 +51,7 @@ def cells_of(whole: Sample, measures: Sequence[Measure], cross: tuple[str, str] 
             # Rows may come from a submission (false positives), but the listed slices depend on gold alone.
             if any(measure.units.of(part)[0] > 0 for measure in fitting):
                 labels = {a: outcomes.dimensions[a].values[i], b: outcomes.dimensions[b].values[j]}
-                yield Cell(labels, part.view, ((a, i), (b, j)), fitting)
+                yield Slice(labels, part.view, ((a, i), (b, j)), fitting)
 
 
 def _fitting(measures: Sequence[Measure], outcomes: Outcomes, dimensions: Sequence[str]) -> tuple[Measure, ...]:

@@ -16,7 +16,7 @@ from evaluator.outcomes.table import Dimension, Lengths, Outcomes
 from evaluator.outcomes.weighted import Sample, View
 
 
-def part_of(outcomes: Outcomes, groups: Collection[Id], *, units: Sum) -> Outcomes:
+def subset_of_groups(outcomes: Outcomes, groups: Collection[Id], *, units: Sum) -> Outcomes:
     """Return the outcomes of `groups`, rows in their order. groups: names; unknown ones are ignored.
 
     units: the sum of statistics that counts gold units, as the task's primary measure has it. Raises UsageError where

@@ -15,8 +15,8 @@ from evaluator.measures.ties import Ties
 from evaluator.outcomes.table import Numbers
 from evaluator.outcomes.weighted import View
 
-MOST_PARTS = 10
-LEAST_PARTS = 3
+MAX_BINS = 10
+MIN_BINS = 3
 
 Parts = npt.NDArray[np.int64]
 
@@ -32,7 +32,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counts: list[int]
 
 
-def parts_of(values: Numbers, n_parts: int) -> Parts:
+def bins_of(values: Numbers, n_parts: int) -> Parts:
     """Return the index of the bin, of `n_parts` even bins of the ranks, that each value falls in, from 0 for the least.
 
     Equal values have their average rank (Kendall & Gibbons 1990).
@@ -50,10 +50,10 @@ def rank_grid(view: View, *, rating: str, score: str) -> list[Column] | None:
     Neighbouring bins are merged while a column has fewer groups than the square root of the slice's number of groups.
     """
     n_groups = len(view.groups)
-    n_parts = min(MOST_PARTS, isqrt(n_groups))
-    if n_parts < LEAST_PARTS:
+    n_parts = min(MAX_BINS, isqrt(n_groups))
+    if n_parts < MIN_BINS:
         return None
-    rows, columns = parts_of(view.column(rating), n_parts), parts_of(view.column(score), n_parts)
+    rows, columns = bins_of(view.column(rating), n_parts), bins_of(view.column(score), n_parts)
     groups = view.outcomes.groups[view.rows]
     edges = [0]
     for end in range(1, n_parts + 1):

@@ -28,7 +28,7 @@ class Grid(msgspec.Struct, forbid_unknown_fields=True):
     columns: list[Column]
 
 
-class Drawing(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+class PlotData(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """The plot data of a run; a field is None where the task has no such plot."""
 
     curves: list[Curve] | None = None
@@ -40,13 +40,13 @@ class Drawing(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
         return self.curves is None and self.grids is None and self.pairs is None
 
 
-def drawing_of(outcomes: Outcomes, measures: Sequence[Measure]) -> Drawing:
+def plot_data(outcomes: Outcomes, measures: Sequence[Measure]) -> PlotData:
     """Return the curves, grids and pairs that the measures call for.
 
     curves: where a measure is an AUROC; grids: where one is a Spearman correlation; both for the whole and for one-way
     slices. pairs: for the whole, where the gold declares origins. Slices with too few groups are left out.
     """
-    drawing = Drawing()
+    drawing = PlotData()
     for measure in measures:
         if isinstance(measure, Auroc):
             curves = ((slice_, heights(view, measure.score, measure.positive)) for slice_, view in _views(outcomes))

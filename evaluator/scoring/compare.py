@@ -13,7 +13,7 @@ import numpy as np
 
 from evaluator.errors import UsageError
 from evaluator.measures.base import Measure
-from evaluator.measures.slices import Cell, cells_of
+from evaluator.measures.slices import Slice, slices_of
 from evaluator.outcomes.pooled import check_alike
 from evaluator.outcomes.table import Numbers, Outcomes, SliceValue
 from evaluator.outcomes.weighted import Rows, Sample, View
@@ -78,7 +78,7 @@ def compare_outcomes(
     check_alike(a, b)
     pair = _Pair(a, b)
     alone = pair.samples(np.ones((a.n_groups, 1)))
-    cells = list(cells_of(alone[0], existing(measures, a.facts), cross))
+    cells = list(slices_of(alone[0], existing(measures, a.facts), cross))
     steps = Steps(sum(3 * cell.work * resamples for cell in cells))  # a permutation costs twice as much as a resample
     options = {"resamples": resamples, "seed": seed}
     return [row for batch in batches(cells, resamples) for row in _compare(pair, alone, batch, **options, steps=steps)]
@@ -87,7 +87,7 @@ def compare_outcomes(
 def _compare(
     pair: _Pair,
     alone: tuple[Sample, Sample],
-    cells: Sequence[Cell],
+    cells: Sequence[Slice],
     *,
     resamples: int,
     seed: int,
@@ -125,12 +125,12 @@ def _compare(
             )
 
 
-def _groups(alone: tuple[Sample, Sample], cell: Cell) -> Rows:
+def _groups(alone: tuple[Sample, Sample], cell: Slice) -> Rows:
     """Return the groups with a row of either system."""
     return np.union1d(*(cell.sample(whole).view.groups for whole in alone))
 
 
-def _both(alone: tuple[Sample, Sample], cell: Cell, measure: Measure) -> list[float]:
+def _both(alone: tuple[Sample, Sample], cell: Slice, measure: Measure) -> list[float]:
     values = [checked(measure, float(measure.evaluate(cell.sample(whole))[0])) for whole in alone]
     return [np.nan if value is None else value for value in values]
 
@@ -144,7 +144,7 @@ def _count(measure: Measure, sample: Sample, other: Sample) -> int:
 
 def _intervals(
     pair: _Pair,
-    cells: Sequence[Cell],
+    cells: Sequence[Slice],
     groups: Sequence[Rows],
     differences: Numbers,
     *,

@@ -18,10 +18,10 @@ from evaluator.outcomes.table import Numbers, Outcomes
 from evaluator.outcomes.weighted import Sample, View
 from evaluator.scoring.score import checked, number_or_none
 from evaluator.statistics.bootstrap import Resampled, group_weights
-from evaluator.statistics.pairwise_permutation import exchanged, exchanges, rests_on_sums
+from evaluator.statistics.pairwise_permutation import group_permutations, permuted_differences, rests_on_sums
 from evaluator.statistics.rank_permutation import Pair
 
-DRAWS = 200_000
+MAX_PERMUTATIONS = 200_000
 """The maximum number of permutations per pair: the least p is 5e-6, which can be significant among up to 10,000
 pairs."""
 
@@ -60,7 +60,7 @@ def compare_pairs(
     *,
     resamples: int,
     seed: int,
-    draws: int = DRAWS,
+    draws: int = MAX_PERMUTATIONS,
 ) -> list[PairComparison]:
     """Return the comparisons by the measure on the whole, in the order of the pairs.
 
@@ -74,7 +74,13 @@ def compare_pairs(
     differences = np.array([values[a] - values[b] for a, b in pairs])
     ends = _intervals(tables, pairs, measure, differences, resamples=resamples, seed=seed)
     counts = [_Count(difference) for difference in differences.tolist()]
-    _exchange(counts, tables, pairs, measure, exchanges(_groups(tables), most_draws(tables, measure, draws), seed))
+    _exchange(
+        counts,
+        tables,
+        pairs,
+        measure,
+        group_permutations(_groups(tables), max_permutations(tables, measure, draws), seed),
+    )
     bounded = ~np.isnan(differences)
     return [
         PairComparison(
@@ -90,7 +96,7 @@ def compare_pairs(
     ]
 
 
-def most_draws(tables: Sequence[Outcomes], measure: Measure, draws: int = DRAWS) -> int:
+def max_permutations(tables: Sequence[Outcomes], measure: Measure, draws: int = MAX_PERMUTATIONS) -> int:
     """Return the maximum number of permutations per pair.
 
     It depends on gold alone, so that a pair's p does not depend on the other pairs.
@@ -171,7 +177,7 @@ def _exchange(
     measure: Measure,
     blocks: Iterable[Numbers],
 ) -> None:
-    kind = exchanged(measure, tables)
+    kind = permuted_differences(measure, tables)
     unsettled = [index for index, count in enumerate(counts) if not count.is_over]
     for swapped in blocks if unsettled else ():
         by_pair = kind.differences(swapped, [pairs[index] for index in unsettled])

@@ -10,7 +10,7 @@ import numpy as np
 from evaluator.errors import GoldError, ProblemList
 from evaluator.jsonl.decompress import ReadLimits, chunks
 from evaluator.measures.base import Measure
-from evaluator.measures.slices import cells_of
+from evaluator.measures.slices import slices_of
 from evaluator.outcomes.pooled import check_alike
 from evaluator.outcomes.table import Outcomes, SliceValue
 from evaluator.outcomes.weighted import Sample, View
@@ -65,7 +65,7 @@ def counts(a: Outcomes, b: Outcomes, measures: Sequence[Measure]) -> Iterator[Co
     check_alike(a, b)
     tests = {measure.name: right_or_wrong(measure, a, b) for measure in measures}
     sample = Sample(View.whole(a), np.ones((a.n_groups, 1)))
-    for cell in cells_of(sample, existing(measures, a.facts), None):
+    for cell in slices_of(sample, existing(measures, a.facts), None):
         for measure in cell.measures:
             test = tests[measure.name]
             if test is not None:

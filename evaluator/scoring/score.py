@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluator.errors import SandboxError
 from evaluator.measures.base import Measure
-from evaluator.measures.slices import Cell, cells_of
+from evaluator.measures.slices import Slice, slices_of
 from evaluator.measures.subset import groups_with_units
 from evaluator.outcomes.table import Numbers, Outcomes, SliceValue
 from evaluator.outcomes.weighted import Sample, View
@@ -63,7 +63,7 @@ def score_outcomes(
     Raises UsageError for an unknown dimension, SandboxError for a value outside its measure's bounds.
     """
     whole = Sample(View.whole(outcomes), np.ones((outcomes.n_groups, 1)))
-    cells = list(cells_of(whole, existing(measures, outcomes.facts), cross))
+    cells = list(slices_of(whole, existing(measures, outcomes.facts), cross))
     points, counts = [], []
     for cell in cells:
         sample = cell.sample(whole)
@@ -82,7 +82,7 @@ def score_outcomes(
     return scores
 
 
-def _n_groups(cell: Cell, measure: Measure) -> int:
+def _n_groups(cell: Slice, measure: Measure) -> int:
     if not cell.slice:
         return cell.view.outcomes.n_groups
     units = measure.units
@@ -90,7 +90,7 @@ def _n_groups(cell: Cell, measure: Measure) -> int:
 
 
 def _intervals(
-    outcomes: Outcomes, cells: Sequence[Cell], points: Sequence[float], resamples: int, seed: int
+    outcomes: Outcomes, cells: Sequence[Slice], points: Sequence[float], resamples: int, seed: int
 ) -> tuple[Sequence[float], Sequence[float]]:
     """Return (lows, highs), one per cell and measure in the order of `points`; NaN: no interval."""
     if resamples == 0 or outcomes.n_groups < 2:

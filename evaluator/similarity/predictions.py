@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from evaluator.similarity.longest_common_order import longest_common_order
 from evaluator.similarity.thresholds import EQUAL, SHARED_ERRORS
-from evaluator.tasks.answers import NOT_GIVEN, Answered, Digests, Items, Ordered
+from evaluator.tasks.answers import NO_ANSWER, ComparableAnswers, Digests, Items, Ordered
 
 SIZE = 256
 """The maximum length of a signature."""
@@ -24,7 +24,7 @@ _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class SimilarityResult:
     """The similarity of two prediction files.
 
     equal: for Items, the share of units with the same answer, of the units that either answers; for Ordered, the
@@ -49,7 +49,7 @@ class Likeness:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def likeness(a: Answered, b: Answered) -> Likeness:
+def compute_similarity(a: ComparableAnswers, b: ComparableAnswers) -> SimilarityResult:
     """Return the similarity of two files of one task and gold. Raises TypeError where their forms differ."""
     if isinstance(a, Items) and isinstance(b, Items):
         return _of_items(a, b)
@@ -59,7 +59,7 @@ def likeness(a: Answered, b: Answered) -> Likeness:
     raise TypeError("answers of two forms cannot be compared")
 
 
-def _of_items(a: Items, b: Items) -> Likeness:
+def _of_items(a: Items, b: Items) -> SimilarityResult:
     units = np.union1d(a.units, b.units)
     answers, errs = [], []
     for items in (a, b):
@@ -69,26 +69,26 @@ def _of_items(a: Items, b: Items) -> Likeness:
         errs.append(np.zeros(len(units), dtype=np.bool_))
         errs[-1][indices] = items.errs
     same = answers[0] == answers[1]
-    is_answered = (answers[0] != NOT_GIVEN) | (answers[1] != NOT_GIVEN)
+    is_answered = (answers[0] != NO_ANSWER) | (answers[1] != NO_ANSWER)
     equal = float(np.mean(same[is_answered])) if is_answered.any() else None
     return _likeness(equal, int(is_answered.sum()), errs[0] | errs[1], errs[0] & errs[1] & same)
 
 
 def _likeness(
     equal: float | None, n_units: int, either: npt.NDArray[np.bool_], shared: npt.NDArray[np.bool_]
-) -> Likeness:
+) -> SimilarityResult:
     n_errors = int(either.sum())
-    return Likeness(equal, int(shared.sum()) / n_errors if n_errors else None, n_units, n_errors)
+    return SimilarityResult(equal, int(shared.sum()) / n_errors if n_errors else None, n_units, n_errors)
 
 
-def signature(answered: Answered) -> Digests:
+def signature(answered: ComparableAnswers) -> Digests:
     """Return a signature of at most SIZE numbers below 2**63, computed from the answers alone, without gold.
 
     For Items: the least hashes of unit and answer (a bottom-k sketch: Cohen & Kaplan 2007). For Ordered: the ranks, in
     millionths and averaged over ties, of units sampled in the same way for all files.
     """
     if isinstance(answered, Items):
-        is_answered = answered.answers != NOT_GIVEN
+        is_answered = answered.answers != NO_ANSWER
         mixed = _mixed(_mixed(answered.units[is_answered]) ^ answered.answers[is_answered]) >> np.uint64(1)
         return np.sort(mixed)[:SIZE]
     n = len(answered.scores)
@@ -108,7 +108,7 @@ def _mixed(numbers: Digests) -> Digests:
         return mixed ^ (mixed >> np.uint64(31))
 
 
-def closeness(own: Digests, others: Sequence[Digests], *, ordered: bool) -> npt.NDArray[np.float64]:
+def signature_agreement(own: Digests, others: Sequence[Digests], *, ordered: bool) -> npt.NDArray[np.float64]:
     """Return the agreement of each other signature with one's own, from 0 to 1, to be compared with `worth_a_look`."""
     if ordered:
         slack = int((1 - EQUAL) * _SCALE) + 2
@@ -116,7 +116,7 @@ def closeness(own: Digests, others: Sequence[Digests], *, ordered: bool) -> npt.
     return _jaccard(own, others)
 
 
-def worth_a_look(*, ordered: bool) -> float:
+def agreement_threshold(*, ordered: bool) -> float:
     """Return the closeness that one in 100,000 of the pairs that are only just near-duplicates falls below."""
     # If a share e of the units is equal in two sets, their Jaccard index is e / (2 - e).
     expected = EQUAL if ordered else EQUAL / (2 - EQUAL)

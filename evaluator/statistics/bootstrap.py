@@ -17,14 +17,14 @@ from statistics import NormalDist
 
 import numpy as np
 
-from evaluator.measures.slices import Cell
+from evaluator.measures.slices import Slice
 from evaluator.outcomes.table import Numbers
 from evaluator.statistics import student_t
 from evaluator.statistics.confidence import LEVEL
 
 _MAX_WEIGHTS = 4_000_000  # numbers in memory at once: 32 MB
 _MAX_HELD = 20_000_000  # resampled scores, and the influence of each group on each: 160 MB
-MOST_PARTS = 4096
+MAX_PARTS = 4096
 """The largest number of parts whose influence is computed one by one. With more groups, neighbours share a part.
 
 So many groups suffice for normal quantiles, and one that outweighs all others outweighs its neighbours too.
@@ -54,7 +54,7 @@ class Resampled:
     def __init__(self, points: Numbers, n_groups: int, resamples: int) -> None:
         """points: the values without resampling, NaN: none; n_groups: the number of groups with a row in the slice."""
         self.values = np.full((len(points), resamples), np.nan)
-        parts = min(n_groups, MOST_PARTS)
+        parts = min(n_groups, MAX_PARTS)
         self.influence = np.zeros((len(points), parts))
         self._points = points[:, None]
         self._edges = np.arange(parts + 1) * n_groups // max(parts, 1)
@@ -86,11 +86,13 @@ def intervals(values: Numbers, influence: Numbers, level: float = LEVEL) -> tupl
     """
     ordered = np.sort(values, axis=1)  # NaN last
     n = np.count_nonzero(~np.isnan(ordered), axis=1)
-    tails = np.array([_tails(int(k), a, level) for k, a in zip(*shape(influence), strict=True)]).reshape(-1, 2)
+    tails = np.array(
+        [_tails(int(k), a, level) for k, a in zip(*effective_groups_and_acceleration(influence), strict=True)]
+    ).reshape(-1, 2)
     return _quantile(ordered, n, tails[:, 0]), _quantile(ordered, n, tails[:, 1])
 
 
-def shape(influence: Numbers) -> tuple[Numbers, Numbers]:
+def effective_groups_and_acceleration(influence: Numbers) -> tuple[Numbers, Numbers]:
     """Return (effective number of groups, acceleration), each with one number per score.
 
     The effective number is Kish's (1965) with each group weighted by its share in the variance, the square of its
@@ -134,13 +136,13 @@ def _quantile(ordered: Numbers, n: np.ndarray[tuple[int, ...], np.dtype[np.int64
     return np.where(n > 0, result, np.nan)
 
 
-def batches(cells: Sequence[Cell], resamples: int) -> Iterator[list[Cell]]:
+def batches(cells: Sequence[Slice], resamples: int) -> Iterator[list[Slice]]:
     """Yield consecutive cells whose resampled scores fit in memory together."""
-    batch: list[Cell] = []
+    batch: list[Slice] = []
     held = 0
     for cell in cells:
         batch.append(cell)
-        held += len(cell.measures) * (resamples + min(len(cell.view.groups), MOST_PARTS))
+        held += len(cell.measures) * (resamples + min(len(cell.view.groups), MAX_PARTS))
         if held > _MAX_HELD:
             yield batch
             batch, held = [], 0

@@ -22,14 +22,14 @@ from evaluator.measures.correlation import Spearman
 from evaluator.outcomes.pooled import pool
 from evaluator.outcomes.table import Numbers, Outcomes
 from evaluator.outcomes.weighted import Sample, View
-from evaluator.statistics.rank_permutation import AurocExchanged, Exchanged, Pair, SpearmanExchanged
+from evaluator.statistics.rank_permutation import Pair, PermutedAuroc, PermutedDifferences, PermutedSpearman
 
 _STREAM = 2  # separates this random stream from those of intervals and single comparisons under the same seed
 _MAX_BLOCK = 1 << 20  # numbers of one block of permutations: 8 MB
 _MOST_TOGETHER = 1000  # permutations, so that a pair that needs few does not pay for many
 
 
-def exchanges(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
+def group_permutations(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
     """Yield permutations in blocks, groups x permutations: 1 where a group is swapped, else 0.
 
     They depend only on the seed and on the number of groups; a longer series starts with the shorter one.
@@ -43,12 +43,12 @@ def exchanges(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
         yield np.ascontiguousarray(np.unpackbits(packed, axis=1, count=n_groups).T, dtype=np.float64)
 
 
-def exchanged(measure: Measure, tables: Sequence[Outcomes]) -> Exchanged:
+def permuted_differences(measure: Measure, tables: Sequence[Outcomes]) -> PermutedDifferences:
     """Return the fastest implementation that is exact for the measure."""
     if isinstance(measure, Auroc):
-        return AurocExchanged(measure, tables)
+        return PermutedAuroc(measure, tables)
     if isinstance(measure, Spearman):
-        return SpearmanExchanged(measure, tables)
+        return PermutedSpearman(measure, tables)
     return _Sums(measure, tables) if rests_on_sums(measure) else _Anything(measure, tables)
 
 
@@ -79,7 +79,7 @@ class _Totals(Sample):
         return self._known[statistic]
 
 
-class _Sums(Exchanged):
+class _Sums(PermutedDifferences):
     """Differences of ratios of sums and of measures composed of them."""
 
     def __init__(self, measure: Measure, tables: Sequence[Outcomes]) -> None:
@@ -118,7 +118,7 @@ def _used(measure: Measure) -> set[str]:
     return used
 
 
-class _Anything(Exchanged):
+class _Anything(PermutedDifferences):
     """Differences of any other measure, re-evaluated for each permutation."""
 
     def __init__(self, measure: Measure, tables: Sequence[Outcomes]) -> None:

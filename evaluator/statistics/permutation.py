@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evaluator.measures.slices import Cell
+from evaluator.measures.slices import Slice
 from evaluator.outcomes.pooled import pool
 from evaluator.outcomes.table import Numbers, Outcomes
 from evaluator.outcomes.weighted import Sample, View
@@ -35,7 +35,7 @@ def swaps(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
 def p_values(
     a: Outcomes,
     b: Outcomes,
-    cells: Sequence[Cell],
+    cells: Sequence[Slice],
     differences: Sequence[float],
     *,
     times: int,

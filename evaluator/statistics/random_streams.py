@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 
-def draws(seed: int, *names: str | None) -> random.Random:
+def random_stream(seed: int, *names: str | None) -> random.Random:
     """Return a random generator for these names under the seed, independent of other streams."""
     return random.Random("\t".join(map(str, (seed, *names))))  # noqa: S311 - for reproduction, not for secrets
 

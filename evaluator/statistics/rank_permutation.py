@@ -25,7 +25,7 @@ Pair = tuple[int, int]
 _BLOCK = 1 << 17  # numbers processed at a time: few enough to stay in a CPU cache
 
 
-class Exchanged(ABC):
+class PermutedDifferences(ABC):
     """Differences of one measure between two systems under permutations."""
 
     @abstractmethod
@@ -46,7 +46,7 @@ class _InOrder:
     pairs: float
 
 
-class AurocExchanged(Exchanged):
+class PermutedAuroc(PermutedDifferences):
     """AUROC: K counts the pairs in order. Both systems have the same number of rows of either class."""
 
     def __init__(self, measure: Auroc, tables: Sequence[Outcomes]) -> None:
@@ -87,7 +87,7 @@ def _in_order(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Numbers:
     return in_order
 
 
-class SpearmanExchanged(Exchanged):
+class PermutedSpearman(PermutedDifferences):
     """Spearman: covariance of ranks over the spread of both; x is gold's, so a' and b' differ only in y."""
 
     def __init__(self, measure: Spearman, tables: Sequence[Outcomes]) -> None:

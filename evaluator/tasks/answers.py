@@ -15,7 +15,7 @@ import numpy.typing as npt
 from evaluator.outcomes.table import Numbers
 
 Digests = npt.NDArray[np.uint64]
-NOT_GIVEN = np.uint64(0)
+NO_ANSWER = np.uint64(0)
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Ordered:
     errs: npt.NDArray[np.bool_]
 
 
-Answered = Items | Ordered
+ComparableAnswers = Items | Ordered
 
 
 def digest(value: Any) -> int:
@@ -48,7 +48,7 @@ def digest(value: Any) -> int:
     return int.from_bytes(hashlib.blake2b(repr(value).encode(), digest_size=8).digest(), "big") >> 1 or 1
 
 
-def given_or_gold(given: Iterable[Any], gold: Iterable[Any]) -> Items:
+def predicted_or_gold(given: Iterable[Any], gold: Iterable[Any]) -> Items:
     """Return Items whose units are facts. given, gold: keys that are equal where two facts are the same."""
     predicted = {digest(fact) for fact in given}
     right = {digest(fact) for fact in gold}

@@ -10,7 +10,7 @@ from evaluator.jsonl.decompress import ReadLimits
 from evaluator.measures.base import Measure
 from evaluator.outcomes.table import Outcomes
 from evaluator.scoring.score import Score
-from evaluator.tasks.answers import Answered
+from evaluator.tasks.answers import ComparableAnswers
 from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.baselines.base import Baseline
@@ -157,7 +157,7 @@ class Task(ABC, Generic[Gold, Known, Answers]):
         """Return the outcomes; the same files give the same table."""
 
     @abstractmethod
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         """Return the answers of a prediction file, unit by unit, for comparison with another file. Raises
         PredictionError."""
 

@@ -15,7 +15,7 @@ from django.db import models
 from leaderboard.core import time_zones
 
 
-class SaidSplitDateTime(AdminSplitDateTime):
+class LabelledSplitDateTime(AdminSplitDateTime):
     """Labels its date and time inputs for screen readers."""
 
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
@@ -34,6 +34,6 @@ def _check(moment: datetime) -> None:
 
 
 SAID: dict[type[models.Field[Any, Any]], dict[str, Any]] = {
-    models.DateTimeField: {"widget": SaidSplitDateTime, "validators": [_check]}
+    models.DateTimeField: {"widget": LabelledSplitDateTime, "validators": [_check]}
 }
 """Value for `formfield_overrides`."""

@@ -22,7 +22,7 @@ from leaderboard.models import AuditEntry, Benchmark, ReportedResult, reported_n
 
 MOST_ROWS = 500
 """Maximum rows of a file: a paper has dozens, and a file is imported in one transaction."""
-TOLD_BY = ("benchmark", "system", "paper", "table", "split")
+KEY_FIELDS = ("benchmark", "system", "paper", "table", "split")
 
 
 class BenchmarkBySlug(ForeignKeyWidget):
@@ -74,18 +74,18 @@ def _change_html(name: str, before: Any, after: Any) -> Any:
     return format_html("<strong>{}</strong>: <del>{}</del> <ins>{}</ins>", name, before, after)
 
 
-class RowsThere(BaseInstanceLoader):
+class ExistingRows(BaseInstanceLoader):
     """Loads the existing rows of a file's benchmarks in one query."""
 
     def __init__(self, resource: ModelResource, dataset: Dataset) -> None:
         super().__init__(resource, dataset)
         slugs = set(map(str, dataset["benchmark"])) if "benchmark" in (dataset.headers or ()) else set()
         rows = ReportedResult.objects.filter(benchmark__slug__in=slugs).select_related("benchmark")
-        self._there = {(row.benchmark, *(getattr(row, name) for name in TOLD_BY[1:])): row for row in rows}
+        self._there = {(row.benchmark, *(getattr(row, name) for name in KEY_FIELDS[1:])): row for row in rows}
 
     def get_instance(self, row: Any) -> ReportedResult | None:
         try:
-            return self._there.get(tuple(self.resource.fields[name].clean(row) for name in TOLD_BY))
+            return self._there.get(tuple(self.resource.fields[name].clean(row) for name in KEY_FIELDS))
         except ValueError:  # unknown benchmark; the row's own validation reports it
             return None
 
@@ -98,9 +98,9 @@ class ReportedRows(ModelResource):
 
     class Meta:
         model = ReportedResult
-        fields = (*TOLD_BY, "same_split", "values", "track", "note", "position")
-        import_id_fields = TOLD_BY
-        instance_loader_class = RowsThere
+        fields = (*KEY_FIELDS, "same_split", "values", "track", "note", "position")
+        import_id_fields = KEY_FIELDS
+        instance_loader_class = ExistingRows
         skip_unchanged = True
         report_skipped = True
         use_transactions = True
@@ -123,10 +123,10 @@ class ReportedRows(ModelResource):
         return self.import_data_inner(dataset, True, raise_errors, False, False, **kwargs)
 
     def before_import_row(self, row: Any, *, row_number: int, **kwargs: Any) -> None:
-        key = tuple(str(row.get(name, "")) for name in TOLD_BY)
+        key = tuple(str(row.get(name, "")) for name in KEY_FIELDS)
         first = self._seen.setdefault(key, row_number)
         if first != row_number:
-            raise ValidationError(f"it is row {first} again; expected another {', '.join(TOLD_BY[1:-1])} or split")
+            raise ValidationError(f"it is row {first} again; expected another {', '.join(KEY_FIELDS[1:-1])} or split")
 
     def validate_instance(
         self, instance: ReportedResult, import_validation_errors: Any = None, validate_unique: bool = True

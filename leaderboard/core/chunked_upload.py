@@ -75,7 +75,7 @@ def add(upload: Upload, *, offset: int, piece: bytes, refuse: Code) -> Upload:
         current = rows.filter(pk=upload.pk).first()
         if current is None:
             delete_pieces(storage, upload.pk)  # saving this chunk created the deleted folder again
-            raise gone()
+            raise gone_error()
         raise _elsewhere(current)
     upload.received, upload.pieces = offset + len(piece), pieces
     return upload
@@ -101,7 +101,7 @@ def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code
             # Another request may have finished or cancelled the upload and deleted the chunks.
             if type(upload)._default_manager.filter(pk=upload.pk).exists():
                 raise
-            raise gone() from None
+            raise gone_error() from None
         if upload.sha256 not in ("", sha256):
             discard(upload)
             raise Refused(
@@ -114,7 +114,7 @@ def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code
 def hold(upload: ImageUpload | RawUpload) -> None:
     """Lock the upload until the transaction ends, so that only one request finishes it; the second gets Refused."""
     if not type(upload)._default_manager.select_for_update().filter(pk=upload.pk).exists():
-        raise gone()
+        raise gone_error()
 
 
 def discard(upload: PieceUpload) -> None:
@@ -133,7 +133,7 @@ def delete_pieces(storage: Storage, key: UUID) -> None:
         storage.delete(folder)
 
 
-def forget_old(kind: Kind) -> int:
+def delete_idle(kind: Kind) -> int:
     """Discard uploads that were idle for longer than KEPT, and orphaned chunks; return the number of uploads."""
     old = list(kind._default_manager.filter(touched_at__lt=timezone.now() - KEPT))
     for upload in old:
@@ -173,7 +173,7 @@ def _joined(storage: Storage, pieces: list[str], into: File[bytes]) -> str:
     return digest.hexdigest()
 
 
-def gone() -> Refused:
+def gone_error() -> Refused:
     return Refused(Code.WRONG_OFFSET, "This upload has been submitted or given up already.")
 
 

@@ -15,8 +15,8 @@ from django.db.models.query import ModelIterable, get_related_populators
 from django.utils import timezone
 
 T = TypeVar("T")
-Given = str | int | datetime
-STAND_INS: dict[type, Callable[[int], Given]] = {
+Argument = str | int | datetime
+PLACEHOLDERS: dict[type, Callable[[int], Argument]] = {
     str: lambda index: f"\N{REPLACEMENT CHARACTER}{index}",
     # No float rounds to one of these, so that no float compares equal to them.
     int: lambda index: -(2**60) - 8191 - index,
@@ -25,27 +25,27 @@ STAND_INS: dict[type, Callable[[int], Given]] = {
 """Placeholder values of query arguments by type; chosen so that no real argument or stored value equals them."""
 
 
-class Prepared(Generic[T]):
+class PreparedQuery(Generic[T]):
     """A query with typed arguments, compiled once for each database vendor.
 
     `made` builds the queryset from values of the types in `asked`; each value must become a statement parameter. The
     queryset returns models (T), with select_related if wanted, or `values_list` rows.
     """
 
-    def __init__(self, made: Callable[..., QuerySet[Any, T]], *asked: type[Given]) -> None:
+    def __init__(self, made: Callable[..., QuerySet[Any, T]], *asked: type[Argument]) -> None:
         self._made, self._asked = made, asked
         self._compiled = functools.cache(self._compile)  # by vendor: SQL dialects differ
 
-    def __call__(self, *given: Given) -> list[T]:
+    def __call__(self, *given: Argument) -> list[T]:
         """Return the results of `made(*given)` as a list. Raises TypeError for arguments of other types."""
         compiled = self._compiled(connection.vendor)
         return compiled.read(compiled.raw(self._checked(given)))
 
-    def raw(self, *given: Given) -> list[tuple[Any, ...]]:
+    def raw(self, *given: Argument) -> list[tuple[Any, ...]]:
         """Return the rows without Django's converters: SQLite has no types for datetimes and JSON."""
         return self._compiled(connection.vendor).raw(self._checked(given))
 
-    def _checked(self, given: tuple[Given, ...]) -> tuple[Given, ...]:
+    def _checked(self, given: tuple[Argument, ...]) -> tuple[Argument, ...]:
         # None is not allowed: Django compiles it to IS NULL, while `= NULL` is never true.
         if len(given) != len(self._asked) or not all(map(isinstance, given, self._asked)):
             expected = ", ".join(kind.__name__ for kind in self._asked)
@@ -53,7 +53,7 @@ class Prepared(Generic[T]):
         return given
 
     def _compile(self, vendor: str) -> _Compiled[T]:
-        stand_ins = [STAND_INS[kind](index) for index, kind in enumerate(self._asked)]
+        stand_ins = [PLACEHOLDERS[kind](index) for index, kind in enumerate(self._asked)]
         return _Compiled(self._made(*stand_ins), [_stored(value) for value in stand_ins])
 
 
@@ -84,7 +84,7 @@ class _Compiled(Generic[T]):
             self._names = [column.target.attname for column, *_ in compiler.select[self._own]]
             self._beside = get_related_populators(known, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # the stubs are of Django 6
 
-    def raw(self, given: Sequence[Given]) -> list[tuple[Any, ...]]:
+    def raw(self, given: Sequence[Argument]) -> list[tuple[Any, ...]]:
         parameters = self._parameters.copy()
         for index, argument, wrapped in self._places:
             value = _stored(given[argument])
@@ -107,7 +107,7 @@ class _Compiled(Generic[T]):
         return instance
 
 
-def _stored(value: Given) -> Any:
+def _stored(value: Argument) -> Any:
     """Convert a value to a database parameter."""
     return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
 

@@ -25,7 +25,7 @@ _TLS = ssl.create_default_context()
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
-class NotCalledError(Exception):
+class RequestFailedError(Exception):
     """A call failed. The message is for the user who supplied the URL and reveals nothing of our network."""
 
 
@@ -85,7 +85,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, 
     try:
         dest = target(url)
     except AddressError as error:
-        raise NotCalledError(str(error)) from None
+        raise RequestFailedError(str(error)) from None
     address = _resolved(dest, also)
     connection = http.client.HTTPConnection(dest.host, dest.port)
     with _Deadline() as deadline:
@@ -102,10 +102,10 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, 
             return status
         except (OSError, http.client.HTTPException) as error:
             if deadline.is_over or isinstance(error, TimeoutError):
-                raise NotCalledError("took too long") from None
+                raise RequestFailedError("took too long") from None
             if isinstance(error, ssl.SSLError):
-                raise NotCalledError("its certificate, or its TLS, is no good") from None
-            raise NotCalledError("no answer") from None
+                raise RequestFailedError("its certificate, or its TLS, is no good") from None
+            raise RequestFailedError("no answer") from None
         finally:
             connection.close()
 
@@ -147,8 +147,8 @@ def _resolved(where: Target, also: tuple[str, ...]) -> str:
     try:
         infos = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise NotCalledError("the host's name has no address") from None
+        raise RequestFailedError("the host's name has no address") from None
     addresses = [str(info[4][0]) for info in infos]
     if where.host not in also and not all(map(is_public, addresses)):
-        raise NotCalledError("the host is not on the public internet")
+        raise RequestFailedError("the host is not on the public internet")
     return addresses[0]

@@ -12,12 +12,12 @@ DEEPEST = 8
 """Number of traceback frames that are logged, innermost last."""
 
 
-def places(trace: TracebackType | None) -> str:
+def traceback_locations(trace: TracebackType | None) -> str:
     """Return file:line of the innermost frames of a traceback, joined by " > "."""
     return " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in extract_tb(trace)[-DEEPEST:])
 
 
-def without_words(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def drop_error_text(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Replace `exc_info` by `error` and `at`; a structlog processor.
 
     Otherwise the error's text and the traceback's memory address would be written.
@@ -27,5 +27,5 @@ def without_words(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMa
         info = (type(info), info, info.__traceback__)
     if isinstance(info, tuple) and info[0] is not None:
         event["error"] = info[0].__name__
-        event["at"] = places(info[2])
+        event["at"] = traceback_locations(info[2])
     return event

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.template.response import SimpleTemplateResponse
 
-MOST = 32
+MAX_ENTRIES = 32
 MOST_BYTES = 1_000_000
 """Maximum size of a cached response; larger ones are rare and not cached."""
 
@@ -33,6 +33,6 @@ def answer(key: Hashable, made: Callable[[], HttpResponse]) -> HttpResponse:
     if response.status_code == 200 and len(response.content) <= MOST_BYTES:
         with _lock:
             _cache[key] = response.content, dict(response.items())
-            while len(_cache) > MOST:
+            while len(_cache) > MAX_ENTRIES:
                 _cache.popitem(last=False)
     return response

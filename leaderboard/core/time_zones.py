@@ -54,7 +54,7 @@ def written(moment: datetime) -> str:
     return "%Y-%m-%d %H:%M:%S" if moment.second else "%Y-%m-%d %H:%M"
 
 
-def in_words(moment: datetime, name: str) -> str:
+def describe(moment: datetime, name: str) -> str:
     """Format a datetime in UTC, and in the zone if it differs: `2026-03-02 11:59 UTC (2026-03-01 23:59 AoE)`."""
     utc, local = shown(moment, "UTC"), shown(moment, name)
     return utc if local == utc else f"{utc} ({local})"

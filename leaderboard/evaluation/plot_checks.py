@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import msgspec
 
-from evaluator.plots.rank_histogram import LEAST_PARTS, MOST_PARTS, Column
+from evaluator.plots.rank_histogram import MAX_BINS, MIN_BINS, Column
 from evaluator.plots.roc import LEAST_STEPS, MOST_STEPS
-from evaluator.plots.summary import MOST_SLICES, Drawing
+from evaluator.plots.summary import MOST_SLICES, PlotData
 
 
-def problem(drawing: Drawing) -> str:
+def problem(drawing: PlotData) -> str:
     """Return a description of invalid plot data; empty if the data are valid."""
     for kind, parts in (("curves", drawing.curves or []), ("grids", drawing.grids or [])):
         if len(parts) > MOST_SLICES + 1:
@@ -38,7 +38,7 @@ def _is_curve(heights: list[int]) -> bool:
 
 def _is_grid(columns: list[Column]) -> bool:
     n_parts = columns[-1].end if columns else 0
-    if not LEAST_PARTS <= n_parts <= MOST_PARTS or len(columns) < 2:
+    if not MIN_BINS <= n_parts <= MAX_BINS or len(columns) < 2:
         return False
     ends = [0, *(column.end for column in columns)]
     is_contiguous = all(column.start == end < column.end for column, end in zip(columns, ends, strict=False))

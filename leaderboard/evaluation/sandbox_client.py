@@ -13,7 +13,7 @@ import structlog
 from django.conf import settings
 
 from evaluator import code_digest as sources
-from evaluator.custom_scorer.measures import Declared
+from evaluator.custom_scorer.measures import MeasureDeclaration
 from evaluator.errors import SandboxError
 from evaluator.jobs.audit import AuditPartRequest
 from evaluator.jobs.base import Refusal, Report, Request
@@ -371,8 +371,8 @@ def gold_part(*, part: str, task: str, gold: IO[bytes], name: str, options: Mapp
     return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
-def _measures(scorer: Scorer) -> list[Declared]:
-    return msgspec.convert(scorer.measures, list[Declared])
+def _measures(scorer: Scorer) -> list[MeasureDeclaration]:
+    return msgspec.convert(scorer.measures, list[MeasureDeclaration])
 
 
 def _declaration(scorer: Scorer | None) -> ScorerDeclaration | None:

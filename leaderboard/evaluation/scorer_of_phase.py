@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from evaluator.custom_scorer.measures import Declared, measures_of
+from evaluator.custom_scorer.measures import MeasureDeclaration, measures_of
 from evaluator.measures.base import Measure
 from evaluator.tasks.base import Task
 from evaluator.tasks.registry import TASKS
@@ -34,7 +34,7 @@ class Scoring:
         """All measures, in the order of their declaration."""
         if self.scorer is None:
             return self.task.measures
-        return measures_of([Declared(**measure) for measure in self.scorer.measures])
+        return measures_of([MeasureDeclaration(**measure) for measure in self.scorer.measures])
 
     def measure(self, name: str) -> Measure:
         """Return a measure by name. Raises KeyError."""

@@ -20,7 +20,7 @@ from django.conf import settings
 PULL_SECONDS = 180
 BUILD_SECONDS = 300
 ANSWER_SECONDS = 20
-TOLD = 300
+MAX_ERROR_CHARS = 300
 """Maximum number of characters of an engine's error message that are passed on."""
 
 
@@ -56,7 +56,7 @@ def _fetch_base() -> None:
 
 
 @contextmanager
-def built(*, system: Path, benchmark: Path) -> Iterator[Path]:
+def built_archive(*, system: Path, benchmark: Path) -> Iterator[Path]:
     """Yield the path of a compressed `docker save` archive of a system built for a benchmark; it is deleted at exit.
 
     `system` is the folder of the Dockerfile, `benchmark` the folder of the training data. The build context is the
@@ -111,5 +111,5 @@ def _docker(*arguments: str, seconds: float) -> str:
         raise CannotBuildError(f"docker {arguments[0]}: {reason}") from error
     if completed.returncode:
         complaint = completed.stderr.strip().splitlines() or [f"status {completed.returncode}"]
-        raise CannotBuildError(f"docker {arguments[0]}: {complaint[-1][:TOLD]}")
+        raise CannotBuildError(f"docker {arguments[0]}: {complaint[-1][:MAX_ERROR_CHARS]}")
     return completed.stdout.strip()

@@ -27,7 +27,7 @@ SILENT_AFTER = 90.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class ImageToBuild:
     """A system to be built. `entrant` creates its row, once there is an image to submit."""
 
     name: str
@@ -70,7 +70,7 @@ def source_of(benchmark: Path, image: str) -> Path:
     return source
 
 
-def submit(wanted: Sequence[Wanted], say: Say) -> list[Submission]:
+def submit(wanted: Sequence[ImageToBuild], say: Say) -> list[Submission]:
     """Build and submit the missing systems; return all submissions, new and earlier."""
     submissions = {system: system.there for system in wanted}
     submitted = [submission for submission in submissions.values() if submission is not None]
@@ -103,8 +103,11 @@ def _check_engine(say: Say) -> None:
         time.sleep(LOOK_EVERY)
 
 
-def _submit(system: Wanted) -> Submission:
-    with build_image.built(system=system.source, benchmark=system.benchmark) as archive, archive.open("rb") as file:
+def _submit(system: ImageToBuild) -> Submission:
+    with (
+        build_image.built_archive(system=system.source, benchmark=system.benchmark) as archive,
+        archive.open("rb") as file,
+    ):
         size = archive.stat().st_size
         upload = image_uploads.begin(phase=system.phase, by=system.by, name=archive.name, size=size, track=system.track)
         try:

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 
 from .benchmark import Benchmark
-from .state import Life, State, life_constraints
+from .state import LeasedWork, State, lease_constraints
 
 KEPT = timedelta(days=1)
 """Retention time of exported and uploaded archives."""
@@ -25,7 +25,7 @@ def unguessable_archive(instance: models.Model, filename: str) -> str:
     return f"{instance._meta.model_name}/{uuid.uuid4().hex}.zip"
 
 
-class ArchiveExport(Life):
+class ArchiveExport(LeasedWork):
     """A whole benchmark exported to one file by a worker, accessible only to the user who requested it.
 
     recipients: public keys, one a line; holders of a matching private key can read gold. told: progress of the export.
@@ -43,7 +43,7 @@ class ArchiveExport(Life):
     class Meta:
         ordering = ["-queued_at", "-id"]
         constraints = [
-            *life_constraints("archive_export"),
+            *lease_constraints("archive_export"),
             models.UniqueConstraint(
                 fields=["benchmark", "requested_by"],
                 condition=Q(state__in=(State.QUEUED, State.RUNNING)),

@@ -7,7 +7,7 @@ from django.db.models import F, Q
 
 from .leaderboard import Leaderboard
 from .run import Run
-from .state import Life, Reason, life_constraints
+from .state import LeasedWork, Reason, lease_constraints
 
 
 class Ranking(models.Model):
@@ -75,7 +75,7 @@ class Comparison(models.Model):
         return f"{self.a_id} against {self.b_id}, {self.measure}"
 
 
-class SideBySide(Life):
+class SideBySide(LeasedWork):
     """Head-to-head report of two runs of a leaderboard: every measure on every slice, computed on request."""
 
     leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="side_by_sides")
@@ -86,7 +86,7 @@ class SideBySide(Life):
 
     class Meta:
         constraints = [
-            *life_constraints("side_by_side"),
+            *lease_constraints("side_by_side"),
             models.UniqueConstraint(fields=["a", "b"], name="one_side_by_side_a_pair"),
             # The order of a pair is fixed, so that it cannot be stored twice.
             models.CheckConstraint(condition=Q(a__lt=F("b")), name="side_by_side_of_two_runs_in_order"),

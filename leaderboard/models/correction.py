@@ -8,11 +8,11 @@ from django.db.models import Q
 
 from .dataset import GoldVersion, Split, gold_storage, unguessable_name
 from .leaderboard import Leaderboard
-from .state import Life, life_constraints
+from .state import LeasedWork, lease_constraints
 from .team import System
 
 
-class Correction(Life):
+class Correction(LeasedWork):
     """A proposed gold file, compared with the version it would replace; state and lease are those of the comparison.
 
     `counts` has the number of changed items by kind of change, and no answers; the rows in `items` quote gold. `file`
@@ -47,7 +47,7 @@ class Correction(Life):
     class Meta:
         ordering = ["-queued_at", "-id"]
         constraints = [
-            *life_constraints("correction"),
+            *lease_constraints("correction"),
             models.UniqueConstraint(
                 fields=["split"], condition=Q(fate="pending"), name="one_pending_correction_a_split"
             ),

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from .dataset import GoldVersion
-from .state import Life, State, life_constraints
+from .state import LeasedWork, State, lease_constraints
 from .submission import predictions_storage
 
 
@@ -18,7 +18,7 @@ def unguessable_dry_run(instance: models.Model, filename: str) -> str:
     return f"dry-runs/{uuid.uuid4().hex}{'.jsonl.gz' if filename.endswith('.gz') else '.jsonl'}"
 
 
-class DryRun(Life):
+class DryRun(LeasedWork):
     """One baseline, scored on one gold version as in a phase, without submission, release or board.
 
     The predictions of a trivial baseline are computed by the server from the inputs and public gold (`trains`), never
@@ -48,7 +48,7 @@ class DryRun(Life):
     class Meta:
         ordering = ["id"]
         constraints = [
-            *life_constraints("dry_run"),
+            *lease_constraints("dry_run"),
             models.UniqueConstraint(
                 fields=["gold", "scored_as", "name"],
                 condition=Q(state__in=(State.QUEUED, State.RUNNING, State.DONE)),

@@ -8,10 +8,10 @@ from django.db.models import Q
 
 from .dataset import Dataset, Split
 from .raw_file import RawFile
-from .state import Life, State, life_constraints
+from .state import LeasedWork, State, lease_constraints
 
 
-class Generation(Life):
+class Generation(LeasedWork):
     """One run of a generator by a scoring worker, and its results.
 
     The output is a deterministic function of raw files, generator, version, parameters, seed and salt. Seed and salt
@@ -34,7 +34,7 @@ class Generation(Life):
 
     class Meta:
         ordering = ["-queued_at", "-id"]
-        constraints = life_constraints("generation")
+        constraints = lease_constraints("generation")
         indexes = [models.Index(fields=["state", "queued_at"])]
 
     def __str__(self) -> str:

@@ -7,11 +7,11 @@ from django.db import models
 from django.db.models import F, Q
 
 from .benchmark import Phase
-from .state import Life, life_constraints
+from .state import LeasedWork, lease_constraints
 from .submission import Prediction
 
 
-class Likeness(Life):
+class Likeness(LeasedWork):
     """One prediction's similarity signature, and the search for near-duplicates among other teams' in the phase.
 
     signature: numbers of which similar predictions share more (`evaluator.similarity.predictions`), computed from the
@@ -25,7 +25,7 @@ class Likeness(Life):
 
     class Meta:
         verbose_name_plural = "likenesses"
-        constraints = life_constraints("likeness")
+        constraints = lease_constraints("likeness")
         indexes = [models.Index(fields=["state", "queued_at"])]
 
     def __str__(self) -> str:

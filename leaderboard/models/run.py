@@ -10,7 +10,7 @@ from django.db.models import F, Q
 
 from .dataset import GoldVersion
 from .scorer import Scorer
-from .state import Life, State, life_constraints
+from .state import LeasedWork, State, lease_constraints
 from .submission import Prediction
 
 
@@ -18,7 +18,7 @@ def outcomes_storage() -> Storage:
     return storages["outcomes"]
 
 
-class Run(Life):
+class Run(LeasedWork):
     """One scoring of one prediction against one gold version by one task version."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -37,7 +37,7 @@ class Run(Life):
 
     class Meta:
         constraints = [
-            *life_constraints("run"),
+            *lease_constraints("run"),
             models.UniqueConstraint(
                 fields=["prediction", "gold_version", "task_version"],
                 condition=Q(state__in=(State.QUEUED, State.RUNNING, State.DONE)),

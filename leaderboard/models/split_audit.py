@@ -7,10 +7,10 @@ from django.db import models
 from django.db.models import Q
 
 from .dataset import GoldVersion
-from .state import Life, State, life_constraints
+from .state import LeasedWork, State, lease_constraints
 
 
-class SplitAudit(Life):
+class SplitAudit(LeasedWork):
     """One audit of a gold version, given its inputs and public training splits.
 
     `report` and `parts` quote gold: only managers of a benchmark on the split see them, and each access is recorded.
@@ -32,7 +32,7 @@ class SplitAudit(Life):
     class Meta:
         ordering = ["-queued_at", "-id"]
         constraints = [
-            *life_constraints("split_audit"),
+            *lease_constraints("split_audit"),
             models.UniqueConstraint(
                 fields=["gold"],
                 condition=Q(state__in=(State.QUEUED, State.RUNNING)),

@@ -43,7 +43,7 @@ class Reason(models.TextChoices):
     SUPERSEDED = "superseded", "another scoring took its place"
 
 
-def life_constraints(name: str) -> list[models.BaseConstraint]:
+def lease_constraints(name: str) -> list[models.BaseConstraint]:
     """Return the check constraints of a model with a state and a lease. name: prefix of the constraints' names."""
     return [
         models.CheckConstraint(condition=Q(state__in=State.values), name=f"{name}_state_is_known"),
@@ -60,7 +60,7 @@ def life_constraints(name: str) -> list[models.BaseConstraint]:
     ]
 
 
-class Life(models.Model):
+class LeasedWork(models.Model):
     """Abstract model of background work: state, attempt, lease and timestamps."""
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)

@@ -14,7 +14,7 @@ from django.urls import reverse
 from .benchmark import Benchmark, Phase
 from .dataset import unguessable_name
 from .image import Image
-from .state import Life, life_constraints
+from .state import LeasedWork, lease_constraints
 from .team import System, Team
 
 
@@ -77,7 +77,7 @@ class Submission(models.Model):
         return reverse("submission", args=[self.pk])
 
 
-def systems_known_to(user: Any) -> models.QuerySet[System]:
+def systems_visible_to(user: Any) -> models.QuerySet[System]:
     """Return the systems as shown to members of their teams: those of which the user sees a submission, and those
     without any submission."""
     same = {"system": OuterRef("pk")}
@@ -128,7 +128,7 @@ class Stage(models.TextChoices):
     COLLECTING = "collecting", "collecting and checking the predictions"
 
 
-class Prediction(Life):
+class Prediction(LeasedWork):
     """The predictions file to be scored: uploaded, or written by one container execution on inputs of one sha256."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -153,7 +153,7 @@ class Prediction(Life):
 
     class Meta:
         constraints = [
-            *life_constraints("prediction"),
+            *lease_constraints("prediction"),
             models.UniqueConstraint(fields=["submission", "inputs_sha256"], name="one_prediction_an_inputs"),
             models.CheckConstraint(
                 condition=~models.Q(state="done") | (~models.Q(file="") & ~models.Q(sha256="")),

@@ -18,7 +18,7 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 from knox.models import AuthToken
 
-from leaderboard.operations.orphaned_files import Strays
+from leaderboard.operations.orphaned_files import OrphanedFiles
 
 UPLOAD_AFTER = timedelta(days=1)
 LARGE_LOG_BYTES = 10_000_000
@@ -33,7 +33,7 @@ class Item:
     remove: Callable[[], object]
 
 
-def found(*, days: int, strays: Strays) -> dict[str, list[Item]]:
+def find_removable(*, days: int, strays: OrphanedFiles) -> dict[str, list[Item]]:
     """Return removable items by kind. days: minimum age of mails and logs; strays: from `orphaned_files.find`."""
     old = timedelta(days=days)
     return {

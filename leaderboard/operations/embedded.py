@@ -102,7 +102,7 @@ def children(listener: socket.socket) -> list[Child]:
     ]
 
 
-class FirstAnswer:
+class FirstResponse:
     """The web server's first response as a waitable: `socket` becomes readable when it has arrived."""
 
     def __init__(self, listener: socket.socket) -> None:
@@ -121,7 +121,7 @@ class FirstAnswer:
             return False
         return True
 
-    def __enter__(self) -> FirstAnswer:
+    def __enter__(self) -> FirstResponse:
         return self
 
     def __exit__(

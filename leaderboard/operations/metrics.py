@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 
 from leaderboard.core import disk
 from leaderboard.models import Notice, State, WorkerReport
-from leaderboard.models.state import TERMINAL, Life
+from leaderboard.models.state import TERMINAL, LeasedWork
 
 READING = ("GET", "HEAD")
 LATELY = timedelta(hours=1)
@@ -77,7 +77,7 @@ def _work() -> Iterator[Metric]:
     )
     at = timezone.now()
     ended = Count("pk", filter=Q(finished_at__gt=at - LATELY))
-    for model in sorted(Life.__subclasses__(), key=lambda model: model.__name__):
+    for model in sorted(LeasedWork.__subclasses__(), key=lambda model: model.__name__):
         kind = str(model._meta.verbose_name).replace(" ", "_")
         rows = (
             model._default_manager.order_by()

@@ -29,7 +29,7 @@ SHARE = 0.1
 
 
 @dataclass(frozen=True)
-class Stray:
+class OrphanedFile:
     """A stored file without a row. is_old: too old for its row to be still coming."""
 
     alias: str
@@ -49,19 +49,19 @@ class Stray:
 
 
 @dataclass(frozen=True)
-class Strays:
+class OrphanedFiles:
     """All orphaned files. doubtful: (orphaned files, all files) of each store with too many of them."""
 
-    files: list[Stray]
+    files: list[OrphanedFile]
     doubtful: dict[str, tuple[int, int]]
 
     @property
-    def to_go(self) -> list[Stray]:
+    def to_go(self) -> list[OrphanedFile]:
         """Files that may be removed; none if the database may belong to other files."""
         return [] if self.doubtful else [stray for stray in self.files if stray.may_go]
 
     @property
-    def told(self) -> list[Stray]:
+    def told(self) -> list[OrphanedFile]:
         """Old files without a row that are not removed."""
         return [stray for stray in self.files if stray.is_old and (self.doubtful or not stray.may_go)]
 
@@ -77,9 +77,9 @@ class Strays:
         )
 
 
-def find() -> Strays:
+def find() -> OrphanedFiles:
     """Find every stored file that no row names, sorted by store and name."""
-    files: list[Stray] = []
+    files: list[OrphanedFile] = []
     doubtful: dict[str, tuple[int, int]] = {}
     for alias in settings.STORAGES:
         if alias in NOT_OURS:
@@ -90,7 +90,7 @@ def find() -> Strays:
         if len(unnamed) > max(MANY, SHARE * len(listed)):
             doubtful[alias] = (len(unnamed), len(listed))
         files += _strays(alias, storage, unnamed)
-    return Strays(files, doubtful)
+    return OrphanedFiles(files, doubtful)
 
 
 def database() -> str:
@@ -99,11 +99,11 @@ def database() -> str:
     return f"{config['NAME']} on {config['HOST']}" if config.get("HOST") else str(config["NAME"])
 
 
-def _strays(alias: str, storage: Storage, names: list[str]) -> Iterator[Stray]:
+def _strays(alias: str, storage: Storage, names: list[str]) -> Iterator[OrphanedFile]:
     for name in names:
         try:
             is_old = storage.get_modified_time(name) < timezone.now() - AFTER
-            yield Stray(alias, name, storage.size(name), is_old)
+            yield OrphanedFile(alias, name, storage.size(name), is_old)
         except FileNotFoundError:  # it was deleted in the meantime
             continue
 

@@ -14,20 +14,20 @@ from leaderboard.models import Image
 
 
 @dataclass(frozen=True)
-class Looked:
+class FileCheck:
     """A verified file: its owner, and its fault; empty if it is intact."""
 
     owner: str
     fault: str
 
 
-def look() -> Iterator[Looked]:
+def verify_file() -> Iterator[FileCheck]:
     """Read and verify each file whose row has a digest."""
     for model, field, digest in _fields():
         rows = model._base_manager.exclude(**{field: ""}).exclude(**{digest: ""})
         for row in rows.order_by("pk").iterator():
             if not (model is Image and _was_dropped(row)):
-                yield Looked(f"{model._meta.model_name}:{row.pk} {field}", _fault(row, field, digest))
+                yield FileCheck(f"{model._meta.model_name}:{row.pk} {field}", _fault(row, field, digest))
 
 
 def _fields() -> Iterator[tuple[type[Model], str, str]]:

@@ -53,7 +53,7 @@ def why_not(phase: Phase) -> str:
     return ""
 
 
-def testers_named(names: Sequence[str]) -> list[User]:
+def find_testers(names: Sequence[str]) -> list[User]:
     """Return the accounts for usernames, and the members for team names. Raises Refused INVALID_NAME."""
     users: dict[int, User] = {}
     unknown = []
@@ -103,7 +103,7 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
 
 
 @transaction.atomic
-def name_testers(*, rehearsal: Rehearsal, testers: Sequence[User], by: User) -> None:
+def set_testers(*, rehearsal: Rehearsal, testers: Sequence[User], by: User) -> None:
     """Replace the testers; earlier submissions of others stay. Raises Refused: NOT_READY once it is over."""
     check_manages(rehearsal.phase.benchmark, by)
     if rehearsal.is_over:
@@ -174,7 +174,7 @@ def _checked_end(phase: Phase, ends_at: datetime | None, at: datetime) -> dateti
     if phase.disclosure == Phase.Disclosure.SEALED and ends_at is None:
         raise Refused(Code.INVALID_NAME, "A sealed phase is opened at a date; say when, in the rehearsal.")
     if ends_at is not None and phase.opens_at is not None and ends_at > phase.opens_at:
-        opens = time_zones.in_words(phase.opens_at, phase.time_zone)
+        opens = time_zones.describe(phase.opens_at, phase.time_zone)
         raise Refused(Code.INVALID_NAME, f"The phase itself opens at {opens}; expected an end before that.")
     return ends_at or phase.opens_at
 

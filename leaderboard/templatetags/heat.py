@@ -6,7 +6,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from leaderboard.boards.queries import Cell
+from leaderboard.boards.queries import ShownScore
 from leaderboard.boards.web.tables.heat_rows import HeatCell
 from leaderboard.boards.web.tables.number_format import NONE, compact, in_words, interval, score
 
@@ -27,7 +27,7 @@ def matrix_td(heat: HeatCell, more: str = "") -> SafeString:
 
 
 @register.filter
-def detail_tds(cell: Cell, has_intervals: bool) -> SafeString:
+def detail_tds(cell: ShownScore, has_intervals: bool) -> SafeString:
     """Render a value, its interval if the table has intervals, and n, as cells."""
     parts = [score(cell.value), *[interval(cell) or NONE] * has_intervals, f"{cell.n:,}"]
     # Formatted numbers only: nothing to escape.

@@ -41,10 +41,10 @@ rescoring: list[URLPattern] = [
 ]
 
 split: list[URLPattern] = [
-    path("life/", manage_lifecycle.life, name="manage_split"),
+    path("life/", manage_lifecycle.lifecycle_page, name="manage_split"),
     path("publish/", manage_lifecycle.publish, name="manage_split_publish"),
     path("retire/", manage_lifecycle.retire, name="manage_split_retire"),
-    path("beside/", manage_publish_preview.beside, name="manage_beside"),
+    path("beside/", manage_publish_preview.preview, name="manage_beside"),
     path("dry-run/", manage_dry_runs.dry_run, name="manage_dry_run"),
     path("dry-run/state/", manage_dry_runs.state, name="manage_dry_run_state"),
     path("dry-run/begin/", manage_dry_runs.begin, name="manage_dry_run_begin"),
@@ -77,7 +77,7 @@ new_split: list[URLPattern] = [
 ]
 
 manage: list[URLPattern | URLResolver] = [
-    path("", manage_benchmarks.desk, name="manage"),
+    path("", manage_benchmarks.index, name="manage"),
     path("workers/", manage_workers.workers, name="manage_workers"),
     path("archives/", manage_imports.arrivals, name="manage_arrivals"),
     path("archives/<int:pk>/", manage_imports.arrival, name="manage_arrival"),
@@ -90,7 +90,7 @@ manage: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/phases/<slug:phase>/rescoring/", include(rescoring)),
     path(
         "benchmarks/<slug:slug>/phases/<slug:phase>/information/",
-        manage_leakage_budget.information,
+        manage_leakage_budget.leakage_budget,
         name="manage_information",
     ),
     path("benchmarks/<slug:slug>/scorers/", manage_scorers.scorers_page, name="manage_scorers"),

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from leaderboard.core.logs import places
+from leaderboard.core.logs import traceback_locations
 from leaderboard.core.storage import AlteredError
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
@@ -233,7 +233,7 @@ class Work:
             outcome = next((outcome for kinds, outcome in outcomes if isinstance(error, kinds)), None)
             if outcome is None:
                 # The message may quote a file, so only type and location are logged.
-                logger.error("job_failed", error=type(error).__name__, at=places(error.__traceback__))
+                logger.error("job_failed", error=type(error).__name__, at=traceback_locations(error.__traceback__))
                 self.retry_or_fail(lease, reason=Reason.INTERNAL)
             elif isinstance(outcome, Failure):
                 logger.error("job_failed", error=f"{type(error).__name__}: {error}")

@@ -56,7 +56,7 @@ def test_a_phase_of_two_thousand_files() -> None:
     assert one is not None
     with CaptureQueriesContext(connection) as queries:
         begin = time.perf_counter()
-        found = similarity.likest(one, ordered=False)
+        found = similarity.most_similar(one, ordered=False)
         seconds = time.perf_counter() - begin
     print(f"\n{FILES} signatures of {TEAMS} teams: {seconds:.3f} s, {len(queries)} queries, {len(found)} to lay beside")
 

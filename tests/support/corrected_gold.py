@@ -58,7 +58,7 @@ def waiting(world: World) -> Correction:
         created_by=world.curator,
         queued_at=at,
         enqueued_at=at,
-        expires_at=at + corrections.KEPT,
+        expires_at=at + corrections.PENDING_FOR,
     )
     made.file.save("gold.jsonl", ContentFile(content), save=False)
     made.save()

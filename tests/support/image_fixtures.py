@@ -79,7 +79,7 @@ def patient(archives: Callable[[str], Path]) -> Path:
 
 def submit(world: World, archive: Path) -> Submission:
     with archive.open("rb") as file:
-        image = image_files.kept(archive=File(file), sha256=hashlib.file_digest(file, "sha256").hexdigest())
+        image = image_files.get_or_store(archive=File(file), sha256=hashlib.file_digest(file, "sha256").hexdigest())
     return images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
 
 

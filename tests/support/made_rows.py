@@ -7,19 +7,21 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from leaderboard.boards.queries import Board, Cell, Key, Row
+from leaderboard.boards.queries import Board, Key, Row, ShownScore
 from leaderboard.models import Benchmark, GoldVersion, Phase, Split
 
 
-def row(name: str, cells: Mapping[Key, Cell], kind: str = "participant") -> Row:
+def row(name: str, cells: Mapping[Key, ShownScore], kind: str = "participant") -> Row:
     """A row with a name and cells; the rest is nothing."""
     at = datetime(2024, 1, 1, tzinfo=UTC)
     return Row(None, False, name, "Team", kind, "", "", "", 1, UUID(int=0), at, at, (), dict(cells))
 
 
-def cells(measure: str, values: Mapping[tuple[tuple[str, str], ...], float | None], n: int = 4) -> dict[Key, Cell]:
+def cells(
+    measure: str, values: Mapping[tuple[tuple[str, str], ...], float | None], n: int = 4
+) -> dict[Key, ShownScore]:
     """One measure's cells by slice, each with n units."""
-    return {(measure, slice_): Cell(value, n=n) for slice_, value in values.items()}
+    return {(measure, slice_): ShownScore(value, n=n) for slice_, value in values.items()}
 
 
 def board(rows: Sequence[Row], *, task: str, dimensions: Mapping[str, Sequence[Any]], cross: str = "") -> Board:

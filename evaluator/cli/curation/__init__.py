@@ -34,9 +34,9 @@ from evaluator.curation.generators import (
     symmetric,
 )
 from evaluator.curation.generators.arguments import whole_number
-from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.recipe import recipe
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.errors import FileError, PredictionError, SandboxError, UsageError
 from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS
 
@@ -86,7 +86,7 @@ def run(given: argparse.Namespace) -> int:
     generators = {"split": SPLITS, "audit": AUDITS}[given.command]
     (generator,) = (candidate for candidate in generators if candidate.name == given.generator)
     try:
-        with _terminated_like_interrupted(), patience(generator.name), Bench(given.output) as bench:
+        with _terminated_like_interrupted(), patience(generator.name), Workspace(given.output) as bench:
             result = generator.make(given, bench)
             bench.finish(recipe(generator, given, result, bench))
     except FileError as error:
@@ -104,7 +104,7 @@ def run(given: argparse.Namespace) -> int:
     return result.status
 
 
-def _print_result(result: Made, given: argparse.Namespace) -> None:
+def _print_result(result: GeneratorResult, given: argparse.Namespace) -> None:
     if given.json:
         print(json.dumps(result.report, ensure_ascii=True, allow_nan=False))
         return

@@ -91,11 +91,11 @@ def image_in(local: Local, name: str, *, check: bool) -> Iterator[str]:
 
 def id_of(engine: Engine, name: str) -> str:
     """Return the id of an image. Raises UsageError if the engine does not have it."""
-    from evaluator.sandbox.containers.engine import NotThereError
+    from evaluator.sandbox.containers.engine import NotFoundError
 
     try:
         return str(engine.image(name)["Id"])
-    except NotThereError:
+    except NotFoundError:
         raise UsageError(
             f"the image is {shown(name)}, expected a tag or an id that the engine has (docker images), or an archive's "
             "file (docker save -o FILE NAME)"
@@ -129,10 +129,10 @@ def _loaded(local: Local, archive: IO[bytes]) -> tuple[str, bool]:
 
 
 def _has(engine: Engine, image: str) -> bool:
-    from evaluator.sandbox.containers.engine import NotThereError
+    from evaluator.sandbox.containers.engine import NotFoundError
 
     try:
         engine.image(image)
-    except NotThereError:
+    except NotFoundError:
         return False
     return True

@@ -15,7 +15,7 @@ from evaluator.errors import UsageError, shown
 _DEFAULT_OUTPUT = "predictions.jsonl"
 
 
-def opened_inputs(path: str, stack: ExitStack) -> BinaryIO:
+def open_inputs(path: str, stack: ExitStack) -> BinaryIO:
     """Open the inputs read-only, as the sandbox requires, and decompressed, as a system expects. Raises UsageError."""
     try:
         if not path.endswith(".gz"):
@@ -30,7 +30,7 @@ def opened_inputs(path: str, stack: ExitStack) -> BinaryIO:
         raise UsageError(f"cannot read {shown(path)}: {why}") from None
 
 
-def wanted_output(output: str | None) -> Path:
+def predictions_path(output: str | None) -> Path:
     """Return the path for predictions. An existing file is overwritten only if it was named. Raises UsageError."""
     path = Path(output or _DEFAULT_OUTPUT)
     if output is None and path.exists():

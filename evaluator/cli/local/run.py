@@ -26,17 +26,17 @@ from evaluator.sandbox.containers.image_errors import ImageError
 from evaluator.sandbox.containers.system_contract import SystemExecution, SystemLimits, SystemResult
 from evaluator.sandbox.contract import Verdict
 from evaluator.tasks.registry import find_task
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 
 def run(given: argparse.Namespace, options: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and SandboxError."""
     parsed = find_task(given.task).parse_options(options)
     limits = _limits(given)
-    output_path = files.wanted_output(given.output)
+    output_path = files.predictions_path(given.output)
     with ExitStack() as stack:
         stack.enter_context(_ended_by_signals())
-        inputs = files.opened_inputs(given.inputs, stack)
+        inputs = files.open_inputs(given.inputs, stack)
         predictions = stack.enter_context(tempfile.TemporaryFile())
         try:
             find_task(given.task).read_inputs(inputs, given.inputs.removesuffix(".gz"), parsed, {}, ReadLimits())
@@ -115,7 +115,7 @@ def _report(given: argparse.Namespace, result: SystemResult, report: dict[str, A
     run_result.say_cost(result)
     if not report["ok"]:
         return BAD_PREDICTIONS if report["fault"] == "predictions" else BAD_GOLD
-    say(f"{output}: {counted(report['n_lines'], 'line')}, no problems")
+    say(f"{output}: {count_noun(report['n_lines'], 'line')}, no problems")
     return DONE
 
 

@@ -22,7 +22,7 @@ _NOT_SAFE = "the token may hold letters, digits and - . _ ~ + / = alone"
 Body = bytes | IO[bytes]
 
 
-class AwayError(SandboxError):
+class UnavailableError(SandboxError):
     """No response, or a broken connection: it is unknown if the request was carried out."""
 
 
@@ -104,7 +104,9 @@ class Server:
                 to.write(piece)
                 received += len(piece)
             if expected_size not in (-1, received):
-                raise AwayError(f"the connection to {self.address} broke after {received} of {expected_size} bytes")
+                raise UnavailableError(
+                    f"the connection to {self.address} broke after {received} of {expected_size} bytes"
+                )
             return str(response.headers.get("ETag", "")).removeprefix("W/").strip('"')
 
     def _opened(
@@ -138,10 +140,10 @@ class Server:
             raise self._away(error) from None
         return content
 
-    def _away(self, error: Exception) -> AwayError:
+    def _away(self, error: Exception) -> UnavailableError:
         reason = getattr(error, "reason", None) or error
         what = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-        return AwayError(f"no answer from {self.address}: {what}")
+        return UnavailableError(f"no answer from {self.address}: {what}")
 
 
 def _is_safe(token: str) -> bool:
@@ -160,9 +162,9 @@ def _refusal(error: urllib.error.HTTPError) -> EvaluatorError:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, http.client.HTTPException):
         # A proxy's error page, or not a Holdout server.
-        return AwayError(f"the server answers with status {error.code} and no words of Holdout's")
+        return UnavailableError(f"the server answers with status {error.code} and no words of Holdout's")
     if error.code >= 500:
-        return AwayError(f"the server says ({refusal.code}): {refusal.message}")
+        return UnavailableError(f"the server says ({refusal.code}): {refusal.message}")
     return refusal
 
 
@@ -170,4 +172,4 @@ def _json(content: bytes) -> Any:
     try:
         return json.loads(content) if content else None
     except ValueError:
-        raise AwayError("the server's answer is no JSON: is this a Holdout?") from None
+        raise UnavailableError("the server's answer is no JSON: is this a Holdout?") from None

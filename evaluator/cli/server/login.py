@@ -27,7 +27,7 @@ def login(given: argparse.Namespace) -> int:
     stored.tokens[address] = token
     stored.latest = address
     token_store.write(stored)
-    say(f"logged in to {address}; the token is in {token_store.place()}, for you alone")
+    say(f"logged in to {address}; the token is in {token_store.token_path()}, for you alone")
     return DONE
 
 

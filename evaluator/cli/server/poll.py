@@ -7,14 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from evaluator.cli.output import Progress, say
-from evaluator.cli.server.http import AwayError, RefusedError, Server
+from evaluator.cli.server.http import RefusedError, Server, UnavailableError
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
 _PATIENCE = 20
 """Number of consecutive requests without a response after which polling gives up."""
 
 
-def followed(server: Server, submission: str, *, pause: Callable[[float], None] = time.sleep) -> dict[str, Any]:
+def wait_until_finished(
+    server: Server, submission: str, *, pause: Callable[[float], None] = time.sleep
+) -> dict[str, Any]:
     """Return the submission once it is finished. Raises RefusedError, and AwayError if the server stays unreachable."""
     progress, interval, failures, last_status = Progress(), _FIRST_PAUSE, 0, ""
     try:
@@ -22,7 +24,7 @@ def followed(server: Server, submission: str, *, pause: Callable[[float], None] 
             try:
                 submission_data: dict[str, Any] = server.get(f"submissions/{submission}/")
                 failures = 0
-            except AwayError:
+            except UnavailableError:
                 failures += 1
                 if failures >= _PATIENCE:
                     raise

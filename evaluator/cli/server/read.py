@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from evaluator.cli.output import say
 from evaluator.cli.server import submit
-from evaluator.cli.server.http import AwayError, Server
-from evaluator.cli.server.tokens import connected
+from evaluator.cli.server.http import Server, UnavailableError
+from evaluator.cli.server.tokens import connect
 from evaluator.cli.tables import benchmark_table, board_table, team_table
 from evaluator.errors import UsageError, shown
 from evaluator.exit_codes import DONE, NOT_YET
@@ -25,7 +25,7 @@ _FORMATS = {"csv": "csv", "markdown": "md", "latex": "tex", "bibtex": "bib"}
 
 
 def benchmarks(given: argparse.Namespace) -> int:
-    server = connected(given.server, given.token_file, needs_token=False)
+    server = connect(given.server, given.token_file, needs_token=False)
     rows = _listed(server, "benchmarks/", search=given.search, task=given.task)
     print(json.dumps(rows) if given.json else benchmark_table(rows))
     return DONE
@@ -33,7 +33,7 @@ def benchmarks(given: argparse.Namespace) -> int:
 
 def teams(given: argparse.Namespace) -> int:
     """List the user's teams, which `submit --team` accepts."""
-    rows = _listed(connected(given.server, given.token_file), "teams/")
+    rows = _listed(connect(given.server, given.token_file), "teams/")
     if not rows:
         say("you are in no team; one with your name is made when you first submit")
     print(json.dumps(rows) if given.json else team_table(rows))
@@ -53,7 +53,7 @@ def _listed(server: Server, path: str, **query: str) -> list[dict[str, Any]]:
 
 def inputs(given: argparse.Namespace) -> int:
     """Download a split's public inputs. The file is written atomically."""
-    server = connected(given.server, given.token_file, needs_token=False)
+    server = connect(given.server, given.token_file, needs_token=False)
     split = given.split or _split_of(server, given.benchmark, given.phase)
     output = Path(given.output or f"{Path(given.benchmark).name}-{Path(split).name}-inputs.jsonl")
     if given.output is None and output.exists():
@@ -65,7 +65,7 @@ def inputs(given: argparse.Namespace) -> int:
                 sha256 = server.fetch(f"benchmarks/{given.benchmark}/splits/{split}/inputs.jsonl", file)
                 file.seek(0)
                 if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
-                    raise AwayError("what arrived is not what was sent: its sha256 differs; try again")
+                    raise UnavailableError("what arrived is not what was sent: its sha256 differs; try again")
             Path(name).chmod(0o644)
             Path(name).replace(output)
         except BaseException:
@@ -92,16 +92,16 @@ def _split_of(server: Server, benchmark: str, phase: str | None) -> str:
 
 def scores(given: argparse.Namespace) -> int:
     """Print the scores of a submission; the exit status is that of `submit --wait`."""
-    server = connected(given.server, given.token_file)
+    server = connect(given.server, given.token_file)
     submission = server.get(f"submissions/{quote(given.submission, safe='')}/")
     if not submission["is_over"] and not given.wait:
         say(f"{submission['state']}: there are no scores yet; --wait follows it to its end")
         return NOT_YET
-    return submit.end(server, submission, wait=True, as_json=given.json)
+    return submit.print_outcome(server, submission, wait=True, as_json=given.json)
 
 
 def board(given: argparse.Namespace) -> int:
-    server = connected(given.server, given.token_file, needs_token=False)
+    server = connect(given.server, given.token_file, needs_token=False)
     path = f"benchmarks/{given.benchmark}/phases/{given.phase}/leaderboard"
     names = ("measure", "slices", "sort", "track", "gold_version", "task_version")
     query = {name: value for name in names if (value := getattr(given, name))}

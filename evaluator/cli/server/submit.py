@@ -14,8 +14,8 @@ from evaluator.cli.output import print_problems, say
 from evaluator.cli.server import poll
 from evaluator.cli.server import upload as uploading
 from evaluator.cli.server.errors import THEIRS, refused
-from evaluator.cli.server.http import AwayError, RefusedError, Server
-from evaluator.cli.server.tokens import connected
+from evaluator.cli.server.http import RefusedError, Server, UnavailableError
+from evaluator.cli.server.tokens import connect
 from evaluator.cli.tables import score_table
 from evaluator.errors import UsageError, printable, shown
 from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, OUR_FAULT
@@ -30,11 +30,11 @@ def submit(given: argparse.Namespace) -> int:
         raise UsageError("expected one of: a predictions file, --image, --reference")
     if given.resume and given.image is None:
         raise UsageError("--resume goes on with an image: expected --image, as before")
-    server = connected(given.server, given.token_file)
+    server = connect(given.server, given.token_file)
     try:
         submission = _sent(given, server)
         say(f"submitted: {submission['page']}")
-        return end(server, submission, wait=given.wait, as_json=given.json)
+        return print_outcome(server, submission, wait=given.wait, as_json=given.json)
     except RefusedError as error:
         return refused(error, as_json=given.json)
 
@@ -78,7 +78,7 @@ def _uploaded(given: argparse.Namespace, server: Server, archive: IO[bytes]) -> 
         upload = uploading.begin(server, archive, name=name, **where)
     try:
         uploading.send(server, archive, upload)
-    except (AwayError, KeyboardInterrupt):
+    except (UnavailableError, KeyboardInterrupt):
         say(f"the upload broke off; to go on, repeat the command with --resume {upload}")
         raise
     return upload
@@ -89,7 +89,7 @@ def _send_once(given: argparse.Namespace, server: Server, send: Callable[[], Any
     newest = _newest(given, server)
     try:
         submission: dict[str, Any] = send()
-    except AwayError:
+    except UnavailableError:
         latest = _newest(given, server)
         if latest is None or (newest is not None and latest["id"] == newest["id"]):
             raise
@@ -105,13 +105,13 @@ def _newest(given: argparse.Namespace, server: Server) -> dict[str, Any] | None:
     return rows[0] if rows else None
 
 
-def end(server: Server, told: dict[str, Any], *, wait: bool, as_json: bool) -> int:
+def print_outcome(server: Server, told: dict[str, Any], *, wait: bool, as_json: bool) -> int:
     """Print the submission, or with `wait` its outcome and scores; return the exit status."""
     if not wait:
         if as_json:
             print(json.dumps(told))
         return DONE
-    told = poll.followed(server, quote(told["id"]))
+    told = poll.wait_until_finished(server, quote(told["id"]))
     scores = poll.scores_of(server, quote(told["id"])) if told["state"] == "done" else None
     if as_json:
         print(json.dumps({**told, "scores": scores and scores["scores"]}))

@@ -13,39 +13,41 @@ from evaluator.errors import UsageError, shown
 
 
 @dataclass
-class Kept:
+class StoredTokens:
     """Content of the file. latest: the server of the last log-in, the default for commands."""
 
     latest: str = ""
     tokens: dict[str, str] = field(default_factory=dict)
 
 
-def place() -> Path:
+def token_path() -> Path:
     """Return the file's path: below XDG_CONFIG_HOME, or ~/.config."""
     home = os.environ.get("XDG_CONFIG_HOME", "")
     return (Path(home) if home else Path.home() / ".config") / "holdout" / "servers.json"
 
 
-def read() -> Kept:
+def read() -> StoredTokens:
     """Return the stored tokens, empty if there is no file. Raises UsageError if others can read it or it is invalid."""
-    path = place()
+    path = token_path()
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_mode & 0o077:
                 raise UsageError(f"{shown(str(path))} can be read by others: chmod 600 it, or log in anew")
             content: Any = json.load(file)
-        return Kept(str(content["latest"]), {str(server): str(token) for server, token in content["tokens"].items()})
+        return StoredTokens(
+            str(content["latest"]), {str(server): str(token) for server, token in content["tokens"].items()}
+        )
     except FileNotFoundError:
-        return Kept()
+        return StoredTokens()
     except OSError as error:
         raise UsageError(f"cannot read {shown(str(path))}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UsageError(f"{shown(str(path))} is not as log-in writes it: delete it, and log in anew") from None
 
 
-def write(kept: Kept) -> None:
+def write(kept: StoredTokens) -> None:
     """Store the tokens atomically. Raises UsageError."""
-    path = place()
+    path = token_path()
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=path.parent)  # with mode 0600

@@ -13,7 +13,7 @@ from evaluator.errors import UsageError, shown
 VARIABLE = "HOLDOUT_TOKEN"
 
 
-def connected(address: str | None, token_file: str | None, *, needs_token: bool = True) -> Server:
+def connect(address: str | None, token_file: str | None, *, needs_token: bool = True) -> Server:
     """Return a client for the server at `address`, or for that of the last log-in. Raises UsageError.
 
     needs_token: if False, a command without a token reads public data.

@@ -10,7 +10,7 @@ from typing import IO, Any
 from uuid import UUID
 
 from evaluator.cli.output import Progress, say
-from evaluator.cli.server.http import AwayError, RefusedError, Server
+from evaluator.cli.server.http import RefusedError, Server, UnavailableError
 from evaluator.cli.sizes import size_text
 from evaluator.errors import UsageError, shown
 
@@ -57,7 +57,7 @@ def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[fl
                 state = _piece(server, archive, upload, state["received"], state["piece_bytes"])
             progress.end()
             return
-        except (AwayError, RefusedError) as error:
+        except (UnavailableError, RefusedError) as error:
             # A piece may have arrived although its response was lost, so the server's state is requested again.
             progress.end()
             failures += 1
@@ -81,7 +81,7 @@ def _id(state: Any) -> str:
     try:
         return str(UUID(state["id"]))
     except (TypeError, KeyError, ValueError):
-        raise AwayError("the server's answer is no upload: is this a Holdout of this version?") from None
+        raise UnavailableError("the server's answer is no upload: is this a Holdout of this version?") from None
 
 
 def _show(progress: Progress, received: int, size: int) -> None:

@@ -11,9 +11,9 @@ from evaluator.curation.audit.annotators.agreement import Judgements, agreement
 from evaluator.curation.audit.balance import balance, group_structure
 from evaluator.curation.audit.duplicates.train_overlap import overlap
 from evaluator.curation.audit.duplicates.within_split import duplicates
-from evaluator.curation.audit.leaks.cue_words import wording
-from evaluator.curation.audit.leaks.label_leaks import tells
-from evaluator.curation.audit.public_inputs import Public
+from evaluator.curation.audit.leaks.cue_words import find_cues
+from evaluator.curation.audit.leaks.label_leaks import find_label_leaks
+from evaluator.curation.audit.public_inputs import PublicInputs
 from evaluator.curation.audit.sizes import sizes
 from evaluator.curation.audit.trivial_baselines import trivial
 from evaluator.tasks.audit.findings import Finding
@@ -24,31 +24,31 @@ FORMAT = 1
 
 
 @dataclass(frozen=True)
-class Beside:
+class AuditContext:
     """Context of the audit: the inputs as they will be published, training files, annotators' judgements."""
 
-    public: Public | None = None
+    public: PublicInputs | None = None
     trains: Sequence[Split] = ()
     judgements: Judgements | None = None
     judgements_file: str = ""
 
 
 @dataclass(frozen=True)
-class Asked:
+class AuditRequest:
     """Arguments of one audit. options: from `Task.parse_options`. threshold: Jaccard similarity of near-duplicates."""
 
     split: Split
-    beside: Beside
+    beside: AuditContext
     options: Mapping[str, Any]
     seed: int
     threshold: float
 
 
-Told = tuple[dict[str, Any], list[Finding]]
+CheckResult = tuple[dict[str, Any], list[Finding]]
 """Keys of the report with their values, and findings."""
 
 
-def _sizes(request: Asked) -> Told:
+def _sizes(request: AuditRequest) -> CheckResult:
     split = request.split
     task = split.task
     outcomes = task.score(split.gold, task.unanswered(split.gold), request.options)
@@ -66,43 +66,45 @@ def _sizes(request: Asked) -> Told:
     }, [*task.check_gold(split), *findings]
 
 
-def _balance(request: Asked) -> Told:
+def _balance(request: AuditRequest) -> CheckResult:
     table, findings = balance(request.split)
     groups, more_findings = group_structure(request.split)
     return {"balance": table, "groups": groups}, [*findings, *more_findings]
 
 
-def _duplicates(request: Asked) -> Told:
+def _duplicates(request: AuditRequest) -> CheckResult:
     counts, findings = duplicates(request.split, threshold=request.threshold)
     return {"duplicates": counts}, findings
 
 
-def _overlaps(request: Asked) -> Told:
+def _overlaps(request: AuditRequest) -> CheckResult:
     results = [overlap(request.split, train, threshold=request.threshold) for train in request.beside.trains]
     return {"overlaps": [counts for counts, _ in results]}, [finding for _, findings in results for finding in findings]
 
 
-def _cues(request: Asked) -> Told:
-    cues, findings = wording(request.split, request.beside.trains)
+def _cues(request: AuditRequest) -> CheckResult:
+    cues, findings = find_cues(request.split, request.beside.trains)
     return {"cues": cues}, findings
 
 
-def _trivial(request: Asked) -> Told:
+def _trivial(request: AuditRequest) -> CheckResult:
     split = request.split
     outcomes = split.task.score(split.gold, split.task.unanswered(split.gold), request.options)
     baselines, findings = trivial(split, request.beside.trains, request.options, sizes(split, outcomes)[0][0])
     return {"trivial": [baseline.as_dict() for baseline in baselines]}, findings
 
 
-def _tells(request: Asked) -> Told:
+def _tells(request: AuditRequest) -> CheckResult:
     split, public = request.split, request.beside.public
     order = public.order if public is not None else list(range(len(split)))
     columns = public.columns if public is not None else split.columns
-    leaks = tells(split, order, columns, order_is_public=public is not None or split.published, seed=request.seed)
+    leaks = find_label_leaks(
+        split, order, columns, order_is_public=public is not None or split.published, seed=request.seed
+    )
     return {"tells": leaks.tested}, [*(public.findings if public is not None else []), *leaks.findings]
 
 
-def _agreement(request: Asked) -> Told:
+def _agreement(request: AuditRequest) -> CheckResult:
     context = request.beside
     statistics: dict[str, Any] | None = None
     findings: list[Finding] = []
@@ -111,7 +113,7 @@ def _agreement(request: Asked) -> Told:
     return {"agreement": statistics, "not_looked_at": _skipped_checks(request.split, context)}, findings
 
 
-def _skipped_checks(split: Split, context: Beside) -> list[dict[str, str]]:
+def _skipped_checks(split: Split, context: AuditContext) -> list[dict[str, str]]:
     skipped = []
     if context.public is None and not split.published:
         skipped.append({"what": "inputs", "why": "no --inputs: that gold and inputs match is not checked"})
@@ -124,7 +126,7 @@ def _skipped_checks(split: Split, context: Beside) -> list[dict[str, str]]:
     return skipped
 
 
-PARTS: dict[str, Callable[[Asked], Told]] = {
+CHECKS: dict[str, Callable[[AuditRequest], CheckResult]] = {
     "sizes": _sizes,
     "balance": _balance,
     "duplicates": _duplicates,

@@ -6,7 +6,7 @@ import json
 from html import escape
 from typing import Any
 
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 _STYLE = """
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
@@ -19,16 +19,16 @@ h1, h3, code, td, p { overflow-wrap: anywhere; } pre { overflow-x: auto; }
 """
 
 
-def page(report: dict[str, Any]) -> str:
+def render_html(report: dict[str, Any]) -> str:
     """Render the report of `report.audit` as HTML."""
     count = report["counts"]
     title = f"Audit of {report['file']}"
     verdict = "may be published once its warnings are answered" if report["publishable"] else "errors block publishing"
     parts = [
         f"<h1>{escape(title)}</h1>",
-        f"<p>{escape(report['task'])}: {counted(report['lines'], 'line')}, {counted(report['units'], 'unit')}, "
-        f"{counted(report['groups']['groups'], 'group')}. {counted(count['errors'], 'error')}, "
-        f"{counted(count['warnings'], 'warning')}, {counted(count['notes'], 'note')}: {verdict}.</p>",
+        f"<p>{escape(report['task'])}: {count_noun(report['lines'], 'line')}, {count_noun(report['units'], 'unit')}, "
+        f"{count_noun(report['groups']['groups'], 'group')}. {count_noun(count['errors'], 'error')}, "
+        f"{count_noun(count['warnings'], 'warning')}, {count_noun(count['notes'], 'note')}: {verdict}.</p>",
         "<h2>Findings</h2>",
         *(map(_finding, report["findings"]) if report["findings"] else ["<p>None.</p>"]),
         "<h2>Sizes</h2>",

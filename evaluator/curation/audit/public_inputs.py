@@ -9,17 +9,17 @@ import msgspec
 
 from evaluator.curation.io.lines import RawLine, read_lines
 from evaluator.errors import InputsError, shown
-from evaluator.jsonl.ids import Id, listed
+from evaluator.jsonl.ids import Id, format_ids
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.split import Split
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 _NAMED = 10
 _ALWAYS = {"group", "slices"}
 
 
 @dataclass(frozen=True)
-class Public:
+class PublicInputs:
     """order: indices of the split's lines in the public order. columns: fields besides the task's input fields, one
     value per line of the split, in its order."""
 
@@ -28,7 +28,7 @@ class Public:
     findings: list[Finding]
 
 
-def public(split: Split, stream: BinaryIO, file: str) -> Public:
+def read_public_inputs(split: Split, stream: BinaryIO, file: str) -> PublicInputs:
     """Read and check the inputs as they will be published. Raises InputsError if they are not JSON Lines with ids."""
     lines, problems = read_lines(stream, file)
     problems.error = InputsError
@@ -53,7 +53,7 @@ def public(split: Split, stream: BinaryIO, file: str) -> Public:
         *_changed(split, file, line_of),
     ]
     order = list(line_of) if len(line_of) == len(split) else list(range(len(split)))
-    return Public(order, _columns(split, key, line_of), findings)
+    return PublicInputs(order, _columns(split, key, line_of), findings)
 
 
 def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], line_of: dict[int, RawLine]) -> list[Finding]:
@@ -63,8 +63,8 @@ def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], line_of: 
             Finding(
                 Severity.ERROR,
                 "inputs-without-gold",
-                f"{counted(len(unknown), 'id of the inputs is', 'ids of the inputs are')} "
-                f"not in the gold: {listed([name for _, name in unknown])}",
+                f"{count_noun(len(unknown), 'id of the inputs is', 'ids of the inputs are')} "
+                f"not in the gold: {format_ids([name for _, name in unknown])}",
                 "their answers are rejected as unknown",
                 "write the inputs from this gold",
                 file,
@@ -78,8 +78,8 @@ def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], line_of: 
             Finding(
                 Severity.ERROR,
                 "gold-without-inputs",
-                f"{counted(len(missing), 'id of the gold is', 'ids of the gold are')} "
-                f"not in the inputs: {listed(missing)}",
+                f"{count_noun(len(missing), 'id of the gold is', 'ids of the gold are')} "
+                f"not in the inputs: {format_ids(missing)}",
                 "nobody can answer what nobody was asked, and it counts as wrong",
                 "write the inputs from this gold",
                 file,
@@ -138,7 +138,7 @@ def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Findi
         Finding(
             Severity.ERROR,
             "inputs-differ",
-            f"{counted(len(changed), 'field of the inputs differs', 'fields of the inputs differ')} "
+            f"{count_noun(len(changed), 'field of the inputs differs', 'fields of the inputs differ')} "
             f"from the gold, first {shown(changed[0][1])}",
             "participants answer another question than the gold does",
             "write the inputs from this gold",

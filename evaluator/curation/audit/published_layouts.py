@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluator.curation.io.lines import found, read_lines
+from evaluator.curation.io.lines import read_lines, value_text
 from evaluator.curation.io.text_blocks import text_blocks
 from evaluator.errors import GoldError, ProblemList, shown
 
@@ -78,7 +78,7 @@ def symmetric(stream: BinaryIO, file: str) -> Published:
         values = line.value
         invalid = [name for name in ("id", "claim", key, "label") if not isinstance(values.get(name), str)]
         for name in invalid:
-            problems.add(line.number, f"{name} is no text", found(values, name), "a string")
+            problems.add(line.number, f"{name} is no text", value_text(values, name), "a string")
         if not invalid:
             lines.append(_member(values, values[key]))
     problems.raise_if_any()

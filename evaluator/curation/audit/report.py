@@ -6,31 +6,31 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluator.curation.audit.checks import FORMAT, PARTS, Asked, Beside
+from evaluator.curation.audit.checks import CHECKS, FORMAT, AuditContext, AuditRequest
 from evaluator.curation.audit.duplicates.near_duplicates import THRESHOLD
 from evaluator.tasks.audit.findings import Finding, Severity, gravest_first, plain
 from evaluator.tasks.audit.split import Split
 
-__all__ = ["FORMAT", "Beside", "assembled", "audit", "part"]
+__all__ = ["FORMAT", "AuditContext", "assembled", "audit", "part"]
 
 
 def audit(
-    split: Split, beside: Beside, options: Mapping[str, Any], *, seed: int = 0, threshold: float = THRESHOLD
+    split: Split, beside: AuditContext, options: Mapping[str, Any], *, seed: int = 0, threshold: float = THRESHOLD
 ) -> tuple[dict[str, Any], list[Finding]]:
     """Return (report, findings); the report has the findings too, as JSON values. It quotes gold, for curators."""
-    request = Asked(split, beside, options, seed, threshold)
+    request = AuditRequest(split, beside, options, seed, threshold)
     parts: list[dict[str, Any]] = []
     findings: list[Finding] = []
-    for check in PARTS.values():
+    for check in CHECKS.values():
         part_keys, part_findings = check(request)
         parts.append(_as_part(part_keys, part_findings))
         findings += part_findings
     return assembled(parts), gravest_first(findings)
 
 
-def part(name: str, asked: Asked) -> dict[str, Any]:
+def part(name: str, asked: AuditRequest) -> dict[str, Any]:
     """Run one of PARTS and return {"keys": of the report, "findings": as dicts}, plain JSON values. It quotes gold."""
-    return _as_part(*PARTS[name](asked))
+    return _as_part(*CHECKS[name](asked))
 
 
 def assembled(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _NAMED = 10
 
 
 @dataclass(frozen=True)
-class Sized:
+class SliceSize:
     """Size of one slice; {} is the whole. n: gold units. groups: those with a unit."""
 
     slice: Mapping[str, SliceValue]
@@ -42,7 +42,7 @@ class Sized:
         }
 
 
-def sizes(split: Split, outcomes: Outcomes) -> tuple[list[Sized], list[Finding]]:
+def sizes(split: Split, outcomes: Outcomes) -> tuple[list[SliceSize], list[Finding]]:
     """Return sizes and findings. outcomes: of an empty submission (`Task.unanswered`), so rows are the gold's."""
     measure = split.measure
     rows = [_size_of(measure, outcomes, {}, np.ones(outcomes.n_rows, dtype=np.bool_))]
@@ -58,7 +58,7 @@ def _size_of(
     outcomes: Outcomes,
     slice_: Mapping[str, SliceValue],
     rows: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-) -> Sized:
+) -> SliceSize:
     groups, total = outcomes.groups[rows], np.zeros(int(rows.sum()))
     for name, factor in (measure.rests_on or measure.units).terms.items():
         total = total + factor * outcomes.statistics[name][rows]
@@ -68,14 +68,16 @@ def _size_of(
         width = expected_intervals.auroc(true, _by_group(groups, np.ones(len(groups))) - true)
     else:
         width = expected_intervals.MODELS[measure.variance](units)
-    return Sized(slice_, round(float(total.sum())), int((units > 0).sum()), round(float(units.max(initial=0))), width)
+    return SliceSize(
+        slice_, round(float(total.sum())), int((units > 0).sum()), round(float(units.max(initial=0))), width
+    )
 
 
 def _by_group(groups: np.ndarray[tuple[int, ...], np.dtype[np.int32]], values: Numbers) -> Numbers:
     return np.bincount(groups, weights=values).astype(np.float64)
 
 
-def _too_few(split: Split, rows: list[Sized]) -> list[Finding]:
+def _too_few(split: Split, rows: list[SliceSize]) -> list[Finding]:
     few = [row for row in rows if row.groups < _FEW]
     if not few:
         return []
@@ -92,7 +94,7 @@ def _too_few(split: Split, rows: list[Sized]) -> list[Finding]:
     ]
 
 
-def _too_wide(split: Split, rows: list[Sized], measure: str) -> list[Finding]:
+def _too_wide(split: Split, rows: list[SliceSize], measure: str) -> list[Finding]:
     wide = [row for row in rows if row.groups >= _FEW and (row.width.independent or 0) > _WIDE]
     if not wide:
         return []
@@ -111,6 +113,6 @@ def _too_wide(split: Split, rows: list[Sized], measure: str) -> list[Finding]:
     ]
 
 
-def _slice_names(rows: list[Sized]) -> str:
+def _slice_names(rows: list[SliceSize]) -> str:
     names = [", ".join(f"{k}={v}" for k, v in row.slice.items()) or "the whole" for row in rows[:_NAMED]]
     return "; ".join(names) + ("; ..." if len(rows) > _NAMED else "")

@@ -8,18 +8,18 @@ from typing import Any
 
 from evaluator.statistics import confidence
 from evaluator.tasks.audit.findings import Finding
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 _SLICES = 40
 
 
-def told(report: dict[str, Any], findings: Sequence[Finding]) -> str:
+def render_text(report: dict[str, Any], findings: Sequence[Finding]) -> str:
     """Render the report of `report.audit` as text."""
     count = report["counts"]
     parts = [
-        f"{report['task']} {report['file']}: {counted(report['lines'], 'line')}, "
-        f"{counted(report['units'], 'unit')}, {counted(report['groups']['groups'], 'group')}",
-        ", ".join(counted(count[f"{kind}s"], kind) for kind in ("error", "warning", "note")),
+        f"{report['task']} {report['file']}: {count_noun(report['lines'], 'line')}, "
+        f"{count_noun(report['units'], 'unit')}, {count_noun(report['groups']['groups'], 'group')}",
+        ", ".join(count_noun(count[f"{kind}s"], kind) for kind in ("error", "warning", "note")),
         *map(_finding, findings),
         _sizes(report),
         _balance(report),

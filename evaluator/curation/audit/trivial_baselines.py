@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from evaluator.curation.audit.sizes import Sized
+from evaluator.curation.audit.sizes import SliceSize
 from evaluator.measures.auroc import Auroc
 from evaluator.measures.correlation import Correlation
 from evaluator.scoring.score import score_outcomes
@@ -19,7 +19,7 @@ from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput
 
 
 @dataclass(frozen=True)
-class Scored:
+class BaselineScore:
     """scores: values of the baseline's measures; the watched one is compared with `chance`, unless that is negative."""
 
     baseline: Baseline
@@ -33,8 +33,8 @@ class Scored:
 
 
 def trivial(
-    split: Split, trains: Sequence[Split], options: Mapping[str, Any], whole: Sized
-) -> tuple[list[Scored], list[Finding]]:
+    split: Split, trains: Sequence[Split], options: Mapping[str, Any], whole: SliceSize
+) -> tuple[list[BaselineScore], list[Finding]]:
     """Score the task's baselines and report those above chance.
 
     trains: public training files, none or more. whole: size of the split, whose interval bounds chance.
@@ -62,14 +62,14 @@ def _score(
     baseline: Baseline,
     predictions: Iterable[dict[str, Any]],
     options: Mapping[str, Any],
-) -> Scored:
+) -> BaselineScore:
     task, use = split.task, baseline.audit or AuditUse()
     stream = io.BytesIO(msgspec.json.Encoder().encode_lines(predictions))
     answers = task.read_predictions(stream, baseline.name, task.known(split.gold), options)
     measures = [measure for measure in task.measures if measure.name in {baseline.watched, *use.shown}]
     scores = score_outcomes(task.score(split.gold, answers, options), measures, resamples=0)
     chance = use.chance(split) if use.chance is not None else baseline.chance
-    return Scored(
+    return BaselineScore(
         baseline,
         use,
         baseline.doc if baseline_input.trains else use.untrained or baseline.doc,
@@ -78,13 +78,13 @@ def _score(
     )
 
 
-def _distance(split: Split, scored: Scored, value: float) -> float:
+def _distance(split: Split, scored: BaselineScore, value: float) -> float:
     """Return the distance from chance; an inverted ranking is as informative, few right answers are not."""
     both_ways = isinstance(split.task.measure(scored.baseline.watched), Auroc | Correlation)
     return abs(value - scored.chance) if both_ways else value - scored.chance
 
 
-def _finding(split: Split, scored: Scored, value: float, reach: float) -> Finding:
+def _finding(split: Split, scored: BaselineScore, value: float, reach: float) -> Finding:
     watched = scored.baseline.watched
     return Finding(
         Severity.NOTE if scored.baseline.known else Severity.WARNING,

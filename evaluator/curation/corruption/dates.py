@@ -30,7 +30,7 @@ class Date(NamedTuple):
     day: int
 
 
-class Found(NamedTuple):
+class DateMatch(NamedTuple):
     """A date in a text. form: 1 day first, 2 month first, 3 ISO."""
 
     date: Date
@@ -38,7 +38,7 @@ class Found(NamedTuple):
     form: int
 
 
-def find_dates(text: str) -> Iterator[Found]:
+def find_dates(text: str) -> Iterator[DateMatch]:
     """Yield whole dates: `3 May 1901`, `3rd of May 1901`, `May 3, 1901`, `3 Sept. 1901`, `1901-05-03`.
 
     They come from left to right. Invalid dates (31 April) are skipped.
@@ -47,10 +47,10 @@ def find_dates(text: str) -> Iterator[Found]:
         form = next(form for form in (1, 2, 3) if match[f"y{form}"])
         year, day, month = int(match[f"y{form}"]), int(match[f"d{form}"]), _month(match[f"m{form}"])
         if 1 <= month <= 12 and year and 1 <= day <= monthrange(year, month)[1]:
-            yield Found(Date(year, month, day), match, form)
+            yield DateMatch(Date(year, month, day), match, form)
 
 
-def rewritten(text: str, moved: Mapping[Date, Date]) -> str:
+def replace_dates(text: str, moved: Mapping[Date, Date]) -> str:
     """Return the text with its dates replaced, each in the form that it had."""
     pieces, end = [], 0
     for hit in find_dates(text):
@@ -71,7 +71,7 @@ def _month(written: str) -> int:
     return next(number for number, name in enumerate(MONTHS, 1) if name.startswith(written[:_SHORT]))
 
 
-def _written(occurrence: Found, date: Date) -> str:
+def _written(occurrence: DateMatch, date: Date) -> str:
     match, form = occurrence.match, occurrence.form
     day, month = match[f"d{form}"], match[f"m{form}"]
     changes = [(match.span(f"d{form}"), f"{date.day:0{2 if day.startswith('0') or form == 3 else 1}d}")]

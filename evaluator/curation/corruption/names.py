@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 
-def renamed(text: str, moved: Mapping[str, str], others: Iterable[str] = ()) -> str:
+def replace_names(text: str, moved: Mapping[str, str], others: Iterable[str] = ()) -> str:
     """Return the text with every whole name in `moved` replaced, all at once.
 
     others: longer names that stay as they are: with `Uldale Academy` among them, its `Uldale` is no town.
@@ -17,7 +17,7 @@ def renamed(text: str, moved: Mapping[str, str], others: Iterable[str] = ()) -> 
     return _pattern(all_names).sub(lambda match: moved.get(match[0], match[0]), text)
 
 
-def standing_in(text: str, names: Collection[str], others: Iterable[str] = ()) -> set[str]:
+def names_in(text: str, names: Collection[str], others: Iterable[str] = ()) -> set[str]:
     """Return the names that occur in the text, except inside longer ones."""
     all_names = {name for name in (*names, *others) if name}
     return {match[0] for match in _pattern(all_names).finditer(text)} & set(names) if all_names else set()

@@ -6,15 +6,15 @@ import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from evaluator.curation.corruption.dates import Date, find_dates, fits, rewritten
-from evaluator.curation.corruption.names import renamed, standing_in
+from evaluator.curation.corruption.dates import Date, find_dates, fits, replace_dates
+from evaluator.curation.corruption.names import names_in, replace_names
 
 Fact = tuple[str, str, str]
 COMMON_YEAR = 1901
 
 
 @dataclass(frozen=True)
-class Exchanged:
+class Permuted:
     """facts: as many as before, in their order. mentions: number of distinct ones; moved: number that changed."""
 
     facts: list[Fact]
@@ -24,7 +24,7 @@ class Exchanged:
     moved: int
 
 
-def exchange_dates(facts: Sequence[Fact], text: str | None, subject: str | None, rng: random.Random) -> Exchanged:
+def permute_dates(facts: Sequence[Fact], text: str | None, subject: str | None, rng: random.Random) -> Permuted:
     """Permute day and month among the dates of the text and its facts; years stay.
 
     All occurrences of a date, in any form, change together. 29 February goes to leap years only.
@@ -32,10 +32,10 @@ def exchange_dates(facts: Sequence[Fact], text: str | None, subject: str | None,
     ends = [end for fact in facts for end in (fact[0], fact[2])]
     dates = sorted({match.date for part in (*ends, text or "") for match in find_dates(part)})
     moved = {old: new for old, new in _permuted(dates, rng).items() if old != new}
-    return Exchanged(
-        [(rewritten(s, moved), relation, rewritten(o, moved)) for s, relation, o in facts],
-        None if text is None else rewritten(text, moved),
-        None if subject is None else rewritten(subject, moved),
+    return Permuted(
+        [(replace_dates(s, moved), relation, replace_dates(o, moved)) for s, relation, o in facts],
+        None if text is None else replace_dates(text, moved),
+        None if subject is None else replace_dates(subject, moved),
         len(dates),
         len(moved),
     )
@@ -56,16 +56,16 @@ def _permuted(dates: Sequence[Date], rng: random.Random) -> dict[Date, Date]:
     return {old: Date(old.year, new.month, new.day) for old, new in assigned}
 
 
-def exchange_names(
+def permute_names(
     facts: Sequence[Fact], text: str | None, subject: str | None, names: Collection[str], rng: random.Random
-) -> Exchanged:
+) -> Permuted:
     """Permute those of `names` that occur in the text or its facts."""
     ends = {end for fact in facts for end in (fact[0], fact[2])}
-    present = sorted((set(names) & ends) | (standing_in(text, names, ends) if text else set()))
+    present = sorted((set(names) & ends) | (names_in(text, names, ends) if text else set()))
     moved = {old: new for old, new in zip(present, rng.sample(present, len(present)), strict=True) if old != new}
-    return Exchanged(
+    return Permuted(
         [(moved.get(s, s), relation, moved.get(o, o)) for s, relation, o in facts],
-        None if text is None else renamed(text, moved, ends),
+        None if text is None else replace_names(text, moved, ends),
         None if subject is None else moved.get(subject, subject),
         len(present),
         len(moved),

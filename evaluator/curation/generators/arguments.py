@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.io.labelled_texts import read_claims
 from evaluator.curation.text_stats.cues import MIN_FREQUENCY
 from evaluator.errors import shown
@@ -49,7 +49,7 @@ def add_words(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def dropped(given: argparse.Namespace, bench: Bench, texts: Sequence[str]) -> list[str]:
+def dropped_words(given: argparse.Namespace, bench: Workspace, texts: Sequence[str]) -> list[str]:
     """Return the unigrams to leave out, by the arguments of `add_words`."""
     if given.drop is not None:
         return str(given.drop).lower().split()

@@ -6,8 +6,8 @@ import argparse
 import json
 from pathlib import Path
 
-from evaluator.curation.generators.base import Generator, Made
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.base import Generator, GeneratorResult
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.errors import UsageError, shown
 from evaluator.exit_codes import DONE, FOUND_ERRORS
 
@@ -28,13 +28,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     from evaluator.curation.audit.annotators.agreement import read_judgements
-    from evaluator.curation.audit.html_report import page
-    from evaluator.curation.audit.public_inputs import public
+    from evaluator.curation.audit.html_report import render_html
+    from evaluator.curation.audit.public_inputs import read_public_inputs
     from evaluator.curation.audit.reading import read_split
-    from evaluator.curation.audit.report import Beside, audit
-    from evaluator.curation.audit.text_report import told
+    from evaluator.curation.audit.report import AuditContext, audit
+    from evaluator.curation.audit.text_report import render_text
     from evaluator.tasks.registry import find_task
 
     task = find_task(args.task)
@@ -42,21 +42,21 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
     split = read_split(task, bench.input("gold", args.gold), str(args.gold), options)
     inputs, judgements = None, None
     if args.inputs is not None:
-        inputs = public(split, bench.input("inputs", args.inputs), str(args.inputs))
+        inputs = read_public_inputs(split, bench.input("inputs", args.inputs), str(args.inputs))
     if args.annotations is not None:
         judgements = read_judgements(bench.input("annotations", args.annotations), str(args.annotations))
-    context = Beside(
+    context = AuditContext(
         inputs,
         [read_split(task, bench.input("train", path), str(path), options) for path in args.train],
         judgements,
         str(args.annotations),
     )
     report, findings = audit(split, context, options, seed=args.seed, threshold=args.near)
-    text = told(report, findings)
+    text = render_text(report, findings)
     if bench.keeps:
         bench.output("audit.json").write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
-        bench.output("audit.html").write(page(report).encode())
-    return Made(report, text, DONE if report["publishable"] else FOUND_ERRORS)
+        bench.output("audit.html").write(render_html(report).encode())
+    return GeneratorResult(report, text, DONE if report["publishable"] else FOUND_ERRORS)
 
 
 def _options(texts: list[str]) -> dict[str, str]:

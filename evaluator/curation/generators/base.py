@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluator.curation.generators.parameters import Parameter, Source
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.exit_codes import DONE
 
 
 @dataclass(frozen=True)
-class Made:
+class GeneratorResult:
     """Result of a generator.
 
     report: plain JSON values determined by inputs, seed and parameters alone; they go into the recipe, so nothing
@@ -39,7 +39,7 @@ class Generator:
     name: str
     version: int
     summary: str
-    make: Callable[[argparse.Namespace, Bench], Made]
+    make: Callable[[argparse.Namespace, Workspace], GeneratorResult]
     add_arguments: Callable[[argparse.ArgumentParser], None] | None = None
     seeded: bool = True
     sources: tuple[Source, ...] = ()

@@ -142,12 +142,12 @@ OFFERS: dict[str, Offer] = {
 """By name, in the order of the page."""
 
 
-def offered(task: str) -> list[Offer]:
+def generators_for(task: str) -> list[Offer]:
     """Return the generators that make gold of a task."""
     return [offer for offer in OFFERS.values() if not offer.tasks or task in offer.tasks]
 
 
-def filled(offer: Offer, texts: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+def parse_form(offer: Offer, texts: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the values of a form's fields and the errors of invalid fields, both by parameter name."""
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
@@ -163,7 +163,7 @@ def namespace(
     offer: Offer, texts: Mapping[str, str], files: Mapping[str, Sequence[Path]], *, seed: int, salt: str
 ) -> argparse.Namespace:
     """Return the namespace that the command line's parser would give. files: by source name. Raises UsageError."""
-    values, errors = filled(offer, texts)
+    values, errors = parse_form(offer, texts)
     if errors:
         name, message = next(iter(errors.items()))
         raise UsageError(f"{name} {message}")

@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 
 from evaluator.curation.corruption.expected import Expected
-from evaluator.curation.corruption.shuffle import Exchanged, exchange_dates, exchange_names
-from evaluator.curation.generators.base import Generator, Made
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.corruption.shuffle import Permuted, permute_dates, permute_names
+from evaluator.curation.generators.base import Generator, GeneratorResult
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.errors import GoldError, UsageError, shown
 from evaluator.jsonl.ids import Id, IdRegister
 from evaluator.jsonl.reader import Format, Reader
-from evaluator.jsonl.strict_json import Shape
+from evaluator.jsonl.strict_json import Schema
 from evaluator.progress import Steps
-from evaluator.statistics.random_streams import draws
+from evaluator.statistics.random_streams import random_stream
 from evaluator.tasks.fact_extraction.layout import GOLD, GoldText
 
 KINDS = ("dates", "places", "people")
@@ -29,7 +29,7 @@ class _Mentions(msgspec.Struct, gc=False):
     mentions: list[str]
 
 
-_MENTIONS = Format(_Mentions, Shape(frozenset({"id", "mentions"})), lambda _: 2)
+_MENTIONS = Format(_Mentions, Schema(frozenset({"id", "mentions"})), lambda _: 2)
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--keep-subject", action="store_true", help="the name that the gold line gives as its subject stays")
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     names_given = args.mentions is not None or args.objects_of or args.subjects_of
     if args.kind == "dates" and names_given:
         raise UsageError("dates are found by how they are written, expected neither --mentions nor relations")
@@ -85,15 +85,15 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
         "verifiable": expected.verifiable,
         "expected_fact_acc": expected.fact_acc,
     }
-    return Made(report, _text(report))
+    return GeneratorResult(report, _text(report))
 
 
-def _permute(line: GoldText, args: argparse.Namespace, mentions: Any) -> Exchanged:
+def _permute(line: GoldText, args: argparse.Namespace, mentions: Any) -> Permuted:
     text = None if line.text is msgspec.UNSET else line.text
     subject = None if line.subject is msgspec.UNSET else line.subject
-    rng = draws(args.seed, "exchange", args.kind, type(line.id).__name__, str(line.id))
+    rng = random_stream(args.seed, "exchange", args.kind, type(line.id).__name__, str(line.id))
     if args.kind == "dates":
-        return exchange_dates(line.facts, text, subject, rng)
+        return permute_dates(line.facts, text, subject, rng)
     names = {
         *mentions,
         *(object_ for _, relation, object_ in line.facts if relation in args.objects_of),
@@ -102,10 +102,10 @@ def _permute(line: GoldText, args: argparse.Namespace, mentions: Any) -> Exchang
     names.discard("")
     if args.keep_subject and subject is not None:
         names.discard(subject)
-    return exchange_names(line.facts, text, subject, names, rng)
+    return permute_names(line.facts, text, subject, names, rng)
 
 
-def _read_gold(args: argparse.Namespace, bench: Bench) -> list[GoldText]:
+def _read_gold(args: argparse.Namespace, bench: Workspace) -> list[GoldText]:
     reader = Reader(str(args.gold), GOLD, GoldError)
     register = IdRegister(reader.problems)
     lines = [line for number, line in reader.records(bench.input("gold", args.gold)) if register.add(line.id, number)]
@@ -113,7 +113,7 @@ def _read_gold(args: argparse.Namespace, bench: Bench) -> list[GoldText]:
     return lines
 
 
-def _read_mentions(args: argparse.Namespace, bench: Bench, ids: set[Id]) -> dict[Id, list[str]]:
+def _read_mentions(args: argparse.Namespace, bench: Workspace, ids: set[Id]) -> dict[Id, list[str]]:
     reader = Reader(str(args.mentions), _MENTIONS, GoldError)
     register = IdRegister(reader.problems)
     mentions: dict[Id, list[str]] = {}

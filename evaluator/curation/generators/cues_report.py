@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from evaluator.curation.generators.arguments import add_texts, add_words, dropped, positive
-from evaluator.curation.generators.base import Generator, Made
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.arguments import add_texts, add_words, dropped_words, positive
+from evaluator.curation.generators.base import Generator, GeneratorResult
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.io.labelled_texts import read_claims
 from evaluator.curation.text_stats.cues import Cue, cue_table
 
@@ -22,9 +22,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--top", type=positive, default=10, help="how many of a label are told; 10 unless said")
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     claims = read_claims(bench.input("claims", args.claims), str(args.claims), text=args.text, label=args.label)
-    drop = dropped(args, bench, claims.texts)
+    drop = dropped_words(args, bench, claims.texts)
     table = cue_table(claims.texts, claims.labels, n=args.grams, drop=drop, min_frequency=args.min_frequency)
     ranked = {label: list(table.ranked(label)) for label in table.labels}
     if bench.keeps:
@@ -42,7 +42,7 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
     for label, cues in ranked.items():
         text += ["", label, f"{'LMI x 10^6':>12} {'p(l|w)':>7} {'count':>7}  n-gram"]
         text += [_row(cue) for cue in cues[: args.top]]
-    return Made(report, "\n".join(text))
+    return GeneratorResult(report, "\n".join(text))
 
 
 def _row(cue: Cue) -> str:

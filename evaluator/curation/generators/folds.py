@@ -6,16 +6,16 @@ import argparse
 
 import msgspec
 
-from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.parameters import Kind, Parameter, Source
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.io.lines import identifier, read_lines, with_key
 from evaluator.curation.splitting.folds import FOLDS, MOST_FOLDS, PARTS, parse_parts, part_of_fold, round_robin
 from evaluator.errors import UsageError
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     parts = _parts(args)
     lines, problems = read_lines(bench.input("gold", args.gold), str(args.gold))
     documents = [identifier(line, args.by, problems) for line in lines]
@@ -40,10 +40,10 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
     n_documents = {name: sum(fold in part_folds for fold in folds.values()) for name, part_folds in parts.items()}
     report = {name: {"documents": n_documents[name], "lines": n_lines[name]} for name in parts}
     text = "\n".join(
-        f"{name}: {counted(counts['documents'], 'document')}, {counted(counts['lines'], 'line')}"
+        f"{name}: {count_noun(counts['documents'], 'document')}, {count_noun(counts['lines'], 'line')}"
         for name, counts in report.items()
     )
-    return Made(report, text)
+    return GeneratorResult(report, text)
 
 
 def _parts(args: argparse.Namespace) -> dict[str, tuple[int, ...]]:

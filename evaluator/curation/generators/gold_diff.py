@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from evaluator.curation.generators.base import Generator, Made
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.base import Generator, GeneratorResult
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.gold_diff import KINDS, Change, Difference, GoldFile, Item
-from evaluator.curation.gold_diff.diff import difference
+from evaluator.curation.gold_diff.diff import compare
 from evaluator.tasks.registry import find_task
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,21 +23,21 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("after", type=Path, help="the same, corrected")
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     task = find_task(args.task)
     before, after = (
         GoldFile(bench.input(role, path), str(path)) for role, path in (("before", args.before), ("after", args.after))
     )
-    result = difference(task, before, after, task.parse_options({}))
+    result = compare(task, before, after, task.parse_options({}))
     if bench.keeps:
         encode = msgspec.json.Encoder().encode
         bench.output("difference.jsonl").writelines(encode(item.as_dict()) + b"\n" for item in result.items)
     report: dict[str, Any] = {**result.counts(), "items": [item.as_dict() for item in result.items]}
-    return Made(report, "\n".join(_report_lines(result)))
+    return GeneratorResult(report, "\n".join(_report_lines(result)))
 
 
 def _report_lines(result: Difference) -> list[str]:
-    text = [f"{counted(result.n_before, 'item')} before, {result.n_after:,} after; {len(result.items):,} changed"]
+    text = [f"{count_noun(result.n_before, 'item')} before, {result.n_after:,} after; {len(result.items):,} changed"]
     text += [f"{count:>8}  {kind}" for kind in KINDS if (count := result.by_kind[kind])]
     if result.reordered:
         text.append("Items stand in another order.")

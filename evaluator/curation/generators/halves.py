@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluator.curation.generators.base import Generator, Made
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.base import Generator, GeneratorResult
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.io.lines import identifier, of_one_type, read_lines
-from evaluator.curation.splitting.halves import halves
-from evaluator.text import counted
+from evaluator.curation.splitting.halves import split_public_private
+from evaluator.text import count_noun
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,13 +18,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--share", default="0.5", help="how many of the groups are public; 0.5 unless said")
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     lines, problems = read_lines(bench.input("gold", args.gold), str(args.gold))
     groups = [identifier(line, args.by, problems, default="id" if args.by == "group" else "") for line in lines]
     for key in dict.fromkeys(("id", args.by)):
         of_one_type(lines, key, problems)
     problems.raise_if_any()
-    split = halves((group for group in groups if group is not None), seed=args.seed, share=args.share)
+    split = split_public_private((group for group in groups if group is not None), seed=args.seed, share=args.share)
     counts = {"public": 0, "private": 0}
     outputs = {name: bench.output(f"{name}.jsonl") for name in counts}
     for line, group in zip(lines, groups, strict=True):
@@ -33,10 +33,10 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
         counts[name] += 1
     report = {name: {"groups": len(getattr(split, name)), "lines": n_lines} for name, n_lines in counts.items()}
     text = "\n".join(
-        f"{name}: {counted(numbers['groups'], 'group')}, {counted(numbers['lines'], 'line')}"
+        f"{name}: {count_noun(numbers['groups'], 'group')}, {count_noun(numbers['lines'], 'line')}"
         for name, numbers in report.items()
     )
-    return Made(report, text)
+    return GeneratorResult(report, text)
 
 
 GENERATOR = Generator(

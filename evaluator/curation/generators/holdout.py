@@ -8,18 +8,18 @@ import re
 from collections import Counter
 from typing import Any
 
-from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.parameters import Kind, Parameter, Source
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.io.lines import RawLine, identifier, of_one_type, read_lines
 from evaluator.curation.splitting.holdout import holdouts
 from evaluator.errors import ProblemList, UsageError, shown
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 _MISSING = object()
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     shares = _shares(args.parts)
     lines, problems = read_lines(bench.input("gold", args.gold), str(args.gold))
     groups = [identifier(line, args.by, problems, default="id" if args.by == "group" else "") for line in lines]
@@ -41,14 +41,14 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
         }
         for name in shares
     }
-    return Made(report, "\n".join(_summary(name, counts) for name, counts in report.items()))
+    return GeneratorResult(report, "\n".join(_summary(name, counts) for name, counts in report.items()))
 
 
 def _summary(name: str, counts: dict[str, Any]) -> str:
     strata = counts["strata"]
     detail = "" if len(strata) < 2 else "; " + ", ".join(f"{stratum}: {n}" for stratum, n in list(strata.items())[:20])
     more = f", and {len(strata) - 20} more strata" if len(strata) > 20 else ""
-    return f"{name}: {counted(counts['groups'], 'group')}, {counted(counts['lines'], 'line')}{detail}{more}"
+    return f"{name}: {count_noun(counts['groups'], 'group')}, {count_noun(counts['lines'], 'line')}{detail}{more}"
 
 
 def _shares(text: str) -> dict[str, str]:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.open_files import MENTIONS, TRIPLES, dictionary, opened_again, watched
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.io.text_blocks import text_blocks
 from evaluator.curation.open_triples.leakage import Leakage, Level, Rule
 from evaluator.curation.open_triples.token_sets import Normaliser, StopWords, TokenCounts
@@ -39,15 +39,15 @@ def _add_split_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--level", action="append", choices=_LEVELS, help="thorough unless said; may be repeated")
 
 
-def _split(args: argparse.Namespace, bench: Bench) -> Made:
+def _split(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     return _classify(args, bench, sorted(Level[level.upper()] for level in set(args.level or ["thorough"])))
 
 
-def _audit(args: argparse.Namespace, bench: Bench) -> Made:
+def _audit(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     return _classify(args, bench, [])
 
 
-def _classify(args: argparse.Namespace, bench: Bench, levels: list[Level]) -> Made:
+def _classify(args: argparse.Namespace, bench: Workspace, levels: list[Level]) -> GeneratorResult:
     """Classify the training triples. levels: the training files to write; if empty, triples are only counted."""
     mentions = dictionary(args, bench)
     evaluated = [
@@ -99,7 +99,7 @@ def _blocks(stream: BinaryIO, path: Path, steps: Steps) -> Iterator[Block]:
     return read_blocks(watched(stream, steps), str(path))
 
 
-def _stop_words(args: argparse.Namespace, bench: Bench, steps: Steps) -> StopWords:
+def _stop_words(args: argparse.Namespace, bench: Workspace, steps: Steps) -> StopWords:
     if args.stop_words is not None:
         words = _read_stop_words(bench.input("stop words", args.stop_words), str(args.stop_words))
         return StopWords(words, ())  # a word of either kind stops both, so one list is enough
@@ -128,7 +128,7 @@ def _write(file: BinaryIO, lines: list[str]) -> None:
         file.write(("\n".join(lines) + "\n").encode())
 
 
-def _result(counts: Counter[int], levels: list[Level], stops: StopWords, n_evaluated: int) -> Made:
+def _result(counts: Counter[int], levels: list[Level], stops: StopWords, n_evaluated: int) -> GeneratorResult:
     leaking = {level: sum(counts[rule] for rule in Rule if rule <= level) for level in levels or Level}
     report: dict[str, Any] = {
         "evaluation_triples": n_evaluated,
@@ -141,7 +141,7 @@ def _result(counts: Counter[int], levels: list[Level], stops: StopWords, n_evalu
     text = [f"{n_evaluated:,} evaluation triples, {counts.total():,} training triples"]
     text += [f"{level.name}: {n:,} {verb}" for level, n in leaking.items()]
     text += [f"  {rule}: {n:,}" for rule, n in report["by_rule"].items()]
-    return Made(report, "\n".join(text))
+    return GeneratorResult(report, "\n".join(text))
 
 
 GENERATOR = Generator(

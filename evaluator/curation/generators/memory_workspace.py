@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, cast
 
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.errors import UsageError, shown
 
 
@@ -24,7 +24,7 @@ class _Kept(io.BytesIO):
         super().close()
 
 
-class MemoryBench(Bench):
+class MemoryWorkspace(Workspace):
     """files: open streams by their path in the generator's arguments; here a path is only a name."""
 
     def __init__(self, files: Mapping[Path, BinaryIO]) -> None:
@@ -32,7 +32,7 @@ class MemoryBench(Bench):
         self._streams = dict(files)
         self._made: dict[str, _Kept] = {}
 
-    def __enter__(self) -> MemoryBench:
+    def __enter__(self) -> MemoryWorkspace:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.open_files import MENTIONS, TRIPLES, dictionary, opened_again, positive, watched
-from evaluator.curation.generators.workspace import Bench
-from evaluator.curation.open_triples.evaluation_sets import SIZE, TOKENS, Drawn, Eligible, draw
-from evaluator.curation.open_triples.triples import Dictionary, OpenTriple, cells, read_blocks
+from evaluator.curation.generators.workspace import Workspace
+from evaluator.curation.open_triples.evaluation_sets import SIZE, TOKENS, Eligible, EvaluationSample, draw_sample
+from evaluator.curation.open_triples.triples import Dictionary, OpenTriple, read_blocks, to_line
 from evaluator.progress import Steps
 
 
@@ -23,7 +23,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     mentions = dictionary(args, bench)
     steps = Steps(2 * bench.size([args.triples]))
     eligible = Eligible(args.tokens)
@@ -31,7 +31,7 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
     for block in read_blocks(watched(bench.input("triples", args.triples), steps), str(args.triples)):
         n_read += len(block.rows)
         eligible.add(block, mentions)
-    sample = draw(eligible, args.size, seed=args.seed)
+    sample = draw_sample(eligible, args.size, seed=args.seed)
     triples = _read_sample(args.triples, sample, mentions, steps)
     files = {
         "test": (sample.test, True),
@@ -40,7 +40,7 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
         "validation_all": (sample.all, False),
     }
     for name, (line_numbers, entities) in files.items():
-        lines = (cells(triples[line_number], entities=entities) for line_number in line_numbers.tolist())
+        lines = (to_line(triples[line_number], entities=entities) for line_number in line_numbers.tolist())
         bench.output(f"{name}.tsv").write("".join(f"{line}\n" for line in lines).encode())
     pools = {"linked": len(eligible.first(linked=True)), "all": len(eligible.first(linked=False))}
     sizes = {name: len(line_numbers) for name, (line_numbers, _) in files.items()}
@@ -49,10 +49,10 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
         f"{n_read:,} triples; {pools['all']:,} can be asked about, {pools['linked']:,} of them with both ends linked"
     ]
     text += [f"{name}.tsv: {size:,}" for name, size in sizes.items()]
-    return Made(report, "\n".join(text))
+    return GeneratorResult(report, "\n".join(text))
 
 
-def _read_sample(path: Path, sample: Drawn, mentions: Dictionary, steps: Steps) -> dict[int, OpenTriple]:
+def _read_sample(path: Path, sample: EvaluationSample, mentions: Dictionary, steps: Steps) -> dict[int, OpenTriple]:
     line_numbers = {line_number for numbers in sample for line_number in numbers.tolist()}
     with opened_again(path) as stream:
         return {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from evaluator.curation.generators.parameters import Source
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.open_triples.triples import Dictionary, read_dictionary
 from evaluator.errors import UsageError, shown
 from evaluator.progress import Steps
@@ -58,7 +58,7 @@ MENTIONS = Source(
 )
 
 
-def dictionary(given: argparse.Namespace, bench: Bench) -> Dictionary:
+def dictionary(given: argparse.Namespace, bench: Workspace) -> Dictionary:
     """Return the dictionary of mentions; empty without --mentions. Raises GoldError."""
     if given.mentions is None:
         return Dictionary()

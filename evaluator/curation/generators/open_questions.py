@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.open_files import MENTIONS, TRIPLES, dictionary, watched
 from evaluator.curation.generators.parameters import Source
-from evaluator.curation.generators.workspace import Bench
-from evaluator.curation.open_triples.questions import Known, Question, groups, ids, questions, told
+from evaluator.curation.generators.workspace import Workspace
+from evaluator.curation.open_triples.questions import Known, Question, count_leaked, groups, ids, questions
 from evaluator.curation.open_triples.triples import OpenTriple, read_blocks, read_triples
 from evaluator.errors import UsageError, shown
 from evaluator.jsonl.decompress import ReadLimits
@@ -21,7 +21,7 @@ from evaluator.progress import Steps
 from evaluator.tasks.link_prediction.layout import ASKED
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     mentions = dictionary(args, bench)
     names = [_name(path) for path in args.evaluation]
     if repeated := next((name for name in names if names.count(name) > 1), None):
@@ -54,9 +54,9 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
             "questions_over_1_MiB": len(lines) - len(short_lines),
         }
     for public, hidden in permutations(asked, 2):
-        if n_leaked := told(asked[public], asked[hidden]):
+        if n_leaked := count_leaked(asked[public], asked[hidden]):
             report["told"].append({"by": public, "of": hidden, "questions": n_leaked})
-    return Made(report, "\n".join(_text(report)))
+    return GeneratorResult(report, "\n".join(_text(report)))
 
 
 def _name(path: Path) -> str:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.parameters import Source
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.io.lines import read_lines
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     lines, problems = read_lines(bench.input("gold", args.gold), str(args.gold))
     problems.raise_if_any()
     bench.output("gold.jsonl").writelines(line.raw + b"\n" for line in lines)
-    return Made({"lines": len(lines)}, f"{counted(len(lines), 'line')}, as they are")
+    return GeneratorResult({"lines": len(lines)}, f"{count_noun(len(lines), 'line')}, as they are")
 
 
 GENERATOR = Generator(

@@ -10,19 +10,19 @@ from typing import Any
 import msgspec
 
 from evaluator.curation.audit.published_layouts import symmetric
-from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.parameters import Source
 from evaluator.curation.generators.symmetric import SALT
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.symmetric.build import MIN_SALT
 from evaluator.errors import GoldError, ProblemList, UsageError, shown
 from evaluator.tasks.fact_verification.symmetric import symmetric_faults
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 _DIGITS = 16
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     if len(args.salt) < MIN_SALT:
         raise UsageError(f"the salt has {len(args.salt)} characters, expected {MIN_SALT} or more")
     file = str(args.published)
@@ -51,7 +51,9 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
     encode = msgspec.json.Encoder().encode
     bench.output("gold.jsonl").writelines(encode(line) + b"\n" for line in salted)
     report = {"groups": len({line["group"] for line in salted}), "lines": len(salted)}
-    return Made(report, f"{counted(report['groups'], 'group')}, {counted(report['lines'], 'line')}; all checks passed")
+    return GeneratorResult(
+        report, f"{count_noun(report['groups'], 'group')}, {count_noun(report['lines'], 'line')}; all checks passed"
+    )
 
 
 def _digest(salt: str, name: str) -> str:

@@ -12,16 +12,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.parameters import Secret
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 
 FORMAT = 1
 PACKAGES = ("numpy", "scipy", "scikit-learn", "msgspec")
 _COMMON_ARGUMENTS = {"command", "generator", "output", "json", "seed"}
 
 
-def recipe(generator: Generator, given: argparse.Namespace, made: Made, bench: Bench) -> dict[str, Any]:
+def recipe(generator: Generator, given: argparse.Namespace, made: GeneratorResult, bench: Workspace) -> dict[str, Any]:
     """Return the recipe as plain JSON values. Reads inputs to their ends and closes outputs."""
     inputs, outputs = bench.files()
     return {

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from evaluator.curation.generators.arguments import add_texts, add_words, dropped
-from evaluator.curation.generators.base import Generator, Made
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.arguments import add_texts, add_words, dropped_words
+from evaluator.curation.generators.base import Generator, GeneratorResult
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.io.labelled_texts import read_claims
 from evaluator.errors import shown
 
@@ -38,11 +38,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     from evaluator.curation.reweighting import presence_of, reweight
 
     claims = read_claims(bench.input("claims", args.claims), str(args.claims), text=args.text, label=args.label)
-    drop = dropped(args, bench, claims.texts)
+    drop = dropped_words(args, bench, claims.texts)
     presence = presence_of(claims.texts, n=args.grams, drop=drop, min_frequency=args.min_frequency)
     result = reweight(presence, claims.labels, penalty=args.penalty, seed=args.seed)
     encode = msgspec.json.Encoder().encode
@@ -62,7 +62,7 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
         f"objective {before:.6f} -> {after:.6f}\n"
         f"{report['raised']} weights raised, the largest {report['largest_weight']:.4f}"
     )
-    return Made(report, text)
+    return GeneratorResult(report, text)
 
 
 GENERATOR = Generator(

@@ -6,9 +6,9 @@ import argparse
 from functools import partial
 from typing import Any
 
-from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.parameters import Kind, Parameter, Secret, Source
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 
 SOURCES = ("walks", "closed-world")
 _POOL = 3000
@@ -119,12 +119,12 @@ PARAMETERS = (
 )
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     from evaluator.curation.graph.files import read_triples, read_types
     from evaluator.curation.graph.graph import Graph
     from evaluator.curation.scenarios import matrix, writing
     from evaluator.curation.scenarios.functionality import functionality
-    from evaluator.curation.scenarios.scenario import Scenarios, Wanted
+    from evaluator.curation.scenarios.scenario import MatrixParams, Scenarios
 
     cells = matrix.cells(args.transparency, args.homogeneity or [None], args.popularity)
     warnings: list[str] = []
@@ -142,7 +142,7 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
     scenarios = Scenarios(
         graph,
         args.relation,
-        Wanted(args.size, args.ratio, args.seed, args.plausible, args.pool),
+        MatrixParams(args.size, args.ratio, args.seed, args.plausible, args.pool),
         types=types,
         vectors=partial(_vectors, args, bench, graph, warnings),
         avoid=_pairs(args, bench),
@@ -151,7 +151,7 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
     writing.write(claims_of_cells, scenarios, bench.output, salt=args.salt, kind=args.kind)
     if args.public_graph:
         writing.write_graph(claims_of_cells, graph, args.relation, bench.output)
-    summaries = [matrix.measured(scenarios, cell, claims) for cell, claims in claims_of_cells]
+    summaries = [matrix.matrix_statistics(scenarios, cell, claims) for cell, claims in claims_of_cells]
     pairs = [(claim.subject, claim.object) for _, claims in claims_of_cells for claim in claims]
     report: dict[str, Any] = {
         "relation": args.relation,
@@ -166,10 +166,10 @@ def _make(args: argparse.Namespace, bench: Bench) -> Made:
         "scenarios": summaries,
         "warnings": warnings,
     }
-    return Made(report, _text(report))
+    return GeneratorResult(report, _text(report))
 
 
-def _vectors(args: argparse.Namespace, bench: Bench, graph: Any, warnings: list[str]) -> Any:
+def _vectors(args: argparse.Namespace, bench: Workspace, graph: Any, warnings: list[str]) -> Any:
     """Return one row per entity. Raises GoldError where the file lacks an entity of the relation."""
     if args.embeddings is None:
         from evaluator.curation.scenarios.embeddings import embed
@@ -191,7 +191,7 @@ def _vectors(args: argparse.Namespace, bench: Bench, graph: Any, warnings: list[
     return vectors
 
 
-def _pairs(args: argparse.Namespace, bench: Bench) -> set[tuple[str, str]]:
+def _pairs(args: argparse.Namespace, bench: Workspace) -> set[tuple[str, str]]:
     """Return subject and object of the relation's claims in earlier gold."""
     from evaluator.tasks.fact_checking.gold import read_gold
 

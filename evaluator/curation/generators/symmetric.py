@@ -9,31 +9,33 @@ from typing import Any
 
 import msgspec
 
-from evaluator.curation.generators.base import Generator, Made
+from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.parameters import Kind, Parameter, Source
-from evaluator.curation.generators.workspace import Bench
-from evaluator.curation.io.lines import RawLine, found, identifier, read_lines
+from evaluator.curation.generators.workspace import Workspace
+from evaluator.curation.io.lines import RawLine, identifier, read_lines, value_text
 from evaluator.curation.symmetric.build import MIN_SALT, Pair, quadruples
 from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.tasks.fact_verification.gold import read_gold
 from evaluator.tasks.fact_verification.layout import LABELS
 from evaluator.tasks.fact_verification.symmetric import symmetric_faults
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 SALT = Parameter("salt", Kind.SECRET, "Salt", f"a secret of {MIN_SALT} characters or more, for the ids", required=True)
 
 
-def _make(args: argparse.Namespace, bench: Bench) -> Made:
+def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     originals = _pairs(bench, "originals", args.originals, labelled=True)
     contraries = _pairs(bench, "contraries", args.contraries, labelled=False)
     lines = quadruples(originals, contraries, salt=args.salt, files=(str(args.originals), str(args.contraries)))
     encode = msgspec.json.Encoder().encode
     bench.output("gold.jsonl").writelines(encode(line) + b"\n" for line in lines)
     report = {"groups": len(lines) // 4, "lines": len(lines)}
-    return Made(report, f"{counted(report['groups'], 'group')}, {counted(report['lines'], 'line')}; all checks passed")
+    return GeneratorResult(
+        report, f"{count_noun(report['groups'], 'group')}, {count_noun(report['lines'], 'line')}; all checks passed"
+    )
 
 
-def _pairs(bench: Bench, role: str, path: Path, *, labelled: bool) -> list[Pair]:
+def _pairs(bench: Workspace, role: str, path: Path, *, labelled: bool) -> list[Pair]:
     lines, problems = read_lines(bench.input(role, path), str(path))
     pairs = list(_read(lines, problems, labelled))
     problems.raise_if_any()
@@ -49,7 +51,7 @@ def _read(lines: list[RawLine], problems: ProblemList, labelled: bool) -> Iterat
             if isinstance(value, str):
                 texts.append(value)
             else:
-                problems.add(line.number, f"{key} is no text", found(line.value, key), "a string")
+                problems.add(line.number, f"{key} is no text", value_text(line.value, key), "a string")
         if name is not None and len(texts) == 2 + labelled:
             yield Pair(line.number, name, *texts)
 
@@ -58,7 +60,7 @@ def _add_gold(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("gold", type=Path, help="gold of fact-verification, with group and slices.origin")
 
 
-def _audit(args: argparse.Namespace, bench: Bench) -> Made:
+def _audit(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     gold = read_gold(bench.input("gold", args.gold), str(args.gold), None)
     columns = zip(gold.claims, gold.evidence_texts, gold.labels, gold.groups, gold.slices, strict=True)
     lines: list[dict[str, Any]] = [
@@ -72,7 +74,9 @@ def _audit(args: argparse.Namespace, bench: Bench) -> Made:
         problems.add(None if index is None else index + 1, what)
     problems.raise_if_any()
     report = {"groups": len(set(gold.groups)), "lines": len(lines)}
-    return Made(report, f"{counted(report['groups'], 'group')}, {counted(report['lines'], 'line')}: symmetric")
+    return GeneratorResult(
+        report, f"{count_noun(report['groups'], 'group')}, {count_noun(report['lines'], 'line')}: symmetric"
+    )
 
 
 GENERATOR = Generator(

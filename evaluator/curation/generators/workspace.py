@@ -69,7 +69,7 @@ class _File:
         return {"role": self.role, **values} if self.role else values
 
 
-class Bench:
+class Workspace:
     """Context manager. Outputs are written to a hidden sibling of `folder`, which is renamed to `folder` at the end.
 
     folder: must not exist or must be empty; None: an audit without outputs, whose `keeps` is False.
@@ -82,7 +82,7 @@ class Bench:
         self._outputs: list[_File] = []
         self._work: Path | None = None
 
-    def __enter__(self) -> Bench:
+    def __enter__(self) -> Workspace:
         if self.folder is not None:
             _check_free(self.folder)
             parent = self.folder.parent

@@ -94,7 +94,7 @@ class GoldFile:
     name: str
 
 
-def difference(task: AnyTask, before: GoldFile, after: GoldFile, options: Mapping[str, Any]) -> Difference:
+def compare(task: AnyTask, before: GoldFile, after: GoldFile, options: Mapping[str, Any]) -> Difference:
     """Return the changes from `before` to `after`: items of `after` in their order, then removed items in theirs.
 
     Both are gold in the task's own format; options are the task's, parsed. Raises GoldError with the invalid lines.

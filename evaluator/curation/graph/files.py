@@ -13,7 +13,7 @@ import numpy as np
 from evaluator.curation.graph.graph import Triple
 from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.jsonl.decompress import ReadLimits, chunks
-from evaluator.jsonl.strict_json import LineFault, Shape, unknown_keys
+from evaluator.jsonl.strict_json import LineError, Schema, unknown_keys
 from evaluator.outcomes.table import Numbers
 
 LIMITS = ReadLimits(file_bytes=16 << 30, ratio=1000, lines=1 << 40)
@@ -119,7 +119,7 @@ def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -
                     yield number, line.decode("utf-8").split("\t")
                     continue
                 except UnicodeDecodeError as error:
-                    fault = LineFault("not UTF-8", f"byte {error.start + 1} of the line", "UTF-8 text")
+                    fault = LineError("not UTF-8", f"byte {error.start + 1} of the line", "UTF-8 text")
             problems.add(number, fault.what, fault.found, fault.expected)
     if not number:
         problems.stop(None, "the file is empty", "0 bytes", "tab-separated lines")
@@ -131,13 +131,13 @@ def _with_end(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield b""
 
 
-def _fault(line: bytes, number: int) -> LineFault | None:
+def _fault(line: bytes, number: int) -> LineError | None:
     if number == 1 and line.startswith(b"\xef\xbb\xbf"):
-        return LineFault("the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
+        return LineError("the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
     if not line.strip():
-        return LineFault("blank line", "no cells", "tab-separated cells")
+        return LineError("blank line", "no cells", "tab-separated cells")
     if b"\0" in line or b"\r" in line:
-        return LineFault("a character that no name has", "NUL or CR", "text in lines that end in LF or CRLF")
+        return LineError("a character that no name has", "NUL or CR", "text in lines that end in LF or CRLF")
     return None
 
 
@@ -146,11 +146,11 @@ def _types_of_object(data: bytes, problems: ProblemList, limits: ReadLimits) -> 
         problems.stop(None, "the file is empty", "no JSON", "an object {entity: [type, ...]}")
     try:
         json.loads(data)  # reports the line number, which the strict check does not
-        unknown_keys(data, Shape(frozenset(), free=True), limits.depth)  # duplicate keys, NaN, surrogates
+        unknown_keys(data, Schema(frozenset(), free=True), limits.depth)  # duplicate keys, NaN, surrogates
         types_of = msgspec.json.decode(data, type=dict[str, list[str]])
     except json.JSONDecodeError as error:
         problems.stop(error.lineno, "not valid JSON", f"{error.msg} at column {error.colno}", "one JSON object")
-    except LineFault as fault:
+    except LineError as fault:
         problems.stop(None, fault.what, fault.found, fault.expected)
     except (UnicodeDecodeError, msgspec.MsgspecError, RecursionError) as error:
         problems.stop(None, "not types by entity", str(error), "an object {entity: [type, ...]}")

@@ -11,7 +11,7 @@ from evaluator.errors import GoldError, UsageError
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import Id, IdRegister
 from evaluator.jsonl.reader import Format, Reader
-from evaluator.jsonl.strict_json import Shape
+from evaluator.jsonl.strict_json import Schema
 
 
 @dataclass
@@ -49,4 +49,4 @@ def _layout(text: str, label: str) -> Format[msgspec.Struct]:
         rename={"text": text, "label": label},
         gc=False,
     )
-    return Format(record, Shape(frozenset({"id", text, label})), lambda _: 3)
+    return Format(record, Schema(frozenset({"id", text, label})), lambda _: 3)

@@ -14,9 +14,9 @@ import msgspec
 from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.jsonl.decompress import ReadLimits, chunks
 from evaluator.jsonl.ids import Id
-from evaluator.jsonl.strict_json import LineFault, Shape, unknown_keys
+from evaluator.jsonl.strict_json import LineError, Schema, unknown_keys
 
-_ANY = Shape(frozenset(), free=True)
+_ANY = Schema(frozenset(), free=True)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -43,7 +43,7 @@ def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) ->
             problems.stop(None, "too many lines", f"over {limits.lines}", f"at most {limits.lines}")
         try:
             lines.append(RawLine(number, raw, _object(raw, number, limits)))
-        except LineFault as fault:
+        except LineError as fault:
             problems.add(number, fault.what, fault.found, fault.expected)
     if not number:
         problems.stop(None, "the file is empty", "0 bytes", "one JSON object a line")
@@ -56,11 +56,11 @@ def identifier(line: RawLine, key: str, problems: ProblemList, *, default: str =
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     present_key = key if key in line.value or not default else default
-    problems.add(line.number, f"{key} is no name", found(line.value, present_key), "a string or an integer")
+    problems.add(line.number, f"{key} is no name", value_text(line.value, present_key), "a string or an integer")
     return None
 
 
-def found(line: Mapping[str, Any], key: str) -> str:
+def value_text(line: Mapping[str, Any], key: str) -> str:
     """Return the value under a key as text for a problem message."""
     return shown(line[key]) if key in line else "no such key"
 
@@ -92,20 +92,20 @@ def _raw_lines(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> I
 
 def _object(raw: bytes, number: int, limits: ReadLimits) -> dict[str, Any]:
     if len(raw) > limits.line_bytes:
-        raise LineFault("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
+        raise LineError("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
     if number == 1 and raw.startswith(_BOM):
-        raise LineFault("the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
+        raise LineError("the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
     if not raw.strip(b" \t\r"):
-        raise LineFault("blank line", "no JSON", "one JSON object a line")
+        raise LineError("blank line", "no JSON", "one JSON object a line")
     try:
         unknown_keys(raw, _ANY, limits.depth)
         value = msgspec.json.decode(raw)
     except UnicodeDecodeError as error:
-        raise LineFault("not UTF-8", f"byte {error.start + 1} of the line", "UTF-8 text") from None
+        raise LineError("not UTF-8", f"byte {error.start + 1} of the line", "UTF-8 text") from None
     except (msgspec.MsgspecError, RecursionError):
-        raise LineFault("not valid JSON", "something else", "one JSON object") from None
+        raise LineError("not valid JSON", "something else", "one JSON object") from None
     if not isinstance(value, dict):
-        raise LineFault("the line is no object", shown(value), "one JSON object")
+        raise LineError("the line is no object", shown(value), "one JSON object")
     return value
 
 

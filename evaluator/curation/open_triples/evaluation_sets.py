@@ -21,7 +21,7 @@ from evaluator.errors import UsageError
 TOKENS = 3
 SIZE = 10_000
 
-Places = NDArray[np.int64]
+LineNumbers = NDArray[np.int64]
 """Line numbers, ascending."""
 
 
@@ -49,7 +49,7 @@ class Eligible:
             self._places.append(line_number)
             self._linked.append(dictionary.links(row))
 
-    def first(self, *, linked: bool, but: Places | None = None) -> Places:
+    def first(self, *, linked: bool, but: LineNumbers | None = None) -> LineNumbers:
         """Return the first line of each text, ascending. linked: only lines with both ends linked. but: exclude the
         texts of these lines."""
         texts = np.frombuffer(bytes(self._texts), dtype=np.uint64)
@@ -63,15 +63,15 @@ class Eligible:
         return np.sort(line_numbers[mask][np.unique(texts[mask], return_index=True)[1]])
 
 
-class Drawn(NamedTuple):
+class EvaluationSample(NamedTuple):
     """Line numbers of the sampled triples; no text is in two sets. MENTION is LINKED without the entities."""
 
-    test: Places
-    linked: Places
-    all: Places
+    test: LineNumbers
+    linked: LineNumbers
+    all: LineNumbers
 
 
-def draw(eligible: Eligible, size: int = SIZE, *, seed: int) -> Drawn:
+def draw_sample(eligible: Eligible, size: int = SIZE, *, seed: int) -> EvaluationSample:
     """Sample `size` triples for each of test, LINKED and ALL. Raises UsageError where there are too few."""
     if size < 1:
         raise UsageError(f"size is {size}, expected 1 at least")
@@ -88,4 +88,6 @@ def draw(eligible: Eligible, size: int = SIZE, *, seed: int) -> Drawn:
         raise UsageError(
             f"found {len(others)} more triples of {eligible.needs}, expected at least {size} for validation"
         )
-    return Drawn(np.sort(sample[:size]), np.sort(sample[size:]), np.sort(random.choice(others, size, replace=False)))
+    return EvaluationSample(
+        np.sort(sample[:size]), np.sort(sample[size:]), np.sort(random.choice(others, size, replace=False))
+    )

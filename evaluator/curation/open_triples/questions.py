@@ -19,7 +19,7 @@ Prefix = tuple[str, str, str]
 """A triple with ASKED for one end."""
 
 
-class Asked(Protocol):
+class TripleLike(Protocol):
     """Protocol of `OpenTriple`; subjects, objects: mentions of either end, empty where only its own is known."""
 
     @property
@@ -77,13 +77,13 @@ class Question:
         return "head" if self.prefix[0] == ASKED else "tail"
 
 
-def sides(triple: Asked) -> tuple[tuple[Prefix, Mentions], tuple[Prefix, Mentions]]:
+def sides(triple: TripleLike) -> tuple[tuple[Prefix, Mentions], tuple[Prefix, Mentions]]:
     """Return (prefix, mentions of the end that is asked for) for both sides, tail first."""
     subjects, objects = triple.subjects or (triple.subject,), triple.objects or (triple.object,)
     return ((triple.subject, triple.relation, ASKED), objects), ((ASKED, triple.relation, triple.object), subjects)
 
 
-def questions(triples: Sequence[Asked], known: Mapping[Prefix, Iterable[str]]) -> list[Question]:
+def questions(triples: Sequence[TripleLike], known: Mapping[Prefix, Iterable[str]]) -> list[Question]:
     """Return questions in the order of the triples, tail first; one for triples with equal prefix and mentions.
 
     known: the known answers of every prefix asked, including those of these triples.
@@ -139,7 +139,7 @@ def ids(asked: Sequence[Question], *, seed: int) -> list[str]:
     return identifiers
 
 
-def told(public: Iterable[Question], hidden: Iterable[Question]) -> int:
+def count_leaked(public: Iterable[Question], hidden: Iterable[Question]) -> int:
     """Count hidden questions with an answer that the public gold of other questions has for the same prefix."""
     known: dict[Prefix, set[str]] = {}
     for question in public:

@@ -85,7 +85,7 @@ def _names(cell: str) -> bool:
     return any(map(str.strip, cell.split(BETWEEN)))
 
 
-def cells(triple: OpenTriple, *, entities: bool) -> str:
+def to_line(triple: OpenTriple, *, entities: bool) -> str:
     """Return the triple as a line of five columns; without entities the lists of mentions are empty."""
     listed = (triple.subjects, triple.objects) if entities else ((), ())
     return "\t".join([*triple[:3], *map(BETWEEN.join, listed)])

@@ -17,7 +17,7 @@ import numpy as np
 from evaluator.curation.graph.graph import Bools, Graph, Ints, Steps
 from evaluator.curation.scenarios.paths import Path, Paths, walk
 from evaluator.curation.scenarios.types import Types
-from evaluator.statistics.random_streams import draws, shuffled
+from evaluator.statistics.random_streams import random_stream, shuffled
 
 Pair = tuple[int, int]
 SCHEMA = ("domain", "range")
@@ -82,7 +82,7 @@ class Surroundings:
     def random(self, kind: str, fact: Pair) -> random.Random:
         """Return the random generator of one fact, independent of other facts and their order."""
         subject, object_ = (self.graph.entities[end] for end in fact)
-        return draws(self.seed, kind, subject, self.predicate, object_)
+        return random_stream(self.seed, kind, subject, self.predicate, object_)
 
 
 class Walks(Surroundings):

@@ -9,30 +9,30 @@ from itertools import product
 from typing import Any
 
 from evaluator.curation.scenarios.counts import Number, ambiguous, exact, from_largest
-from evaluator.curation.scenarios.scenario import Cell, Claim, Scenarios
+from evaluator.curation.scenarios.scenario import Claim, ScenarioParams, Scenarios
 from evaluator.errors import UsageError
 from evaluator.progress import Steps
 
-Made = list[tuple[Cell, list[Claim]]]
+ClaimsByScenario = list[tuple[ScenarioParams, list[Claim]]]
 
 
 def cells(
     transparencies: Sequence[str], homogeneities: Sequence[str | None], popularities: Sequence[str]
-) -> list[Cell]:
+) -> list[ScenarioParams]:
     """Return every combination. Raises UsageError for a repeated value, or one that is not a share."""
     for what, values in (("transparency", transparencies), ("homogeneity", homogeneities)):
         shares = [exact(what, value) for value in values if value is not None]
         _check_once(what, shares, [str(value) for value in values])
     _check_once("popularity", popularities, popularities)
-    return [Cell(t, h, p) for p, h, t in product(popularities, homogeneities, transparencies)]
+    return [ScenarioParams(t, h, p) for p, h, t in product(popularities, homogeneities, transparencies)]
 
 
-def matrix(scenarios: Scenarios, wanted: Sequence[Cell], *, once: bool = False) -> Made:
+def matrix(scenarios: Scenarios, wanted: Sequence[ScenarioParams], *, once: bool = False) -> ClaimsByScenario:
     """Return the claims of each scenario, in order. Raises UsageError that names every impossible scenario.
 
     once: no scenario repeats a pair of an earlier one, so each then depends on those before it too.
     """
-    made: dict[Cell, list[Claim]] = {}
+    made: dict[ScenarioParams, list[Claim]] = {}
     errors = []
     progress = Steps(len(wanted))
     # The lowest transparency needs the most plausible claims; the others take the first of these.
@@ -49,7 +49,7 @@ def matrix(scenarios: Scenarios, wanted: Sequence[Cell], *, once: bool = False) 
     return [(cell, made[cell]) for cell in wanted]
 
 
-def name(cell: Cell, scenarios: Scenarios) -> str:
+def name(cell: ScenarioParams, scenarios: Scenarios) -> str:
     """Return the name used in published files: `c0.5 h1.0 s300 r1.0 random`; without h if homogeneity is None."""
     homogeneity = [] if cell.homogeneity is None else [f"h{decimal(cell.homogeneity)}"]
     settings = scenarios.wanted
@@ -64,7 +64,7 @@ def decimal(number: Number) -> str:
     return text if isinstance(number, Fraction) else f"{int(whole)}.{decimals.rstrip('0') or '0'}"
 
 
-def measured(scenarios: Scenarios, cell: Cell, claims: Sequence[Claim]) -> dict[str, Any]:
+def matrix_statistics(scenarios: Scenarios, cell: ScenarioParams, claims: Sequence[Claim]) -> dict[str, Any]:
     """Return the statistics of a scenario as plain JSON values."""
     graph = scenarios.graph
     true = [claim for claim in claims if claim.label]
@@ -98,7 +98,7 @@ def measured(scenarios: Scenarios, cell: Cell, claims: Sequence[Claim]) -> dict[
     return statistics
 
 
-def recurrence(made: Made) -> float:
+def recurrence(made: ClaimsByScenario) -> float:
     """Return the AUROC of a pair's number of occurrences in all scenarios: .5 if it does not predict the label."""
     all_claims = [claim for _, claims in made for claim in claims]
     times = Counter((claim.subject, claim.object) for claim in all_claims)

@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluator.curation.graph.graph import Graph, Ints
 from evaluator.outcomes.table import Numbers
-from evaluator.statistics.random_streams import draws
+from evaluator.statistics.random_streams import random_stream
 
 POPULARITIES = ("popular", "non-popular", "random")
 
@@ -37,6 +37,6 @@ def preferred(flavour: str, scores: Numbers, seed: int) -> Ints:
     """
     if flavour == "random":
         indices = list(range(len(scores)))
-        draws(seed, "random facts").shuffle(indices)
+        random_stream(seed, "random facts").shuffle(indices)
         return np.array(indices, dtype=np.int64)
     return np.argsort(-scores if flavour == "popular" else scores, kind="stable")

@@ -18,13 +18,13 @@ from evaluator.curation.scenarios.popularity import POPULARITIES, popularity, pr
 from evaluator.curation.scenarios.types import Types
 from evaluator.errors import UsageError, shown
 from evaluator.outcomes.table import Numbers
-from evaluator.statistics.random_streams import draws
+from evaluator.statistics.random_streams import random_stream
 
 POOL = 3000
 
 
 @dataclass(frozen=True)
-class Cell:
+class ScenarioParams:
     """Parameters of one scenario. homogeneity None: the first facts by popularity, in any clusters."""
 
     transparency: str
@@ -48,7 +48,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class MatrixParams:
     """Parameters common to all scenarios of a matrix. ratio: true to false claims. pool: maximum of clustered facts."""
 
     size: int
@@ -69,7 +69,7 @@ class Scenarios:
         self,
         graph: Graph,
         predicate: str,
-        wanted: Wanted,
+        wanted: MatrixParams,
         *,
         types: Mapping[str, Collection[str]],
         vectors: Callable[[], Numbers],
@@ -102,7 +102,7 @@ class Scenarios:
         """Popularity of each fact."""
         return popularity(self.graph, self.facts)
 
-    def claims(self, cell: Cell) -> list[Claim]:
+    def claims(self, cell: ScenarioParams) -> list[Claim]:
         """Return the scenario's claims, true ones first. Raises UsageError where the graph has too few."""
         share = exact("transparency", cell.transparency)
         positives = self.positives(cell)
@@ -110,7 +110,7 @@ class Scenarios:
         n_plausible = ambiguous(share, self.n_negatives)
         plausible = self._plausible(cell, positives, n_plausible)
         used = {*self._avoid, *self._used, *(candidate.pair for candidate, _ in plausible)}
-        rng = draws(self.wanted.seed, "unrelated", self.predicate, cell.popularity, cell.homogeneity)
+        rng = random_stream(self.wanted.seed, "unrelated", self.predicate, cell.popularity, cell.homogeneity)
         n_rest = self.n_negatives - n_plausible
         rest = unrelated(self.graph, self._batches(cell, positives), n_rest, rng, used)
         if len(rest) < n_rest:
@@ -125,7 +125,7 @@ class Scenarios:
             *(Claim(name[s], name[o], False, "unrelated") for s, o in rest),
         ]
 
-    def positives(self, cell: Cell) -> list[Pair]:
+    def positives(self, cell: ScenarioParams) -> list[Pair]:
         """Return the pairs of the true claims. Raises UsageError where the graph has too few."""
         free = [pair for pair in _pairs(self.facts[self._order(cell.popularity)]) if pair not in self._used]
         if len(free) < self.n_positives:
@@ -150,7 +150,7 @@ class Scenarios:
 
     def clustered(self, flavour: str) -> list[tuple[str, str, str]]:
         """Return subject, object and cluster of every fact in the pool of true claims, sorted by cluster."""
-        clusters = self._clusters_of(Cell("1", "1", flavour))
+        clusters = self._clusters_of(ScenarioParams("1", "1", flavour))
         rows = sorted(clusters.items(), key=lambda item: (item[1], item[0]))
         return [(self.graph.entities[s], self.graph.entities[o], str(number)) for (s, o), number in rows]
 
@@ -164,7 +164,7 @@ class Scenarios:
             self._orders[flavour] = order[np.array(free, dtype=np.bool_)]
         return self._orders[flavour]
 
-    def _clusters_of(self, cell: Cell) -> dict[Pair, int]:
+    def _clusters_of(self, cell: ScenarioParams) -> dict[Pair, int]:
         """Return the cluster of each fact in the scenario's pool."""
         pool = max(self.wanted.pool, self.n_positives)
         indices = self._order(cell.popularity)[:pool].copy()
@@ -176,7 +176,7 @@ class Scenarios:
             self._clusters[key] = dict(zip(_pairs(facts), labels, strict=True))
         return self._clusters[key]
 
-    def _plausible(self, cell: Cell, positives: list[Pair], n: int) -> list[tuple[Plausible, Pair]]:
+    def _plausible(self, cell: ScenarioParams, positives: list[Pair], n: int) -> list[tuple[Plausible, Pair]]:
         """Return the first n plausible pairs: those of a higher transparency are a subset of those of a lower one."""
         if not n:
             return []
@@ -191,7 +191,7 @@ class Scenarios:
             )
         return candidates[:n]
 
-    def _batches(self, cell: Cell, positives: list[Pair]) -> Iterator[list[Pair]]:
+    def _batches(self, cell: ScenarioParams, positives: list[Pair]) -> Iterator[list[Pair]]:
         """Yield the true claims, then the other facts in batches of equal size, for when the former are not enough."""
         yield positives
         sample = set(positives)

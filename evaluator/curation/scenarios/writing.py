@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from evaluator.curation.graph.graph import Graph
-from evaluator.curation.scenarios.matrix import Made, name
-from evaluator.curation.scenarios.scenario import Cell, Claim, Scenarios
+from evaluator.curation.scenarios.matrix import ClaimsByScenario, name
+from evaluator.curation.scenarios.scenario import Claim, ScenarioParams, Scenarios
 
 COLUMNS = ("Subject", "Object", "Relation", "Label", "Origin_Relation", "Cluster")
 Open = Callable[[str], BinaryIO]
 
 
-def write(made: Made, scenarios: Scenarios, open_: Open, *, salt: str, kind: str = "test") -> None:
+def write(made: ClaimsByScenario, scenarios: Scenarios, open_: Open, *, salt: str, kind: str = "test") -> None:
     """Write gold.jsonl and origins.jsonl; with clusters also clusters.tsv and files in the published layout.
 
     salt: of ids and groups. kind: "test" or "train", the prefix of file names in the published layout.
@@ -45,7 +45,7 @@ def write(made: Made, scenarios: Scenarios, open_: Open, *, salt: str, kind: str
                 file.writelines(_row((flavour, *row)) for row in scenarios.clustered(flavour))
 
 
-def write_graph(made: Made, graph: Graph, predicate: str, open_: Open) -> None:
+def write_graph(made: ClaimsByScenario, graph: Graph, predicate: str, open_: Open) -> None:
     """Write graph.tsv: the graph without the true claims of any scenario."""
     hidden = {(claim.subject, claim.object) for _, claims in made for claim in claims if claim.label}
     ends, predicates = graph.entities, graph.predicates
@@ -56,7 +56,9 @@ def write_graph(made: Made, graph: Graph, predicate: str, open_: Open) -> None:
                 file.write(_row((ends[s], predicates[p], ends[o])))
 
 
-def _line(claim: Claim, cell: Cell, scenarios: Scenarios, key: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+def _line(
+    claim: Claim, cell: ScenarioParams, scenarios: Scenarios, key: bytes
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a claim's gold line and its origin. Neither id nor group depends on the label."""
     scenario, predicate = name(cell, scenarios), scenarios.predicate
     slices: dict[str, Any] = {"relation": predicate, "transparency": float(cell.transparency)}

@@ -11,10 +11,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 
-Cell = tuple[int, int]
+Entry = tuple[int, int]
 
 
-def rounded(
+def round_table(
     totals: Mapping[Hashable, int], shares: Sequence[Fraction], rng: random.Random
 ) -> dict[Hashable, list[int]]:
     """Return one whole number per share for each row; they add up to the row's total.
@@ -62,18 +62,18 @@ class _Table:
         for index, (row_index, column) in enumerate(cycle):
             self.cells[row_index][column] += steps[0] if index % 2 == 0 else -steps[0]
 
-    def _rest(self, cell: Cell) -> int:
+    def _rest(self, cell: Entry) -> int:
         return self.cells[cell[0]][cell[1]] % self.unit
 
-    def _farther(self, cycle: Sequence[Cell], step: int) -> int:
+    def _farther(self, cycle: Sequence[Entry], step: int) -> int:
         """Return the increase of the squared distance from the shares."""
         signs = [step if index % 2 == 0 else -step for index in range(len(cycle))]
         deviations = [self.cells[row][column] - self.wanted[row][column] for row, column in cycle]
         return sum(sign * (2 * distance + sign) for sign, distance in zip(signs, deviations, strict=True))
 
-    def _cycle(self, row: int) -> list[Cell]:
+    def _cycle(self, row: int) -> list[Entry]:
         """Return a cycle of entries that are not whole; neighbours alternately share a row and a column."""
-        path: list[Cell] = []
+        path: list[Entry] = []
         row_steps: dict[int, int] = {}
         column_steps: dict[int, int] = {}
         column = -1

@@ -14,16 +14,16 @@ from evaluator.errors import UsageError, shown
 from evaluator.jsonl.ids import Id
 
 
-class Halves(NamedTuple):
+class PublicPrivateSplit(NamedTuple):
     """Two disjoint sets of groups."""
 
     public: frozenset[Id]
     private: frozenset[Id]
 
 
-def halves(
-    groups: Iterable[Id], *, seed: int, share: Fraction | float | str = 0.5, kept: Halves | None = None
-) -> Halves:
+def split_public_private(
+    groups: Iterable[Id], *, seed: int, share: Fraction | float | str = 0.5, kept: PublicPrivateSplit | None = None
+) -> PublicPrivateSplit:
     """Split groups at random: a `share` of them, rounded half up and at least one on either side, is public.
 
     groups: strings or integers (1 and "1" differ); order and repetitions do not matter. seed: 0 or more; it reveals the
@@ -47,7 +47,7 @@ def halves(
     target = min(max(int(fraction * len(all_groups) + Fraction(1, 2)), 1), len(all_groups) - 1)
     new = sorted(all_groups - public - private, key=lambda group: _sort_key(group, seed))
     n_public = min(max(target - len(public), 0), len(new))
-    return Halves(public.union(new[:n_public]), private.union(new[n_public:]))
+    return PublicPrivateSplit(public.union(new[:n_public]), private.union(new[n_public:]))
 
 
 def _share(share: Fraction | float | str) -> Fraction:

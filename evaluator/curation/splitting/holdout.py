@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from evaluator.curation.splitting.controlled_rounding import rounded
+from evaluator.curation.splitting.controlled_rounding import round_table
 from evaluator.errors import UsageError, shown
 from evaluator.jsonl.ids import Id
-from evaluator.statistics.random_streams import draws
+from evaluator.statistics.random_streams import random_stream
 
 _PASSES = 20
 _ALL = object()
@@ -71,7 +71,7 @@ def _one_by_one(
     for group in order:
         members[next(iter(sizes[group]))].append(group)
     totals = {stratum: len(groups) for stratum, groups in members.items()}
-    numbers = rounded(totals, [*shares.values()], draws(seed, "holdouts"))
+    numbers = round_table(totals, [*shares.values()], random_stream(seed, "holdouts"))
     part_of: dict[Id, str] = {}
     for stratum, groups in members.items():
         parts = [part for part, n in zip(shares, numbers[stratum], strict=True) for _ in range(n)]

@@ -20,7 +20,7 @@ from evaluator.sandbox.confinement.apply import FIRST_FILE
 from evaluator.sandbox.confinement.layers import Layers
 from evaluator.sandbox.contract import Limits, Verdict
 from evaluator.sandbox.process import protocol
-from evaluator.sandbox.process.job import Forker, Kept
+from evaluator.sandbox.process.job import Forker, HostDescriptors
 
 SELF_TEST = "sandbox-self-test"
 _PAGE = 4096
@@ -77,7 +77,7 @@ def _is_open(descriptor: int) -> bool:
     return True
 
 
-def check(layers: Layers, kept: Kept) -> None:
+def check(layers: Layers, kept: HostDescriptors) -> None:
     """Raise SandboxError, with what is missing and what to do, unless a job has the required layers."""
     forker = Forker({SELF_TEST: attempt_everything}, layers, kept)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -16,7 +16,7 @@ TASK_FILE = "task.json"
 
 
 @dataclass(frozen=True)
-class Given:
+class InputFile:
     """An input file of a container: its bytes, or the descriptor of a file that contains them."""
 
     name: str
@@ -24,7 +24,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class OutputFile:
     """An output file of a container: the first of these paths that exists is copied to `into`, up to `most` bytes."""
 
     paths: tuple[str, ...]
@@ -42,8 +42,8 @@ class Job:
     image: str
     limits: SystemLimits
     environment: Mapping[str, str]
-    folders: Mapping[str, Sequence[Given]]
-    wanted: Sequence[Wanted]
+    folders: Mapping[str, Sequence[InputFile]]
+    wanted: Sequence[OutputFile]
 
     @property
     def descriptors(self) -> dict[str, int]:
@@ -54,16 +54,18 @@ class Job:
 
 def of_system(execution: SystemExecution, predictions: BinaryIO) -> Job:
     """Return the job of a system: inputs in, predictions out."""
-    task_file = Given(TASK_FILE, system_task(execution))
+    task_file = InputFile(TASK_FILE, system_task(execution))
     return Job(
         kind="system",
         execution_id=execution.execution_id,
         image=execution.image,
         limits=execution.limits,
         environment=system_environment(execution),
-        folders={"/input": [task_file, Given("inputs.jsonl", execution.inputs)]},
+        folders={"/input": [task_file, InputFile("inputs.jsonl", execution.inputs)]},
         wanted=[
-            Wanted((system_contract.OUTPUT, system_contract.OUTPUT_PACKED), predictions, execution.limits.output_bytes)
+            OutputFile(
+                (system_contract.OUTPUT, system_contract.OUTPUT_PACKED), predictions, execution.limits.output_bytes
+            )
         ],
     )
 
@@ -78,13 +80,13 @@ def of_scorer(execution: ScorerExecution, scores: BinaryIO, outcomes: BinaryIO) 
         limits=execution.limits,
         environment=scorer_environment(execution),
         folders={
-            "/input": [Given(TASK_FILE, scorer_task(execution))],
-            "/gold": [Given("gold.jsonl", execution.gold)],
-            "/predictions": [Given("predictions.jsonl", execution.predictions)],
+            "/input": [InputFile(TASK_FILE, scorer_task(execution))],
+            "/gold": [InputFile("gold.jsonl", execution.gold)],
+            "/predictions": [InputFile("predictions.jsonl", execution.predictions)],
         },
         wanted=[
-            Wanted((scorer_contract.SCORES,), scores, min(execution.scores_bytes, most)),
-            Wanted((scorer_contract.OUTCOMES,), outcomes, most, required=False),
+            OutputFile((scorer_contract.SCORES,), scores, min(execution.scores_bytes, most)),
+            OutputFile((scorer_contract.OUTCOMES,), outcomes, most, required=False),
         ],
     )
 

@@ -76,7 +76,7 @@ def work(
     }
 
 
-def keeper(
+def volume_holder(
     image: str, *, folders: Mapping[str, str], output: str, architecture: str, labels: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the settings of the volume holder: a tmpfs exists only while a running container mounts it."""

@@ -15,15 +15,15 @@ from typing import Any, BinaryIO
 from evaluator.errors import SandboxError, UsageError
 from evaluator.sandbox.containers import container_spec, engine_images, health, reaper
 from evaluator.sandbox.containers.container_spec import Job
-from evaluator.sandbox.containers.engine import Engine, EngineError, NotThereError
+from evaluator.sandbox.containers.engine import Engine, EngineError, NotFoundError
 from evaluator.sandbox.containers.execution import Run
 from evaluator.sandbox.containers.image_config import check_settings
 from evaluator.sandbox.containers.image_reader import ImageArchive, ImageLimits
 from evaluator.sandbox.containers.image_reference import parse_reference
-from evaluator.sandbox.containers.resources import Belongings
+from evaluator.sandbox.containers.resources import Resources
 from evaluator.sandbox.containers.scorer_contract import ScorerExecution
 from evaluator.sandbox.containers.system_contract import LoadedImage, SystemExecution, SystemResult
-from evaluator.sandbox.containers.volume_holder_image import KeeperImage, keeper_image
+from evaluator.sandbox.containers.volume_holder_image import VolumeHolderImage, volume_holder_image
 from evaluator.sandbox.openfile import check_readable
 
 _log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class DockerSandbox:
         # Cached facts about the engine; cleared when it fails, since a different engine may come back.
         self._info: dict[str, Any] = {}
         self._layers: Mapping[str, bool | str] = {}
-        self._keeper: KeeperImage | None = None
+        self._keeper: VolumeHolderImage | None = None
 
     def run(
         self, execution: SystemExecution, predictions: BinaryIO, *, keep_going: Callable[[], bool] | None = None
@@ -85,12 +85,12 @@ class DockerSandbox:
     def _run(self, job: Job, keep_going: Callable[[], bool] | None) -> SystemResult:
         began = time.monotonic()
         self._check(job)
-        image = engine_images.described(self._engine, job.image)
+        image = engine_images.inspect_image(self._engine, job.image)
         settings = image.get("Config") or {}
         check_settings(settings)
         layers = self._layers or self.layers()
         keeper = self._keeper_image()
-        belongings = Belongings(
+        belongings = Resources(
             self._engine,
             job,
             keeper=keeper,
@@ -203,14 +203,14 @@ class DockerSandbox:
     def _has_containerd_store(self) -> bool:
         return any(_CONTAINERD_STORE in str(pair) for pair in self._about().get("DriverStatus") or ())
 
-    def _keeper_image(self) -> KeeperImage:
+    def _keeper_image(self) -> VolumeHolderImage:
         """Return the volume holder's image. Load it if missing: it has no tag, so an operator's prune may remove it."""
         if self._keeper is None:
-            keeper = keeper_image(self.architecture)
+            keeper = volume_holder_image(self.architecture)
             try:
                 self._engine.image(keeper.id)
-            except NotThereError:
+            except NotFoundError:
                 ids = self._engine.load([keeper.archive])
-                keeper = KeeperImage(ids[0] if ids else keeper.id, keeper.archive)
+                keeper = VolumeHolderImage(ids[0] if ids else keeper.id, keeper.archive)
             self._keeper = keeper
         return self._keeper

@@ -33,7 +33,7 @@ class EngineError(SandboxError):
         self.said = said  # the engine's message, which may quote an image: for operators only
 
 
-class NotThereError(EngineError):
+class NotFoundError(EngineError):
     """The engine has no such container, image, volume or file."""
 
 
@@ -43,7 +43,7 @@ def _translated_errors(doing: str) -> Iterator[None]:
         yield
     except docker.errors.APIError as problem:
         message = str(problem.explanation or problem)
-        kind = NotThereError if problem.status_code == 404 else EngineError
+        kind = NotFoundError if problem.status_code == 404 else EngineError
         raise kind(f"{doing}: the engine says {shown(message)}", problem.status_code or 0, message) from None
     except _FAILURES as problem:
         raise EngineError(f"{doing}: the engine does not answer ({type(problem).__name__})") from None
@@ -123,7 +123,7 @@ class Engine:
         try:
             with _translated_errors("removing a volume"):
                 self.client.remove_volume(name, force=True)
-        except NotThereError:
+        except NotFoundError:
             return
 
     def create(self, config: Mapping[str, Any]) -> str:
@@ -190,7 +190,7 @@ class Engine:
                 with _translated_errors("removing a container"):
                     self.client.remove_container(container, force=True, v=True)
                 return
-            except NotThereError:
+            except NotFoundError:
                 return
             except EngineError as problem:
                 if problem.status != _CONFLICT or time.monotonic() > deadline:

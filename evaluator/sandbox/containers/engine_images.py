@@ -6,7 +6,7 @@ import contextlib
 from typing import Any
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.containers.engine import Engine, EngineError, NotThereError
+from evaluator.sandbox.containers.engine import Engine, EngineError, NotFoundError
 from evaluator.sandbox.containers.image_config import check_layers, check_platform, check_settings
 from evaluator.sandbox.containers.image_errors import ImageMismatchError, RegistryReferenceError, TooLargeError
 from evaluator.sandbox.containers.image_reader import ImageArchive, ImageLimits
@@ -14,11 +14,11 @@ from evaluator.sandbox.containers.image_reference import Reference
 from evaluator.sandbox.containers.system_contract import ImageMissingError, LoadedImage
 
 
-def described(engine: Engine, image: str) -> dict[str, Any]:
+def inspect_image(engine: Engine, image: str) -> dict[str, Any]:
     """Return the engine's description of an image. Raises ImageMissingError, EngineError."""
     try:
         return engine.image(image)
-    except NotThereError:
+    except NotFoundError:
         raise ImageMissingError(f"the engine has no image {image[:80]}: load or pull it again") from None
 
 
@@ -29,7 +29,7 @@ def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -
         ids = [archive.id]
     if len(ids) != 1:
         raise ImageMismatchError(f"the engine loaded {len(ids)} images of the archive, expected one")
-    image = described(engine, ids[0])
+    image = inspect_image(engine, ids[0])
     if _layers(image) != list(archive.diff_ids):
         raise ImageMismatchError("the engine has other layers under the image's id than its config says")
     check_settings(image.get("Config") or {})
@@ -39,7 +39,7 @@ def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -
 def pull(engine: Engine, wanted: Reference, *, limits: ImageLimits, architecture: str) -> LoadedImage:
     """Implement `SystemSandbox.pull` for an allowed reference. An image that may not be run is removed again."""
     _fetch(engine, wanted, limits.archive_bytes)
-    image = described(engine, str(wanted))
+    image = inspect_image(engine, str(wanted))
     loaded = LoadedImage(id=str(image["Id"]), size=_size(image))
     try:
         if loaded.size > limits.unpacked_bytes:
@@ -78,7 +78,7 @@ def _fetch(engine: Engine, wanted: Reference, most: int) -> None:
             if sum(sizes.values()) > most:
                 raise TooLargeError(f"{wanted} is over {most} bytes packed")
     except EngineError as problem:
-        if isinstance(problem, NotThereError) or "manifest unknown" in problem.said:
+        if isinstance(problem, NotFoundError) or "manifest unknown" in problem.said:
             raise RegistryReferenceError(f"the registry shows us no {wanted}") from None
         raise
 

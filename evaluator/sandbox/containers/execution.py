@@ -15,7 +15,7 @@ from evaluator.sandbox.containers.container_spec import Job
 from evaluator.sandbox.containers.engine import Engine, EngineError
 from evaluator.sandbox.containers.output import Output, OutputError, fetch
 from evaluator.sandbox.containers.resource_usage import Meter
-from evaluator.sandbox.containers.resources import Belongings
+from evaluator.sandbox.containers.resources import Resources
 from evaluator.sandbox.containers.system_contract import CancelledError, KilledError, SystemResult
 from evaluator.sandbox.contract import Verdict
 
@@ -34,7 +34,7 @@ class Run:
         engine: Engine,
         job: Job,
         *,
-        belongings: Belongings,
+        belongings: Resources,
         layers: Mapping[str, bool | str],
         probe: Callable[[], bool],
     ) -> None:

@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from evaluator.sandbox.containers import tar
-from evaluator.sandbox.containers.container_spec import Wanted
-from evaluator.sandbox.containers.engine import Engine, NotThereError
+from evaluator.sandbox.containers.container_spec import OutputFile
+from evaluator.sandbox.containers.engine import Engine, NotFoundError
 
 
 class OutputError(Exception):
@@ -25,7 +25,7 @@ class Output:
     sha256: str
 
 
-def fetch(engine: Engine, keeper: str, wanted: Wanted) -> Output | None:
+def fetch(engine: Engine, keeper: str, wanted: OutputFile) -> Output | None:
     """Copy a file of an ended container to `wanted.into`. Return None if it is missing and not required.
 
     Raises OutputError, EngineError. Only the header reveals a sparse file, which may have a terabyte on a small tmpfs.
@@ -36,7 +36,7 @@ def fetch(engine: Engine, keeper: str, wanted: Wanted) -> Output | None:
             # Close before the next request: an engine locks the volume holder until the stream ends.
             with contextlib.closing(engine.get(keeper, path)) as archive:
                 return copy(archive, PurePosixPath(path).name, wanted.most, wanted.into)
-        except NotThereError:
+        except NotFoundError:
             continue
     if wanted.required:
         raise OutputError(f"it wrote no {wanted.paths[0]}")

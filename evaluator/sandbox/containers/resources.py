@@ -10,9 +10,9 @@ from typing import Any
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers import create_settings, reaper, tar
-from evaluator.sandbox.containers.container_spec import Given, Job
+from evaluator.sandbox.containers.container_spec import InputFile, Job
 from evaluator.sandbox.containers.engine import Engine, EngineError
-from evaluator.sandbox.containers.volume_holder_image import KeeperImage
+from evaluator.sandbox.containers.volume_holder_image import VolumeHolderImage
 from evaluator.sandbox.openfile import open_file
 
 _log = logging.getLogger(__name__)
@@ -20,7 +20,7 @@ _CHUNK = 1 << 20
 _GRACE = 60.0  # seconds beyond an execution's limit before the reaper may remove its resources
 
 
-class Belongings:
+class Resources:
     """The containers and volumes of a job. `remove` must always be called."""
 
     def __init__(
@@ -28,7 +28,7 @@ class Belongings:
         engine: Engine,
         job: Job,
         *,
-        keeper: KeeperImage,
+        keeper: VolumeHolderImage,
         instance: str,
         runtime: str,
         architecture: str,
@@ -56,7 +56,7 @@ class Belongings:
         working = self._pool.submit(self._create_working, folders, output)
         try:
             keeper = self._create(
-                create_settings.keeper(
+                create_settings.volume_holder(
                     self.keeper_image.id,
                     folders=folders,
                     output=output,
@@ -115,7 +115,7 @@ class Belongings:
         return reaper.labels(self.instance, self.job.execution_id, part, seconds)
 
 
-def _packed(files: Sequence[Given]) -> Iterator[bytes]:
+def _packed(files: Sequence[InputFile]) -> Iterator[bytes]:
     """Yield the files of a folder as tar. Raises ValueError if the size of a file has changed meanwhile."""
     for file in files:
         if isinstance(file.content, bytes):

@@ -72,12 +72,12 @@ UNAME_BYTES = 6 * UNAME_FIELD
 
 
 @dataclass(frozen=True)
-class KeeperImage:
+class VolumeHolderImage:
     id: str
     archive: bytes
 
 
-def keeper_image(architecture: str) -> KeeperImage:
+def volume_holder_image(architecture: str) -> VolumeHolderImage:
     """Return the image for an architecture, amd64 or arm64; else raises KeyError."""
     layer = b"".join(
         [
@@ -98,7 +98,7 @@ def keeper_image(architecture: str) -> KeeperImage:
     manifest = json.dumps([{"Config": "config.json", "RepoTags": None, "Layers": ["layer.tar"]}]).encode()
     files = (("layer.tar", layer), ("config.json", content), ("manifest.json", manifest))
     archive = b"".join(piece for name, data in files for piece in tar.file(name, [data], len(data)))
-    return KeeperImage(f"sha256:{hashlib.sha256(content).hexdigest()}", archive + tar.END)
+    return VolumeHolderImage(f"sha256:{hashlib.sha256(content).hexdigest()}", archive + tar.END)
 
 
 def _program(name: str, architecture: str, code: bytes) -> list[bytes]:

@@ -24,7 +24,7 @@ _VERDICTS = {
 }
 
 
-class Kept:
+class HostDescriptors:
     """Descriptors of the host that the server keeps open after it gives up its root."""
 
     def __init__(self, *, pids: bool) -> None:
@@ -36,7 +36,7 @@ class Kept:
 class Forker:
     """Forks job processes from the server."""
 
-    def __init__(self, jobs: child.Jobs, layers: Layers, kept: Kept) -> None:
+    def __init__(self, jobs: child.Jobs, layers: Layers, kept: HostDescriptors) -> None:
         self.jobs = jobs
         self.layers = layers
         self._kept = kept

@@ -27,7 +27,7 @@ from evaluator.sandbox.process import launch
 from evaluator.sandbox.process import listener as listening
 from evaluator.sandbox.process.child import Jobs
 from evaluator.sandbox.process.event_loop import Loop
-from evaluator.sandbox.process.job import Forker, Kept
+from evaluator.sandbox.process.job import Forker, HostDescriptors
 from evaluator.sandbox.process.operator_log import OperatorLog
 
 
@@ -131,7 +131,7 @@ def _inside(
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
     stops = [*stops, _signals()]
-    descriptors = Kept(pids=plan.rest)
+    descriptors = HostDescriptors(pids=plan.rest)
     if plan.rest:
         namespaces.empty_root()
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)

@@ -32,7 +32,7 @@ class AnswerKind(enum.Enum):
     SET = "set"
 
 
-class AskedTriple(NamedTuple):
+class QueriedTriple(NamedTuple):
     """A triple that a line asks about. subjects, objects: all mentions of the end that is asked for, where known."""
 
     subject: str
@@ -87,7 +87,7 @@ class AuditColumns:
     texts: list[str] = field(default_factory=list)
     labels: tuple[str, ...] = ()
     triples: list[list[Triple]] = field(default_factory=list)
-    asked_triples: list[AskedTriple] | None = None
+    asked_triples: list[QueriedTriple] | None = None
     labelled_texts: list[str] = field(default_factory=list)
     evidence: list[str | None] = field(default_factory=list)
 

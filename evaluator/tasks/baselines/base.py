@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluator.statistics.random_streams import draws
+from evaluator.statistics.random_streams import random_stream
 from evaluator.tasks.audit.split import Split
 
 Line = dict[str, Any]
@@ -31,7 +31,7 @@ class BaselineInput:
     own: Split | None = None
 
     def draws(self, name: str) -> random.Random:
-        return draws(self.seed, "baseline", name)
+        return random_stream(self.seed, "baseline", name)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from evaluator.statistics.random_streams import draws
+from evaluator.statistics.random_streams import random_stream
 from evaluator.tasks.audit.split import Split
 from evaluator.tasks.baselines.naive_bayes import Words
 
@@ -35,7 +35,7 @@ def learnt_from(known: Sequence[str], labels: Sequence[str], texts: Sequence[str
 def cross_validated(groups: Sequence[Hashable], texts: Sequence[str], labels: Sequence[str]) -> list[str]:
     """Predict the label of each text by naive Bayes trained on the other groups' texts, in FOLDS folds."""
     names = list(dict.fromkeys(groups))
-    draws(0, "folds").shuffle(names)
+    random_stream(0, "folds").shuffle(names)
     fold = {name: index % FOLDS for index, name in enumerate(names)}
     folds = np.array([fold[group] for group in groups])
     words = Words(texts, labels)

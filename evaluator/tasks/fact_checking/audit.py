@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from evaluator.errors import shown
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.grouped_findings import Faults
-from evaluator.tasks.audit.split import AnswerKind, AskedTriple, AuditColumns, Secret, Split, Triple
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, QueriedTriple, Secret, Split, Triple
 from evaluator.tasks.fact_checking.gold import Gold
 from evaluator.tasks.gold_fields import GoldFields, Line, present
 
@@ -30,7 +30,7 @@ def audit_columns(gold: Gold) -> AuditColumns:
         secrets=[Secret("label", ["true" if label else "false" for label in gold.labels])],
         labels=("true", "false"),
         triples=[[triple] for triple in triples],
-        asked_triples=[AskedTriple(*triple) for triple in triples],
+        asked_triples=[QueriedTriple(*triple) for triple in triples],
     )
 
 

@@ -11,14 +11,14 @@ from evaluator.jsonl.ids import Id, IdRegister
 from evaluator.jsonl.reader import Reader
 from evaluator.outcomes.table import SliceValue
 from evaluator.tasks.fact_checking.layout import GOLD, Claim
-from evaluator.tasks.scored_items.files import Places
+from evaluator.tasks.scored_items.files import IdIndex
 
 
 @dataclass
 class Gold:
     """Claims in the order of the file."""
 
-    ids: Places
+    ids: IdIndex
     n_lines: int = 0
     warnings: list[str] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)

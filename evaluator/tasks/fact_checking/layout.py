@@ -4,7 +4,7 @@ import msgspec
 
 from evaluator.jsonl.ids import GoldLine, count_gold_keys
 from evaluator.jsonl.reader import Format
-from evaluator.jsonl.strict_json import Shape
+from evaluator.jsonl.strict_json import Schema
 
 
 class GoldClaim(GoldLine, gc=False, kw_only=True):
@@ -28,10 +28,10 @@ class Claim(msgspec.Struct, gc=False):
 
 GOLD = Format(
     GoldClaim,
-    Shape(
+    Schema(
         frozenset({"id", "subject", "relation", "object", "label", "group", "slices"}),
-        {"slices": Shape(frozenset(), free=True)},
+        {"slices": Schema(frozenset(), free=True)},
     ),
     lambda line: 5 + count_gold_keys(line),
 )
-INPUTS = Format(Claim, Shape(frozenset({"id", "subject", "relation", "object"})), lambda _: 4)
+INPUTS = Format(Claim, Schema(frozenset({"id", "subject", "relation", "object"})), lambda _: 4)

@@ -8,7 +8,7 @@ import msgspec
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import order_key
 from evaluator.outcomes.table import Outcomes
-from evaluator.tasks.answers import Answered
+from evaluator.tasks.answers import ComparableAnswers
 from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Options, Task
@@ -81,7 +81,7 @@ class FactExtraction(Task[Gold, Known, Answers]):
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
 
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         return facts_given(stream, file, gold)
 
     def facts(self, gold: Gold) -> dict[str, Any]:

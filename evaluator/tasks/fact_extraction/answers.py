@@ -5,7 +5,7 @@ from typing import BinaryIO
 from evaluator.errors import PredictionError
 from evaluator.jsonl.ids import AnswerRegister
 from evaluator.jsonl.reader import Reader
-from evaluator.tasks.answers import Items, given_or_gold
+from evaluator.tasks.answers import Items, predicted_or_gold
 from evaluator.tasks.fact_extraction.gold import Gold
 from evaluator.tasks.fact_extraction.layout import PREDICTIONS
 
@@ -20,4 +20,4 @@ def facts_given(stream: BinaryIO, file: str, gold: Gold) -> Items:
         if index is not None:
             predicted += [(index, *fact) for fact in line.facts]
     reader.problems.raise_if_any()
-    return given_or_gold(predicted, [(index, *fact) for index, facts in enumerate(gold.facts) for fact in facts])
+    return predicted_or_gold(predicted, [(index, *fact) for index, facts in enumerate(gold.facts) for fact in facts])

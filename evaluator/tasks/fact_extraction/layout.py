@@ -4,7 +4,7 @@ import msgspec
 
 from evaluator.jsonl.ids import GoldLine, count_gold_keys
 from evaluator.jsonl.reader import Format
-from evaluator.jsonl.strict_json import Shape
+from evaluator.jsonl.strict_json import Schema
 
 Fact = tuple[str, str, str]
 """Subject, relation, object."""
@@ -40,11 +40,11 @@ def _optional_keys(line: GoldText | InputText) -> int:
 
 GOLD = Format(
     GoldText,
-    Shape(
+    Schema(
         frozenset({"id", "facts", "text", "subject", "group", "slices"}),
-        {"slices": Shape(frozenset(), free=True)},
+        {"slices": Schema(frozenset(), free=True)},
     ),
     lambda line: 2 + _optional_keys(line) + count_gold_keys(line),
 )
-INPUTS = Format(InputText, Shape(frozenset({"id", "text", "subject"})), lambda line: 1 + _optional_keys(line))
-PREDICTIONS = Format(PredictedFacts, Shape(frozenset({"id", "facts"})), lambda _: 2)
+INPUTS = Format(InputText, Schema(frozenset({"id", "text", "subject"})), lambda line: 1 + _optional_keys(line))
+PREDICTIONS = Format(PredictedFacts, Schema(frozenset({"id", "facts"})), lambda _: 2)

@@ -11,7 +11,7 @@ import numpy as np
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import order_key
 from evaluator.outcomes.table import Outcomes
-from evaluator.tasks.answers import Answered, Items
+from evaluator.tasks.answers import ComparableAnswers, Items
 from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
@@ -93,7 +93,7 @@ class FactVerification(Task[Gold, Known, Answers]):
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers, options["max_evidence"])
 
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         """Return one label per claim; evidence is ignored, since a copy could shuffle it without loss."""
         labels = self.read_predictions(stream, file, gold.known(), options).labels
         units = np.arange(len(labels), dtype=np.uint64)

@@ -4,7 +4,7 @@ import msgspec
 
 from evaluator.jsonl.ids import GoldLine, count_gold_keys
 from evaluator.jsonl.reader import Format
-from evaluator.jsonl.strict_json import Shape
+from evaluator.jsonl.strict_json import Schema
 
 SUPPORTS, REFUTES, NOT_ENOUGH_INFO = LABELS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
 EXPECTED_LABEL = "SUPPORTS, REFUTES or NOT ENOUGH INFO"
@@ -46,20 +46,20 @@ def _claim_keys(line: Claim) -> int:
 
 GOLD = Format(
     Claim,
-    Shape(
+    Schema(
         frozenset({"id", "claim", "label", "evidence", "evidence_text", "verifiable", "group", "slices"}),
-        {"slices": Shape(frozenset(), free=True)},
+        {"slices": Schema(frozenset(), free=True)},
     ),
     _claim_keys,
 )
 INPUTS = Format(
     Question,
-    Shape(frozenset({"id", "claim", "evidence_text"})),
+    Schema(frozenset({"id", "claim", "evidence_text"})),
     lambda line: 2 + (line.evidence_text is not msgspec.UNSET),
 )
 PREDICTIONS = Format(
     Answer,
-    Shape(frozenset({"id", "predicted_label", "predicted_evidence"})),
+    Schema(frozenset({"id", "predicted_label", "predicted_evidence"})),
     lambda line: 2 + (line.predicted_evidence is not msgspec.UNSET),
 )
 

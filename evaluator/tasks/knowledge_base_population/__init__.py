@@ -9,7 +9,7 @@ import msgspec
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.outcomes.table import Outcomes
 from evaluator.scoring.score import Score
-from evaluator.tasks.answers import Answered, given_or_gold
+from evaluator.tasks.answers import ComparableAnswers, predicted_or_gold
 from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
@@ -102,10 +102,10 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
 
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         """Return facts with their exact spans and pages: an almost equal fact is a different one."""
         predicted = self.read_predictions(stream, file, gold.known(), options).facts
-        return given_or_gold(predicted.rows(), gold.facts.rows())
+        return predicted_or_gold(predicted.rows(), gold.facts.rows())
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return gold.public_facts()

@@ -4,7 +4,7 @@ import msgspec
 
 from evaluator.jsonl.ids import GoldLine, count_gold_keys
 from evaluator.jsonl.reader import Format
-from evaluator.jsonl.strict_json import Shape
+from evaluator.jsonl.strict_json import Schema
 
 DATE_PROPERTIES = frozenset({"5", "14", "15"})
 """DATE_FOUNDED, DATE_OF_DEATH, DATE_OF_BIRTH: their objects have no page to link to."""
@@ -98,11 +98,11 @@ class PredictionLine(msgspec.Struct, gc=False, kw_only=True):
 _FACT_NAMES = frozenset({*GoldFact.__struct_fields__, "is_current", "start_time", "end_time"})
 _PASSAGE_NAMES = frozenset(GoldPassage.__struct_fields__)
 _DOCUMENT_NAMES = frozenset({"fold", "source", "documentId", "documentText", "passages"})
-_PASSAGES = Shape(
+_PASSAGES = Schema(
     _PASSAGE_NAMES,
     {
-        "facts": Shape(_FACT_NAMES),
-        "exhaustivelyAnnotatedProperties": Shape(frozenset({"propertyId", "propertyName", "propertyDescription"})),
+        "facts": Schema(_FACT_NAMES),
+        "exhaustivelyAnnotatedProperties": Schema(frozenset({"propertyId", "propertyName", "propertyDescription"})),
     },
 )
 
@@ -130,12 +130,12 @@ def _prediction_keys(line: PredictionLine) -> int:
 
 GOLD = Format(
     GoldDocument,
-    Shape(_DOCUMENT_NAMES | {"group", "slices"}, {"passages": _PASSAGES, "slices": Shape(frozenset(), free=True)}),
+    Schema(_DOCUMENT_NAMES | {"group", "slices"}, {"passages": _PASSAGES, "slices": Schema(frozenset(), free=True)}),
     _gold_keys,
 )
-INPUTS = Format(InputDocument, Shape(_DOCUMENT_NAMES, {"passages": _PASSAGES}), _input_keys)
+INPUTS = Format(InputDocument, Schema(_DOCUMENT_NAMES, {"passages": _PASSAGES}), _input_keys)
 PREDICTIONS = Format(
     PredictionLine,
-    Shape(_DOCUMENT_NAMES | {"passageId", "facts"}, {"passages": _PASSAGES, "facts": Shape(_FACT_NAMES)}),
+    Schema(_DOCUMENT_NAMES | {"passageId", "facts"}, {"passages": _PASSAGES, "facts": Schema(_FACT_NAMES)}),
     _prediction_keys,
 )

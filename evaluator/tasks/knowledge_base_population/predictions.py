@@ -7,7 +7,7 @@ import msgspec
 
 from evaluator.errors import PredictionError, shown
 from evaluator.jsonl.decompress import ReadLimits
-from evaluator.jsonl.ids import Id, listed, unknown_id
+from evaluator.jsonl.ids import Id, format_ids, unknown_id
 from evaluator.jsonl.reader import Reader
 from evaluator.tasks.knowledge_base_population.facts import FactCollector, FactTable
 from evaluator.tasks.knowledge_base_population.gold import Known, KnownDocument
@@ -125,6 +125,6 @@ class _PredictionFile:
         ]
         if missing:
             remarks.append(
-                f"{self.problems.file}: {len(missing)} passages are missing and count as empty: {listed(missing)}"
+                f"{self.problems.file}: {len(missing)} passages are missing and count as empty: {format_ids(missing)}"
             )
         return remarks

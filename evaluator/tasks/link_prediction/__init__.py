@@ -9,7 +9,7 @@ import msgspec
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import order_key
 from evaluator.outcomes.table import Outcomes
-from evaluator.tasks.answers import Answered
+from evaluator.tasks.answers import ComparableAnswers
 from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
@@ -93,7 +93,7 @@ class LinkPrediction(Task[Gold, Known, Answers]):
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers, filtered=options["setting"])
 
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         return first_ranked(stream, file, gold.known())
 
     def facts(self, gold: Gold) -> dict[str, Any]:

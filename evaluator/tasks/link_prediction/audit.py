@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from evaluator.errors import shown
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.grouped_findings import Faults
-from evaluator.tasks.audit.split import AnswerKind, AskedTriple, AuditColumns, Secret, Split, Triple
+from evaluator.tasks.audit.split import AnswerKind, AuditColumns, QueriedTriple, Secret, Split, Triple
 from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
 from evaluator.tasks.link_prediction.gold import Gold
 from evaluator.tasks.link_prediction.layout import ASKED
@@ -36,11 +36,11 @@ def _filled(question: Triple, answer: str) -> Triple:
     return (answer, relation, object_) if subject == ASKED else (subject, relation, answer)
 
 
-def _asked(question: Triple, answers: Sequence[str]) -> Iterator[AskedTriple]:
+def _asked(question: Triple, answers: Sequence[str]) -> Iterator[QueriedTriple]:
     mentions = tuple(answer for answer in answers if answer.strip())
     for answer in mentions:
         subjects, objects = (mentions, ()) if question[0] == ASKED else ((), mentions)
-        yield AskedTriple(*_filled(question, answer), subjects, objects)
+        yield QueriedTriple(*_filled(question, answer), subjects, objects)
 
 
 def gold_fields(line: Line) -> GoldFields:

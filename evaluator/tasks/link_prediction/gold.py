@@ -8,7 +8,7 @@ import msgspec
 
 from evaluator.errors import GoldError, InputsError
 from evaluator.jsonl.decompress import ReadLimits
-from evaluator.jsonl.ids import Id, IdRegister, listed
+from evaluator.jsonl.ids import Id, IdRegister, format_ids
 from evaluator.jsonl.reader import Reader
 from evaluator.outcomes.table import SliceValue
 from evaluator.tasks.link_prediction.layout import GOLD, INPUTS, Triple, side
@@ -71,7 +71,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     gold.warnings = reader.warnings
     if unanswerable:
         gold.warnings.append(
-            f"{file}: questions without answers, in which nothing can be found: {listed(unanswerable)}"
+            f"{file}: questions without answers, in which nothing can be found: {format_ids(unanswerable)}"
         )
     return gold
 

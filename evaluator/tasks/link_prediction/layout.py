@@ -4,7 +4,7 @@ import msgspec
 
 from evaluator.jsonl.ids import GoldLine, count_gold_keys
 from evaluator.jsonl.reader import Format
-from evaluator.jsonl.strict_json import Shape
+from evaluator.jsonl.strict_json import Schema
 
 ASKED = "?"
 MAX_RANKED = 1000
@@ -39,14 +39,14 @@ class Ranking(msgspec.Struct, gc=False):
 
 GOLD = Format(
     GoldQuestion,
-    Shape(
+    Schema(
         frozenset({"id", "question", "answers", "filtered", "group", "slices"}),
-        {"slices": Shape(frozenset(), free=True)},
+        {"slices": Schema(frozenset(), free=True)},
     ),
     lambda line: 4 + count_gold_keys(line),
 )
-INPUTS = Format(Question, Shape(frozenset({"id", "question"})), lambda _: 2)
-PREDICTIONS = Format(Ranking, Shape(frozenset({"id", "ranking"})), lambda _: 2)
+INPUTS = Format(Question, Schema(frozenset({"id", "question"})), lambda _: 2)
+PREDICTIONS = Format(Ranking, Schema(frozenset({"id", "ranking"})), lambda _: 2)
 
 
 def side(question: Triple) -> str | None:

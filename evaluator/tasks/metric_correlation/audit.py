@@ -13,7 +13,7 @@ from evaluator.tasks.audit.grouped_findings import Faults
 from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, as_words, text_or_empty
 from evaluator.tasks.gold_fields import GoldFields, Line, present
 from evaluator.tasks.metric_correlation.gold import Gold
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 GOLD_ONLY = frozenset({"human", "system"})
 
@@ -63,7 +63,7 @@ def _rated_apart(split: Split) -> Iterator[Finding]:
         yield Finding(
             Severity.WARNING,
             "duplicates-rated-apart",
-            f"{counted(len(apart), 'text stands', 'texts stand')} "
+            f"{count_noun(len(apart), 'text stands', 'texts stand')} "
             f"there with a rating in the lowest and one in the highest quarter, first on "
             "lines " + ", ".join(map(str, lines[0][:10])),
             "no metric can agree with both",

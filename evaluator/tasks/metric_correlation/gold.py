@@ -11,14 +11,14 @@ from evaluator.jsonl.ids import Id, IdRegister
 from evaluator.jsonl.reader import Reader
 from evaluator.outcomes.table import SliceValue
 from evaluator.tasks.metric_correlation.layout import GOLD, Text
-from evaluator.tasks.scored_items.files import Places
+from evaluator.tasks.scored_items.files import IdIndex
 
 
 @dataclass
 class Gold:
     """Rated texts in the order of the file. systems: None where a line names none."""
 
-    ids: Places
+    ids: IdIndex
     n_lines: int = 0
     warnings: list[str] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)

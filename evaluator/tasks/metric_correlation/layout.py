@@ -4,7 +4,7 @@ import msgspec
 
 from evaluator.jsonl.ids import GoldLine, count_gold_keys
 from evaluator.jsonl.reader import Format
-from evaluator.jsonl.strict_json import Shape
+from evaluator.jsonl.strict_json import Schema
 
 
 class RatedText(GoldLine, gc=False, kw_only=True):
@@ -31,12 +31,12 @@ def _named(*optional: object) -> int:
 
 GOLD = Format(
     RatedText,
-    Shape(
+    Schema(
         frozenset({"id", "human", "system", "generated", "reference", "group", "slices"}),
-        {"slices": Shape(frozenset(), free=True)},
+        {"slices": Schema(frozenset(), free=True)},
     ),
     lambda line: 2 + _named(line.system, line.generated, line.reference) + count_gold_keys(line),
 )
 INPUTS = Format(
-    Text, Shape(frozenset({"id", "generated", "reference"})), lambda line: 1 + _named(line.generated, line.reference)
+    Text, Schema(frozenset({"id", "generated", "reference"})), lambda line: 1 + _named(line.generated, line.reference)
 )

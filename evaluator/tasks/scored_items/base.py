@@ -10,20 +10,20 @@ import numpy.typing as npt
 
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.reader import Format
-from evaluator.tasks.answers import Answered, by_score
+from evaluator.tasks.answers import ComparableAnswers, by_score
 from evaluator.tasks.base import Facts, Options, ReadFile, Task
-from evaluator.tasks.scored_items.files import Named, Places, Scores, no_scores, read_places, read_scores, salted_order
+from evaluator.tasks.scored_items.files import IdIndex, Named, Scores, no_scores, read_ids, read_scores, salted_order
 
 
 class GoldWithIds(ReadFile, Protocol):
     @property
-    def ids(self) -> Places: ...
+    def ids(self) -> IdIndex: ...
 
 
 Gold = TypeVar("Gold", bound=GoldWithIds)
 
 
-class ScoreTask(Task[Gold, Places, Scores]):
+class ScoreTask(Task[Gold, IdIndex, Scores]):
     """A task with one score per id. inputs_format: the layout of a line of the public inputs."""
 
     inputs_format: ClassVar[Format[Any]]
@@ -34,14 +34,14 @@ class ScoreTask(Task[Gold, Places, Scores]):
 
     def read_inputs(
         self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
-    ) -> Places:
-        return read_places(stream, file, self.inputs_format, limits)
+    ) -> IdIndex:
+        return read_ids(stream, file, self.inputs_format, limits)
 
-    def known(self, gold: Gold) -> Places:
+    def known(self, gold: Gold) -> IdIndex:
         return gold.ids
 
     def read_predictions(
-        self, stream: BinaryIO, file: str, known: Places, options: Options, limits: ReadLimits | None = None
+        self, stream: BinaryIO, file: str, known: IdIndex, options: Options, limits: ReadLimits | None = None
     ) -> Scores:
         return read_scores(stream, file, known, limits)
 
@@ -52,7 +52,7 @@ class ScoreTask(Task[Gold, Places, Scores]):
     def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
         """Return a mask of the units that a good system scores above the others, in gold order."""
 
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         scores = self.read_predictions(stream, file, self.known(gold), options)
         return by_score(scores.values, self.high(gold))
 

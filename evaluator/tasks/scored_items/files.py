@@ -13,10 +13,10 @@ from evaluator.errors import InputsError, PredictionError
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import AnswerRegister, Id, IdRegister, report_missing
 from evaluator.jsonl.reader import Format, Reader
-from evaluator.jsonl.strict_json import Shape
+from evaluator.jsonl.strict_json import Schema
 from evaluator.outcomes.table import Numbers
 
-Places = dict[Id, int]
+IdIndex = dict[Id, int]
 """The index of each id in the gold or the inputs, which is all that predictions are checked against."""
 
 
@@ -27,7 +27,7 @@ class ScoreLine(msgspec.Struct, gc=False):
     score: float
 
 
-_LAYOUT = Format(ScoreLine, Shape(frozenset({"id", "score"})), lambda _: 2)
+_LAYOUT = Format(ScoreLine, Schema(frozenset({"id", "score"})), lambda _: 2)
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Scores:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_scores(stream: BinaryIO, file: str, places: Places, limits: ReadLimits | None) -> Scores:
+def read_scores(stream: BinaryIO, file: str, places: IdIndex, limits: ReadLimits | None) -> Scores:
     """Parse predictions. Raises PredictionError: every id needs one score."""
     reader = Reader(file, _LAYOUT, PredictionError, limits)
     register = AnswerRegister(places, reader.problems)
@@ -58,7 +58,7 @@ def no_scores(n_lines: int) -> Scores:
     return Scores(np.zeros(n_lines))
 
 
-def read_places(stream: BinaryIO, file: str, layout: Format[Any], limits: ReadLimits | None) -> Places:
+def read_ids(stream: BinaryIO, file: str, layout: Format[Any], limits: ReadLimits | None) -> IdIndex:
     """Return the indices of the ids of public inputs. Raises InputsError."""
     reader = Reader(file, layout, InputsError, limits)
     register = IdRegister(reader.problems)

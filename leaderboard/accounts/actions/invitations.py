@@ -36,21 +36,21 @@ MOST_A_DAY = 40
 
 
 @dataclass(frozen=True)
-class Invited:
+class NewInvitation:
     """A new invitation. link: to be passed on by the inviter; empty if it was mailed."""
 
     invitation: Invitation
     link: str
 
 
-def invite(*, team: Team, address: str, by: User) -> Invited:
+def invite(*, team: Team, address: str, by: User) -> NewInvitation:
     """Invite an address; for owners. Raises Refused: INVALID_NAME for an invalid address, NOT_TAKEN over a limit."""
     token = secrets.token_urlsafe(32)
     invitation = _invite(team=team, address=address.strip(), by=by, token=token)
     link = settings.BASE_URL + reverse("invitation", args=[token])
     # After the commit, and not through the outbox of notices, which would store the token in the clear.
     mailed = settings.SENDS_MAIL and _mail(invitation, link)
-    return Invited(invitation, "" if mailed else link)
+    return NewInvitation(invitation, "" if mailed else link)
 
 
 @transaction.atomic
@@ -98,7 +98,7 @@ def open_of_all() -> QuerySet[Invitation]:
     return Invitation.objects.filter(answer=Invitation.Answer.OPEN, expires_at__gt=timezone.now())
 
 
-def found(token: str) -> Invitation | None:
+def find(token: str) -> Invitation | None:
     """Return a link's invitation, or None if it is used, revoked, expired or unknown."""
     return open_of_all().select_related("team", "invited_by").filter(token_sha256=_digest(token)).first()
 

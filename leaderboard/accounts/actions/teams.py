@@ -36,10 +36,10 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
             f"You have founded {MOST_A_DAY} teams within a day; wait a little.",
             heading="The team was not founded",
         )
-    taken = names.first_alike(name, Team.objects.values_list("name", flat=True).iterator())
+    taken = names.first_confusable(name, Team.objects.values_list("name", flat=True).iterator())
     if taken is not None:
         raise Refused(Code.NAME_TAKEN, f"There is a team called {taken} already; choose a name that looks different.")
-    if names.first_alike(name, _names_of_organisers(but=by)) is not None:
+    if names.first_confusable(name, _names_of_organisers(but=by)) is not None:
         raise Refused(Code.NAME_TAKEN, f"{name} looks like the name of an organiser; choose another one.")
     team = Team.objects.create(name=name)
     Membership.objects.create(team=team, user=by, is_owner=True)
@@ -84,7 +84,7 @@ def _of_their_own(user: User) -> Team | None:
     return user.teams.filter(baselines_of=None).order_by("membership__id").first()
 
 
-def named(*, team: Team, name: str) -> System:
+def find_system(*, team: Team, name: str) -> System:
     """Return the team's system of that name, or an unsaved one; raises Refused: INVALID_NAME, NAME_TAKEN."""
     matches = System.objects.filter(team=team, name=" ".join(name.split()))
     row = None if "\0" in name else matches.first()
@@ -93,7 +93,7 @@ def named(*, team: Team, name: str) -> System:
 
 def _unlike_others(team: Team, name: str) -> str:
     """Return the name; raises Refused: NAME_TAKEN if another system of the team has a similar one."""
-    similar = names.first_alike(name, team.systems.values_list("name", flat=True))
+    similar = names.first_confusable(name, team.systems.values_list("name", flat=True))
     if similar is not None:
         reason = f"{team} has a system called {similar}, which looks like {name}"
         raise Refused(Code.NAME_TAKEN, f"{reason}; expected exactly that name, or one that looks different.")
@@ -108,7 +108,7 @@ def system(*, team: Team, name: str, by: User, **described: str) -> System:
     """
     # Concurrent requests would each find no similar name.
     team = Team.objects.select_for_update().get(pk=team.pk)
-    name = named(team=team, name=name).name
+    name = find_system(team=team, name=name).name
     row, created = System.objects.get_or_create(team=team, name=name, defaults=described)
     if created:
         AuditEntry.record("system.created", row, by=by)

@@ -19,7 +19,7 @@ from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.parsers import JSONParser
 from leaderboard.core.api.serializers import errors
 from leaderboard.models import Invitation, Membership, Team, User
-from leaderboard.models.submission import systems_known_to
+from leaderboard.models.submission import systems_visible_to
 
 
 class OwnView(View):
@@ -112,7 +112,7 @@ class AnswerView(OwnView):
     def post(self, request: Request) -> Response:
         """Accept an invitation (returns the team) or decline it (204). 404 if it was used or has expired."""
         params = _read(team_serializers.Answer, request)
-        invitation = invitations.found(params["token"])
+        invitation = invitations.find(params["token"])
         if invitation is None:
             raise Http404("no such invitation")
         if params["answer"] == "decline":
@@ -137,7 +137,7 @@ def _own(request: Request) -> QuerySet[Team]:
     open_invitations = invitations.open_of_all().order_by("created_at", "pk")
     return Team.objects.filter(pk__in=_user(request).teams.values("pk")).prefetch_related(
         Prefetch("membership_set", members),
-        Prefetch("systems", systems_known_to(_user(request)).order_by("name")),
+        Prefetch("systems", systems_visible_to(_user(request)).order_by("name")),
         Prefetch("invitations", open_invitations),
     )
 

@@ -20,7 +20,7 @@ from leaderboard.core.web.refusals import Refusal
 @require_http_methods(["GET", "POST"])
 def invitation(request: PersonRequest, token: str) -> HttpResponse:
     """`answer=accept` joins, `answer=decline` uses up the link. A used or expired link is a 404."""
-    row = invitations.found(token)
+    row = invitations.find(token)
     if row is None:
         raise Http404("no such invitation")
     refusal = None

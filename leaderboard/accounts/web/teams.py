@@ -14,13 +14,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from leaderboard.accounts.actions import invitations, membership, teams
-from leaderboard.accounts.actions.invitations import Invited
+from leaderboard.accounts.actions.invitations import NewInvitation
 from leaderboard.accounts.web.forms import InviteForm, TeamForm
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.models import Invitation, Membership, Submission, Team
-from leaderboard.models.submission import systems_known_to
+from leaderboard.models.submission import systems_visible_to
 
 
 @login_required
@@ -42,7 +42,7 @@ def my_teams(request: PersonRequest) -> HttpResponse:
                 return redirect("team", team.pk)
     own_teams = (
         Team.objects.filter(pk__in=request.user.teams.values("pk"))
-        .annotate(n_systems=Count("systems", filter=Q(systems__in=systems_known_to(request.user)), distinct=True))
+        .annotate(n_systems=Count("systems", filter=Q(systems__in=systems_visible_to(request.user)), distinct=True))
         .prefetch_related("members")
         .order_by("name")
     )
@@ -139,7 +139,7 @@ def _page(
     *,
     form: InviteForm | None = None,
     refusal: Refusal | None = None,
-    invited: Invited | None = None,
+    invited: NewInvitation | None = None,
 ) -> HttpResponse:
     visible = Submission.objects.visible_to(request.user)
     memberships = list(
@@ -153,7 +153,7 @@ def _page(
         "is_last_owner": is_owner and sum(member.is_owner for member in memberships) == 1,
         "invitations": invitations.open_ones(own_team) if is_owner else [],
         "may_delete": is_owner and not Submission.objects.filter(system__team=own_team).exists(),
-        "systems": systems_known_to(request.user)
+        "systems": systems_visible_to(request.user)
         .filter(team=own_team)
         .annotate(n_submissions=Count("submissions", filter=Q(submissions__in=visible))),
         "form": form or InviteForm(),

@@ -15,11 +15,11 @@ from leaderboard.models import AuditEntry, Benchmark, Dataset, Image, Membership
 Found = dict[Any, Any]
 """Key in the archive -> key here."""
 
-There = dict[type[Model], set[Any]]
+ExistingKeys = dict[type[Model], set[Any]]
 """By model: keys (in the archive) of the rows that exist on this server already."""
 
 
-def same(model: type[Model], lines: list[Line], numbers: Renumbered) -> Found:
+def existing_rows(model: type[Model], lines: list[Line], numbers: Renumbered) -> Found:
     """Return the archived rows that exist here already: they are left unchanged."""
     find = SAME.get(model)
     if find is None:
@@ -30,13 +30,13 @@ def same(model: type[Model], lines: list[Line], numbers: Renumbered) -> Found:
 
 def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> list[str]:
     """Return the conflicts of a model's rows with this server's rows, one line each."""
-    describe = IN_THE_WAY.get(model)
+    describe = CONFLICTS.get(model)
     if describe is None:
         return []
     return [text for line in lines if (text := describe(line["fields"], numbers))]
 
 
-def to_come(model: type[Model], lines: list[Line], there: There, decided_in: set[str]) -> list[Line]:
+def rows_to_insert(model: type[Model], lines: list[Line], there: ExistingKeys, decided_in: set[str]) -> list[Line]:
     """Return the lines to be inserted. decided_in: keys of the archive's phases and submissions.
 
     Acts of a team on its system are inserted only with the system; decisions about the system in this benchmark are
@@ -59,7 +59,7 @@ def to_come(model: type[Model], lines: list[Line], there: There, decided_in: set
     return new
 
 
-def not_yet_told(lines: list[Line]) -> list[Line]:
+def new_acts(lines: list[Line]) -> list[Line]:
     """Drop the acts about systems that an earlier archive brought already; keys are this server's."""
     subjects = {line["fields"]["subject"] for line in lines if _is_of_a_system(line)}
     rows = AuditEntry.objects.filter(subject__in=subjects).values_list("subject", "action", "at")
@@ -124,14 +124,14 @@ def _moment(text: str) -> datetime:
 
 
 SAME: dict[type[Model], Callable[[Line, Renumbered], Any]] = {
-    User: people.known,
+    User: people.find_user,
     Team: _team,
     Membership: _membership,
     System: _system,
     Image: _image,
 }
-IN_THE_WAY: dict[type[Model], Callable[[Line, Renumbered], str]] = {
-    User: people.in_the_way,
+CONFLICTS: dict[type[Model], Callable[[Line, Renumbered], str]] = {
+    User: people.address_conflict,
     Team: _no_other_team,
     System: _no_other_number,
     Dataset: _no_dataset,

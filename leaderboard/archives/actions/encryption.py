@@ -21,7 +21,7 @@ class KeyFault(Exception):
     """A key is invalid or does not open the archive; the message names the problem, never the key."""
 
 
-def fresh() -> tuple[str, str]:
+def generate_key() -> tuple[str, str]:
     """Generate a key pair: (secret key, public key that archives are encrypted to)."""
     identity = x25519.Identity.generate()
     return str(identity), str(identity.to_public())
@@ -52,7 +52,7 @@ def identities(lines: Sequence[str]) -> list[x25519.Identity]:
 
 
 @contextmanager
-def sealed(into: IO[bytes], to: Sequence[x25519.Recipient]) -> Iterator[IO[bytes]]:
+def encrypted_writer(into: IO[bytes], to: Sequence[x25519.Recipient]) -> Iterator[IO[bytes]]:
     """Yield a stream; bytes written to it are encrypted into `into`."""
     source, sink = os.pipe()
     with ThreadPoolExecutor(max_workers=1) as pool:
@@ -67,7 +67,7 @@ def sealed(into: IO[bytes], to: Sequence[x25519.Recipient]) -> Iterator[IO[bytes
 
 
 @contextmanager
-def unsealed(source: IO[bytes], by: Sequence[x25519.Identity]) -> Iterator[IO[bytes]]:
+def decrypted_reader(source: IO[bytes], by: Sequence[x25519.Identity]) -> Iterator[IO[bytes]]:
     """Yield the decrypted content as an unnamed file. Raises KeyFault if no key opens it or it was altered."""
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as clear:
         try:

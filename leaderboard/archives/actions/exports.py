@@ -20,7 +20,7 @@ from leaderboard.work_queue.work import Work
 
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 WAITING = ArchiveExport.objects.select_related("benchmark__dataset", "requested_by")
-TELLS_EVERY = 1.0
+PROGRESS_SECONDS = 1.0
 """Seconds between two updates of the progress text."""
 
 
@@ -67,7 +67,7 @@ def remove(*, export: ArchiveExport, by: User) -> None:
     _forget(export)
 
 
-def fetched(*, export: ArchiveExport, by: User) -> None:
+def record_download(*, export: ArchiveExport, by: User) -> None:
     """Record that the requester downloads the file."""
     AuditEntry.record("export.downloaded", export.benchmark, by=by, sha256=export.sha256)
 
@@ -79,7 +79,7 @@ def _write(lease: Lease[ArchiveExport]) -> None:
     with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         path = Path(folder) / "archive.zip"
         # In a thread, hence on its own connection: the writer's connection is in a snapshot transaction.
-        with Heartbeat(seconds=TELLS_EVERY, beat=lambda: bool(lease.rows().update(told=list(lines)))):
+        with Heartbeat(seconds=PROGRESS_SECONDS, beat=lambda: bool(lease.rows().update(told=list(lines)))):
             writing.write(benchmark=row.benchmark, to=path, keys=keys, by=row.requested_by, say=lines.append)
         with path.open("rb") as archive:
             digest = hashlib.file_digest(archive, "sha256").hexdigest()

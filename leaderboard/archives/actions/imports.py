@@ -39,7 +39,7 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveArrival:
             heading="No more archives can wait",
         )
     with _as_path(file.file) as path:
-        head = _refusing(reading.look_at, path)
+        head = _refusing(reading.read_head, path)
     file.seek(0)
     arrival = ArchiveArrival(
         name=(file.name or "archive.zip")[-255:],
@@ -61,7 +61,7 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveArrival:
     return arrival
 
 
-def in_the_way(arrival: ArchiveArrival) -> list[str]:
+def find_conflicts(arrival: ArchiveArrival) -> list[str]:
     """List conflicts visible in the readable part; further ones are found when the closed part is opened."""
     slug = str(arrival.head["slug"])
     conflicts = []
@@ -74,7 +74,7 @@ def in_the_way(arrival: ArchiveArrival) -> list[str]:
     return conflicts
 
 
-def take(*, arrival: ArchiveArrival, key: str, by: User) -> reading.Taken:
+def import_upload(*, arrival: ArchiveArrival, key: str, by: User) -> reading.Imported:
     """Import an archive completely or not at all; return its benchmark and renamed accounts.
 
     key: secret key of one of the archive's recipients; it is never stored. Raises Refused: INVALID_NAME for a wrong
@@ -86,8 +86,8 @@ def take(*, arrival: ArchiveArrival, key: str, by: User) -> reading.Taken:
         with opened(arrival.file) as stored:
             check_digest(stored, arrival.sha256)
             with _as_path(stored) as path:
-                result: reading.Taken = _refusing(
-                    reading.take_in, archive=path, keys=keys, by=by, say=lambda line: None
+                result: reading.Imported = _refusing(
+                    reading.import_contents, archive=path, keys=keys, by=by, say=lambda line: None
                 )
     except encryption.KeyFault as fault:
         raise Refused(Code.INVALID_NAME, f"The key cannot be used: {fault}. Nothing was changed.") from None
@@ -118,7 +118,7 @@ def _refusing(read: Any, *args: Any, **named: Any) -> Any:
     try:
         return read(*args, **named)
     except reading.ArchiveFault as fault:
-        code = Code.NAME_TAKEN if isinstance(fault, reading.ThereAlready) else Code.INVALID_NAME
+        code = Code.NAME_TAKEN if isinstance(fault, reading.ConflictFault) else Code.INVALID_NAME
         lines = "; ".join(fault.lines[:20])
         raise Refused(code, f"Nothing was changed. {lines[:1].upper()}{lines[1:]}.") from None
     except reading.DAMAGED as error:

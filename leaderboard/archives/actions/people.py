@@ -16,21 +16,21 @@ _STEM = _LONGEST_NAME - 7
 """Maximum length of a user name before a number is appended."""
 
 
-def known(fields: Line, _: Renumbered) -> User | None:
+def find_user(fields: Line, _: Renumbered) -> User | None:
     """Find a user by address and name, or by address and the name given at an earlier import."""
     numbered = rf"^{re.escape(fields['username'][:_STEM])}-\d+$"
     names = Q(username=fields["username"]) | Q(username__regex=numbered)
     return User.objects.filter(names, email__iexact=fields["email"]).first()
 
 
-def in_the_way(fields: Line, numbers: Renumbered) -> str:
+def address_conflict(fields: Line, numbers: Renumbered) -> str:
     """Describe a conflict of mail addresses, which are unique; a taken name is no conflict."""
-    if known(fields, numbers) or not User.objects.filter(email__iexact=fields["email"]).exists():
+    if find_user(fields, numbers) or not User.objects.filter(email__iexact=fields["email"]).exists():
         return ""
     return f"the account {fields['username']}: its mail address belongs to an account of another name here"
 
 
-def as_strangers(lines: list[Line]) -> list[tuple[str, str]]:
+def prepare_users(lines: list[Line]) -> list[tuple[str, str]]:
     """Prepare users without a password or rights; they reset their password by mail. A taken name becomes NAME-2 etc.
     Return (name in the archive, name here) of each renamed user."""
     names = {line["fields"]["username"].casefold() for line in lines}

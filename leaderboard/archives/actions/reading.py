@@ -47,7 +47,7 @@ class ArchiveFault(Exception):
         self.lines = lines
 
 
-class ThereAlready(ArchiveFault):
+class ConflictFault(ArchiveFault):
     """A row of the archive conflicts with another one on this server."""
 
 
@@ -64,14 +64,14 @@ class Head(msgspec.Struct):
     rows: dict[str, int]
 
 
-class Taken(NamedTuple):
+class Imported(NamedTuple):
     """The result of an import. renamed: (name in the archive, name here) of each account whose name was taken."""
 
     benchmark: Benchmark
     renamed: list[tuple[str, str]]
 
 
-def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, say: Say) -> Taken:
+def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, say: Say) -> Imported:
     """Import the benchmark with everything in the archive: rows, files and the order of releases.
 
     Primary keys are preserved if they are free, otherwise replaced. Users are matched by name and mail address (a
@@ -88,7 +88,7 @@ def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, 
             )
         with (
             outer.open(head.closed) as sealed,
-            encryption.unsealed(sealed, keys) as clear,
+            encryption.decrypted_reader(sealed, keys) as clear,
             ZipFile(clear) as closed,
             _files_kept() as stored_files,
             transaction.atomic(),
@@ -99,10 +99,10 @@ def take_in(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, 
             _count_on(numbers)
             AuditEntry.record("benchmark.imported", benchmark, by=by, archive=head.slug, renamed=dict(renamed))
     say(f"{benchmark.slug}: as it was, {sum(head.rows.values()):,} rows")
-    return Taken(benchmark, renamed)
+    return Imported(benchmark, renamed)
 
 
-def look_at(archive: Path) -> Head:
+def read_head(archive: Path) -> Head:
     """Return the head of an archive's readable part, verified, without importing. Raises ArchiveFault."""
     with _opened(archive) as outer:
         return _head(outer)
@@ -142,7 +142,7 @@ def _rows(
     """Import all tables; return (key here by key in the archive, by model; renamed accounts)."""
     renamed: list[tuple[str, str]] = []
     numbers: dict[type[Model], dict[Any, Any]] = {}
-    there_already: conflicts.There = {}
+    there_already: conflicts.ExistingKeys = {}
     decided_in: set[str] = set()
     models: tuple[type[Model], ...] = (User, *tables.TABLES, AuditEntry)
     for model in models:
@@ -154,25 +154,25 @@ def _rows(
             _check(model, lines)
             in_the_way = conflicts.conflicts(model, lines, numbers)
             if in_the_way:
-                raise ThereAlready(*in_the_way)
-            same = conflicts.same(model, lines, numbers)
+                raise ConflictFault(*in_the_way)
+            same = conflicts.existing_rows(model, lines, numbers)
             numbers[model] |= same
             there_already[model] |= same.keys()
             if model in tables.WHERE_DECIDED:
                 decided_in |= {str(line["pk"]) for line in lines}
-            new = conflicts.to_come(model, lines, there_already, decided_in)
+            new = conflicts.rows_to_insert(model, lines, there_already, decided_in)
             if room or model is User:  # all users are mapped, so that none becomes another one: see `rows.renumbered`
                 numbers[model] |= {line["pk"]: line["pk"] + room for line in new}
-            new = [rows.renumbered(model, line, numbers) for line in new]
+            new = [rows.renumber(model, line, numbers) for line in new]
             if model is AuditEntry:
-                new = conflicts.not_yet_told([_of_subject(line, numbers) for line in new])
+                new = conflicts.new_acts([_of_subject(line, numbers) for line in new])
             if model is User:
-                strangers = people.as_strangers(new)
+                strangers = people.prepare_users(new)
                 renamed += strangers
                 for name, free in strangers:
                     say(f"the account {name} comes as {free}: somebody else has its name here")
             _files(closed, model, new, stored_files)
-            n += rows.inserted(model, new)
+            n += rows.insert_rows(model, new)
         if n:
             say(f"{model._meta.verbose_name_plural}: {n:,}")
     return numbers, renamed

@@ -22,7 +22,7 @@ Renumbered = Mapping[type[Model], Mapping[Any, Any]]
 """By model: key in the archive -> key here."""
 
 
-def written(rows: Iterable[Model]) -> Iterator[bytes]:
+def serialize_rows(rows: Iterable[Model]) -> Iterator[bytes]:
     """Serialize each row as a line, without loss: microseconds and all digits are preserved."""
     for row in rows:
         (line,) = serializers.serialize("python", [row], fields=OF_A_PERSON if isinstance(row, User) else None)
@@ -34,7 +34,7 @@ def read(lines: Iterable[bytes]) -> Iterator[Line]:
     return (msgspec.json.decode(line) for line in lines)
 
 
-def renumbered(model: type[Model], line: Line, numbers: Renumbered) -> Line:
+def renumber(model: type[Model], line: Line, numbers: Renumbered) -> Line:
     """Return the line with its own key and its foreign keys replaced by this server's.
 
     Raises KeyError for a user missing from `numbers`: that key may be another user's here. An audit entry's actor
@@ -54,7 +54,7 @@ def renumbered(model: type[Model], line: Line, numbers: Renumbered) -> Line:
     return {**line, "pk": _here(numbers, model, line["pk"]), "fields": fields}
 
 
-def inserted(model: type[Model], lines: Iterable[Line]) -> int:
+def insert_rows(model: type[Model], lines: Iterable[Line]) -> int:
     """Insert rows exactly as serialized; return their number."""
     objects = list(serializers.deserialize("python", list(lines)))
     if any(getattr(field, "auto_now", False) or getattr(field, "auto_now_add", False) for field in _fields(model)):

@@ -63,7 +63,7 @@ def _write(archive: ZipFile, benchmark: Benchmark, keys: Sequence[x25519.Recipie
     if keys:
         with (
             archive.open(_not_deflated(CLOSED), "w", force_zip64=True) as sealed,
-            encryption.sealed(sealed, keys) as stream,
+            encryption.encrypted_writer(sealed, keys) as stream,
             ZipFile(stream, "w", ZIP_DEFLATED) as closed,
         ):
             counted = _closed(closed, benchmark, say)
@@ -144,7 +144,7 @@ def _table(closed: ZipFile, model: type[Model], table_rows: Iterable[Model], cou
     name = str(model._meta.model_name)
     counts[name] = 0
     with closed.open(f"tables/{name}.jsonl", "w", force_zip64=True) as member:
-        for line in rows.written(table_rows):
+        for line in rows.serialize_rows(table_rows):
             member.write(line)
             counts[name] += 1
 

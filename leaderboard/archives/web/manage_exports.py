@@ -61,7 +61,7 @@ def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
     export = _mine_or_404(request, slug, pk)
     if export.state != State.DONE or not export.file.storage.exists(str(export.file.name)):
         raise Http404("no archive")
-    exports.fetched(export=export, by=request.user)
+    exports.record_download(export=export, by=request.user)
     name = f"{slug}-{export.finished_at:%Y-%m-%d-%H%M}.zip"
     return FileResponse(export.file.open("rb"), as_attachment=True, filename=name, content_type="application/zip")
 

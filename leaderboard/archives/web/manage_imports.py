@@ -63,7 +63,7 @@ def arrival(request: PersonRequest, pk: int) -> HttpResponse:
     refusal = None
     if form.is_valid():
         try:
-            result = imports.take(arrival=row, key=form.cleaned_data["key"], by=request.user)
+            result = imports.import_upload(arrival=row, key=form.cleaned_data["key"], by=request.user)
             messages.success(request, f"{result.benchmark.title} is here, as it was.")
             if result.renamed:
                 messages.info(request, _in_words(result.renamed))
@@ -76,7 +76,7 @@ def arrival(request: PersonRequest, pk: int) -> HttpResponse:
         "boards": [name for name in readable if name.startswith("boards/")],
         "files": [name for name in readable if not name.startswith("boards/")],
         "rows": [(name, n) for name, n in row.head["rows"].items() if n],
-        "in_the_way": imports.in_the_way(row),
+        "in_the_way": imports.find_conflicts(row),
         "form": form,
         "refusal": refusal,
     }

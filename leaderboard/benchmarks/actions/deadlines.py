@@ -57,7 +57,7 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
 
 def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
     if closes_at <= before:
-        date = time_zones.in_words(before, phase.time_zone)
+        date = time_zones.describe(before, phase.time_zone)
         raise Refused(Code.INVALID_NAME, f"It closes {date}; expected a later end: a deadline is not moved earlier.")
     if closes_at <= timezone.now():
         raise Refused(Code.INVALID_NAME, "That moment has passed; expected one to come.")
@@ -69,7 +69,7 @@ def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
             Code.NOT_TAKEN, "This phase is opened: its finals are scored.", heading="The deadline was not moved"
         )
     if team is not None and phase.sealed_until is not None and closes_at > phase.sealed_until:
-        date = time_zones.in_words(phase.sealed_until, phase.time_zone)
+        date = time_zones.describe(phase.sealed_until, phase.time_zone)
         raise Refused(Code.INVALID_NAME, f"The phase is opened {date}, and scored then; expected an end before.")
 
 

@@ -31,7 +31,7 @@ from leaderboard.work_queue import worker_status
 
 @needs("desk.open")
 @require_safe
-def desk(request: PersonRequest) -> HttpResponse:
+def index(request: PersonRequest) -> HttpResponse:
     """List the user's benchmarks; all of them for curators."""
     rows = Benchmark.objects.all() if request.user.is_curator else request.user.benchmarks.all()
     rows = rows.annotate(

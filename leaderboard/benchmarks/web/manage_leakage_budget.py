@@ -22,7 +22,7 @@ TEAMS = 50
 @login_required
 @never_cache
 @require_safe
-def information(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+def leakage_budget(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Show the budget of a phase, and of other phases that reveal scores on the same groups."""
     phase_row = managed_phase_or_404(request.user, slug, phase)
     budget = budget_of(phase_row)
@@ -37,7 +37,7 @@ def information(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
         "n_teams": len(teams),
         "others": others_on(phase_row),
         "quota": quota_of(phase=phase_row, team=None),
-        "by_default": sealed_phases.by_default(phase_row) if phase_row.is_sealed else [],
+        "by_default": sealed_phases.default_finals(phase_row) if phase_row.is_sealed else [],
         "chosen": phase_row.finals.select_related("submission__system", "team", "chosen_by").order_by("team__name"),
     }
     return render(request, "benchmarks/manage_leakage_budget.html", context)

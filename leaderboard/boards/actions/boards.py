@@ -77,7 +77,7 @@ def revise(changed: models.QuerySet[Leaderboard]) -> None:
     changed.update(revision=F("revision") + 1)
 
 
-def stand(*, board: Leaderboard, system: System, release: Release) -> bool:
+def upsert_standing(*, board: Leaderboard, system: System, release: Release) -> bool:
     """Update a system's standing after a release; return True if this release represents the system.
 
     The submission that the team chose represents the system, else the best one; of equals, the one received first. A
@@ -104,7 +104,7 @@ def stand(*, board: Leaderboard, system: System, release: Release) -> bool:
     return created or better
 
 
-def stand_again(board: Leaderboard, system: System) -> bool:
+def recompute_standing(board: Leaderboard, system: System) -> bool:
     """Choose again which of a system's visible releases represents it on a board; without one it leaves the board.
 
     Return True if its release changed or it left. The caller holds a lock on the phase's row, and ranks the board.

@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from leaderboard.boards.api import csv, query_parameters
 from leaderboard.boards.api.reported_serializers import ReportedShape, reported
 from leaderboard.boards.api.request import asked_for, stem
-from leaderboard.boards.queries import Cell, Key, Ranges, Row, columns
+from leaderboard.boards.queries import Key, Ranges, Row, ShownScore, columns
 from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.etag import tagged
@@ -185,6 +185,6 @@ def _rows(rows: Iterable[Row], keys: Iterable[Key]) -> list[dict[str, Any]]:
     ]
 
 
-def _score(measure: str, on: dict[str, str], cell: Cell) -> dict[str, Any]:
+def _score(measure: str, on: dict[str, str], cell: ShownScore) -> dict[str, Any]:
     value, low, high, n = cell
     return {"measure": measure, "slice": on, "value": value, "low": low, "high": high, "n": n}

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from leaderboard.boards.api import query_parameters
 from leaderboard.boards.api.boards import CONDITIONAL
 from leaderboard.boards.queries import Row, by_primary, lookup
-from leaderboard.boards.queries.plots import Drawn, drawn_of, tells_drawings
+from leaderboard.boards.queries.plots import ShownPlot, plots_of, shows_plots
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages
 from leaderboard.core.api.serializers import errors
@@ -90,17 +90,17 @@ class DrawingsView(View):
         """List the plot data of a board's systems, best first. ROC curves, rank agreement with human ratings, pairs."""
         version = query_parameters.version(query_parameters.read(query_parameters.ComparisonQuery, request))
         board = lookup.board_or_404(request.user, slug, phase, within=(), **version)
-        is_revealed = tells_drawings(board)
+        is_revealed = shows_plots(board)
         pages = Pages()
         page: list[Row] = pages.paginate_queryset(by_primary(board) if is_revealed else [], request, view=self) or []
-        plot_data = drawn_of(board, page)
+        plot_data = plots_of(board, page)
         items = [_shape(row, plot_data.get(row.run_id) if row.run_id else None) for row in page]
         response = pages.get_paginated_response(DrawnShape(items, many=True).data)
         response.data |= {"told": is_revealed}
         return response
 
 
-def _shape(row: Row, drawn: Drawn | None) -> dict[str, Any]:
+def _shape(row: Row, drawn: ShownPlot | None) -> dict[str, Any]:
     return {
         "system": row.system,
         "team": row.team,

@@ -8,7 +8,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from leaderboard.boards.api import column_choice, query_parameters
-from leaderboard.boards.queries import AskedError, Board, Key, Page, asked, lookup, page_of
+from leaderboard.boards.queries import Board, InvalidQuery, Key, Page, lookup, page_of, parse
 
 EVERYTHING = 1_000_000
 """Page size larger than any board."""
@@ -23,8 +23,8 @@ def asked_for(request: Request, slug: str, phase: str, *, paged: bool = False) -
     try:
         board = lookup.head_or_404(request.user, slug, phase, as_of=query["as_of"], **query_parameters.version(query))
         params = request.query_params.dict()
-        wanted = asked(board, params if paged else {**params, "page": "", "page_size": ""})
-    except AskedError as error:
+        wanted = parse(board, params if paged else {**params, "page": "", "page_size": ""})
+    except InvalidQuery as error:
         raise ValidationError({error.parameter: error.text}) from error
     column_choice.check(board, measures=query["measure"], slices=query["slices"])
     within = None if column_choice.ALL in query["slices"] else tuple(query["slices"])

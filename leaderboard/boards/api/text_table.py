@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluator.statistics import confidence
-from leaderboard.boards.queries import Board, Cell, Key, Row, label
+from leaderboard.boards.queries import Board, Key, Row, ShownScore, label
 from leaderboard.boards.queries import columns as row_columns
 from leaderboard.boards.queries.columns import RowColumn
 
@@ -65,7 +65,7 @@ def _heading(board: Board, key: Key) -> str:
     return label(key) if n is None else f"{label(key)}, n {n}"
 
 
-def _texts(cell: Cell) -> tuple[str, str]:
+def _texts(cell: ShownScore) -> tuple[str, str]:
     if cell.value is None:
         return "", ""
     ends = "" if cell.low is None or cell.high is None else f"[{_number(cell.low)}, {_number(cell.high)}]"

@@ -3,30 +3,40 @@
 from leaderboard.boards.queries.board import Board, Pair, Ranges, SliceValue, Summary, Version, by_primary, n_groups_of
 from leaderboard.boards.queries.paging import Page, head_asked, page_of
 from leaderboard.boards.queries.reading import board_of
-from leaderboard.boards.queries.request import MOST_ROWS, PAGE_SIZE, AskedError, Column, Wanted, asked
-from leaderboard.boards.queries.rows import NO_CELL, WHOLE, Cell, Key, Row, Slice, in_order, label, shown, slice_of
+from leaderboard.boards.queries.request import MOST_ROWS, PAGE_SIZE, BoardQuery, Column, InvalidQuery, parse
+from leaderboard.boards.queries.rows import (
+    NO_SCORE,
+    WHOLE,
+    Key,
+    Row,
+    ShownScore,
+    Slice,
+    in_order,
+    label,
+    shown,
+    slice_of,
+)
 from leaderboard.boards.queries.visible_boards import frozen_boards
 
 __all__ = [
     "MOST_ROWS",
-    "NO_CELL",
+    "NO_SCORE",
     "PAGE_SIZE",
     "WHOLE",
-    "AskedError",
     "Board",
-    "Cell",
+    "BoardQuery",
     "Column",
+    "InvalidQuery",
     "Key",
     "Page",
     "Pair",
     "Ranges",
     "Row",
+    "ShownScore",
     "Slice",
     "SliceValue",
     "Summary",
     "Version",
-    "Wanted",
-    "asked",
     "board_of",
     "by_primary",
     "frozen_boards",
@@ -35,6 +45,7 @@ __all__ = [
     "label",
     "n_groups_of",
     "page_of",
+    "parse",
     "shown",
     "slice_of",
 ]

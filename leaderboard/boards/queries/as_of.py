@@ -27,9 +27,9 @@ from django.utils import timezone
 from leaderboard.boards.disclosure.policies import lets_choose
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.board import Board, Version
-from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, cells_of, made, places_in, shared_by
+from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, cells_of, indices_of_slices, made, shared_by
 from leaderboard.boards.queries.representative import Told, ranked
-from leaderboard.boards.queries.request import AskedError
+from leaderboard.boards.queries.request import InvalidQuery
 from leaderboard.boards.queries.rows import Row
 from leaderboard.boards.queries.visible_boards import shown_board
 from leaderboard.models import (
@@ -86,7 +86,7 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
         (ranks.get(line[0]), None, None, out.get(line[0], ""), *line)
         for line in Release.objects.filter(pk__in=releases).values_list(*_FIELDS, *as_text(*_TEXTS))
     ]
-    places = places_in(board.phase, lines)
+    places = indices_of_slices(board.phase, lines)
     cells = cells_of(releases, within)
     return made(board.phase, lines, cells, shared=shared_by(lines), places=places, reader=reader)
 
@@ -213,7 +213,7 @@ def day_in(text: str) -> date | None:
     except ValueError:
         day = None
     if day is None:
-        raise AskedError("as_of", f'"{text}" is no day, expected one such as {today.isoformat()}.')
+        raise InvalidQuery("as_of", f'"{text}" is no day, expected one such as {today.isoformat()}.')
     if day > today:
-        raise AskedError("as_of", f'"{text}" is to come, expected a day until {today.isoformat()}.')
+        raise InvalidQuery("as_of", f'"{text}" is to come, expected a day until {today.isoformat()}.')
     return day

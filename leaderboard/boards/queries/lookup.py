@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404
 from leaderboard.boards.queries.board import Board, Version
 from leaderboard.boards.queries.paging import head_asked
 from leaderboard.boards.queries.reading import board_of
-from leaderboard.core.compiled_queries import Prepared
+from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.core.refusal import NotFound
 from leaderboard.models import Benchmark, Phase, Split
 
@@ -25,7 +25,7 @@ def _phases(**filters: Any) -> QuerySet[Phase]:
     return Phase.objects.select_related("benchmark__dataset", "split__dataset", "scorer").filter(**filters)
 
 
-PUBLIC_PHASE = Prepared(
+PUBLIC_PHASE = PreparedQuery(
     lambda slug, phase: _phases(benchmark__state=Benchmark.State.PUBLIC, benchmark__slug=slug, slug=phase), str, str
 )
 

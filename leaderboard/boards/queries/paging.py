@@ -18,10 +18,10 @@ from leaderboard.boards.queries.as_of import day_in, head_at, rows_at
 from leaderboard.boards.queries.board import Board, Summary, Version
 from leaderboard.boards.queries.columns import SORTABLE
 from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, cells_of, head_of, made, read_json
-from leaderboard.boards.queries.request import Column, Wanted, applied
+from leaderboard.boards.queries.request import BoardQuery, Column, applied
 from leaderboard.boards.queries.rows import Slice, cells_on, key_of
-from leaderboard.core.compiled_queries import Prepared
-from leaderboard.core.names.anonymous import told_names
+from leaderboard.core.compiled_queries import PreparedQuery
+from leaderboard.core.names.anonymous import display_names
 from leaderboard.models import Phase, Standing
 
 NAMES = ("system", "team")
@@ -36,7 +36,7 @@ class Page:
     """board: with the rows of this page only, in order. n: number of rows on all pages, after filtering."""
 
     board: Board
-    wanted: Wanted
+    wanted: BoardQuery
     n: int
 
     @property
@@ -59,7 +59,7 @@ def head_asked(phase: Phase, as_of: str, version: Version | None = None) -> Boar
     return head_of(phase, version) if day is None else head_at(phase, day, version)
 
 
-def page_of(board: Board, wanted: Wanted, *, within: Collection[str] | None = (), reader: Any = None) -> Page:
+def page_of(board: Board, wanted: BoardQuery, *, within: Collection[str] | None = (), reader: Any = None) -> Page:
     """Return a page of a board that was read without rows.
 
     within: dimensions whose slices are read in addition to the requested one; None: all.
@@ -85,18 +85,18 @@ def page_of(board: Board, wanted: Wanted, *, within: Collection[str] | None = ()
 
 
 @lru_cache(maxsize=256)
-def _all_of(wanted: Wanted) -> Prepared[Any]:
+def _all_of(wanted: BoardQuery) -> PreparedQuery[Any]:
     """Return a compiled query from a board's pk to the lines of a page that is the same for all readers."""
-    return Prepared(lambda board: _lines(_sliced(Standing.objects.filter(leaderboard=board), wanted), wanted), int)
+    return PreparedQuery(lambda board: _lines(_sliced(Standing.objects.filter(leaderboard=board), wanted), wanted), int)
 
 
-def _lines(standings: Rows, wanted: Wanted) -> Rows:
+def _lines(standings: Rows, wanted: BoardQuery) -> Rows:
     start = (wanted.page - 1) * wanted.size
     lines = _ordered(standings, wanted).values_list(*FIELDS, *as_text(*TEXTS, "here__cells"))
     return lines[start : start + wanted.size]
 
 
-def _past(board: Board, wanted: Wanted, within: Collection[str] | None, reader: Any) -> Page:
+def _past(board: Board, wanted: BoardQuery, within: Collection[str] | None, reader: Any) -> Page:
     """Return a page of a board as of a past day, for which the database holds no standings."""
     dimensions = None if within is None else {*within, *wanted.dimensions}
     all_rows = rows_at(board, within=dimensions, reader=reader)
@@ -106,7 +106,7 @@ def _past(board: Board, wanted: Wanted, within: Collection[str] | None, reader: 
     return Page(paged, wanted, len(rows))
 
 
-def _sliced(standings: Rows, wanted: Wanted) -> Rows:
+def _sliced(standings: Rows, wanted: BoardQuery) -> Rows:
     """Join standings with their scores on the shown slice (`here`), and on those that are sorted and filtered by."""
     standings = standings.alias(here=_slice_relation(wanted.slice_))
     for alias, column in (("sorted", wanted.sort), ("bounded", wanted.by)):
@@ -119,7 +119,7 @@ def _slice_relation(slice_: Slice) -> FilteredRelation:
     return FilteredRelation("release__slices", condition=Q(release__slices__slice_key=key_of(slice_)))
 
 
-def _valued(standings: Rows, wanted: Wanted, column: Column, alias: str) -> Rows:
+def _valued(standings: Rows, wanted: BoardQuery, column: Column, alias: str) -> Rows:
     """Add the number of a score or cost column under `alias`; plain columns need none."""
     if column.key is not None:
         measure, slice_ = column.key
@@ -138,14 +138,14 @@ def _number(key: str, of: Combinable | KeyTransform) -> Cast:
     return Cast(NullIf(KeyTextTransform(key, of), Value("null")), FloatField())
 
 
-def _named(standings: Rows, board: Board, wanted: Wanted, reader: Any) -> Rows:
+def _named(standings: Rows, board: Board, wanted: BoardQuery, reader: Any) -> Rows:
     """Add the names that the reader is shown, if the query uses names: it must never match or sort by a hidden one."""
     if not wanted.words and wanted.sort.name not in NAMES:
         return standings
-    return standings.alias(**told_names(reader, board.phase.benchmark, "system"))
+    return standings.alias(**display_names(reader, board.phase.benchmark, "system"))
 
 
-def _filtered(standings: Rows, wanted: Wanted) -> Rows:
+def _filtered(standings: Rows, wanted: BoardQuery) -> Rows:
     if wanted.kind:
         standings = standings.filter(system__kind=wanted.kind)
     if wanted.track:
@@ -158,7 +158,7 @@ def _filtered(standings: Rows, wanted: Wanted) -> Rows:
     return standings if most is None else standings.filter(bounded__lte=most)
 
 
-def _ordered(standings: Rows, wanted: Wanted) -> Rows:
+def _ordered(standings: Rows, wanted: BoardQuery) -> Rows:
     """Order as `in_order` does: rows without a value last, then disqualified ones; ties by when they were received."""
     column = wanted.sort
     path = SORTABLE[column.name].path if column.name in SORTABLE else "sorted"

@@ -75,7 +75,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ShownPlot:
     """The revealed plot data of one run."""
 
     curves: Mapping[Slice, Curve]
@@ -83,31 +83,31 @@ class Drawn:
     pairs: Pairs | None
 
 
-def tells_drawings(board: Board) -> bool:
+def shows_plots(board: Board) -> bool:
     """Return True if the phase's current policy reveals plot data; a stricter policy hides what was shown before."""
     return board.leaderboard is not None and reveals_drawings(board.phase)
 
 
-def drawn_of(board: Board, rows: Iterable[Row]) -> dict[UUID, Drawn]:
+def plots_of(board: Board, rows: Iterable[Row]) -> dict[UUID, ShownPlot]:
     """Return the revealed plot data of these rows by run; older runs have none stored."""
-    if not tells_drawings(board):
+    if not shows_plots(board):
         return {}
     runs = [row.run_id for row in rows if row.run_id is not None]
     contents = Drawing.objects.filter(release__run__in=runs).values_list("release__run", "content")
-    return {run: drawn(content) for run, content in contents}
+    return {run: plot_of(content) for run, content in contents}
 
 
 def with_drawings(board: Board) -> Collection[UUID]:
     """Return the runs of a board's rows that have revealed plot data."""
-    if not tells_drawings(board):
+    if not shows_plots(board):
         return ()
     runs = [row.run_id for row in board.rows if row.run_id is not None]
     return set(Drawing.objects.filter(release__run__in=runs).values_list("release__run", flat=True))
 
 
-def drawn(content: Mapping[str, Any]) -> Drawn:
+def plot_of(content: Mapping[str, Any]) -> ShownPlot:
     """Parse stored plot data."""
-    return Drawn(
+    return ShownPlot(
         curves={slice_of(curve["slice"]): Curve(curve["heights"]) for curve in content.get("curves", [])},
         grids={
             slice_of(grid["slice"]): Grid([Column(**column) for column in grid["columns"]])

@@ -16,10 +16,10 @@ from leaderboard.boards.disclosure import costs
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import tracks
 from leaderboard.boards.queries.board import Board, Summary, Version
-from leaderboard.boards.queries.rows import Cells, Row, cells_on, dimensions_of, slice_named
-from leaderboard.boards.queries.track_ranks import Places, places_of
+from leaderboard.boards.queries.rows import Row, ShownScores, cells_on, dimensions_of, slice_named
+from leaderboard.boards.queries.track_ranks import Places, ranks_of
 from leaderboard.boards.queries.visible_boards import shown_board
-from leaderboard.core.compiled_queries import Prepared, moment
+from leaderboard.core.compiled_queries import PreparedQuery, moment
 from leaderboard.core.names.anonymous import Shown, names_for
 from leaderboard.models import Leaderboard, Phase, ReleaseSlice, Standing, Submission, System, Team
 
@@ -46,7 +46,7 @@ def _counted(leaderboard: int) -> QuerySet[Standing, tuple[int, ...]]:
     ).values_list("n_rows", "n_ranked", "n_ranks", "n_competing", "n_costs")
 
 
-COUNTED = Prepared(_counted, int)
+COUNTED = PreparedQuery(_counted, int)
 
 MOST = 3
 """Maximum number of dimensions of a slice that `within` can select."""
@@ -98,7 +98,7 @@ def _shared(leaderboard: Leaderboard) -> frozenset[int]:
 
 def _places(leaderboard: Leaderboard) -> Places:
     ranked = leaderboard.standings.exclude(rank=None).order_by()
-    return places_of(ranked.values_list("release__submission__track", "rank"))
+    return ranks_of(ranked.values_list("release__submission__track", "rank"))
 
 
 def _cost_kinds(leaderboard: Leaderboard) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[s
     """
     lines = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
     cells = cells_of([line[5] for line in lines], within)
-    return made(phase, lines, cells, shared=shared_by(lines), places=places_in(phase, lines), reader=reader)
+    return made(phase, lines, cells, shared=shared_by(lines), places=indices_of_slices(phase, lines), reader=reader)
 
 
 def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
@@ -121,9 +121,9 @@ def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
     return {rank for rank, n in Counter(line[0] for line in lines if line[0] is not None).items() if n > 1}
 
 
-def places_in(phase: Phase, lines: Iterable[Sequence[Any]]) -> Places:
+def indices_of_slices(phase: Phase, lines: Iterable[Sequence[Any]]) -> Places:
     """Return the ranks within tracks, from lines of FIELDS that must be all of a board's."""
-    return places_of((line[TRACK], line[0]) for line in lines) if phase.tracks else {}
+    return ranks_of((line[TRACK], line[0]) for line in lines) if phase.tracks else {}
 
 
 def as_text(*names: str) -> list[Cast]:
@@ -134,7 +134,7 @@ def as_text(*names: str) -> list[Cast]:
 def made(
     phase: Phase,
     found: Iterable[Sequence[Any]],
-    cells: dict[int, Cells],
+    cells: dict[int, ShownScores],
     *,
     shared: Collection[int],
     places: Places,
@@ -181,12 +181,12 @@ def made(
     return rows
 
 
-def cells_of(releases: Collection[int], within: Collection[str] | None) -> dict[int, Cells]:
+def cells_of(releases: Collection[int], within: Collection[str] | None) -> dict[int, ShownScores]:
     """Return by release the scores of the whole and of slices by dimensions in `within`; None: of all slices."""
     slices = ReleaseSlice.objects.filter(release__in=releases)
     if within is not None:
         slices = slices.filter(dimensions__in=_combined(within))
-    cells: dict[int, Cells] = {}
+    cells: dict[int, ShownScores] = {}
     lines = slices.order_by("release", "pk").values_list("release_id", "slice_key", *as_text("cells"))
     for release, key, stored in lines:
         cells.setdefault(release, {}).update(cells_on(slice_named(key), read_json(stored)))

@@ -11,14 +11,14 @@ import structlog
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Key, slice_of
-from leaderboard.core.compiled_queries import Prepared
+from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import Benchmark, ReportedResult
 from leaderboard.models.reported_numbers import Value
 
 log = structlog.get_logger(__name__)
 NO_NUMBERS = (ValueError, RecursionError)
 """Raised when numbers are checked or read: JSON may have more digits or nesting than Python can read."""
-OF_A_BENCHMARK = Prepared(lambda benchmark: ReportedResult.objects.filter(benchmark=benchmark), int)
+OF_A_BENCHMARK = PreparedQuery(lambda benchmark: ReportedResult.objects.filter(benchmark=benchmark), int)
 
 
 @dataclass(frozen=True)

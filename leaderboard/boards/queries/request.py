@@ -18,7 +18,7 @@ PAGE_SIZE = 150
 MOST_ROWS = 500
 
 
-class AskedError(Exception):
+class InvalidQuery(Exception):
     """An invalid parameter for this board; the text says what was found and what was expected."""
 
     def __init__(self, parameter: str, text: str) -> None:
@@ -45,7 +45,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BoardQuery:
     """Parsed request parameters. slice_: the slice whose scores are shown.
 
     words: each must occur in a row's system or team name, as shown to the reader. bounds: of the column `by`,
@@ -74,7 +74,7 @@ class Wanted:
         return {name for slice_ in (self.slice_, *(on for _, on in keys)) for name, _ in slice_}
 
 
-def asked(board: Board, given: Mapping[str, str], sorting: Callable[[Column], bool] | None = None) -> Wanted:
+def parse(board: Board, given: Mapping[str, str], sorting: Callable[[Column], bool] | None = None) -> BoardQuery:
     """Parse the parameters slice, sort, kind, track, search, by, at_least, at_most, page and page_size.
 
     sorting: returns True for columns to sort in descending order; None: best first, reversed by a leading - of `sort`.
@@ -84,7 +84,7 @@ def asked(board: Board, given: Mapping[str, str], sorting: Callable[[Column], bo
     sort = given.get("sort", "")
     column = column_in(board, sort.removeprefix("-"), slice_) if sort else first_column(board, slice_)
     by, bounds = _bounds(board, given, slice_)
-    return Wanted(
+    return BoardQuery(
         sort=column,
         descending=sorting(column) if sorting else column.best_first != sort.startswith("-"),
         slice_=slice_,
@@ -98,14 +98,14 @@ def asked(board: Board, given: Mapping[str, str], sorting: Callable[[Column], bo
     )
 
 
-def applied(rows: Iterable[Row], wanted: Wanted) -> list[Row]:
+def applied(rows: Iterable[Row], wanted: BoardQuery) -> list[Row]:
     """Filter and sort rows in Python, for boards of past days, which the database cannot page. Returns all pages."""
     matches = [row for row in rows if _matches(wanted, row)]
     matches.sort(key=lambda row: (row.received_at, row.system_id))
     return in_order(matches, wanted.sort.value, descending=wanted.descending)
 
 
-def _matches(wanted: Wanted, row: Row) -> bool:
+def _matches(wanted: BoardQuery, row: Row) -> bool:
     names = (row.system.casefold(), row.team.casefold())
     if not all(any(word.casefold() in name for name in names) for word in wanted.words):
         return False
@@ -130,11 +130,11 @@ def column_in(board: Board, name: str, slice_: Slice = WHOLE, parameter: str = "
     measure, bracket, inner = name.partition("[")
     declared = board.measure(measure)
     if declared is None or (bracket and not inner.endswith("]")):
-        raise AskedError(parameter, _unknown(board, name))
+        raise InvalidQuery(parameter, _unknown(board, name))
     try:
         on = slice_in(board, inner[:-1], "=") if bracket else slice_
-    except AskedError:
-        raise AskedError(parameter, _unknown(board, name)) from None
+    except InvalidQuery:
+        raise InvalidQuery(parameter, _unknown(board, name)) from None
     return Column(name, (measure, on), declared.higher_is_better is not False)
 
 
@@ -148,7 +148,7 @@ def slice_in(board: Board, text: str, joint: str) -> Slice:
         part = _part(board, rest, joint)
         if part is None or part[0] in values_by_name:
             known = ", ".join(f"{name}{joint}{value}" for name, values in board.dimensions.items() for value in values)
-            raise AskedError("slice", f'"{text}" is no slice here, expected one of: {known or "none"}.')
+            raise InvalidQuery("slice", f'"{text}" is no slice here, expected one of: {known or "none"}.')
         values_by_name[part[0]] = part[1]
         rest = rest[len(joint.join(part)) + 1 :]
     return tuple(sorted(values_by_name.items()))
@@ -170,14 +170,14 @@ def _unknown(board: Board, name: str) -> str:
 
 def _kind(kind: str) -> str:
     if kind and kind not in System.Kind.values:
-        raise AskedError("kind", f'"{kind}" is no kind of system, expected one of: {", ".join(System.Kind.values)}.')
+        raise InvalidQuery("kind", f'"{kind}" is no kind of system, expected one of: {", ".join(System.Kind.values)}.')
     return kind
 
 
 def _track(board: Board, name: str) -> str:
     known = [track.name for track in tracks.of(board.phase)]
     if name and name not in known:
-        raise AskedError("track", f'"{name}" is no track here, expected one of: {", ".join(known) or "none"}.')
+        raise InvalidQuery("track", f'"{name}" is no track here, expected one of: {", ".join(known) or "none"}.')
     return name
 
 
@@ -189,7 +189,7 @@ def _bounds(
         return None, ends
     by = column_in(board, params["by"], slice_, "by") if params.get("by") else first_column(board, slice_)
     if by.key is None and by.name not in costs.KINDS:
-        raise AskedError("by", f'"{by.name}" holds no numbers to be bounded, expected a measure or a cost.')
+        raise InvalidQuery("by", f'"{by.name}" holds no numbers to be bounded, expected a measure or a cost.')
     return by, ends
 
 
@@ -202,7 +202,7 @@ def _number(params: Mapping[str, str], name: str) -> float | None:
     except ValueError:
         value = float("nan")
     if not isfinite(value):
-        raise AskedError(name, f'"{text}" is no number, expected one such as 0.5.')
+        raise InvalidQuery(name, f'"{text}" is no number, expected one such as 0.5.')
     return value
 
 
@@ -210,5 +210,5 @@ def _count(params: Mapping[str, str], name: str, default: int, most: int | None)
     text = params.get(name, "") or str(default)
     value = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     if value < 1 or (most is not None and value > most):
-        raise AskedError(name, f'"{text}" is no {name}, expected a number from 1{f" to {most}" if most else ""}.')
+        raise InvalidQuery(name, f'"{text}" is no {name}, expected a number from 1{f" to {most}" if most else ""}.')
     return value

@@ -19,7 +19,7 @@ Slice = tuple[tuple[str, str], ...]
 WHOLE: Slice = ()
 
 
-class Cell(NamedTuple):
+class ShownScore(NamedTuple):
     """One revealed score with its interval. value None: undefined there. low, high None: no interval. n: gold units."""
 
     value: float | None
@@ -28,13 +28,13 @@ class Cell(NamedTuple):
     n: int = 0
 
 
-NO_CELL = Cell(None)
+NO_SCORE = ShownScore(None)
 
 Key = tuple[str, Slice]
 """(measure, slice)."""
 
 
-Cells = dict[Key, Cell]
+ShownScores = dict[Key, ShownScore]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Row:
     received_at: datetime
     released_at: datetime
     warnings: Sequence[str]
-    cells: Mapping[Key, Cell]
+    cells: Mapping[Key, ShownScore]
     run_id: UUID | None = None
     rank_low: int | None = None
     rank_high: int | None = None
@@ -81,9 +81,9 @@ class Row:
     def competes(self) -> bool:
         return self.kind == System.Kind.PARTICIPANT and not self.disqualified
 
-    def cell(self, measure: str, slice_: Slice = WHOLE) -> Cell:
+    def cell(self, measure: str, slice_: Slice = WHOLE) -> ShownScore:
         """Return the revealed score, or one without a value."""
-        return self.cells.get((measure, slice_), NO_CELL)
+        return self.cells.get((measure, slice_), NO_SCORE)
 
     def spent(self, kind: str) -> float | None:
         """Return the cost of a kind in costs.KINDS, or None."""
@@ -134,6 +134,6 @@ def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def cells_on(slice_: Slice, stored: Mapping[str, Sequence[Any]]) -> Cells:
+def cells_on(slice_: Slice, stored: Mapping[str, Sequence[Any]]) -> ShownScores:
     """Build the scores of one slice from stored {measure: [value, low, high, n]}."""
-    return {(measure, slice_): Cell(*numbers) for measure, numbers in stored.items()}
+    return {(measure, slice_): ShownScore(*numbers) for measure, numbers in stored.items()}

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from leaderboard.boards.disclosure.policies import reveals_comparisons
-from leaderboard.boards.queries import Cell, board_state
+from leaderboard.boards.queries import ShownScore, board_state
 from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
 
 OF_A_RECEIPT = ("gold_version", "task", "task_version", "options", "code_sha256", "resamples", "seed", "packages")
@@ -17,12 +17,12 @@ OF_A_RECEIPT = ("gold_version", "task", "task_version", "options", "code_sha256"
 
 
 @dataclass(frozen=True)
-class Place:
+class BoardEntry:
     """A board that is or was shown, and the system's standing there."""
 
     standing: Standing
     phase: Phase
-    primary: Cell | None
+    primary: ShownScore | None
 
     @property
     def board(self) -> Leaderboard:
@@ -57,16 +57,16 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Told:
+class RevealedRun:
     """The revealed primary score of one run."""
 
     system_id: int
     submission_id: UUID
     at: datetime
-    cell: Cell
+    cell: ShownScore
 
 
-def places_of(system: System, reader: Any) -> list[Place]:
+def entries_of(system: System, reader: Any) -> list[BoardEntry]:
     """Return the system's standings on boards that the reader may see, current boards first, then the latest."""
     standings = Standing.objects.filter(
         system=system,
@@ -80,37 +80,37 @@ def places_of(system: System, reader: Any) -> list[Place]:
         "release__run",
         "release__submission",
     )
-    entries = [Place(row, row.leaderboard.phase, primary_cell(row.release)) for row in standings]
+    entries = [BoardEntry(row, row.leaderboard.phase, primary_cell(row.release)) for row in standings]
     entries.sort(key=lambda entry: entry.board.pk, reverse=True)
     entries.sort(key=lambda entry: not entry.is_current)
     return entries
 
 
-def primary_cell(release: Release) -> Cell | None:
+def primary_cell(release: Release) -> ShownScore | None:
     """Return the revealed overall score by the primary measure, or None."""
     for score in release.values:
         if score["measure"] == release.primary and not score["slice"] and score["value"] is not None:
-            return Cell(score["value"], score["low"], score["high"], score["n"])
+            return ShownScore(score["value"], score["low"], score["high"], score["n"])
     return None
 
 
-def told_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[Told]:
+def revealed_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[RevealedRun]:
     """Return the revealed primary scores of these systems on a board, in order of submission, without hidden ones."""
     releases = board_state.shown_releases(board).filter(submission__system__in=list(systems))
     scores = [
-        Told(release.submission.system_id, release.submission_id, release.submission.received_at, cell)
+        RevealedRun(release.submission.system_id, release.submission_id, release.submission.received_at, cell)
         for release in releases
         if (cell := primary_cell(release)) is not None
     ]
     return sorted(scores, key=lambda score: (score.at, str(score.submission_id)))
 
 
-def records(told: Iterable[Told], *, higher_is_better: bool = True) -> list[Told]:
+def records(told: Iterable[RevealedRun], *, higher_is_better: bool = True) -> list[RevealedRun]:
     """Return the scores that were better than all before them: for one system, those that everybody saw on its board.
 
     The others were never public.
     """
-    best: list[Told] = []
+    best: list[RevealedRun] = []
     for score in told:
         last = best[-1].cell.value if best else None
         value = score.cell.value

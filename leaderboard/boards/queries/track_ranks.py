@@ -9,7 +9,7 @@ Places = Mapping[tuple[str, int], tuple[int, bool]]
 """(track, rank on the whole board) -> (rank within the track, True if several systems of the track share it)."""
 
 
-def places_of(ranked: Iterable[tuple[str, int | None]]) -> Places:
+def ranks_of(ranked: Iterable[tuple[str, int | None]]) -> Places:
     """Return the ranks within tracks. ranked: track and rank (or None) of each system of a board.
 
     A system's rank within its track is 1 + the number of better systems there; ties on the board are ties there.

@@ -7,7 +7,7 @@ from functools import partial
 from django.db.models import QuerySet
 
 from leaderboard.boards.queries.board import Version
-from leaderboard.core.compiled_queries import Prepared
+from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.models import Leaderboard, Phase
 
 OF_A_BOARD = ("gold_version", "ranking")
@@ -18,8 +18,8 @@ def _in_state(state: Leaderboard.State, phase: int) -> QuerySet[Leaderboard]:
     return boards.order_by("-gold_version__number", "-task_version")
 
 
-CURRENT = Prepared(partial(_in_state, Leaderboard.State.CURRENT), int)
-FROZEN = Prepared(partial(_in_state, Leaderboard.State.FROZEN), int)
+CURRENT = PreparedQuery(partial(_in_state, Leaderboard.State.CURRENT), int)
+FROZEN = PreparedQuery(partial(_in_state, Leaderboard.State.FROZEN), int)
 
 
 def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | None:

@@ -23,7 +23,7 @@ from django.utils.http import parse_etags
 from django.views.decorators.http import conditional_page
 
 from leaderboard.core import response_cache
-from leaderboard.core.compiled_queries import Prepared, moment
+from leaderboard.core.compiled_queries import PreparedQuery, moment
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Standing
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -108,7 +108,7 @@ def _boards(slug: str, phase: str, at: datetime) -> QuerySet[Any, Any]:
     )
 
 
-BOARDS = Prepared(_boards, str, str, datetime)
+BOARDS = PreparedQuery(_boards, str, str, datetime)
 
 
 def _dates_passed(row: tuple[Any, ...], at: datetime) -> list[bool]:

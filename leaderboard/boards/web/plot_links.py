@@ -10,7 +10,7 @@ from evaluator.measures.auroc import Auroc
 from evaluator.measures.base import Measure
 from evaluator.measures.correlation import Spearman
 from leaderboard.boards.queries import Board
-from leaderboard.boards.queries.plots import tells_drawings
+from leaderboard.boards.queries.plots import shows_plots
 
 
 def separating(board: Board) -> Measure | None:
@@ -32,7 +32,7 @@ def is_symmetric(board: Board) -> bool:
 
 def drawings(board: Board) -> list[tuple[str, str]]:
     """Return (title, URL name) of the available plots; empty if the phase does not reveal plot data."""
-    if not tells_drawings(board):
+    if not shows_plots(board):
         return []
     plots = (
         ("Pairs", "pairs", is_symmetric(board)),

@@ -38,7 +38,7 @@ WAITING = SideBySide.objects.select_related(
 )
 
 
-class NotAsked(StrEnum):
+class NotAvailable(StrEnum):
     """Reasons why two runs have no row, in the order in which they are checked."""
 
     NOT_TOLD = "the phase tells no differences"
@@ -50,26 +50,26 @@ class NotAsked(StrEnum):
 
 def wanted(
     *, board: Leaderboard, a: UUID, b: UUID, may_ask: Callable[[], bool] = lambda: True
-) -> SideBySide | NotAsked:
+) -> SideBySide | NotAvailable:
     """Return the row of two runs, enqueueing a new one if needed, or the reason why none was created.
 
     `a` and `b` are runs that represent systems on `board`. may_ask: returns True if another comparison may be computed
     for this reader; called only if one would be.
     """
     if not reveals_comparisons(board.phase):
-        return NotAsked.NOT_TOLD
+        return NotAvailable.NOT_TOLD
     first, second = pairs.in_order(a, b)
     row = SideBySide.objects.filter(a=first, b=second).first()
     if row is not None:
-        return NotAsked.OUTDATED if row.reason == Reason.OUTDATED else row
+        return NotAvailable.OUTDATED if row.reason == Reason.OUTDATED else row
     if board.task_version != scorer_of_phase.of_board(board).version:
-        return NotAsked.OUTDATED
+        return NotAvailable.OUTDATED
     if Run.objects.filter(pk__in=(first, second)).exclude(outcomes="").count() < 2:
-        return NotAsked.NO_OUTCOMES
+        return NotAvailable.NO_OUTCOMES
     if not may_ask():
-        return NotAsked.TOO_OFTEN
+        return NotAvailable.TOO_OFTEN
     if SideBySide.objects.filter(state__in=(State.QUEUED, State.RUNNING)).count() >= MOST_WAITING:
-        return NotAsked.BUSY
+        return NotAvailable.BUSY
     at = timezone.now()
     try:
         with transaction.atomic():

@@ -11,7 +11,7 @@ import numpy as np
 
 from evaluator.statistics.multiple_testing import ALPHA, holm
 from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_counts, reveals_items
-from leaderboard.boards.queries import WHOLE, Cell, Key, Row, Slice, slice_of
+from leaderboard.boards.queries import WHOLE, Key, Row, ShownScore, Slice, slice_of
 from leaderboard.models import Phase, SideBySide
 
 
@@ -34,8 +34,8 @@ class Line:
 
     title: str
     slice: Slice
-    a: Cell
-    b: Cell
+    a: ShownScore
+    b: ShownScore
     difference: float | None = None
     low: float | None = None
     high: float | None = None

@@ -19,7 +19,7 @@ from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.etag import tagged
 from leaderboard.comparisons.queries.pairs import RankedPair, RankedPairs, ranked_pairs
-from leaderboard.comparisons.web.charts.critical_difference import apart_chart
+from leaderboard.comparisons.web.charts.critical_difference import significance_chart
 
 HEADS = ("a", "b", "difference", "low", "high", "p", "p_holm", "significant")
 MOST_SYSTEMS = 60
@@ -44,7 +44,7 @@ def significance(request: HttpRequest, slug: str, phase: str, **version: int) ->
     def differ(one: Row, other: Row) -> bool:
         return frozenset((one.system_id, other.system_id)) in different
 
-    chart = apart_chart(ranked, board.primary, differ)
+    chart = significance_chart(ranked, board.primary, differ)
     context: dict[str, Any] = {"chart": chart, "measure": board.primary}
     if download == "svg" and chart is not None:
         return svg_csv_download.as_svg(

@@ -16,13 +16,13 @@ from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_
 from leaderboard.boards.queries import WHOLE, Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.comparisons.actions.head_to_head import NotAsked, wanted
+from leaderboard.comparisons.actions.head_to_head import NotAvailable, wanted
 from leaderboard.comparisons.queries.head_to_head import Beside, Item, Line, beside
 from leaderboard.comparisons.web.charts.differences import Differences, differences
 from leaderboard.comparisons.web.rate_limit import Reader
 from leaderboard.models import SideBySide, State
 
-STATUS = {NotAsked.TOO_OFTEN: 429, NotAsked.BUSY: 503}
+STATUS = {NotAvailable.TOO_OFTEN: 429, NotAvailable.BUSY: 503}
 """HTTP status of pages to be retried later, by reason; they show the board's scores all the same."""
 RETRY_SECONDS = 60
 
@@ -68,11 +68,11 @@ def side_by_side(request: HttpRequest, slug: str, phase: str, **version: int) ->
         "tells_counts": reveals_counts(board.phase),
         "tells_items": reveals_items(board.phase),
     }
-    stored: SideBySide | NotAsked | None = None
+    stored: SideBySide | NotAvailable | None = None
     if chosen is not None and measure is not None:
         stored = _stored(request, board, *chosen)
         context |= _compared(board, *chosen, measure, stored)
-    status = STATUS.get(stored, 200) if isinstance(stored, NotAsked) else 200
+    status = STATUS.get(stored, 200) if isinstance(stored, NotAvailable) else 200
     response = render(request, "comparisons/head_to_head.html", context, status=status)
     if status != 200:
         response["Retry-After"] = str(RETRY_SECONDS)
@@ -93,7 +93,9 @@ def _chosen(request: HttpRequest, rows: Sequence[Row]) -> tuple[Row, Row] | None
     return a, b
 
 
-def _compared(board: Board, a: Row, b: Row, measure: Measure, stored: SideBySide | NotAsked | None) -> dict[str, Any]:
+def _compared(
+    board: Board, a: Row, b: Row, measure: Measure, stored: SideBySide | NotAvailable | None
+) -> dict[str, Any]:
     row = stored if isinstance(stored, SideBySide) else None
     pair = beside(board.phase, a, b, row if row and row.state == State.DONE else None)
     all_slices = [
@@ -119,7 +121,7 @@ def _compared(board: Board, a: Row, b: Row, measure: Measure, stored: SideBySide
         "computed": pair.computed,
         "state": row.state if row else "",
         "reason": row.get_reason_display() if row else "",
-        "not_asked": stored.name if isinstance(stored, NotAsked) else "",
+        "not_asked": stored.name if isinstance(stored, NotAvailable) else "",
         "items": _items(pair, measure),
     }
 
@@ -129,7 +131,7 @@ def _items(pair: Beside, measure: Measure) -> list[tuple[Row, Sequence[Item]]]:
     return [(pair.a, a_items), (pair.b, b_items)]
 
 
-def _stored(request: HttpRequest, board: Board, a: Row, b: Row) -> SideBySide | NotAsked | None:
+def _stored(request: HttpRequest, board: Board, a: Row, b: Row) -> SideBySide | NotAvailable | None:
     """Return the pair's row, enqueueing it if it is new, or the reason for having none.
 
     None: no board or runs, the same system twice, or a request other than GET.

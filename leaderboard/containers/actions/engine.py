@@ -38,10 +38,10 @@ __all__ = [
     "ImageMissingError",
     "KilledError",
     "SandboxError",
-    "ahead",
     "check",
     "checked_reference",
     "forget",
+    "health_check",
     "held",
     "load",
     "reap",
@@ -81,7 +81,7 @@ def sandbox() -> DockerSandbox:
     )
 
 
-def ahead() -> Mapping[str, Any]:
+def health_check() -> Mapping[str, Any]:
     """Run the health check and return the isolation layers and processors. Raises SandboxError: what to install."""
     return {**sandbox().layers(), "processors": sandbox().processors}
 

@@ -16,7 +16,7 @@ from leaderboard.models import AuditEntry, Image, Prediction, Reason, State
 from leaderboard.models.image import KEPT
 
 
-def kept(*, archive: File[bytes], sha256: str) -> Image:
+def get_or_store(*, archive: File[bytes], sha256: str) -> Image:
     """Get or create the image of an archive, which is stored once however often it is sent.
 
     sha256: of the archive's bytes. If the stored archive was deleted (after a rejection) or lost, it is stored again.
@@ -61,7 +61,7 @@ def drop_refused(image: Image) -> None:
         held.archive.storage.delete(str(held.archive.name))
 
 
-def forget_unused() -> int:
+def delete_unused() -> int:
     """Delete images older than KEPT that were neither submitted nor made a scorer; return their number."""
     old = Image.objects.filter(submissions=None, scorers=None, created_at__lt=timezone.now() - KEPT)
     deleted = 0

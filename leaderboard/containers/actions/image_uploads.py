@@ -102,7 +102,7 @@ def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
 def _image_of(upload: ImageUpload) -> Image:
     """Join the chunks and return their image. Raises Refused if the sha256 is not the announced one."""
     with chunked_upload.whole(upload, name="image.tar", what="archive", refuse=Code.INVALID_IMAGE) as (archive, sha256):
-        return image_files.kept(archive=archive, sha256=sha256)
+        return image_files.get_or_store(archive=archive, sha256=sha256)
 
 
 @transaction.atomic
@@ -116,4 +116,4 @@ def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
 
 def forget_old() -> int:
     """Discard idle uploads and orphaned chunks; return the number of uploads."""
-    return chunked_upload.forget_old(ImageUpload)
+    return chunked_upload.delete_idle(ImageUpload)

@@ -47,9 +47,11 @@ def submit(*, phase: Phase, system: System, image: Image, by: User, track: str =
 
 @transaction.atomic
 def _accept(*, phase: Phase, system: System, image: Image, by: User, track: str, note: str, at: datetime) -> Submission:
-    phase.split = submissions.locked_split(phase)
+    phase.split = submissions.lock_split(phase)
     submissions.check_in_use(phase)
-    submission = submissions.charged(phase=phase, system=system, by=by, track=track, note=note, at=at, image=image)
+    submission = submissions.create_and_charge(
+        phase=phase, system=system, by=by, track=track, note=note, at=at, image=image
+    )
     image_files.check_stored(image)
     submission.phase = phase
     run_system.queue(submission=submission)
@@ -64,7 +66,7 @@ def submit_archive(
     submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now(), track=track)
     check_takes_images(phase)
     check_size(phase, file.size or 0)
-    image = image_files.kept(archive=file, sha256=sha256_of(file))
+    image = image_files.get_or_store(archive=file, sha256=sha256_of(file))
     return submit(phase=phase, system=system, image=image, by=by, track=track, note=note)
 
 

@@ -163,12 +163,12 @@ def _problem(text: str) -> dict[str, Any]:
 def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
     """Finish the prediction and queue its run in one transaction. Locks the split, then the phase, like an upload."""
     phase = lease.row.submission.phase
-    submit.locked_split(phase)
+    submit.lock_split(phase)
     lease.finish(state=State.DONE, reason=Reason.NONE, stage="", **fields)
     gold = board_state.gold_of(phase)
     if gold is None:
         raise AlteredError("the split has lost its gold")
-    runs.arrived(phase=phase, prediction=Prediction.objects.get(pk=lease.row.pk), gold=gold)
+    runs.on_prediction_ready(phase=phase, prediction=Prediction.objects.get(pk=lease.row.pk), gold=gold)
 
 
 @transaction.atomic
@@ -229,6 +229,6 @@ WORK = Work(
     columns=StateColumns(stage=""),
     is_ready=lambda: workers.ready() and sandbox_client.answers(),
     marks_outdated=True,
-    on_renewal=workers.still_here,
+    on_renewal=workers.heartbeat,
     on_failure=_on_failure,
 )

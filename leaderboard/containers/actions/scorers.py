@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import Max
 
-from evaluator.custom_scorer.measures import declared
+from evaluator.custom_scorer.measures import check_declaration
 from evaluator.errors import UsageError
 from leaderboard.containers.actions import engine, image_files, images
 from leaderboard.core.refusal import Code, Refused
@@ -23,7 +23,7 @@ from leaderboard.scoring.actions import rescoring
 def check_declared(measures: Any, primary: str) -> None:
     """Raise Refused INVALID_NAME for an invalid declaration of measures."""
     try:
-        declared(measures, primary)
+        check_declaration(measures, primary)
     except UsageError as error:
         raise Refused(Code.INVALID_NAME, f"The measures do not fit: {error}.") from error
 
@@ -69,7 +69,7 @@ def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **describ
     check_manages(benchmark, by)
     check_declared(described["measures"], described["primary"])
     check_size(file.size or 0)
-    image = image_files.kept(archive=file, sha256=sha256_of(file))
+    image = image_files.get_or_store(archive=file, sha256=sha256_of(file))
     return add(benchmark=benchmark, image=image, by=by, **described)
 
 

@@ -31,7 +31,7 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
     if missing:
         return _say(queue=queue, ready=False, message=missing)
     try:
-        detail = dict(engine.ahead())
+        detail = dict(engine.health_check())
     except engine.SandboxError as error:
         return _say(queue=queue, ready=False, message=str(error))
     try:
@@ -70,7 +70,7 @@ def ready(queue: str = SYSTEMS) -> bool:
     return report(queue=queue).ready
 
 
-def still_here(*, queue: str = SYSTEMS) -> None:
+def heartbeat(*, queue: str = SYSTEMS) -> None:
     """Refresh the timestamp of this worker's report during long work."""
     WorkerReport.objects.filter(queue=queue, host=socket.gethostname()).update(seen_at=timezone.now())
 

@@ -228,7 +228,7 @@ def _valid(shape: type[Data], request: Request) -> dict[str, Any]:
 
 
 def _system(params: dict[str, Any], by: User) -> System:
-    return teams.named(team=team_named(by, params["team"]), name=params["system"])
+    return teams.find_system(team=team_named(by, params["team"]), name=params["system"])
 
 
 def _declared(params: dict[str, Any]) -> dict[str, str]:

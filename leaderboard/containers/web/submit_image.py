@@ -63,7 +63,9 @@ def give_up(request: PersonRequest, pk: UUID) -> HttpResponse:
 
 
 def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submission:
-    system = form.get("system") or teams.named(team=form.get("team") or teams.of(request.user), name=form["new_system"])
+    system = form.get("system") or teams.find_system(
+        team=form.get("team") or teams.of(request.user), name=form["new_system"]
+    )
     described = {"system": system, "by": request.user, "track": form.get("track", ""), "note": form["note"]}
     if form["upload"]:
         return image_uploads.finish(upload=form["upload"], **described)

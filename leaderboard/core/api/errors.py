@@ -18,7 +18,7 @@ from rest_framework.views import set_rollback
 
 from evaluator.tasks.registry import MissingTaskError
 from leaderboard.core import db_locks
-from leaderboard.core.logs import places
+from leaderboard.core.logs import traceback_locations
 from leaderboard.core.refusal import NotFound, Refused
 
 log = structlog.get_logger(__name__)
@@ -118,5 +118,5 @@ def _of_framework(error: exceptions.APIException) -> Response:
 def _broken(error: Exception) -> Response:
     """Log an unexpected error and return a 500. Only its type and traceback locations: its text may quote a file."""
     number = uuid.uuid4().hex[:12]
-    log.error("api_failed", number=number, error=type(error).__name__, at=places(error.__traceback__))
+    log.error("api_failed", number=number, error=type(error).__name__, at=traceback_locations(error.__traceback__))
     return _answer(500, "server_error", f"An error of ours, which is logged as number {number}.")

@@ -67,7 +67,7 @@ def names_for(reader: Any, benchmark: Benchmark) -> Callable[[System], Shown]:
     return lambda system: shown(system, knows=knows(system))
 
 
-def told_names(reader: Any, benchmark: Benchmark, system: str) -> dict[str, Combinable]:
+def display_names(reader: Any, benchmark: Benchmark, system: str) -> dict[str, Combinable]:
     """Return query expressions `told_system` and `told_team`: the names that `names_for` shows to a reader.
 
     system: the path of the rows' foreign key to a system. Searching or ordering by these leaks no hidden name.

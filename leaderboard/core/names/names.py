@@ -68,7 +68,7 @@ def key(name: str) -> str:
     return unicodedata.normalize("NFKC", " ".join("".join(seen).split()).casefold())
 
 
-def first_alike(name: str, taken: Iterable[str]) -> str | None:
+def first_confusable(name: str, taken: Iterable[str]) -> str | None:
     """Return the first of the names that readers may confuse with this one: equal but for what `key` ignores or for
     similar-looking letters and digits, including pairs of letters that look like one."""
     forms = _visual_keys(name)

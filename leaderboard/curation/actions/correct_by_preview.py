@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluator.curation.generators.catalog import OFFERS, filled
+from evaluator.curation.generators.catalog import OFFERS, parse_form
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.curation.actions import preview_files
 from leaderboard.datasets.actions import corrections
@@ -16,7 +16,7 @@ from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation, Split, State, User
 
 
-def corrigible(generation: Generation) -> list[tuple[GeneratedPart, Split]]:
+def correctable_splits(generation: Generation) -> list[tuple[GeneratedPart, Split]]:
     """Return (part, split) for each part of a finished preview and each non-draft split that it may correct.
 
     The split must come from the same generator with the same parameters, salt and, if it samples, seed; and from a part
@@ -45,13 +45,13 @@ def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: Us
     `preview_files.made_again` and `corrections.propose` raise.
     """
     check_manages(generation.dataset, by)
-    if (part, split) not in corrigible(generation):
+    if (part, split) not in correctable_splits(generation):
         raise Refused(
             Code.NOT_READY,
             f"The part {part.name} corrects no split {split.name}: expected a published split that the same generator "
             "made, with the same parameters and seed.",
         )
-    content = preview_files.made_again(generation)[part.name]
+    content = preview_files.regenerate(generation)[part.name]
     with preview_files.as_upload(content, f"{part.name}-of-preview-{generation.pk}.jsonl") as file:
         correction = corrections.propose(split=split, file=file, by=by)
     details = {"generation": generation.pk, "split": split.name, "sha256": part.sha256}
@@ -73,4 +73,4 @@ def _comparable_previews(generation: Generation) -> list[Generation]:
 def _values(generation: Generation) -> dict[str, Any]:
     """Return the parameter values, with defaults filled in."""
     offer = OFFERS.get(generation.generator)
-    return filled(offer, generation.parameters)[0] if offer else generation.parameters
+    return parse_form(offer, generation.parameters)[0] if offer else generation.parameters

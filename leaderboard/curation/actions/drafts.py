@@ -13,11 +13,11 @@ from leaderboard.curation.actions import preview_files
 from leaderboard.datasets.actions import datasets, splits
 from leaderboard.models import AuditEntry, GeneratedPart, Generation, Split, State, User
 
-__all__ = ["Wanted", "make"]
+__all__ = ["DraftRequest", "make"]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DraftRequest:
     """A part of a preview, and the settings of the split to create from it."""
 
     part: GeneratedPart
@@ -27,7 +27,7 @@ class Wanted:
     hide_inputs: bool = False
 
 
-def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[Split]:
+def make(*, generation: Generation, wanted: Sequence[DraftRequest], by: User) -> list[Split]:
     """Create draft splits with the parts' gold as first version: all of them or none.
 
     The parts are generated again and must equal the preview. Raises Refused as `splits.create_split` and
@@ -40,7 +40,7 @@ def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[
     if not wanted:
         raise Refused(Code.INVALID_NAME, "No part is chosen; expected one or more.")
     _check_free(generation, wanted)
-    contents = preview_files.made_again(generation)
+    contents = preview_files.regenerate(generation)
     # Generating takes a while: a concurrent request may have created the same splits.
     _check_free(generation, wanted)
     created: list[Split] = []
@@ -54,7 +54,7 @@ def make(*, generation: Generation, wanted: Sequence[Wanted], by: User) -> list[
     return created
 
 
-def _check_free(generation: Generation, wanted: Sequence[Wanted]) -> None:
+def _check_free(generation: Generation, wanted: Sequence[DraftRequest]) -> None:
     """Raise Refused if a part already is a split or a name is taken, as for a request that was sent twice."""
     split_names = dict(generation.parts.exclude(split=None).values_list("pk", "split__name"))
     for request in wanted:
@@ -69,7 +69,7 @@ def _check_free(generation: Generation, wanted: Sequence[Wanted]) -> None:
             raise Refused(Code.NAME_TAKEN, f"Two parts would become the split {name}; expected different names.")
 
 
-def _create(generation: Generation, request: Wanted, contents: dict[str, bytes], by: User) -> Split:
+def _create(generation: Generation, request: DraftRequest, contents: dict[str, bytes], by: User) -> Split:
     split = splits.create_split(
         dataset=generation.dataset,
         name=request.name,

@@ -19,7 +19,7 @@ from leaderboard.models import Generation, State
 log = structlog.get_logger(__name__)
 
 
-def made_again(generation: Generation) -> dict[str, bytes]:
+def regenerate(generation: Generation) -> dict[str, bytes]:
     """Generate the parts again: contents by name, with the same sha256 as in the preview.
 
     Raises Refused: NOT_READY for an unfinished preview, missing raw files, or parts that differ from the preview;

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from evaluator.curation.generators.catalog import OFFERS, SEED_BELOW, Offer, filled, offered
+from evaluator.curation.generators.catalog import OFFERS, SEED_BELOW, Offer, generators_for, parse_form
 from evaluator.jsonl.decompress import ReadLimits
 from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
@@ -132,13 +132,13 @@ def _delete(generation: Generation, by: User) -> None:
 
 def _offer(dataset: Dataset, generator: str) -> Offer:
     offer = OFFERS.get(generator)
-    if offer is None or offer not in offered(dataset.task):
+    if offer is None or offer not in generators_for(dataset.task):
         raise Refused(Code.INVALID_NAME, f"There is no such generator of {dataset.task}.")
     return offer
 
 
 def _check_parameters(offer: Offer, values: Mapping[str, str]) -> None:
-    _, errors = filled(offer, values)
+    _, errors = parse_form(offer, values)
     if errors:
         titles = {parameter.name: parameter.title for parameter in offer.parameters}
         raise Refused(Code.INVALID_NAME, " ".join(f"{titles[name]} {error}." for name, error in errors.items()))

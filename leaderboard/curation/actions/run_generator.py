@@ -32,7 +32,7 @@ FIRST = 4
 LONGEST = 20_000
 """Maximum characters of a line that a preview stores."""
 IDENTITIES = ("documentId", "id")
-LOOKED_AT = ("sizes", "balance")
+AUDIT_PARTS = ("sizes", "balance")
 """Audit parts that a preview shows."""
 FACTS = ("n_lines", "n_units", "n_groups", "dimensions", "measures", "primary", "warnings")
 
@@ -116,19 +116,19 @@ def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) ->
     """Inspect a part: store its facts and first lines. Return False if it is not valid gold of the task."""
     row = lease.row
     params: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}
-    with unnamed(content) as file:
+    with temporary_file(content) as file:
         prepared = sandbox_client.prepare_gold(gold=file, **params)
         if not prepared.ok and OFFERS[row.generator].keeps_lines:
             prepared.report["problems"] = _locate_in_raw_file(row, content, prepared.report.get("problems", []))
         if not _check_ok(lease, prepared):
             return False
         tables: dict[str, Any] = {}
-        for name in LOOKED_AT:
+        for name in AUDIT_PARTS:
             answer = sandbox_client.gold_part(part=name, gold=file, **params)
             if not _check_ok(lease, answer):
                 return False
             tables |= answer.report.get("told", {}).get("keys", {})
-    facts = {name: prepared.report[name] for name in FACTS} | {name: tables.get(name, []) for name in LOOKED_AT}
+    facts = {name: prepared.report[name] for name in FACTS} | {name: tables.get(name, []) for name in AUDIT_PARTS}
     facts["inputs_sha256"] = hashlib.sha256(prepared.attachment).hexdigest()
     facts["inputs_bytes"] = len(prepared.attachment)
     with transaction.atomic():
@@ -183,7 +183,7 @@ def _first_pairs(gold: bytes, inputs: bytes) -> list[list[Any]]:
 
 
 @contextmanager
-def unnamed(content: bytes) -> Iterator[IO[bytes]]:
+def temporary_file(content: bytes) -> Iterator[IO[bytes]]:
     """Open bytes as an unnamed temporary file."""
     with tempfile.TemporaryFile() as file:
         file.write(content)

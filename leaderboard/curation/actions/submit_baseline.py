@@ -30,14 +30,14 @@ from leaderboard.submissions.actions import submit as submissions
 from leaderboard.work_queue.work import NoAnswerError
 
 log = structlog.get_logger(__name__)
-STANDS = (State.QUEUED, State.RUNNING, State.DONE)
+ACTIVE_STATES = (State.QUEUED, State.RUNNING, State.DONE)
 HEADING = "The baseline was not submitted"
 
 
-def standing(benchmark: Benchmark) -> dict[tuple[int, str], Submission]:
+def active_submissions(benchmark: Benchmark) -> dict[tuple[int, str], Submission]:
     """Return submitted baselines by phase id and baseline name, without failed and withdrawn ones."""
     # A sealed phase has no runs yet.
-    is_active = Q(predictions__runs=None) | Q(predictions__runs__state__in=STANDS)
+    is_active = Q(predictions__runs=None) | Q(predictions__runs__state__in=ACTIVE_STATES)
     rows = Submission.objects.filter(
         is_active,
         predictions__state=State.DONE,
@@ -48,12 +48,12 @@ def standing(benchmark: Benchmark) -> dict[tuple[int, str], Submission]:
     return {(row.phase_id, row.system.name): row for row in rows.select_related("system").distinct()}
 
 
-def fits(row: DryRun, phase: Phase) -> bool:
+def is_eligible(row: DryRun, phase: Phase) -> bool:
     """Return True if a dry run was scored for this phase, or for no phase in particular."""
     return row.state == State.DONE and row.gold.split_id == phase.split_id and row.scored_as in ("", phase.slug)
 
 
-def takes(phase: Phase) -> bool:
+def phase_accepts(phase: Phase) -> bool:
     """Return True if the phase accepts predictions and is open."""
     return phase.takes_predictions and phase.is_open()
 
@@ -67,7 +67,7 @@ def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submissio
     if not phase.benchmark.is_managed_by(by):
         raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.", heading=HEADING)
     submissions.check_open(phase, timezone.now())
-    if not fits(row, phase):
+    if not is_eligible(row, phase):
         raise Refused(Code.NOT_READY, f"{row.name} was not scored for {phase.title}.", heading=HEADING)
     if row.inputs_sha256 != phase.split.inputs_sha256:
         raise Refused(Code.NOT_READY, "The inputs were replaced since it was scored.", heading=HEADING)
@@ -82,7 +82,7 @@ def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submissio
 
 
 def _check_not_submitted(row: DryRun, phase: Phase) -> None:
-    if (phase.pk, row.name) in standing(phase.benchmark):
+    if (phase.pk, row.name) in active_submissions(phase.benchmark):
         raise Refused(Code.NAME_TAKEN, f"{row.name} was submitted to {phase.title} already.", heading=HEADING)
 
 
@@ -115,7 +115,7 @@ def _create_team(benchmark: Benchmark, by: User) -> Team:
 
 def _system(row: DryRun, team: Team) -> System:
     """Return the baseline's system, unsaved if new: the first accepted file stores it, as for every system."""
-    system = teams.named(team=team, name=row.name)
+    system = teams.find_system(team=team, name=row.name)
     if system.pk is None:
         docs = {baseline.name: baseline.doc for baseline in TASKS[row.gold.split.dataset.task].baselines}
         system.kind = System.Kind.BASELINE

@@ -20,7 +20,7 @@ MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
-class Cell:
+class ShownScore:
     """Score of one measure on one slice, with its interval."""
 
     value: float | None
@@ -29,7 +29,7 @@ class Cell:
     n: int
 
 
-NOTHING = Cell(None, None, None, 0)
+NOTHING = ShownScore(None, None, None, 0)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Warned:
     grave: bool = True
 
 
-class Tried:
+class BaselineRun:
     """One dry run with its scores. baseline: None for an uploaded file and for one that the task no longer has."""
 
     def __init__(self, row: DryRun, baseline: Baseline | None) -> None:
@@ -52,9 +52,9 @@ class Tried:
     def is_done(self) -> bool:
         return self.row.state == State.DONE
 
-    def cell(self, measure: str, slice_: Mapping[str, Any] | None = None) -> Cell:
+    def cell(self, measure: str, slice_: Mapping[str, Any] | None = None) -> ShownScore:
         score = self._cells.get((measure, _key(slice_ or {})))
-        return Cell(*(score[name] for name in ("value", "low", "high", "n"))) if score else NOTHING
+        return ShownScore(*(score[name] for name in ("value", "low", "high", "n"))) if score else NOTHING
 
     @property
     def slices(self) -> list[dict[str, Any]]:
@@ -68,19 +68,19 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Trial:
+class DryRunReport:
     """All dry runs of a gold version with the settings of one phase."""
 
     task: Task[Any, Any, Any]
     gold: GoldVersion
-    tried: Sequence[Tried]
+    tried: Sequence[BaselineRun]
 
     @property
     def primary(self) -> str:
         return self.gold.primary
 
     @property
-    def done(self) -> list[Tried]:
+    def done(self) -> list[BaselineRun]:
         return [dry_run for dry_run in self.tried if dry_run.is_done]
 
     @property
@@ -91,7 +91,7 @@ class Trial:
     def slices(self) -> list[dict[str, Any]]:
         return next((dry_run.slices for dry_run in self.done), [])
 
-    def knowing_nothing(self, one: Tried) -> float | None:
+    def knowing_nothing(self, one: BaselineRun) -> float | None:
         """Return the chance level of its watched measure; None if there is none."""
         if one.baseline is None:
             return None
@@ -110,7 +110,7 @@ class Trial:
         ]
         return [*warnings, *self._widths()]
 
-    def _suspicious(self, one: Tried) -> Warned | None:
+    def _suspicious(self, one: BaselineRun) -> Warned | None:
         """Return a warning if a trivial baseline scores above chance."""
         chance = self.knowing_nothing(one)
         if one.baseline is None or chance is None:
@@ -127,7 +127,7 @@ class Trial:
             return Warned("known-exploit", f"{text}. Boards show for what it is: exact_f1 and span_ratio.", grave=False)
         return Warned("trivial-baseline", f"{text}. It reads nothing that could tell the answer: {one.baseline.doc}.")
 
-    def _not_apart(self, one: Tried) -> Warned | None:
+    def _not_apart(self, one: BaselineRun) -> Warned | None:
         """Return a warning if an uploaded system is not significantly better than the best trivial baseline."""
         cell = one.cell(self.primary)
         if one.row.kind != DryRun.Kind.FILE or cell.low is None or cell.high is None:
@@ -171,7 +171,7 @@ class Trial:
         return max((_half_width(dry_run.cell(self.primary, slice_)) or 0.0 for dry_run in self.done), default=0.0)
 
 
-def _half_width(cell: Cell) -> float | None:
+def _half_width(cell: ShownScore) -> float | None:
     return None if cell.low is None or cell.high is None else (cell.high - cell.low) / 2
 
 
@@ -179,12 +179,14 @@ def _key(slice_: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, repr(value)) for name, value in slice_.items()))
 
 
-def trial(gold: GoldVersion, scored_as: str = "") -> Trial:
+def report_of(gold: GoldVersion, scored_as: str = "") -> DryRunReport:
     """Return the dry runs of a gold version, first the trivial ones in the task's order. For managers."""
     task = TASKS[gold.split.dataset.task]
     baselines = {baseline.name: (index, baseline) for index, baseline in enumerate(task.baselines)}
     rows = list(gold.dry_runs.filter(scored_as=scored_as).select_related("requested_by"))
     trivial = [row for row in rows if row.kind == DryRun.Kind.TRIVIAL]
     trivial.sort(key=lambda row: baselines.get(row.name, (len(baselines), None))[0])
-    trivial_runs = [Tried(row, baselines.get(row.name, (0, None))[1]) for row in trivial]
-    return Trial(task, gold, [*trivial_runs, *(Tried(row, None) for row in rows if row.kind == DryRun.Kind.FILE)])
+    trivial_runs = [BaselineRun(row, baselines.get(row.name, (0, None))[1]) for row in trivial]
+    return DryRunReport(
+        task, gold, [*trivial_runs, *(BaselineRun(row, None) for row in rows if row.kind == DryRun.Kind.FILE)]
+    )

@@ -145,7 +145,7 @@ def _redirect(slug: str, split: str, phase: Phase | None, gold: GoldVersion | No
 
 
 def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: GoldVersion | None) -> dict[str, Any]:
-    trial = dry_run_report.trial(gold, phase.slug if phase else "") if gold is not None else None
+    trial = dry_run_report.report_of(gold, phase.slug if phase else "") if gold is not None else None
     rows = trial.tried if trial else []
     return {
         "benchmark": benchmark,
@@ -160,30 +160,30 @@ def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: Gold
 
 
 def _watched(
-    trial: dry_run_report.Trial, tried: dry_run_report.Tried
-) -> tuple[str, dry_run_report.Cell, float | None, dry_run_report.Cell]:
+    trial: dry_run_report.DryRunReport, tried: dry_run_report.BaselineRun
+) -> tuple[str, dry_run_report.ShownScore, float | None, dry_run_report.ShownScore]:
     """Return (watched measure, its score, its chance level, score of the primary measure)."""
     name = tried.baseline.watched if tried.baseline else trial.primary
     return name, tried.cell(name), trial.knowing_nothing(tried), tried.cell(trial.primary)
 
 
 def _boards(
-    benchmark: Benchmark, split: Split, trial: dry_run_report.Trial
+    benchmark: Benchmark, split: Split, trial: dry_run_report.DryRunReport
 ) -> list[tuple[Phase, list[tuple[DryRun, Any]]]]:
     """Return each phase that accepts baselines, with (dry run, its submission or None)."""
     phases = [
         phase
         for phase in benchmark.phases.filter(split=split).select_related("benchmark", "split")
-        if submit_baseline.takes(phase)
+        if submit_baseline.phase_accepts(phase)
     ]
-    submissions = submit_baseline.standing(benchmark) if phases else {}
+    submissions = submit_baseline.active_submissions(benchmark) if phases else {}
     offered = [
         (
             phase,
             [
                 (tried.row, submissions.get((phase.pk, tried.row.name)))
                 for tried in trial.done
-                if submit_baseline.fits(tried.row, phase)
+                if submit_baseline.is_eligible(tried.row, phase)
             ],
         )
         for phase in phases
@@ -194,12 +194,12 @@ def _boards(
 def _earlier(benchmark: Benchmark, split: Split) -> list[tuple[int, str, str]]:
     """Return (gold version, phase slug, phase title) of earlier dry runs that can be submitted to an open phase."""
     phases = {one.slug: one for one in benchmark.phases.filter(split=split).select_related("benchmark", "split")}
-    open_ones = [one for one in phases.values() if submit_baseline.takes(one)]
+    open_ones = [one for one in phases.values() if submit_baseline.phase_accepts(one)]
     rows = DryRun.objects.filter(gold__split=split).exclude(gold=split.current_gold).select_related("gold")
     choices = {
         (row.gold.number, row.scored_as, phases[row.scored_as].title if row.scored_as else "")
         for row in rows
-        if any(submit_baseline.fits(row, phase) for phase in open_ones)
+        if any(submit_baseline.is_eligible(row, phase) for phase in open_ones)
     }
     return sorted(choices, key=lambda one: (-one[0], one[1]))
 
@@ -218,7 +218,7 @@ def _page(
     phase = _phase(request, benchmark, split)
     gold = _gold(request, split)
     context = _context(benchmark, split, phase, gold)
-    trial: dry_run_report.Trial | None = context["trial"]
+    trial: dry_run_report.DryRunReport | None = context["trial"]
     standing_names = (
         {one.row.name for one in trial.tried if one.row.state in request_dry_run.STANDING} if trial else set()
     )

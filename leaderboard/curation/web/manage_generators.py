@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from evaluator.curation.generators.catalog import offered
+from evaluator.curation.generators.catalog import generators_for
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
@@ -28,7 +28,7 @@ from leaderboard.models import Benchmark, Generation, Split
 def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse:
     """Show the form, empty or with the values of an earlier preview (`again`)."""
     benchmark = managed_or_404(request.user, slug)
-    offer = next((candidate for candidate in offered(benchmark.task) if candidate.name == generator), None)
+    offer = next((candidate for candidate in generators_for(benchmark.task) if candidate.name == generator), None)
     if offer is None:
         raise Http404("no such generator")
     earlier = _earlier(benchmark, generator, request.GET.get("again", ""))

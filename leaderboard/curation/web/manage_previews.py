@@ -19,7 +19,7 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.curation.actions import correct_by_preview, drafts, request_preview
-from leaderboard.curation.actions.drafts import Wanted
+from leaderboard.curation.actions.drafts import DraftRequest
 from leaderboard.curation.web.forms.generator import DraftForm
 from leaderboard.datasets.web import generator_texts, steps
 from leaderboard.datasets.web.charts import audit
@@ -90,7 +90,7 @@ def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     if not all(form.is_valid() for _, form in parts):
         return _page(request, benchmark, generation, parts=parts, status=422)
     wanted = [
-        Wanted(part, **{name: form.cleaned_data[name] for name in ("name", "kind", "gold_public", "hide_inputs")})
+        DraftRequest(part, **{name: form.cleaned_data[name] for name in ("name", "kind", "gold_public", "hide_inputs")})
         for part, form in parts
         if form.cleaned_data["take"]
     ]
@@ -160,10 +160,10 @@ def _page(
         "benchmark": benchmark,
         "generation": generation,
         "followed": generator_texts.following(generation),
-        "told": generator_texts.told(generation, seed=True),
+        "told": generator_texts.run_parameters(generation, seed=True),
         "parts": part_contexts if is_done else [],
         "forms": forms,
-        "corrigible": correct_by_preview.corrigible(generation),
+        "corrigible": correct_by_preview.correctable_splits(generation),
         "form_errors": [form for _, form in forms if form.is_bound and form.errors],
         "steps": steps.steps(benchmark, steps.DRAFT if is_done and not forms else steps.PREVIEW, generation=generation),
         "may_forget": generation.is_over and not any(split for split, _ in part_contexts),

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from evaluator.curation.generators.catalog import OFFERS, offered
+from evaluator.curation.generators.catalog import OFFERS, generators_for
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core import chunked_upload
@@ -88,7 +88,7 @@ def _page(
         "task": TASKS[benchmark.task],
         "steps": steps.steps(benchmark, steps.GENERATOR if raws else steps.RAW),
         "raws": raws,
-        "offers": offered(benchmark.task),
+        "offers": generators_for(benchmark.task),
         "generations": [(generation, OFFERS.get(generation.generator)) for generation in generations],
         "kept": request_preview.KEPT_PREVIEWS,
         "form": form,

@@ -23,7 +23,7 @@ from leaderboard.datasets.actions.gold_validation import prepare
 from leaderboard.models import AuditEntry, Correction, GoldVersion, Reason, Split, State, User
 
 Fate = Correction.Fate
-KEPT = timedelta(days=7)
+PENDING_FOR = timedelta(days=7)
 """Time until an unconfirmed correction expires."""
 LONGEST = 1000
 UNDER_WAY = (State.QUEUED, State.RUNNING)
@@ -59,7 +59,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
         created_by=by,
         queued_at=at,
         enqueued_at=at,
-        expires_at=at + KEPT,
+        expires_at=at + PENDING_FOR,
     )
     file.seek(0)
     correction.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)

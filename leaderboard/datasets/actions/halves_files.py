@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Partition:
     """A public/private split that is not stored yet. n_public, n_private: groups. content: as secret as gold."""
 
     share: Decimal
@@ -29,7 +29,9 @@ class Drawn:
     content: bytes
 
 
-def draw(*, split: Split, gold: IO[bytes], name: str, share: Decimal, seed: int, kept: Division | None = None) -> Drawn:
+def compute(
+    *, split: Split, gold: IO[bytes], name: str, share: Decimal, seed: int, kept: Division | None = None
+) -> Partition:
     """Split the groups of a gold file at random into public and private.
 
     share: fraction of the groups that is public. kept: an earlier division, whose groups stay in their subset.
@@ -46,10 +48,10 @@ def draw(*, split: Split, gold: IO[bytes], name: str, share: Decimal, seed: int,
         cause = " ".join(problem["text"] for problem in answer.report.get("problems", [])[:1])
         raise Refused(Code.INVALID_GOLD, f"The groups cannot be divided: {cause or 'it took too long'}.")
     counts = {subset: int(answer.report[f"n_{subset}"]) for subset in ("public", "private")}
-    return Drawn(share, seed, counts["public"], counts["private"], answer.attachment)
+    return Partition(share, seed, counts["public"], counts["private"], answer.attachment)
 
 
-def store(*, gold: GoldVersion, drawn: Drawn, by: User) -> Division:
+def store(*, gold: GoldVersion, drawn: Partition, by: User) -> Division:
     """Store a public/private split with its gold. Call in a transaction; deletes the file if saving the row fails."""
     division = Division(
         gold=gold,

@@ -36,7 +36,7 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
     if not 0 <= used_seed < 1 << 63:
         raise Refused(Code.INVALID_NAME, f"The seed is {used_seed}; expected a whole number from 0 to {(1 << 63) - 1}.")
     with opened(gold.file) as file:
-        partition = halves_files.draw(split=split, gold=file, name=str(gold.file.name), share=share, seed=used_seed)
+        partition = halves_files.compute(split=split, gold=file, name=str(gold.file.name), share=share, seed=used_seed)
     with transaction.atomic():
         Split.objects.select_for_update().get(pk=split.pk)
         if split.current_gold != gold:

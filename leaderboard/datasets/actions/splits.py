@@ -149,17 +149,19 @@ def check_is_another(split: Split, digest: str) -> None:
         raise Refused(Code.GOLD_UNCHANGED, f"This file is gold version {version.number} of {split.name} already.")
 
 
-def _divide_corrected(split: Split, file: File[bytes], name: str, before: Division) -> halves_files.Drawn:
+def _divide_corrected(split: Split, file: File[bytes], name: str, before: Division) -> halves_files.Partition:
     """Return the public/private split of corrected gold; groups that remain keep their subset."""
     assert file.file is not None, "it was read a moment ago"
-    return halves_files.draw(split=split, gold=file.file, name=name, share=before.share, seed=before.seed, kept=before)
+    return halves_files.compute(
+        split=split, gold=file.file, name=name, share=before.share, seed=before.seed, kept=before
+    )
 
 
 def _store_gold(
     *,
     gold: GoldVersion,
     prepared: Prepared,
-    drawn: halves_files.Drawn | None,
+    drawn: halves_files.Partition | None,
     before: Division | None,
     by: User,
     within: Callable[[GoldVersion], None] | None,

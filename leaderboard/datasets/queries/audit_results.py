@@ -14,7 +14,7 @@ TO_ANSWER = ("error", "warning")
 
 
 @dataclass(frozen=True)
-class Found:
+class Finding:
     """One finding of a report. place: index from 0. told: its entry in the report, which may quote gold."""
 
     place: int
@@ -31,7 +31,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Digest:
+class PublicFinding:
     """Public part of a finding."""
 
     severity: str
@@ -54,15 +54,15 @@ class Verdict:
         return self.audit is not None and not self.errors and not self.unanswered
 
 
-def findings(audit: SplitAudit) -> list[Found]:
+def findings(audit: SplitAudit) -> list[Finding]:
     """Return the findings with their answers, most severe first. For managers of the split."""
     answers = {answer.finding: answer for answer in audit.answers.select_related("by")}
-    return [Found(index, entry, answers.get(index)) for index, entry in enumerate(audit.report.get("findings", []))]
+    return [Finding(index, entry, answers.get(index)) for index, entry in enumerate(audit.report.get("findings", []))]
 
 
-def digest(audit: SplitAudit) -> list[Digest]:
+def digest(audit: SplitAudit) -> list[PublicFinding]:
     """Return the public part of each finding, in the same order."""
-    return [Digest(finding.severity, finding.code, finding.answer) for finding in findings(audit)]
+    return [PublicFinding(finding.severity, finding.code, finding.answer) for finding in findings(audit)]
 
 
 def last_done(gold: GoldVersion) -> SplitAudit | None:

@@ -73,12 +73,12 @@ CODES = {
     "turned-round": "false triples are true the other way round",
     "unknown-property": "facts have properties that their passages are not annotated for",
 }
-TELLS = {"order": "the order of lines", "ids": "the ids", "column": "a column", "text": "how a text looks"}
+LEAK_SOURCES = {"order": "the order of lines", "ids": "the ids", "column": "a column", "text": "how a text looks"}
 
 
-def told(code: str) -> str:
+def describe(code: str) -> str:
     """Return the public description of a finding's code; empty if it has none."""
     kind, _, rest = code.partition("-")
-    if kind in TELLS and rest.startswith("tell"):
-        return f"{TELLS[kind]} may tell something that is hidden"
+    if kind in LEAK_SOURCES and rest.startswith("tell"):
+        return f"{LEAK_SOURCES[kind]} may tell something that is hidden"
     return CODES.get(code, "")

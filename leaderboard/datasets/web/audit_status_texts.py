@@ -31,7 +31,7 @@ FAILED = {
 
 
 @dataclass(frozen=True)
-class Followed:
+class AuditProgress:
     """Progress of an audit. done, of: numbers of parts. doing: the current part; why: why it failed, in words."""
 
     audit: SplitAudit
@@ -45,8 +45,8 @@ class Followed:
         return None if self.audit.is_over else ASK_AGAIN
 
 
-def following(audit: SplitAudit) -> Followed:
+def audit_progress(audit: SplitAudit) -> AuditProgress:
     done = len(NAMES) if audit.state == State.DONE else len(audit.parts)
     doing = PARTS[NAMES[done]] if done < len(NAMES) else ""
     why = FAILED.get(Reason(audit.reason), Reason(audit.reason).label) if audit.reason else ""
-    return Followed(audit, done, len(NAMES), doing, why)
+    return AuditProgress(audit, done, len(NAMES), doing, why)

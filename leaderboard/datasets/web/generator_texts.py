@@ -37,7 +37,7 @@ class Followed:
 
 
 @dataclass(frozen=True)
-class Told:
+class RunParameters:
     """Parameters of a run. sources: (title, file); parameters: (title, text); seed: None where not shown."""
 
     title: str
@@ -58,7 +58,7 @@ def provenance(split: Split) -> dict[str, Any]:
     gold = split.gold_versions.filter(sha256=part.sha256).first() if part else None
     if part is None or gold is None:
         return {"made": None}
-    return {"made": told(part.generation, seed=False), "made_part": part, "made_version": gold}
+    return {"made": run_parameters(part.generation, seed=False), "made_part": part, "made_version": gold}
 
 
 def following(generation: Generation) -> Followed:
@@ -73,7 +73,7 @@ def title(generation: Generation) -> str:
     return offer.title if offer else generation.generator
 
 
-def told(generation: Generation, *, seed: bool) -> Told:
+def run_parameters(generation: Generation, *, seed: bool) -> RunParameters:
     """Return the parameters of a run. seed: show the seed, which with the raw files gives away the split."""
     offer = OFFERS.get(generation.generator)
     titles: dict[str, str] = {}
@@ -81,7 +81,7 @@ def told(generation: Generation, *, seed: bool) -> Told:
         titles |= {source.name: source.title for source in offer.sources}
         titles |= {parameter.name: parameter.title for parameter in offer.parameters}
     sources = generation.sources.select_related("raw")
-    return Told(
+    return RunParameters(
         title=title(generation),
         name=generation.generator,
         version=generation.version,

@@ -21,9 +21,9 @@ from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import audits as split_audits
 from leaderboard.datasets.actions import lifecycle
 from leaderboard.datasets.queries import audit_results
-from leaderboard.datasets.queries.audit_results import Found
+from leaderboard.datasets.queries.audit_results import Finding
 from leaderboard.datasets.web import manage_lifecycle, steps
-from leaderboard.datasets.web.audit_status_texts import following
+from leaderboard.datasets.web.audit_status_texts import audit_progress
 from leaderboard.datasets.web.charts import audit as charts
 from leaderboard.models import AuditAnswer, AuditEntry, Benchmark, SplitAudit, State, User
 
@@ -59,7 +59,7 @@ def cancel(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
 def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Render the progress of an audit; once the audit has ended the whole page is reloaded."""
     benchmark, audit = _audit_or_404(request.user, slug, split, pk)
-    context = {"benchmark": benchmark, "split": audit.gold.split, "followed": following(audit)}
+    context = {"benchmark": benchmark, "split": audit.gold.split, "followed": audit_progress(audit)}
     answer = render(request, "datasets/manage_audit_state.html", context)
     if audit.is_over:
         answer["HX-Refresh"] = "true"
@@ -150,7 +150,7 @@ def _page(
     return render(request, "datasets/manage_audit.html", context, status=refusal.status if refusal else 200)
 
 
-def _initial_text(request: PersonRequest, found: Found, earlier: dict[str, str]) -> str:
+def _initial_text(request: PersonRequest, found: Finding, earlier: dict[str, str]) -> str:
     """Return the field's initial text: what was sent and refused, the stored answer, or that of an earlier audit."""
     stored = found.answer.text if found.answer else earlier.get(found.code, "")
     return request.POST.get(f"answer-{found.place}", stored)

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from evaluator.curation.generators.catalog import offered
+from evaluator.curation.generators.catalog import generators_for
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries.lookup import managed_split_or_404
 from leaderboard.boards.queries.prepared_board import progress_of
@@ -66,7 +66,7 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 def _made_by(split: Split) -> Generation | None:
     """Return the generator run that the gold came from, if that generator is still offered."""
     part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
-    offers = {offer.name for offer in offered(split.dataset.task)}
+    offers = {offer.name for offer in generators_for(split.dataset.task)}
     return part.generation if part and part.generation.generator in offers else None
 
 

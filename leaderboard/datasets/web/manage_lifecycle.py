@@ -16,7 +16,7 @@ from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import lifecycle
 from leaderboard.datasets.queries import audit_results
 from leaderboard.datasets.web import steps
-from leaderboard.datasets.web.audit_status_texts import following
+from leaderboard.datasets.web.audit_status_texts import audit_progress
 from leaderboard.datasets.web.forms.retire import RetireForm
 from leaderboard.models import Benchmark, Split
 
@@ -24,7 +24,7 @@ from leaderboard.models import Benchmark, Split
 @login_required
 @never_cache
 @require_safe
-def life(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+def lifecycle_page(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Show the split's state and the next step. Never quotes gold."""
     return page(request, *managed_split_or_404(request.user, slug, split))
 
@@ -80,7 +80,7 @@ def page(
         "steps": _steps(split, was_audited),
         "was_audited": was_audited,
         "flow": steps.steps_of_split(benchmark, split),
-        "followed": following(audits[0]) if audits else None,
+        "followed": audit_progress(audits[0]) if audits else None,
         "audits": audits,
         "form": form or RetireForm(),
         "refusal": refusal,

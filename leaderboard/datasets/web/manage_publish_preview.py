@@ -20,7 +20,7 @@ LINES = 12
 @login_required
 @never_cache
 @require_GET
-def beside(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+def preview(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Show evenly spaced raw lines of the draft's inputs with their gold. For managers of the benchmark."""
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     gold = split_row.current_gold

@@ -12,7 +12,7 @@ from leaderboard.boards.queries.lookup import benchmark_or_404, split_or_404
 from leaderboard.datasets.queries import audit_results, download_zip
 from leaderboard.datasets.queries.errata import errata_of
 from leaderboard.datasets.web import generator_texts
-from leaderboard.datasets.web.audit_finding_texts import told
+from leaderboard.datasets.web.audit_finding_texts import describe
 from leaderboard.models import Benchmark, Split
 
 
@@ -22,7 +22,7 @@ def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
     """Show the page. Only managers see that of a draft."""
     benchmark, split_row = _split(request, slug, split)
     audits = [
-        (audit, [(finding, told(finding.code)) for finding in audit_results.digest(audit)])
+        (audit, [(finding, describe(finding.code)) for finding in audit_results.digest(audit)])
         for audit in audit_results.public_audits(split_row)
     ]
     gold = split_row.current_gold

@@ -3,7 +3,7 @@
 from evaluator.tasks.registry import TASKS
 from leaderboard.hosting.importers import buckle, fever, fever_symmetric, frank, gold, knowledgenet, olpbench, own
 from leaderboard.hosting.importers.choices import Choices, Imported, Importer
-from leaderboard.hosting.importers.published import ImportFault
+from leaderboard.hosting.importers.published import PublishedFileError
 
 IMPORTERS: dict[str, Importer] = {
     "knowledgenet": knowledgenet.prepare,
@@ -16,4 +16,4 @@ IMPORTERS: dict[str, Importer] = {
     "own": own.prepare,
 }
 
-__all__ = ["IMPORTERS", "Choices", "ImportFault", "Imported", "Importer"]
+__all__ = ["IMPORTERS", "Choices", "Imported", "Importer", "PublishedFileError"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from leaderboard.hosting.importers.published import ImportFault, rows
+from leaderboard.hosting.importers.published import PublishedFileError, rows
 
 NAME = re.compile(
     r"(?P<kind>test|train)_c(?P<transparency>[0-9.]+)_h(?P<homogeneity>[0-9.]+)_s(?P<size>[0-9]+)"
@@ -58,15 +58,17 @@ class Scenario:
 def scenarios(folder: Path) -> list[Scenario]:
     """Read every scenario file in the folder and its subfolders, by relation and name; raises ImportFault."""
     if not folder.is_dir():
-        raise ImportFault(f"{folder}: no such folder; expected the one with the published scenario files")
+        raise PublishedFileError(f"{folder}: no such folder; expected the one with the published scenario files")
     loaded = [_read(path) for path in sorted(_paths(folder))]
     if not any(not scenario.train for scenario in loaded):
-        raise ImportFault(f"{folder}: found no test scenario; expected files named {WRITTEN}")
+        raise PublishedFileError(f"{folder}: found no test scenario; expected files named {WRITTEN}")
     paths: dict[tuple[str, str], Path] = {}
     for scenario in loaded:
         other = paths.setdefault((scenario.relation, scenario.path.name), scenario.path)
         if other != scenario.path:
-            raise ImportFault(f"{scenario.path}: is there as {other} too; expected each scenario of a relation once")
+            raise PublishedFileError(
+                f"{scenario.path}: is there as {other} too; expected each scenario of a relation once"
+            )
     _check_labels(loaded)
     return sorted(loaded, key=lambda scenario: (scenario.relation, scenario.path.name))
 
@@ -79,10 +81,12 @@ def _paths(folder: Path) -> Iterator[Path]:
 def _read(path: Path) -> Scenario:
     name = NAME.fullmatch(path.name)
     if name is None:
-        raise ImportFault(f"{path.name}: the file's name, expected {WRITTEN}")
+        raise PublishedFileError(f"{path.name}: the file's name, expected {WRITTEN}")
     relation, claims = _claims(path)
     if len(claims) != int(name["size"]):
-        raise ImportFault(f"{path.name}: found {len(claims)} claims, expected {name['size']} as the file's name says")
+        raise PublishedFileError(
+            f"{path.name}: found {len(claims)} claims, expected {name['size']} as the file's name says"
+        )
     return Scenario(
         path=path,
         relation=relation,
@@ -101,7 +105,7 @@ def _share(path: Path, text: str, field: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise ImportFault(f"{path.name}: {field} in the file's name, found {text}, expected 0 to 1")
+        raise PublishedFileError(f"{path.name}: {field} in the file's name, found {text}, expected 0 to 1")
     return share
 
 
@@ -113,20 +117,22 @@ def _claims(path: Path) -> tuple[str, list[Claim]]:
         location = f"{path.name}:{number}"
         for column, cell in zip(COLUMNS, (subject, object_, own), strict=False):
             if not cell:
-                raise ImportFault(f"{location}: {column} is empty, expected a name")
+                raise PublishedFileError(f"{location}: {column} is empty, expected a name")
         relation = relation or own
         if own != relation:
-            raise ImportFault(f"{location}: Relation, found {own}, expected {relation} as on the lines before")
+            raise PublishedFileError(f"{location}: Relation, found {own}, expected {relation} as on the lines before")
         if label not in LABELS:
-            raise ImportFault(f"{location}: Label, found {label!r}, expected 1 or -1")
+            raise PublishedFileError(f"{location}: Label, found {label!r}, expected 1 or -1")
         claim = Claim((subject, object_), LABELS[label], number)
         other = first.setdefault(claim.pair, claim)
         if other is not claim:
             how = "with another label" if other.holds != claim.holds else "already"
-            raise ImportFault(f"{location}: {subject} and {object_} stand on line {other.line} {how}, expected once")
+            raise PublishedFileError(
+                f"{location}: {subject} and {object_} stand on line {other.line} {how}, expected once"
+            )
         claims.append(claim)
     if not claims:
-        raise ImportFault(f"{path.name}: found no claim, expected one a line")
+        raise PublishedFileError(f"{path.name}: found no claim, expected one a line")
     return relation, claims
 
 
@@ -137,7 +143,7 @@ def _check_labels(loaded: list[Scenario]) -> None:
         for claim in scenario.claims:
             other, seen = first.setdefault((scenario.relation, claim.pair), (scenario, claim))
             if seen.holds != claim.holds:
-                raise ImportFault(
+                raise PublishedFileError(
                     f"{scenario.path.name}:{claim.line}: {' and '.join(claim.pair)} have another label in "
                     f"{other.path.name}:{seen.line}, expected the same in every scenario of {scenario.relation}"
                 )

@@ -10,7 +10,7 @@ import msgspec
 from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.hosting.importers.choices import Choices, Imported
 from leaderboard.hosting.importers.fever_reported import THREE_LABELS
-from leaderboard.hosting.importers.published import ImportFault, Origins, find, lines
+from leaderboard.hosting.importers.published import Origins, PublishedFileError, find, lines
 from leaderboard.hosting.importers.salted import Salt, salted
 
 MAX_EVIDENCE = "5"
@@ -64,7 +64,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
             phases.append(choices.phase(slug=part.split, title=part.title, split=part.split, options=options))
     if not phases:
         names = [name for part in PARTS if part.hidden for name in part.names]
-        raise ImportFault(f"{published}: found no {' or '.join(names)}; expected one here or one folder down")
+        raise PublishedFileError(f"{published}: found no {' or '.join(names)}; expected one here or one folder down")
     ids = salt.ids if salt is not None else {}
     return Imported(manifest=_manifest(choices, splits, phases), origins=origins, id_map=ids)
 

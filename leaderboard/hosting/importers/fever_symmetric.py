@@ -16,7 +16,7 @@ from evaluator.tasks.fact_verification.symmetric import check_symmetric
 from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.hosting.importers import fever_reported
 from leaderboard.hosting.importers.choices import Choices, Imported
-from leaderboard.hosting.importers.published import ImportFault, Origins, find, lines
+from leaderboard.hosting.importers.published import Origins, PublishedFileError, find, lines
 from leaderboard.hosting.importers.salted import Salt
 
 MEMBER = re.compile(r"(.+)000000([234])")
@@ -80,7 +80,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     _check_generated(published, hosts_v01=any(split.name == "v0-1" for split in splits))
     if not splits:
         names = [name for part in PARTS for name in part.names]
-        raise ImportFault(f"{published}: found no {' or '.join(names)}; expected one here or one folder down")
+        raise PublishedFileError(f"{published}: found no {' or '.join(names)}; expected one here or one folder down")
     return Imported(manifest=_manifest(choices, splits, phases), origins=origins, id_map=dict(salt.ids))
 
 
@@ -94,12 +94,12 @@ def gold_lines(source: Path, pairs: list[tuple[int, Pair]]) -> list[dict[str, An
     for number, pair in pairs:
         location = f"{source.name}:{number}"
         if not pair.sentence:
-            raise ImportFault(f"{location}: found no evidence sentence, expected evidence_sentence or evidence")
+            raise PublishedFileError(f"{location}: found no evidence sentence, expected evidence_sentence or evidence")
         if pair.label not in LABELS:
-            raise ImportFault(f"{location}: label, found {pair.label!r}, expected {' or '.join(LABELS)}")
+            raise PublishedFileError(f"{location}: label, found {pair.label!r}, expected {' or '.join(LABELS)}")
         member = MEMBER.fullmatch(pair.id)
         if member and member[1] not in ids:
-            raise ImportFault(
+            raise PublishedFileError(
                 f"{location}: id {pair.id} names member {member[2]} of group {member[1]}, expected the original too"
             )
         golds.append(
@@ -114,7 +114,7 @@ def gold_lines(source: Path, pairs: list[tuple[int, Pair]]) -> list[dict[str, An
         )
     faults = check_symmetric(golds)
     if faults:
-        raise ImportFault("\n".join(f"{source.name}: {fault}" for fault in faults[:100]))
+        raise PublishedFileError("\n".join(f"{source.name}: {fault}" for fault in faults[:100]))
     return golds
 
 
@@ -129,7 +129,7 @@ def _check_nothing_leaks(splits: list[SplitPart], work: Path) -> None:
         for hidden in splits:
             shared = len(ids[public.name] & ids[hidden.name])
             if public.gold_public and not hidden.gold_public and shared:
-                raise ImportFault(
+                raise PublishedFileError(
                     f"public gold of {public.name} would tell {shared} answers of {hidden.name}; "
                     "expected both public, both hidden, or a folder without one of their files"
                 )
@@ -142,11 +142,13 @@ def _check_generated(published: Path, *, hosts_v01: bool) -> None:
     if alone is None:
         return
     if full is None or not hosts_v01:
-        raise ImportFault(f"{alone.name}: its groups lack their originals; expected {FULL[0]} beside it")
+        raise PublishedFileError(f"{alone.name}: its groups lack their originals; expected {FULL[0]} beside it")
     known = {pair.id: pair for _, _, pair in lines(full, Pair)}
     for number, _, pair in lines(alone, Pair):
         if known.get(pair.id) != pair:
-            raise ImportFault(f"{alone.name}:{number}: pair {pair.id} is not as in {full.name}; expected the same")
+            raise PublishedFileError(
+                f"{alone.name}:{number}: pair {pair.id} is not as in {full.name}; expected the same"
+            )
 
 
 def _manifest(choices: Choices, splits: list[SplitPart], phases: list[PhasePart]) -> Manifest:

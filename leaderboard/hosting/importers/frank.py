@@ -11,7 +11,7 @@ from leaderboard.benchmarks.manifest import Manifest, SplitPart
 from leaderboard.hosting.importers.choices import Choices, Imported
 from leaderboard.hosting.importers.frank_outputs import write_predictions
 from leaderboard.hosting.importers.goodrich_reported import AGREEMENT, CORRELATION
-from leaderboard.hosting.importers.published import ImportFault, Origins, demand, find, lines, records
+from leaderboard.hosting.importers.published import Origins, PublishedFileError, demand, find, lines, records
 from leaderboard.hosting.importers.salted import Salt, salted
 
 RATINGS = ("human_annotations.json",)
@@ -75,7 +75,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
         source = demand(published, RATINGS)
         content, crossed = _rated(source, _summaries(published, choices), salt), True
     if not content:
-        raise ImportFault(f"{source.name}: found no rating, expected one for each summary")
+        raise PublishedFileError(f"{source.name}: found no rating, expected one for each summary")
     if salt is not None:
         content.sort(key=lambda item: item[0])  # each line begins with its salted id
     choices.say(f"{source.name}: {len(content):,} rated summaries")
@@ -92,14 +92,16 @@ def _rated(source: Path, summaries: dict[Key, Summary], salt: Salt | None) -> li
         location = f"{source.name}:{number}"
         if first.setdefault(rating.key, number) != number:
             known = first[rating.key]
-            raise ImportFault(f"{location}: {':'.join(rating.key)} is rated on line {known} already, expected once")
+            raise PublishedFileError(
+                f"{location}: {':'.join(rating.key)} is rated on line {known} already, expected once"
+            )
         name, article = ":".join(rating.key), str(rating.hash)
         gold: dict[str, Any] = {"id": salt.id(name) if salt else name, "human": rating.factuality}
         gold["system"] = rating.model_name
         if summaries:
             summary = summaries.get(rating.key)
             if summary is None:
-                raise ImportFault(f"{location}: found no summary of {name} in {TEXTS[0]}, expected one")
+                raise PublishedFileError(f"{location}: found no summary of {name} in {TEXTS[0]}, expected one")
             gold |= {"generated": summary.summary, "reference": summary.reference}
         gold["group"] = salt.group(article) if salt else article
         gold["slices"] = {"split": rating.split, "dataset": rating.dataset}
@@ -115,7 +117,9 @@ def _summaries(published: Path, choices: Choices) -> dict[Key, Summary]:
     summaries: dict[Key, Summary] = {}
     for number, summary in records(source, Summary):
         if summaries.setdefault(summary.key, summary) is not summary:
-            raise ImportFault(f"{source.name}:{number}: {':'.join(summary.key)} stands there already, expected once")
+            raise PublishedFileError(
+                f"{source.name}:{number}: {':'.join(summary.key)} stands there already, expected once"
+            )
     return summaries
 
 

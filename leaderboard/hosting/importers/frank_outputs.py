@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from leaderboard.hosting.importers.published import ImportFault, demand, records
+from leaderboard.hosting.importers.published import PublishedFileError, demand, records
 from leaderboard.hosting.importers.salted import Salt
 
 OUTPUTS = ("baseline_factuality_metrics_outputs.json",)
@@ -23,7 +23,9 @@ def write_predictions(
     scores: dict[str, dict[str, float]] = {}
     for number, output in records(source, dict[str, Any]):
         if not {"hash", "model_name"} <= output.keys():
-            raise ImportFault(f"{source.name}:{number}: found {', '.join(output)}, expected hash and model_name too")
+            raise PublishedFileError(
+                f"{source.name}:{number}: found {', '.join(output)}, expected hash and model_name too"
+            )
         name = f"{output['hash']}:{output['model_name']}"
         public = salt.id(name) if salt else name
         for metric in output.keys() - ABOUT:
@@ -42,6 +44,6 @@ def write_predictions(
             with path.open("xb") as file:
                 file.write(encode([{"id": name, "score": by_id[name]} for name in rated]))
         except OSError as error:
-            raise ImportFault(f"{path}: cannot be written: {error.strerror}") from error
+            raise PublishedFileError(f"{path}: cannot be written: {error.strerror}") from error
         written += 1
     say(f"{source.name}: predictions of {written} metrics in {target}")

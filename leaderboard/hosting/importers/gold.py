@@ -10,7 +10,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.benchmarks.manifest import Manifest, ReportedPart, SplitPart
 from leaderboard.hosting.importers.choices import Choices, Imported
 from leaderboard.hosting.importers.goodrich_reported import EXTRACTION
-from leaderboard.hosting.importers.published import ImportFault, Origins, find
+from leaderboard.hosting.importers.published import Origins, PublishedFileError, find
 
 ENDS = (".jsonl", ".jsonl.gz")
 # Split: title, file stems. The page opens with the last phase.
@@ -25,7 +25,7 @@ def prepare(task: str, published: Path, work: Path, choices: Choices) -> Importe
     folder = published.parent if published.is_file() else published
     for path in files.values():
         if not path.name.endswith(ENDS):
-            raise ImportFault(f"{path.name}: the file's name, expected it to end in {' or '.join(ENDS)}")
+            raise PublishedFileError(f"{path.name}: the file's name, expected it to end in {' or '.join(ENDS)}")
     splits = [
         SplitPart(
             name=name,
@@ -41,7 +41,7 @@ def prepare(task: str, published: Path, work: Path, choices: Choices) -> Importe
         if split.name != "train"
     ]
     if not phases:
-        raise ImportFault(f"{published}: found training gold alone, expected dev or test gold beside it")
+        raise PublishedFileError(f"{published}: found training gold alone, expected dev or test gold beside it")
     manifest = Manifest(
         slug=choices.slug or task,
         title=choices.title or TASKS[task].title,
@@ -63,7 +63,9 @@ def _files(folder: Path) -> dict[str, Path]:
             files[split] = path
     if not files:
         names = " or ".join(stem + ENDS[0] for _, stems in SPLITS.values() for stem in stems)
-        raise ImportFault(f"{folder}: found no {names} (.gz too); expected one here or one folder down, or a file")
+        raise PublishedFileError(
+            f"{folder}: found no {names} (.gz too); expected one here or one folder down, or a file"
+        )
     return files
 
 

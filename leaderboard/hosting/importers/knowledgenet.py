@@ -9,7 +9,7 @@ import msgspec
 from leaderboard.benchmarks.manifest import Manifest, SplitPart
 from leaderboard.hosting.importers.choices import Choices, Imported
 from leaderboard.hosting.importers.knowledgenet_reported import ROWS
-from leaderboard.hosting.importers.published import ImportFault, Origins, demand, find, lines
+from leaderboard.hosting.importers.published import Origins, PublishedFileError, demand, find, lines
 
 WITH_FACTS = ("train.json", "train.jsonl", "gold_folds_1_to_4.jsonl")
 WITHOUT_FACTS = ("test-no-facts.json", "test-no-facts.jsonl", "test_fold_5_without_facts.jsonl")
@@ -28,11 +28,13 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     folds: dict[int, list[tuple[bytes, Path, int]]] = {}
     for number, line, document in lines(source, Document):
         if document.fold not in FOLDS:
-            raise ImportFault(f"{source.name}:{number}: fold, found {document.fold}, expected 1 to 5")
+            raise PublishedFileError(f"{source.name}:{number}: fold, found {document.fold}, expected 1 to 5")
         folds.setdefault(document.fold, []).append((line, source, number))
     hidden = choices.hidden_fold
     if hidden not in folds:
-        raise ImportFault(f"{source.name}: found folds {sorted(folds)}, expected the hidden one, {hidden}, among them")
+        raise PublishedFileError(
+            f"{source.name}: found folds {sorted(folds)}, expected the hidden one, {hidden}, among them"
+        )
     choices.say(f"{source.name}: {', '.join(f'fold {fold}: {len(folds[fold]):,}' for fold in sorted(folds))} documents")
     origins = Origins()
     name = f"fold-{hidden}"

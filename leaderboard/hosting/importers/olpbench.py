@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from evaluator.curation.open_triples.questions import Question, groups, questions, told
+from evaluator.curation.open_triples.questions import Question, count_leaked, groups, questions
 from evaluator.jsonl.decompress import ReadLimits
 from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.hosting.importers import olpbench_reported
 from leaderboard.hosting.importers.choices import Choices, Imported
 from leaderboard.hosting.importers.olpbench_files import Known, Open, triples
-from leaderboard.hosting.importers.published import ImportFault, Origins, find
+from leaderboard.hosting.importers.published import Origins, PublishedFileError, find
 from leaderboard.hosting.importers.salted import Salt
 
 DATA = ("test_data.txt",)
@@ -51,7 +51,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     paths = {part: path for part in PARTS if (path := _find(published, part.names))}
     if not paths:
         names = [name for part in PARTS for name in part.names]
-        raise ImportFault(f"{published}: found no {' or '.join(names)}; expected one here or one folder down")
+        raise PublishedFileError(f"{published}: found no {' or '.join(names)}; expected one here or one folder down")
     evaluated = {part: _read(path, choices) for part, path in paths.items()}
     known = _known(published, list(evaluated.values()), choices)
     questions_of = {part: questions(read, known.answers) for part, read in evaluated.items()}
@@ -80,7 +80,7 @@ def _find(published: Path, names: tuple[str, ...]) -> Path | None:
 def _read(path: Path, choices: Choices) -> list[Open]:
     loaded = list(triples(path))
     if not loaded:
-        raise ImportFault(f"{path.name}: found no triple, expected one a line")
+        raise PublishedFileError(f"{path.name}: found no triple, expected one a line")
     fit = [triple for triple in loaded if "?" not in (triple.subject, triple.object)]
     if len(fit) < len(loaded):
         choices.say(f'warning: {path.name}: {len(loaded) - len(fit)} triples with the mention "?" are left out')
@@ -111,9 +111,9 @@ def _check_nothing_leaks(questions_of: dict[Part, list[Question]], choices: Choi
         for hidden, hidden_questions in questions_of.items():
             if public.split not in choices.public_gold or hidden.split in choices.public_gold:
                 continue
-            count = told(public_questions, hidden_questions)
+            count = count_leaked(public_questions, hidden_questions)
             if count:
-                raise ImportFault(
+                raise PublishedFileError(
                     f"public gold of {public.split} would tell {count} answers of {hidden.split}; "
                     "expected both public, both hidden, or a folder without one of their files"
                 )

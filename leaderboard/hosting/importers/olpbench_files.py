@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from leaderboard.hosting.importers.published import ImportFault, text
+from leaderboard.hosting.importers.published import PublishedFileError, text
 
 BETWEEN = "|||"
 WIDTHS = (3, 5)
@@ -82,17 +82,17 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes, list[bytes]]]:
             for number, line in enumerate(file, start=1):
                 cells = line.rstrip(b"\r\n").split(b"\t")
                 if len(cells) not in WIDTHS:
-                    raise ImportFault(
+                    raise PublishedFileError(
                         f"{path.name}:{number}: found {len(cells)} columns, expected subject, relation, object, and "
                         "then both or none of the lists of mentions"
                     )
                 if not (cells[0] and cells[1] and cells[2]):
-                    raise ImportFault(
+                    raise PublishedFileError(
                         f"{path.name}:{number}: subject, relation or object is empty, expected a text in each"
                     )
                 yield number, line, cells
     except (gzip.BadGzipFile, EOFError) as error:
-        raise ImportFault(f"{path.name}:{number + 1}: {error}, expected a whole gzip file") from error
+        raise PublishedFileError(f"{path.name}:{number + 1}: {error}, expected a whole gzip file") from error
 
 
 def _triple(path: Path, number: int, line: bytes) -> Open:

@@ -8,7 +8,7 @@ import msgspec
 
 from leaderboard.benchmarks import manifest
 from leaderboard.hosting.importers.choices import Choices, Imported
-from leaderboard.hosting.importers.published import ImportFault, Origins
+from leaderboard.hosting.importers.published import Origins, PublishedFileError
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
@@ -17,7 +17,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     try:
         read = manifest.read(published / "benchmark.json")
     except manifest.ManifestError as error:
-        raise ImportFault(str(error)) from error
+        raise PublishedFileError(str(error)) from error
     chosen = {"slug": choices.slug or read.slug, "title": choices.title or read.title}
     splits = [
         msgspec.structs.replace(split, gold_public=split.gold_public or split.name in choices.public_gold)
@@ -30,6 +30,8 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
 
 def _check_is_there(path: Path) -> None:
     if not path.parent.is_dir():
-        raise ImportFault(f"{path.parent}: no such folder; expected the one with {path.name}")
+        raise PublishedFileError(f"{path.parent}: no such folder; expected the one with {path.name}")
     if not path.is_file():
-        raise ImportFault(f"{path}: no such file; expected the benchmark's description (docs/curators.md shows one)")
+        raise PublishedFileError(
+            f"{path}: no such file; expected the benchmark's description (docs/curators.md shows one)"
+        )

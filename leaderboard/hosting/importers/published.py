@@ -15,7 +15,7 @@ DEPTH = 2
 """Published archives have the files at the top level or one folder down."""
 
 
-class ImportFault(Exception):
+class PublishedFileError(Exception):
     """Published files that cannot be imported: `FILE:LINE: ..., found ..., expected ...`."""
 
 
@@ -25,11 +25,11 @@ def find(folder: Path, names: Sequence[str], *, but: str = "") -> Path | None:
     A subfolder named `but` is ignored: it has other files of the same names.
     """
     if not folder.is_dir():
-        raise ImportFault(f"{folder}: no such folder; expected the one with the published files")
+        raise PublishedFileError(f"{folder}: no such folder; expected the one with the published files")
     paths = (path for name in names for path in (folder / name, *folder.glob(f"*/{name}")))
     matches = sorted(path for path in paths if path.is_file() and path.parent.name != but)
     if len(matches) > 1:
-        raise ImportFault(f"{folder}: found {' and '.join(map(str, matches))}; expected one of them")
+        raise PublishedFileError(f"{folder}: found {' and '.join(map(str, matches))}; expected one of them")
     return matches[0] if matches else None
 
 
@@ -37,7 +37,7 @@ def demand(folder: Path, names: Sequence[str]) -> Path:
     """Return the file that `find` finds; raises ImportFault if there is none."""
     path = find(folder, names)
     if path is None:
-        raise ImportFault(
+        raise PublishedFileError(
             f"{folder}: found no {' or '.join(names)}; expected the published file here or one folder down"
         )
     return path
@@ -54,7 +54,7 @@ def lines(path: Path, layout: type[Line]) -> Iterator[tuple[int, bytes, Line]]:
             try:
                 yield number, line.rstrip(b"\r\n"), decode(line)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                raise ImportFault(f"{path.name}:{number}: {error}") from error
+                raise PublishedFileError(f"{path.name}:{number}: {error}") from error
 
 
 def records(path: Path, layout: type[Record]) -> Iterator[tuple[int, Record]]:
@@ -63,7 +63,7 @@ def records(path: Path, layout: type[Record]) -> Iterator[tuple[int, Record]]:
     try:
         items = msgspec.json.decode(content, type=list[msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise ImportFault(f"{path.name}: {error}, expected a JSON list of objects") from error
+        raise PublishedFileError(f"{path.name}: {error}, expected a JSON list of objects") from error
     decode = msgspec.json.Decoder(layout).decode
     position, number = 0, 1
     for record in items:
@@ -73,7 +73,7 @@ def records(path: Path, layout: type[Record]) -> Iterator[tuple[int, Record]]:
         try:
             yield number, decode(record)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise ImportFault(f"{path.name}:{number}: {error}") from error
+            raise PublishedFileError(f"{path.name}:{number}: {error}") from error
         number += raw.count(b"\n")
         position = begin + len(raw)
 
@@ -84,9 +84,11 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
         for number, line in enumerate(file, start=1):
             cells = text(path, number, line).split("\t")
             if number == 1 and cells != list(columns):
-                raise ImportFault(f"{path.name}:1: header, found {' '.join(cells)}, expected {' '.join(columns)}")
+                raise PublishedFileError(
+                    f"{path.name}:1: header, found {' '.join(cells)}, expected {' '.join(columns)}"
+                )
             if len(cells) != len(columns):
-                raise ImportFault(f"{path.name}:{number}: found {len(cells)} columns, expected {len(columns)}")
+                raise PublishedFileError(f"{path.name}:{number}: found {len(cells)} columns, expected {len(columns)}")
             if number > 1:
                 yield number, cells
 
@@ -96,9 +98,11 @@ def text(path: Path, number: int, line: bytes) -> str:
     try:
         decoded = line.rstrip(b"\r\n").decode()
     except UnicodeDecodeError as error:
-        raise ImportFault(f"{path.name}:{number}: found byte {line[error.start]:#04x}, expected UTF-8") from error
+        raise PublishedFileError(
+            f"{path.name}:{number}: found byte {line[error.start]:#04x}, expected UTF-8"
+        ) from error
     if "\0" in decoded:
-        raise ImportFault(f"{path.name}:{number}: found a NUL, expected text")
+        raise PublishedFileError(f"{path.name}:{number}: found a NUL, expected text")
     return decoded
 
 

@@ -8,7 +8,7 @@ import secrets
 
 import msgspec
 
-from leaderboard.hosting.importers.published import ImportFault
+from leaderboard.hosting.importers.published import PublishedFileError
 
 DIGITS = 16
 
@@ -27,7 +27,9 @@ class Salt:
         if known is None:
             known = self.ids[published] = self._digest(published)
             if known in self._taken:
-                raise ImportFault(f"id {published} has the digest of another one; import again with another salt")
+                raise PublishedFileError(
+                    f"id {published} has the digest of another one; import again with another salt"
+                )
             self._taken.add(known)
         return known
 

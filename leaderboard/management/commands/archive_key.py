@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, help="where to write; it must not be there yet")
 
     def handle(self, *, file: Path, **_: Any) -> None:
-        secret, public = encryption.fresh()
+        secret, public = encryption.generate_key()
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError as error:

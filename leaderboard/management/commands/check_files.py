@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def handle(self, **_: Any) -> None:
         n = 0
         faults = 0
-        for result in stored_files.look():
+        for result in stored_files.verify_file():
             n += 1
             if result.fault:
                 faults += 1

@@ -30,10 +30,10 @@ class Command(BaseCommand):
             raise CommandError(f"there is no phase {phase} in a benchmark {benchmark}")
         n_drawn, n_left = 0, 0
         for board in row.leaderboards.filter(state__in=Leaderboard.PUBLIC).order_by("pk"):
-            for release in plots.undrawn(board):
+            for release in plots.without_plot_data(board):
                 try:
-                    n_drawn += plots.draw(release) is not None
-                except (plots.NotDrawnError, ReportError) as error:
+                    n_drawn += plots.add_plot_data(release) is not None
+                except (plots.NoPlotDataError, ReportError) as error:
                     n_left += 1
                     self.stderr.write(f"release {release.sequence}: {error}")
                 except (AlteredError, FileNotFoundError):

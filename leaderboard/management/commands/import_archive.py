@@ -32,7 +32,7 @@ class Command(BaseCommand):
             raise CommandError(f"there is no account {by}")
         try:
             keys = encryption.identities(key.read_text().splitlines())
-            result = reading.take_in(archive=file, keys=keys, by=person, say=self.stdout.write)
+            result = reading.import_contents(archive=file, keys=keys, by=person, say=self.stdout.write)
         except reading.ArchiveFault as fault:
             raise CommandError("\n".join([f"{file.name}:", *fault.lines, UNCHANGED])) from fault
         except encryption.KeyFault as fault:

@@ -19,7 +19,7 @@ from django.core.management.base import BaseCommand, CommandError
 from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.hosting import host as hosting
-from leaderboard.hosting.importers import IMPORTERS, Choices, Imported, ImportFault
+from leaderboard.hosting.importers import IMPORTERS, Choices, Imported, PublishedFileError
 from leaderboard.models import User
 from leaderboard.operations import embedded
 
@@ -82,7 +82,7 @@ class Command(BaseCommand):
         with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
             try:
                 imported = IMPORTERS[name](path, Path(folder), choices)
-            except ImportFault as fault:
+            except PublishedFileError as fault:
                 raise CommandError(str(fault)) from fault
             imported = chosen(imported, choices)
             self.check_named(imported, choices)

@@ -43,7 +43,7 @@ class Command(BaseCommand):
         if not folders:
             raise CommandError(f"{fixtures}: found no */benchmark.json")
         submitted: list[Submission] = []
-        images: list[submit_built_images.Wanted] = []
+        images: list[submit_built_images.ImageToBuild] = []
         for folder in folders:
             try:
                 plan = manifest.read(folder / "benchmark.json")
@@ -73,10 +73,10 @@ class Command(BaseCommand):
 
     def wanted(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
-    ) -> submit_built_images.Wanted:
+    ) -> submit_built_images.ImageToBuild:
         """Describe the system as an image to build."""
         by, phase = self.submitter(part, people), self.phase(plan, part)
-        return submit_built_images.Wanted(
+        return submit_built_images.ImageToBuild(
             name=part.name,
             source=submit_built_images.source_of(folder, part.image),
             benchmark=folder,

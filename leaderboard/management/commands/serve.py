@@ -67,7 +67,7 @@ class Command(BaseCommand):
 
     def welcome(self, supervisor: Supervisor, listener: socket.socket, address: str, *, seed: bool) -> None:
         """Print the site's address as soon as it responds; seed a new site."""
-        with embedded.FirstAnswer(listener) as answer:
+        with embedded.FirstResponse(listener) as answer:
             supervisor.follow(answer.came, watch=[answer.socket])
         if supervisor.stopping:
             return

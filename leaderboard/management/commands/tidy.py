@@ -30,7 +30,7 @@ class Command(BaseCommand):
             raise CommandError(f"--days is {days}; expected 1 or more")
         total = 0
         orphaned = orphaned_files.find()
-        for kind, items in cleanup.found(days=days, strays=orphaned).items():
+        for kind, items in cleanup.find_removable(days=days, strays=orphaned).items():
             size = sum(item.bytes for item in items)
             total += size
             self.stdout.write(f"{kind}: {len(items)}, {size / 1e6:.1f} MB")
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         if orphaned.doubt:
             raise CommandError(orphaned.doubt)
 
-    def _tell(self, strays: list[orphaned_files.Stray], verbosity: int) -> None:
+    def _tell(self, strays: list[orphaned_files.OrphanedFile], verbosity: int) -> None:
         size = sum(stray.bytes for stray in strays)
         self.stdout.write(f"stored files that no record names, and that stay: {len(strays)}, {size / 1e6:.1f} MB")
         for stray in strays if verbosity > 1 else ():

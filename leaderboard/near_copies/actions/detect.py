@@ -30,8 +30,8 @@ def _check(lease: Lease[Likeness]) -> None:
         raise NoAnswerError(Reason.BAD_GOLD)
     ordered = similarity.sign(lease, gold)
     # Only after the signature is committed: of two concurrent checks, at least one sees the other's.
-    candidates = similarity.likest(row, ordered=ordered)
-    near_copies = similarity.found(row, gold, candidates) if candidates else []
+    candidates = similarity.most_similar(row, ordered=ordered)
+    near_copies = similarity.near_duplicates_of(row, gold, candidates) if candidates else []
     with transaction.atomic():
         lease.finish(state=State.DONE)
         NearCopy.objects.bulk_create(near_copies, ignore_conflicts=True)

@@ -43,7 +43,7 @@ def sign(lease: Lease[Likeness], gold: GoldVersion) -> bool:
     return report.ordered
 
 
-def likest(row: Likeness, *, ordered: bool) -> list[Prediction]:
+def most_similar(row: Likeness, *, ordered: bool) -> list[Prediction]:
     """Return the candidates for near-duplicates: the most similar prediction of each other team.
 
     At most MOST, of the most similar teams, in order of queueing.
@@ -57,10 +57,10 @@ def likest(row: Likeness, *, ordered: bool) -> list[Prediction]:
     )
     rows = list(others)
     own = _numbers(row.signature)
-    scores = predictions.closeness(own, [_numbers(signature) for _, _, signature in rows], ordered=ordered)
+    scores = predictions.signature_agreement(own, [_numbers(signature) for _, _, signature in rows], ordered=ordered)
     best: dict[int, tuple[float, Any]] = {}
     for score, (prediction, team, _) in zip(scores.tolist(), rows, strict=True):
-        if score >= predictions.worth_a_look(ordered=ordered) and score > best.get(team, (0.0, None))[0]:
+        if score >= predictions.agreement_threshold(ordered=ordered) and score > best.get(team, (0.0, None))[0]:
             best[team] = (score, prediction)
     chosen = [prediction for _, prediction in sorted(best.values(), key=lambda pair: -pair[0])[:MOST]]
     return list(Prediction.objects.filter(pk__in=chosen).select_related("submission").order_by("queued_at", "pk"))
@@ -70,7 +70,7 @@ def _numbers(signature: bytes) -> Any:
     return np.frombuffer(bytes(signature), dtype=np.uint64)
 
 
-def found(row: Likeness, gold: GoldVersion, alike: list[Prediction]) -> list[NearCopy]:
+def near_duplicates_of(row: Likeness, gold: GoldVersion, alike: list[Prediction]) -> list[NearCopy]:
     with ExitStack() as stack:
         files = [(one.name, stack.enter_context(_open(one))) for one in (row.prediction, *alike)]
         answer = sandbox_client.near_copies(

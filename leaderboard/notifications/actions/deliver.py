@@ -68,7 +68,7 @@ def _write(at: datetime) -> int:
         Event(subject, status.submission.system.team.members.all(), ended_at)
         for subject, (ended_at, status) in ends.items()
     )
-    untold = ((ends[subject][1], subject, user, webhook) for subject, user, webhook in recipients.untold(events))
+    untold = ((ends[subject][1], subject, user, webhook) for subject, user, webhook in recipients.unnotified(events))
     # Members are notified about a draft or a rehearsal only if they may open its page.
     return recipients.queue(
         [
@@ -98,7 +98,7 @@ def _ends(at: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progress
         Q(system__team__members__mailed_since__isnull=False) | Q(system__team__members__webhooks__isnull=False),
         pk__in={end[2] for end in ends},
     )
-    followed = progress.followed(subscribed.distinct()).prefetch_related("system__team__members__webhooks")
+    followed = progress.with_related(subscribed.distinct()).prefetch_related("system__team__members__webhooks")
     progress_of = {row.pk: progress.of(row) for row in followed}
     for pk, ended_at, submission in ends:
         status = progress_of.get(submission)
@@ -159,7 +159,7 @@ def _call(notice: Notice, at: datetime) -> tuple[bool, str]:
             signed(notice.webhook, str(notice.pk), body, at),
             also=tuple(settings.WEBHOOK_HOSTS),
         )
-    except http_client.NotCalledError as error:
+    except http_client.RequestFailedError as error:
         return False, str(error)
     return 200 <= status < 300, f"status {status}"
 

@@ -32,7 +32,7 @@ def write(since: datetime, at: datetime) -> int:
         teams = {_subject(board, team): team for team in ranked_teams.prefetch_related("members__webhooks")}
         events = (Event(subject, team.members.all(), board.shown_from) for subject, team in teams.items())
         bodies: dict[uuid.UUID, dict[str, Any]] = {}
-        for subject, user, webhook in recipients.untold(events):
+        for subject, user, webhook in recipients.unnotified(events):
             body = bodies.get(subject) or bodies.setdefault(subject, _body(board, teams[subject], at))
             notices.append(_notice(user, webhook, subject, body, at))
     return recipients.queue(notices)

@@ -22,7 +22,7 @@ class Event(NamedTuple):
     at: datetime
 
 
-def untold(events: Iterable[Event]) -> Iterator[tuple[UUID, User, Webhook | None]]:
+def unnotified(events: Iterable[Event]) -> Iterator[tuple[UUID, User, Webhook | None]]:
     """Yield (subject, user, webhook or None for mail) of all notices that have not been written yet."""
     events = list(events)
     notified: defaultdict[UUID, set[tuple[int, UUID | None]]] = defaultdict(set)

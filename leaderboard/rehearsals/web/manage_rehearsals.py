@@ -31,7 +31,7 @@ def rehearsal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, phase_row, form=form)
     try:
-        testers = actions.testers_named(form.cleaned_data["testers"])
+        testers = actions.find_testers(form.cleaned_data["testers"])
         created = actions.begin(phase=phase_row, testers=testers, ends_at=form.cleaned_data["ends_at"], by=request.user)
     except Refused as refused:
         return _page(request, phase_row, Refusal(refused), form)
@@ -49,8 +49,8 @@ def testers(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRespo
     if not form.is_valid():
         return _page(request, phase_row, testers_form=form)
     try:
-        users = actions.testers_named(form.cleaned_data["testers"])
-        actions.name_testers(rehearsal=row, testers=users, by=request.user)
+        users = actions.find_testers(form.cleaned_data["testers"])
+        actions.set_testers(rehearsal=row, testers=users, by=request.user)
     except Refused as refused:
         return _page(request, phase_row, Refusal(refused), testers_form=form)
     messages.success(request, f"{len(users)} tester{'s' if len(users) != 1 else ''} named.")

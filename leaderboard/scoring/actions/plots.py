@@ -17,11 +17,11 @@ from leaderboard.evaluation.scorer_of_phase import of_board
 from leaderboard.models import Drawing, Leaderboard, Phase, Release
 
 
-class NotDrawnError(Exception):
+class NoPlotDataError(Exception):
     """The sandbox could not compute plot data from stored outcomes; the message says why, without gold."""
 
 
-def keep(release: Release | None, drawing: plot_checks.Drawing | None) -> Drawing | None:
+def store_plot_data(release: Release | None, drawing: plot_checks.PlotData | None) -> Drawing | None:
     """Store a release's plot data if its phase's policy allows. Call in the transaction that publishes the release.
     Returns None if nothing may be shown, or there is nothing to show."""
     if release is None or drawing is None or drawing.is_empty or not _may_reveal(release):
@@ -34,7 +34,7 @@ def _may_reveal(release: Release) -> bool:
     return release.policy == Phase.Disclosure.FULL and reveals_drawings(release.phase)
 
 
-def drawn(release: Release) -> plot_checks.Drawing:
+def plot_data(release: Release) -> plot_checks.PlotData:
     """Compute the plot data of a release from its run's stored outcomes.
 
     Raises NotDrawnError and ReportError; SandboxError (a server failure); FileNotFoundError or AlteredError for
@@ -45,14 +45,14 @@ def drawn(release: Release) -> plot_checks.Drawing:
         check_digest(table, run.outcomes_sha256)
         answer = sandbox_client.draw(table=table)
     if not answer.ok:
-        raise NotDrawnError(answer.reason or "the outcomes are of another task version")
+        raise NoPlotDataError(answer.reason or "the outcomes are of another task version")
     drawing = answer.read(DrawReport).drawing
     if wrong := plot_checks.problem(drawing):
         raise ReportError(wrong)
     return drawing
 
 
-def undrawn(board: Leaderboard) -> models.QuerySet[Release]:
+def without_plot_data(board: Leaderboard) -> models.QuerySet[Release]:
     """Return the releases of a board that lack plot data and can have it: those of the task's current version."""
     scored = of_board(board)
     if scored.scorer is not None or board.task_version != scored.version or not reveals_drawings(board.phase):
@@ -66,19 +66,19 @@ def undrawn(board: Leaderboard) -> models.QuerySet[Release]:
     return releases.filter(drawing=None).exclude(run__outcomes="").select_related("run", "phase").order_by("sequence")
 
 
-def draw(release: Release) -> Drawing | None:
+def add_plot_data(release: Release) -> Drawing | None:
     """Compute and store the plot data of a release; idempotent. Raises the errors of `drawn`."""
-    drawing = drawn(release)
+    drawing = plot_data(release)
     try:
         with transaction.atomic():
             # The policy may have changed since the data were computed.
             release.phase = Phase.objects.select_for_update().get(pk=release.phase_id)
-            return keep(release, drawing)
+            return store_plot_data(release, drawing)
     except IntegrityError:  # another process stored it at the same time
         return None
 
 
-def content_of(drawing: plot_checks.Drawing) -> dict[str, Any]:
+def content_of(drawing: plot_checks.PlotData) -> dict[str, Any]:
     """Convert plot data to the stored JSON."""
     content: dict[str, Any] = msgspec.to_builtins(drawing)
     return content

@@ -56,7 +56,7 @@ def publish(*, run: Run, primary: str, scores: Scores, warnings: list[str], at: 
     return Release.objects.filter(run=run).first()
 
 
-def settle(phase: Phase) -> None:
+def release_waiting(phase: Phase) -> None:
     """Release the runs that waited for a run without scores. The caller holds a lock on the phase's row."""
     if phase.disclosure == Phase.Disclosure.LADDER:
         for board in phase.leaderboards.filter(state__in=Leaderboard.OPEN):
@@ -142,7 +142,7 @@ def _release(
         released_at=at,
     )
     ReleaseSlice.objects.bulk_create(by_slice(release), batch_size=1000)
-    represents = boards.stand(board=board, system=system, release=release)
+    represents = boards.upsert_standing(board=board, system=system, release=release)
     if represents and system.kind == System.Kind.PARTICIPANT:
         rank_ranges.changed(board)
     return represents

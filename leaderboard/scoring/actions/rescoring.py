@@ -42,7 +42,7 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
     )
     waiting = predictions.exclude(pk__in=live.values("prediction")).order_by("arrival", "queued_at")
     queued = [runs.queue(prediction=prediction, gold=gold) for prediction in waiting]
-    releases.settle(phase)
+    releases.release_waiting(phase)
     if queued:
         AuditEntry.record("rescoring.begun", phase, by=by, gold=gold.number, task_version=task_version, n=len(queued))
     return len(queued)

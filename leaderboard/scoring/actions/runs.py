@@ -53,7 +53,7 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
     return run
 
 
-def arrived(*, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
+def on_prediction_ready(*, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
     """Number an arrived prediction within its phase and queue a run, unless the phase scores finals only.
 
     Call with the phase's row locked, in the transaction that stores the file.
@@ -172,7 +172,7 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
                 _row(run, score, n_groups) for score, n_groups in zip(scores, groups, strict=True)
             )
             release = releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
-            plots.keep(release, result.drawing)
+            plots.store_plot_data(release, result.drawing)
             # Before the commit, so that a finished run never has leftovers. Earlier attempts cannot win any more.
             _discard_outcomes(run, before=lease.attempt)
     except BaseException:
@@ -203,7 +203,7 @@ def reject(lease: Lease[Run], *, reason: str, problems: list[dict[str, Any]]) ->
     phase = _hold_phase(lease.row)
     lease.finish(state=State.REJECTED, reason=reason, problems=problems)
     # A board in preparation, or later runs on a ladder, may have waited for this one.
-    releases.settle(phase)
+    releases.release_waiting(phase)
 
 
 def _on_failure(lease: Lease[Run], final: bool) -> None:
@@ -217,7 +217,7 @@ def _on_failure(lease: Lease[Run], final: bool) -> None:
         QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=timezone.now())
     # After the commit: until then the last attempt may still succeed with its file.
     transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
-    releases.settle(_hold_phase(run))
+    releases.release_waiting(_hold_phase(run))
 
 
 def _hold_phase(run: Run) -> Phase:

@@ -76,7 +76,7 @@ def unseal(*, phase: Phase) -> bool:
         return False
     Final.objects.bulk_create(
         Final(submission=submission, phase=phase, team=submission.system.team, chosen_at=at)
-        for submission in by_default(phase)
+        for submission in default_finals(phase)
     )
     phase.unsealed_at = at
     phase.save(update_fields=["unsealed_at"])
@@ -91,7 +91,7 @@ def unseal(*, phase: Phase) -> bool:
     return True
 
 
-def by_default(phase: Phase) -> list[Submission]:
+def default_finals(phase: Phase) -> list[Submission]:
     """Return the submissions that would be finals by default if the phase were unsealed now.
 
     That is the latest submission of each team that chose none, and the latest of each system that does not compete,

@@ -18,7 +18,7 @@ AHEAD = 100
 """Number of further answers in the forecast."""
 
 
-def told_in_full(answers: int, n_groups: int) -> float:
+def full_disclosure_inflation(answers: int, n_groups: int) -> float:
     """Return the expected excess of a shown proportion over the true one after `answers` full scores.
 
     It is Phi(sqrt(k / n)) - 1/2: a majority vote of k random guesses, each inverted if it scores below chance, agrees
@@ -27,7 +27,7 @@ def told_in_full(answers: int, n_groups: int) -> float:
     return NormalDist().cdf(math.sqrt(answers / n_groups)) - 0.5 if n_groups else 0.0
 
 
-def told_by_transcripts(log_transcripts: float, n_groups: int) -> float:
+def ladder_inflation_bound(log_transcripts: float, n_groups: int) -> float:
     """Return an upper bound of the expected excess after one of N possible transcripts of answers: sqrt(ln N / 2n).
 
     The luckiest of N classifiers fixed beforehand appears that much too good (Hoeffding), and a transcript selects one
@@ -77,13 +77,13 @@ class Budget:
 
     def inflation(self, spent: Spent) -> float:
         """Return the upper bound of the inflation with the phase's policy, after `spent`."""
-        in_full = told_in_full(spent.answers, self.n_groups)
+        in_full = full_disclosure_inflation(spent.answers, self.n_groups)
         match self.phase.disclosure:
             case Phase.Disclosure.LADDER:
-                return min(in_full, told_by_transcripts(spent.log_transcripts, self.n_groups))
+                return min(in_full, ladder_inflation_bound(spent.log_transcripts, self.n_groups))
             case Phase.Disclosure.SEALED:
                 # Nothing is revealed before all have submitted: only the best of so many is selected.
-                return min(in_full, told_by_transcripts(math.log(max(1, spent.answers)), self.n_groups))
+                return min(in_full, ladder_inflation_bound(math.log(max(1, spent.answers)), self.n_groups))
         return in_full
 
     def after(self, more: int) -> Spent:
@@ -101,7 +101,7 @@ class Budget:
         return [self._row("So far", self.spent), self._row(f"After {AHEAD} more", later)]
 
     def _row(self, title: str, spent: Spent) -> Row:
-        in_full = told_in_full(spent.answers, self.n_groups)
+        in_full = full_disclosure_inflation(spent.answers, self.n_groups)
         return Row(title, spent.answers, spent.told, in_full, self.inflation(spent))
 
     @property

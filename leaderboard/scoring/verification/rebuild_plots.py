@@ -28,7 +28,7 @@ def differences(board: Leaderboard) -> list[str]:
 
 def _follows(drawing: Drawing) -> bool:
     try:
-        recomputed = plots.drawn(drawing.release)
-    except (plots.NotDrawnError, ReportError, AlteredError, FileNotFoundError):
+        recomputed = plots.plot_data(drawing.release)
+    except (plots.NoPlotDataError, ReportError, AlteredError, FileNotFoundError):
         return False
     return as_bytes(drawing.content) == as_bytes(plots.content_of(recomputed))

@@ -64,5 +64,5 @@ def _locked_phase(submission: Submission, by: User) -> Phase:
 def _update_standings(phase: Phase, submission: Submission) -> None:
     # Cancelled boards too, because their scoring may be resumed.
     for board in phase.leaderboards.select_related("gold_version"):
-        if boards.stand_again(board, submission.system):
+        if boards.recompute_standing(board, submission.system):
             rank_ranges.rank_again(board)

@@ -160,9 +160,9 @@ def check_in_use(phase: Phase) -> None:
 
 def _closed_message(phase: Phase, at: datetime) -> str:
     if phase.opens_at and at < phase.opens_at:
-        return f"This phase opens at {time_zones.in_words(phase.opens_at, phase.time_zone)}."
+        return f"This phase opens at {time_zones.describe(phase.opens_at, phase.time_zone)}."
     assert phase.closes_at is not None
-    return f"This phase closed at {time_zones.in_words(phase.closes_at, phase.time_zone)}."
+    return f"This phase closed at {time_zones.describe(phase.closes_at, phase.time_zone)}."
 
 
 def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
@@ -228,7 +228,7 @@ def _accept(
     at: datetime,
     check: Callable[[], None] | None,
 ) -> Submission:
-    phase.split = locked_split(phase)
+    phase.split = lock_split(phase)
     check_in_use(phase)
     if check is not None:
         check()
@@ -239,15 +239,15 @@ def _accept(
             heading="The inputs were replaced meanwhile",
         )
     gold = board_state.gold_of(phase) or gold
-    submission = charged(phase=phase, system=system, by=by, track=track, note=note, at=at)
+    submission = create_and_charge(phase=phase, system=system, by=by, track=track, note=note, at=at)
     prediction.submission = submission
     prediction.save(force_insert=True)
-    runs.arrived(phase=phase, prediction=prediction, gold=gold)
+    runs.on_prediction_ready(phase=phase, prediction=prediction, gold=gold)
     AuditEntry.record("submission.accepted", submission, by=by, sha256=prediction.sha256)
     return submission
 
 
-def locked_split(phase: Phase) -> Split:
+def lock_split(phase: Phase) -> Split:
     """Lock the phase's split and the phase, in this order; return the split.
 
     Serializes submissions with corrections: no prediction is queued on replaced gold or accepted for replaced inputs.
@@ -257,7 +257,7 @@ def locked_split(phase: Phase) -> Split:
     return split
 
 
-def charged(
+def create_and_charge(
     *, phase: Phase, system: System, by: User, track: str, note: str, at: datetime, image: Image | None = None
 ) -> Submission:
     """Create a submission and charge the quota. Call in a transaction that holds `locked_split`. Raises Refused."""

@@ -82,7 +82,7 @@ def _read(request: Request) -> dict[str, Any]:
 
 
 def _submit(phase: Phase, params: dict[str, Any], by: Any) -> Submission:
-    system = teams.named(team=team_named(by, params["team"]), name=params["system"])
+    system = teams.find_system(team=team_named(by, params["team"]), name=params["system"])
     described = {"by": by, "track": params["track"], "note": params["note"]}
     return submit.submit(phase=phase, system=system, file=params["file"], **described)
 
@@ -116,7 +116,7 @@ class SubmissionsView(View):
         rows = Submission.objects.of_teams_of(request.user).annotate(last=last).filter(**filters)
         rows = rows.order_by("-received_at", "pk")
         pages = Pages()
-        page = pages.paginate_queryset(progress.followed(rows), request, view=self) or []
+        page = pages.paginate_queryset(progress.with_related(rows), request, view=self) or []
         lines = [shapes.line(progress.of(row), request) for row in page]
         return pages.get_paginated_response(shapes.SubmissionLine(lines, many=True).data)
 

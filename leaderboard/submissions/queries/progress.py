@@ -177,7 +177,7 @@ _BOARD = Subquery(
 _NEWEST = ("-gold_version__number", "-task_version", "-queued_at")
 
 
-def followed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+def with_related(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     """Select and prefetch everything that `of` reads, in a fixed number of queries."""
     return submissions.select_related(
         "system__team", "phase__benchmark", "phase__split", "image", "submitted_by", "charge", "final"
@@ -194,7 +194,7 @@ def followed(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
 def of(submission: Submission) -> Progress:
     """Return the progress of a submission fetched with `followed`."""
     prediction = _first(submission.predictions.all())
-    run = counting(list(prediction.runs.all())) if prediction else None
+    run = current_run(list(prediction.runs.all())) if prediction else None
     release = _first(release for release in submission.releases.all() if run and release.run_id == run.pk)
     return Progress(submission, prediction, run, release)
 
@@ -213,7 +213,7 @@ def published(submission: Submission) -> list[Progress]:
     ]
 
 
-def counting(runs: Sequence[Run]) -> Run | None:
+def current_run(runs: Sequence[Run]) -> Run | None:
     """Return the run on a shown board, else the newest one that may get there. `runs` is sorted by newest gold first.
 
     An ongoing or cancelled rescoring thus does not hide a submission's result.
@@ -234,4 +234,4 @@ def _first(rows: Iterable[Any]) -> Any:
 
 def progress_or_404(user: Any, pk: UUID) -> Progress:
     """Return the progress of a submission visible to the user: of their teams, or to a benchmark that they manage."""
-    return of(get_object_or_404(followed(Submission.objects.visible_to(user)), pk=pk))
+    return of(get_object_or_404(with_related(Submission.objects.visible_to(user)), pk=pk))

@@ -70,8 +70,8 @@ def _do(request: PersonRequest, pk: UUID, work: Callable[[Submission], str]) -> 
 
 
 def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) -> HttpResponse:
-    submissions = progress.followed(Submission.objects.of_teams_of(request.user).filter(phase=phase))
-    by_default = {submission.pk for submission in sealed_phases.by_default(phase)} if phase.is_sealed else set()
+    submissions = progress.with_related(Submission.objects.of_teams_of(request.user).filter(phase=phase))
+    by_default = {submission.pk for submission in sealed_phases.default_finals(phase)} if phase.is_sealed else set()
     teams: dict[str, list[progress.Progress]] = {}
     for submission in submissions.order_by("system__team__name", "-received_at", "-pk"):
         teams.setdefault(submission.system.team.name, []).append(progress.of(submission))

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from leaderboard.boards.queries import tracks
 from leaderboard.models import ImageUpload, Phase, System, Team, User
-from leaderboard.models.submission import systems_known_to
+from leaderboard.models.submission import systems_visible_to
 from leaderboard.submissions.actions.hide import LONGEST_REASON
 
 OTHER_FIELDS = "Choose one of your systems or name another, not both."
@@ -46,7 +46,7 @@ class SystemForm(forms.Form):
     def __init__(self, *args: Any, user: User, phase: Phase, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._offer_tracks(phase)
-        systems = systems_known_to(user).filter(team__in=user.teams.values("pk")).select_related("team")
+        systems = systems_visible_to(user).filter(team__in=user.teams.values("pk")).select_related("team")
         teams = user.teams.order_by("membership__id")
         self.fields["system"].queryset = systems.order_by("name")  # type: ignore[attr-defined]
         self.fields["team"].queryset = teams  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ PER_PAGE = 25
 @require_safe
 def my_submissions(request: PersonRequest) -> HttpResponse:
     """List submissions, newest first, with state and primary score."""
-    submissions = progress.followed(Submission.objects.of_teams_of(request.user)).order_by("-received_at", "-pk")
+    submissions = progress.with_related(Submission.objects.of_teams_of(request.user)).order_by("-received_at", "-pk")
     page = Paginator(submissions, PER_PAGE).get_page(request.GET.get("page"))
     followed = [progress.of(submission) for submission in page]
     rows = [(row, primary_of([row.release] if row.release else [])) for row in followed]

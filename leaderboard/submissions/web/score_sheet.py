@@ -13,7 +13,7 @@ TIMES = " \N{MULTIPLICATION SIGN} "
 
 
 @dataclass(frozen=True)
-class Cell:
+class ShownScore:
     """One measure on one slice. An empty slice has no value and no interval."""
 
     measure: str
@@ -23,7 +23,7 @@ class Cell:
     n: int
 
 
-Row = tuple[str, dict[str, Cell]]
+Row = tuple[str, dict[str, ShownScore]]
 """A slice's value as shown, and its scores by measure."""
 
 
@@ -33,15 +33,15 @@ class Table:
 
     title: str
     measures: list[str]
-    rows: list[tuple[str, int, list[Cell | None]]]
+    rows: list[tuple[str, int, list[ShownScore | None]]]
 
 
 @dataclass(frozen=True)
 class Sheet:
     """All revealed scores of one submission."""
 
-    primary: Cell | None
-    whole: list[Cell]
+    primary: ShownScore | None
+    whole: list[ShownScore]
     tables: list[Table]
 
     @property
@@ -52,10 +52,10 @@ class Sheet:
 
 def sheet(release: Release) -> Sheet:
     """Return the score sheet of a release, the primary measure first."""
-    whole: list[Cell] = []
+    whole: list[ShownScore] = []
     sliced: dict[tuple[str, ...], dict[str, Row]] = {}
     for score in release.values:
-        cell = Cell(**{name: score[name] for name in ("measure", "value", "low", "high", "n")})
+        cell = ShownScore(**{name: score[name] for name in ("measure", "value", "low", "high", "n")})
         if not score["slice"]:
             whole.append(cell)
             continue
@@ -88,7 +88,7 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def primary_of(releases: Iterable[Release]) -> Cell | None:
+def primary_of(releases: Iterable[Release]) -> ShownScore | None:
     """Return the score of the primary measure of the first release; None if there is no release."""
     for release in releases:
         return sheet(release).primary

@@ -47,7 +47,9 @@ def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def _submit(request: PersonRequest, phase: Phase, form: dict[str, Any]) -> Submission:
-    system = form.get("system") or teams.named(team=form.get("team") or teams.of(request.user), name=form["new_system"])
+    system = form.get("system") or teams.find_system(
+        team=form.get("team") or teams.of(request.user), name=form["new_system"]
+    )
     described = {"by": request.user, "track": form.get("track", ""), "note": form["note"]}
     return submissions.submit(phase=phase, system=system, file=form["file"], **described)
 

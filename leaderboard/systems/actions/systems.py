@@ -161,7 +161,7 @@ def _set_standing(phase: Phase, system: System, **values: Any) -> None:
 
 def _update_standings(phase: Phase, system: System) -> None:
     for board in _open_boards(phase):
-        if boards.stand_again(board, system):
+        if boards.recompute_standing(board, system):
             rank_ranges.rank_again(board)
 
 

@@ -11,12 +11,12 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.disclosure.policies import lets_choose
-from leaderboard.boards.queries.system_history import Place, Told, places_of, records, told_on
+from leaderboard.boards.queries.system_history import BoardEntry, RevealedRun, entries_of, records, revealed_on
 from leaderboard.boards.web.charts.progress import Moment, ProgressChart, progress_chart
 from leaderboard.core.names import anonymous
 from leaderboard.evaluation.scorer_of_phase import of_board
 from leaderboard.models import Submission, System
-from leaderboard.models.submission import systems_known_to
+from leaderboard.models.submission import systems_visible_to
 from leaderboard.submissions.queries import progress
 from leaderboard.submissions.queries.progress import Progress
 from leaderboard.submissions.web.score_sheet import sheet
@@ -40,8 +40,8 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a system; `?board=` selects a board. 404 for others than its team if they may see no board with it."""
     target = get_object_or_404(System.objects.select_related("team"), pk=pk)
     is_own = request.user.is_authenticated and target.team.members.filter(pk=request.user.pk).exists()
-    places = places_of(target, request.user)
-    if not places and not (is_own and systems_known_to(request.user).filter(pk=pk).exists()):
+    places = entries_of(target, request.user)
+    if not places and not (is_own and systems_visible_to(request.user).filter(pk=pk).exists()):
         raise Http404("no such system")
     place = next((row for row in places if str(row.board.pk) == request.GET.get("board")), next(iter(places), None))
     manages = place is not None and place.phase.benchmark.is_managed_by(request.user)
@@ -61,11 +61,11 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "systems/system.html", context)
 
 
-def _on(place: Place, *, sees_all: bool) -> dict[str, Any]:
+def _on(place: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
     """Return the template context of one board: its revealed scores, chart and runs."""
     scored = of_board(place.board)
     measure = scored.measure(place.release.primary)
-    releases = told_on(place.board, [place.standing.system_id])
+    releases = revealed_on(place.board, [place.standing.system_id])
     runs = runs_shown(
         releases, stands=place.release.submission_id, up=measure.higher_is_better is not False, sees_all=sees_all
     )
@@ -81,7 +81,9 @@ def _on(place: Place, *, sees_all: bool) -> dict[str, Any]:
     }
 
 
-def runs_shown(told: Sequence[Told], *, stands: object, up: bool, sees_all: bool) -> list[tuple[Told, bool, bool]]:
+def runs_shown(
+    told: Sequence[RevealedRun], *, stands: object, up: bool, sees_all: bool
+) -> list[tuple[RevealedRun, bool, bool]]:
     """Return (run, whether it was the best so far, whether it represents the system), in chronological order."""
     best = records(told, higher_is_better=up)
     return [
@@ -91,19 +93,19 @@ def runs_shown(told: Sequence[Told], *, stands: object, up: bool, sees_all: bool
     ]
 
 
-def chart_of(runs: Sequence[tuple[Told, bool, bool]]) -> ProgressChart | None:
+def chart_of(runs: Sequence[tuple[RevealedRun, bool, bool]]) -> ProgressChart | None:
     moments = [
         Moment(number, "", run.at, run.cell, is_best=best) for number, (run, best, _) in enumerate(runs, start=1)
     ]
     return progress_chart(moments)
 
 
-def _own(target: System, place: Place | None, reader: Any) -> list[OwnRun]:
+def _own(target: System, place: BoardEntry | None, reader: Any) -> list[OwnRun]:
     """Return the latest submissions of a team's own system, to the phase of that board or to all phases."""
     submissions = Submission.objects.visible_to(reader).filter(system=target)
     if place is not None:
         submissions = submissions.filter(phase=place.phase)
-    followed = progress.followed(submissions).order_by("-received_at", "-pk")[:MOST_OWN]
+    followed = progress.with_related(submissions).order_by("-received_at", "-pk")[:MOST_OWN]
     stands = place.release.submission_id if place else None
     return [
         OwnRun(

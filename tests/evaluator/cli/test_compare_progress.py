@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from evaluator.cli import progress_line
-from evaluator.progress import Steps, listening
+from evaluator.progress import Steps, progress_listener
 from tests.evaluator.cli.test_compare_command import COMPARE, folder, run  # noqa: F401  - a fixture
 
 RIGHT = [*COMPARE, "mine.jsonl", "theirs.jsonl", "--json"]
@@ -14,8 +14,8 @@ RIGHT = [*COMPARE, "mine.jsonl", "theirs.jsonl", "--json"]
 def test_shares_rise_to_the_whole_and_results_stay(folder, capsys, monkeypatch):  # noqa: F811
     alone = run(capsys, *RIGHT)[1]
     heard = []
-    with listening(heard.append):
-        monkeypatch.setattr("evaluator.cli.main.patience", lambda what: listening(heard.append))
+    with progress_listener(heard.append):
+        monkeypatch.setattr("evaluator.cli.main.patience", lambda what: progress_listener(heard.append))
         assert run(capsys, *RIGHT)[1] == alone
     assert heard == sorted(heard)
     assert heard[-1] == pytest.approx(1)
@@ -44,6 +44,6 @@ def test_nothing_is_said_of_a_short_job(folder, capsys):  # noqa: F811
 
 def test_no_work_is_no_share():
     heard = []
-    with listening(heard.append):
+    with progress_listener(heard.append):
         Steps(0).add(0)
     assert heard == []

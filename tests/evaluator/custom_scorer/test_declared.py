@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from evaluator.custom_scorer.measures import MOST, declared, measures_of
+from evaluator.custom_scorer.measures import MOST, check_declaration, measures_of
 from evaluator.errors import UsageError
 
 GOOD = {"name": "gain", "title": "Gain", "doc": "x", "lower": None, "upper": 1, "higher_is_better": True}
 
 
 def test_a_declaration_becomes_measures() -> None:
-    (made,) = measures_of(declared([GOOD], "gain"))
+    (made,) = measures_of(check_declaration([GOOD], "gain"))
     assert (made.name, made.title, made.low, made.high, made.best) == ("gain", "Gain", -math.inf, 1, 1)
 
 
@@ -41,5 +41,5 @@ def test_a_declaration_becomes_measures() -> None:
 )
 def test_declarations_that_mean_nothing(given: Any, expected: str) -> None:
     with pytest.raises(UsageError) as refused:
-        declared(given, "gain")
+        check_declaration(given, "gain")
     assert expected in str(refused.value)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from evaluator.errors import PredictionError
 from evaluator.jsonl.reader import Format, Reader
-from evaluator.jsonl.strict_json import Shape
+from evaluator.jsonl.strict_json import Schema
 from evaluator.tasks.scored_items.files import ScoreLine
 
-LAYOUT = Format(ScoreLine, Shape(frozenset({"id", "score"})), lambda _: 2)
+LAYOUT = Format(ScoreLine, Schema(frozenset({"id", "score"})), lambda _: 2)
 
 
 def read(data, *, wide=True):

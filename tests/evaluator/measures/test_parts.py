@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluator.curation.splitting.halves import halves
+from evaluator.curation.splitting.halves import split_public_private
 from evaluator.errors import SandboxError, UsageError
 from evaluator.jobs import JOBS
-from evaluator.jobs.halves_file import read_division, write_division
-from evaluator.measures.subset import part_of
+from evaluator.jobs.halves_file import read_public_private, write_public_private
+from evaluator.measures.subset import subset_of_groups
 from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.registry import TASKS
 
@@ -58,10 +58,10 @@ def scored(task: str, gold: list[dict[str, Any]], answers: list[dict[str, Any]],
 @pytest.mark.parametrize("half", ["public", "private"])
 def test_a_half_scores_as_a_gold_of_its_groups_alone(task: str, half: str) -> None:
     gold, answer = CASES[task]
-    division = halves([row["group"] for row in gold], seed=4)
+    division = split_public_private([row["group"] for row in gold], seed=4)
     own = [row for row in gold if row["group"] in getattr(division, half)]
     alone = scored(task, own, [answer(row) for row in own])
-    files = {"division": io.BytesIO(write_division(division))}
+    files = {"division": io.BytesIO(write_public_private(division))}
     here = scored(task, gold, [answer(row) for row in gold], half=half, files=files)
     names = {json.dumps(one["slice"]) for one in alone["result"]["scores"]}
     both = [one for one in here["result"]["scores"] if json.dumps(one["slice"]) in names]
@@ -91,16 +91,16 @@ def test_a_half_without_a_group_of_the_gold_is_refused() -> None:
     outcomes = task.score(read, task.unanswered(read), options)
     units = task.measure("accuracy").units
     with pytest.raises(UsageError, match="no group"):
-        part_of(outcomes, {"nobody"}, units=units)
-    whole = part_of(outcomes, set(outcomes.group_names), units=units)
+        subset_of_groups(outcomes, {"nobody"}, units=units)
+    whole = subset_of_groups(outcomes, set(outcomes.group_names), units=units)
     assert score_outcomes(whole, task.measures) == score_outcomes(outcomes, task.measures)
     assert whole.n_units == outcomes.n_units
 
 
 def test_a_division_is_read_as_it_was_written_and_nothing_else_is() -> None:
-    made = halves([1, 2, "1", "b", "a", 10], seed=0)
-    assert read_division(write_division(made)) == made
-    assert write_division(made) == write_division(read_division(write_division(made)))
+    made = split_public_private([1, 2, "1", "b", "a", 10], seed=0)
+    assert read_public_private(write_public_private(made)) == made
+    assert write_public_private(made) == write_public_private(read_public_private(write_public_private(made)))
     for damaged in (b"", b"{}", b'{"public": [1.5], "private": []}', b'{"public": [], "private": [], "x": 1}'):
         with pytest.raises(SandboxError):
-            read_division(damaged)
+            read_public_private(damaged)

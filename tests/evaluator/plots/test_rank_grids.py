@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from evaluator.outcomes.table import Outcomes
 from evaluator.outcomes.weighted import View
-from evaluator.plots.rank_histogram import parts_of, rank_grid
+from evaluator.plots.rank_histogram import bins_of, rank_grid
 
 NUMBERS = st.lists(st.integers(0, 8), min_size=1, max_size=80)
 
@@ -28,7 +28,7 @@ def view_of(ratings: list[int], scores: list[int], groups: list[int] | None = No
 def test_parts_follow_average_ranks(numbers: list[int], n_parts: int) -> None:
     shares = (rankdata(numbers) - 0.5) / len(numbers)
     expected = np.floor(shares * n_parts + 1e-9).astype(int)
-    assert parts_of(np.array(numbers, dtype=float), n_parts).tolist() == expected.tolist()
+    assert bins_of(np.array(numbers, dtype=float), n_parts).tolist() == expected.tolist()
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(0, 40)), min_size=1, max_size=120))
@@ -41,7 +41,7 @@ def test_columns_hold_every_text_once_and_none_a_few_groups(rows: list[tuple[int
         return
     n_parts = len(found[0].counts)
     assert [one.start for one in found] == [0, *(one.end for one in found[:-1])] and found[-1].end == n_parts
-    rows_of, columns_of = (parts_of(np.array(one, dtype=float), n_parts).tolist() for one in (ratings, scores))
+    rows_of, columns_of = (bins_of(np.array(one, dtype=float), n_parts).tolist() for one in (ratings, scores))
     for column in found:
         inside = [i for i in range(len(rows)) if column.start <= columns_of[i] < column.end]
         assert list(column.counts) == [sum(rows_of[i] == part for i in inside) for part in range(n_parts)]

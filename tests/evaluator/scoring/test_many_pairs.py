@@ -13,8 +13,8 @@ from evaluator.measures.correlation import Kendall
 from evaluator.outcomes.weighted import Sample, View
 from evaluator.scoring import compare_pairs as many_pairs
 from evaluator.scoring.compare import compare_outcomes
-from evaluator.scoring.compare_pairs import ENOUGH, compare_pairs, most_draws
-from evaluator.statistics.pairwise_permutation import exchanged, exchanges
+from evaluator.scoring.compare_pairs import ENOUGH, compare_pairs, max_permutations
+from evaluator.statistics.pairwise_permutation import group_permutations, permuted_differences
 from tests.support.simulated_outcomes import ACCURACY, AUROC, F1, MRR, SPEARMAN, orders, simulate, sums, table
 
 KENDALL = Kendall(name="kendall", title="", doc="", source="", units=statistic("claim"), x="x", y="y", low=-1.0)
@@ -66,7 +66,7 @@ def written_out(measure, tables, swapped):
 def test_every_exchange_of_few_groups(measure, tied):
     tables = systems(7, 3, tied=tied)
     swapped = np.array(list(itertools.product([0.0, 1.0], repeat=7))).T
-    kind = exchanged(measure, tables)
+    kind = permuted_differences(measure, tables)
     pairs = [(0, 2), (1, 0), (2, 1)]
     for pair, found in zip(pairs, kind.differences(swapped, pairs), strict=True):
         assert found == pytest.approx(written_out(measure, [tables[place] for place in pair], swapped), abs=1e-12)
@@ -132,11 +132,11 @@ def test_draws_settle_on_the_exchange_that_is_enough():
 
 
 def test_a_longer_series_of_exchanges_begins_as_a_shorter_one():
-    long = np.concatenate(list(exchanges(301, 2500, 4)), axis=1)
-    short = np.concatenate(list(exchanges(301, 130, 4)), axis=1)
+    long = np.concatenate(list(group_permutations(301, 2500, 4)), axis=1)
+    short = np.concatenate(list(group_permutations(301, 130, 4)), axis=1)
     assert np.array_equal(long[:, :130], short) and long.shape == (301, 2500)
     assert set(np.unique(long)) == {0.0, 1.0} and 0.49 < long.mean() < 0.51
-    assert not np.array_equal(short, next(exchanges(301, 130, 5)))
+    assert not np.array_equal(short, next(group_permutations(301, 130, 5)))
 
 
 def test_no_value_no_difference_and_no_test():
@@ -157,7 +157,7 @@ def test_tables_of_two_golds_are_refused():
 
 def test_gold_alone_decides_how_many_exchanges_may_be_drawn():
     tables = [simulate(300, 0.6, np.random.default_rng(1)) for _ in range(2)]
-    assert most_draws(tables, F1) == most_draws(tables, AUROC) == many_pairs.DRAWS
+    assert max_permutations(tables, F1) == max_permutations(tables, AUROC) == many_pairs.MAX_PERMUTATIONS
     budget = many_pairs._BUDGET // (many_pairs._TAKEN_AGAIN * tables[0].n_units)
-    assert most_draws(tables, KENDALL) == budget < many_pairs.DRAWS
-    assert most_draws([], F1) == 0
+    assert max_permutations(tables, KENDALL) == budget < many_pairs.MAX_PERMUTATIONS
+    assert max_permutations([], F1) == 0

@@ -12,8 +12,14 @@ import pytest
 
 from evaluator.jobs import JOBS
 from evaluator.similarity.longest_common_order import longest_common_order
-from evaluator.similarity.predictions import SIZE, closeness, likeness, signature, worth_a_look
-from evaluator.tasks.answers import Items, Ordered, by_score, given_or_gold
+from evaluator.similarity.predictions import (
+    SIZE,
+    agreement_threshold,
+    compute_similarity,
+    signature,
+    signature_agreement,
+)
+from evaluator.tasks.answers import Items, Ordered, by_score, predicted_or_gold
 from evaluator.tasks.registry import TASKS
 
 DRAWS = [np.random.default_rng(seed) for seed in range(20)]
@@ -28,7 +34,7 @@ def test_shares_are_what_counting_by_hand_says() -> None:
     gold = [0, 1, 2, 0, 1, 2, 0, 0]
     a = [0, 1, 2, 1, 2, 2, 1, 0]
     b = [0, 1, 2, 1, 0, 2, 0, 0]
-    found = likeness(items(a, gold), items(b, gold))
+    found = compute_similarity(items(a, gold), items(b, gold))
     # Equal on all but the fifth and the seventh; errors on the fourth (alike), the fifth (unlike) and the seventh (a).
     assert (found.equal, found.shared_errors, found.n_units, found.n_errors) == (6 / 8, 1 / 3, 8, 3)
 
@@ -38,15 +44,15 @@ def test_units_that_neither_answers_are_no_agreement() -> None:
     errs = np.ones(4, dtype=np.bool_)
     a = Items(units, np.array([7, 0, 0, 0], dtype=np.uint64), errs)
     b = Items(units, np.array([7, 0, 9, 0], dtype=np.uint64), errs)
-    assert (likeness(a, b).equal, likeness(a, b).n_units) == (1 / 2, 2)
+    assert (compute_similarity(a, b).equal, compute_similarity(a, b).n_units) == (1 / 2, 2)
     nothing = Items(units, np.zeros(4, dtype=np.uint64), errs)
-    assert likeness(nothing, nothing).equal is None and not likeness(nothing, nothing).is_near_copy
+    assert compute_similarity(nothing, nothing).equal is None and not compute_similarity(nothing, nothing).is_near_copy
 
 
 def test_facts_are_shared_as_sets() -> None:
     gold = {"g1", "g2", "g3"}
     a, b = {"g1", "g2", "x", "y"}, {"g1", "x", "z"}
-    found = likeness(given_or_gold(a, gold), given_or_gold(b, gold))
+    found = compute_similarity(predicted_or_gold(a, gold), predicted_or_gold(b, gold))
     wrong_a, wrong_b = a ^ gold, b ^ gold
     assert found.equal == len(a & b) / len(a | b)
     assert found.shared_errors == len(wrong_a & wrong_b) / len(wrong_a | wrong_b)
@@ -60,21 +66,21 @@ def test_the_bounds_belong_to_near_copies(equal_errors: int, expected: bool) -> 
     a[:100] = 1
     b[:equal_errors] = 1
     b[equal_errors:100] = 2
-    assert likeness(items(a, gold), items(b, gold)).is_near_copy is expected
+    assert compute_similarity(items(a, gold), items(b, gold)).is_near_copy is expected
 
 
 def test_equality_has_its_bound() -> None:
     n = 1000
     gold, a, b = np.zeros(n, int), np.ones(n, int), np.ones(n, int)
     b[:5] = 2
-    assert likeness(items(a, gold), items(b, gold)).is_near_copy
+    assert compute_similarity(items(a, gold), items(b, gold)).is_near_copy
     b[:6] = 2
-    assert not likeness(items(a, gold), items(b, gold)).is_near_copy
+    assert not compute_similarity(items(a, gold), items(b, gold)).is_near_copy
 
 
 def test_two_perfect_systems_are_no_copies() -> None:
     gold = np.arange(50) % 3
-    found = likeness(items(gold, gold), items(gold, gold))
+    found = compute_similarity(items(gold, gold), items(gold, gold))
     assert (found.equal, found.shared_errors, found.is_near_copy) == (1.0, None, False)
 
 
@@ -95,9 +101,9 @@ def test_any_rising_transformation_is_a_copy_and_noise_is_not() -> None:
     high = draws.random(2000) < 0.4
     scores = draws.normal(size=2000) + high
     own = by_score(scores, high)
-    assert likeness(own, by_score(np.exp(scores) * 3 + 1, high)).is_near_copy
-    assert not likeness(own, by_score(scores + draws.normal(size=2000) * 0.1, high)).is_near_copy
-    assert not likeness(own, by_score(-scores, high)).is_near_copy
+    assert compute_similarity(own, by_score(np.exp(scores) * 3 + 1, high)).is_near_copy
+    assert not compute_similarity(own, by_score(scores + draws.normal(size=2000) * 0.1, high)).is_near_copy
+    assert not compute_similarity(own, by_score(-scores, high)).is_near_copy
 
 
 def test_scores_err_on_the_wrong_side_of_as_many_as_there_are() -> None:
@@ -117,8 +123,8 @@ def test_no_signature_loses_a_near_copy_and_most_strangers_are_lost(draws: np.ra
     copy[changed] = (copy[changed] + 1) % 3
     stranger = np.where(draws.random(n) < 0.8, gold, draws.integers(0, 3, n))
     made = [signature(items(labels, gold)) for labels in (a, copy, stranger)]
-    near, far = closeness(made[0], made[1:], ordered=False)
-    assert near >= worth_a_look(ordered=False) > far
+    near, far = signature_agreement(made[0], made[1:], ordered=False)
+    assert near >= agreement_threshold(ordered=False) > far
 
 
 @pytest.mark.parametrize("draws", DRAWS)
@@ -131,8 +137,8 @@ def test_the_same_for_scores(draws: np.random.Generator) -> None:
     copy[changed] = draws.permutation(copy)[: len(changed)]
     stranger = a + draws.normal(size=n) * 0.1
     made = [signature(Ordered(scores, errs)) for scores in (a, copy, stranger)]
-    near, far = closeness(made[0], made[1:], ordered=True)
-    assert near >= worth_a_look(ordered=True) > far
+    near, far = signature_agreement(made[0], made[1:], ordered=True)
+    assert near >= agreement_threshold(ordered=True) > far
 
 
 @pytest.mark.parametrize("draws", DRAWS[:6])
@@ -145,8 +151,8 @@ def test_closeness_is_that_of_the_least_numbers_of_both(draws: np.random.Generat
             least = sorted({*own.tolist(), *other.tolist()})[:SIZE]
             both = {*own.tolist()} & {*other.tolist()}
             expected.append(len(both.intersection(least)) / len(least) if least else 0.0)
-        assert closeness(own, made, ordered=False).tolist() == expected
-    assert closeness(made[0], [], ordered=False).tolist() == []
+        assert signature_agreement(own, made, ordered=False).tolist() == expected
+    assert signature_agreement(made[0], [], ordered=False).tolist() == []
 
 
 def test_a_signature_is_bounded_and_the_same_for_the_same_answers() -> None:

@@ -97,7 +97,7 @@ def test_the_link_is_mailed_and_then_not_shown(world: World, team: Team, setting
     (sent,) = mail.outbox
     token = re.search(r"/invitations/([\w-]{43,})/", sent.body)
     assert invited.link == "" and token is not None and sent.to == ["new@holdout.example"]
-    assert invitations.found(token[1]) == invited.invitation
+    assert invitations.find(token[1]) == invited.invitation
 
 
 def test_an_address_with_an_account_and_one_without_are_answered_alike(world: World, team: Team, bob: User) -> None:
@@ -189,7 +189,7 @@ def test_of_many_who_use_a_link_at_once_one_joins() -> None:
     world = build()
     team = world.system.team
     token = link(team, world.researcher).split("/")[2]
-    invitation = invitations.found(token)
+    invitation = invitations.find(token)
     assert invitation is not None
     people = [person(f"person-{number}") for number in range(6)]
     answers = together([lambda one=one: invitations.accept(invitation=invitation, by=one) for one in people])

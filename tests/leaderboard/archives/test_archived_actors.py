@@ -17,7 +17,7 @@ from tests.support.gold_uploads import close_all, refusal, uploaded
 from tests.support.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
-KEYS = encryption.fresh()
+KEYS = encryption.generate_key()
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def _bytes_of(world: World) -> bytes:
 
 
 def take(content: bytes, by: User) -> None:
-    imports.take(arrival=imports.receive(file=uploaded(content, "tiny.zip"), by=by), key=KEYS[0], by=by)
+    imports.import_upload(arrival=imports.receive(file=uploaded(content, "tiny.zip"), by=by), key=KEYS[0], by=by)
     close_all()
 
 

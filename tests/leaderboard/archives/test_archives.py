@@ -279,7 +279,7 @@ def altered(archive: Path, at: float) -> None:
 def test_a_bad_archive_changes_nothing(archive: Path, key: Path, tmp_path: Path, fault: str) -> None:
     if fault == "another key":
         key = tmp_path / "other.txt"
-        key.write_text(encryption.fresh()[0])
+        key.write_text(encryption.generate_key()[0])
     elif fault == "altered":
         altered(archive, 0.5)
     elif fault == "cut off":

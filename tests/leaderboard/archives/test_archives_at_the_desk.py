@@ -43,7 +43,7 @@ def _requests_end() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def keys() -> tuple[str, str]:
     """(secret, public)"""
-    return encryption.fresh()
+    return encryption.generate_key()
 
 
 def as_(user: User) -> Client:
@@ -74,7 +74,7 @@ def forged(archive: bytes, secret: str, change: Any) -> bytes:
         clear = io.BytesIO()
         with (
             outer.open(writing.CLOSED) as sealed,
-            encryption.unsealed(sealed, identities) as opened,
+            encryption.decrypted_reader(sealed, identities) as opened,
             zipfile.ZipFile(opened) as inner,
             zipfile.ZipFile(clear, "w") as changed,
         ):
@@ -82,7 +82,7 @@ def forged(archive: bytes, secret: str, change: Any) -> bytes:
                 changed.writestr(name, change(name, inner.read(name)))
         with (
             other.open(writing.CLOSED, "w") as target,
-            encryption.sealed(target, [identities[0].to_public()]) as stream,
+            encryption.encrypted_writer(target, [identities[0].to_public()]) as stream,
         ):
             stream.write(clear.getvalue())
     return made.getvalue()
@@ -196,7 +196,7 @@ class TestIn:
         assert "Tiny claims" in page and "inputs/test.jsonl" in page and "In the way" not in page
         assert "comes as <em>name</em>-2" in page, "told before the key is typed"
         assert not Benchmark.objects.exists(), "nothing is taken before its key is there"
-        wrong = client.post(answer["Location"], {"key": encryption.fresh()[0]})
+        wrong = client.post(answer["Location"], {"key": encryption.generate_key()[0]})
         assert (wrong.status_code, Benchmark.objects.exists()) == (422, False)
         taken = client.post(answer["Location"], {"key": keys[0]})
         assert taken["Location"] == "/manage/benchmarks/tiny/"
@@ -237,11 +237,11 @@ class TestIn:
 
     def test_what_is_here_already_is_named(self, world: World, keys: tuple[str, str]) -> None:
         arrival = received(world, written(world, keys[1]).file.open().read())
-        assert imports.in_the_way(arrival) == [
+        assert imports.find_conflicts(arrival) == [
             "the benchmark tiny: there is one of this name here",
             "the dataset tiny: there is one of this name here",
         ]
-        refused = refusal(imports.take, arrival=arrival, key=keys[0], by=world.curator)
+        refused = refusal(imports.import_upload, arrival=arrival, key=keys[0], by=world.curator)
         assert (refused.code, "he dataset tiny: there is one" in refused.message) == (Code.NAME_TAKEN, True)
         assert Dataset.objects.count() == 1
 
@@ -265,7 +265,7 @@ class TestIn:
         wipe()
         curator = person("cora", is_curator=True)
         arrival = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
-        refused = refusal(imports.take, arrival=arrival, key=keys[0], by=curator)
+        refused = refusal(imports.import_upload, arrival=arrival, key=keys[0], by=curator)
         assert right in refused.message
         assert User.objects.count() == 1
 
@@ -279,7 +279,10 @@ class TestIn:
         wipe()
         curator = person("cora", is_curator=True)
         arrival = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
-        assert "is for 'leaderboard.user'" in refusal(imports.take, arrival=arrival, key=keys[0], by=curator).message
+        assert (
+            "is for 'leaderboard.user'"
+            in refusal(imports.import_upload, arrival=arrival, key=keys[0], by=curator).message
+        )
 
     @pytest.mark.parametrize("missing", ["tables/split.jsonl", "tables/benchmark.jsonl"])
     def test_a_closed_part_that_lacks_something_changes_nothing(
@@ -291,7 +294,7 @@ class TestIn:
         wipe()
         curator = person("cora", is_curator=True)
         arrival = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
-        refused = refusal(imports.take, arrival=arrival, key=keys[0], by=curator)
+        refused = refusal(imports.import_upload, arrival=arrival, key=keys[0], by=curator)
         assert "Nothing was changed" in refused.message
         assert not Dataset.objects.exists()
 
@@ -312,7 +315,7 @@ class TestIn:
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(writing.HEAD, b'{"slug": "' + b"a" * (64 << 20) + b'"}')
         with pytest.raises(reading.ArchiveFault):
-            reading.look_at(_kept(made.getvalue()))
+            reading.read_head(_kept(made.getvalue()))
 
 
 def _kept(content: bytes) -> Path:
@@ -322,7 +325,7 @@ def _kept(content: bytes) -> Path:
 
 
 def test_a_secret_key_among_the_public_ones_is_not_printed_again(world: World) -> None:
-    secret, public = encryption.fresh()
+    secret, public = encryption.generate_key()
     client = as_(world.curator)
     answer = client.post(EXPORTS, {"recipients": f"{public}\n{secret.lower()}"})
     page = answer.content.decode()

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from leaderboard.scoring.queries.leakage_budget import Spent, told_by_transcripts, told_in_full
+from leaderboard.scoring.queries.leakage_budget import Spent, full_disclosure_inflation, ladder_inflation_bound
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from leaderboard.scoring.queries.leakage_budget import Spent, told_by_transcript
     [(0, 4000, 0.0), (40, 4000, 0.0398), (2000, 4000, 0.2602), (4000, 4000, 0.3413), (5, 0, 0.0)],
 )
 def test_in_full(answers: int, n_groups: int, inflation: float) -> None:
-    assert told_in_full(answers, n_groups) == pytest.approx(inflation, abs=5e-5)
+    assert full_disclosure_inflation(answers, n_groups) == pytest.approx(inflation, abs=5e-5)
 
 
 def test_series_of_answers_are_counted() -> None:
@@ -31,6 +31,6 @@ def test_the_luckiest_of_many_stays_below_the_bound() -> None:
     random = np.random.default_rng(5)
     n, many = 400, 1000
     best = [random.binomial(n, 0.5, many).max() / n - 0.5 for _ in range(50)]
-    bound = told_by_transcripts(math.log(many), n)
+    bound = ladder_inflation_bound(math.log(many), n)
     assert 0.7 * bound < float(np.mean(best)) <= bound
-    assert told_by_transcripts(0.0, n) == 0.0 and told_by_transcripts(5.0, 0) == 0.0
+    assert ladder_inflation_bound(0.0, n) == 0.0 and ladder_inflation_bound(5.0, 0) == 0.0

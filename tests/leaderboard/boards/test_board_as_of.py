@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.boards.actions import boards
-from leaderboard.boards.queries import Board, asked, board_of, head_asked, page_of
+from leaderboard.boards.queries import Board, board_of, head_asked, page_of, parse
 from leaderboard.models import AuditEntry, Leaderboard, Release, ReleaseSlice, Standing, Submission, System
 from leaderboard.scoring.verification.rebuild_board import as_stored
 from leaderboard.systems.actions import systems
@@ -95,7 +95,7 @@ def test_today_is_the_board_as_it_is_rebuilt(world: World) -> None:
     board = Leaderboard.objects.get()
     head = head_asked(_phase(world), timezone.now().date().isoformat())
     assert isinstance(head, Board) and head.as_of is not None
-    rows = page_of(head, asked(head, {})).board.rows
+    rows = page_of(head, parse(head, {})).board.rows
     sequences = dict(Release.objects.values_list("submission", "sequence"))
     made = [
         {"system": row.system_id, "sequence": sequences[row.submission_id], "value": row.cell("accuracy").value}

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.boards.actions import boards
-from leaderboard.boards.queries import AskedError, asked, board_of, page_of
+from leaderboard.boards.queries import InvalidQuery, board_of, page_of, parse
 from leaderboard.boards.queries.reading import head_of
 from leaderboard.boards.queries.request import applied
 from leaderboard.models import (
@@ -113,7 +113,7 @@ def test_the_database_orders_and_filters_as_python_does(world: World, seed: int)
     assert head.summary == everything.summary
     filtered = 0
     for given in ASKED:
-        wanted = asked(head, given)
+        wanted = parse(head, given)
         expected = applied(everything.rows, wanted)
         filtered += 0 < len(expected) < 24
         page = page_of(head, wanted)
@@ -333,9 +333,9 @@ def test_a_board_takes_the_same_queries_for_ten_systems_and_two_hundred(world: W
 
 def test_asking_reads_names_with_any_sign(world: World) -> None:
     board = head_of(the_phase(world))
-    with pytest.raises(AskedError, match="expected one of: label:REFUTES"):
-        asked(board, {"slice": "a,b:c"})
-    assert asked(board, {"slice": "origin:original,label:REFUTES"}).slice_ == (
+    with pytest.raises(InvalidQuery, match="expected one of: label:REFUTES"):
+        parse(board, {"slice": "a,b:c"})
+    assert parse(board, {"slice": "origin:original,label:REFUTES"}).slice_ == (
         ("label", "REFUTES"),
         ("origin", "original"),
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.boards.queries import Cell
+from leaderboard.boards.queries import ShownScore
 from leaderboard.comparisons.queries.head_to_head import Line
 from leaderboard.comparisons.web.head_to_head import Table
 from leaderboard.models import Phase
@@ -16,7 +16,7 @@ from tests.support.board_rows import stand
 from tests.support.tiny_world import World, build
 from tests.support.wide_phase import build_wide, enter, rank_all, score_all
 
-NO_CELL = Cell(None, None, None, 0)
+NO_CELL = ShownScore(None, None, None, 0)
 BOARD = "/benchmarks/tiny/test/"
 
 

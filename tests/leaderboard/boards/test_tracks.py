@@ -58,7 +58,7 @@ def test_a_systems_first_submission_fixes_its_track(world: World) -> None:
     refused = refusal(world.submit, track="simple")
     assert refused.code is Code.OTHER_TRACK
     assert 'in the track "thorough"' in str(refused)
-    other = teams.named(team=world.system.team, name="Bernoulli, simple")
+    other = teams.find_system(team=world.system.team, name="Bernoulli, simple")
     assert world.submit(track="simple", system=other).track == "simple"
     assert world.submit(track="thorough").track == "thorough"
 
@@ -164,7 +164,7 @@ class TestChanging:
 
 
 def test_a_system_that_nobody_stored_yet_declares_too(world: World) -> None:
-    new = teams.named(team=world.system.team, name="Newcomer")
+    new = teams.find_system(team=world.system.team, name="Newcomer")
     assert refusal(world.submit, system=new, track="").code is Code.INVALID_TRACK
     assert not System.objects.filter(name="Newcomer").exists()
     with uploaded(prediction_lines()) as file:

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.boards.actions import boards, tracks
-from leaderboard.boards.queries.track_ranks import places_of
+from leaderboard.boards.queries.track_ranks import ranks_of
 from leaderboard.models import Leaderboard
 from tests.support.api_calls import ROOT
 from tests.support.board_rows import stand, symmetric_scores
@@ -64,7 +64,7 @@ def ranks(rows: list[dict[str, Any]]) -> dict[str, tuple[int | None, int | None]
 def test_the_ranks_within_tracks_hang_on_no_order() -> None:
     ranked = [("a", 1), ("b", 2), ("a", 2), ("b", 2), ("b", 5), ("b", None), ("", 1)]
     expected = {("a", 1): (1, False), ("a", 2): (2, False), ("b", 2): (1, True), ("b", 5): (3, False)}
-    assert places_of(ranked) == places_of(reversed(ranked)) == expected
+    assert ranks_of(ranked) == ranks_of(reversed(ranked)) == expected
 
 
 def test_the_api_tells_tracks_and_ranks_within(world: World, client: Client) -> None:

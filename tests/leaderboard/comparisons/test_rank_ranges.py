@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from evaluator.scoring.compare_pairs import DRAWS
+from evaluator.scoring.compare_pairs import MAX_PERMUTATIONS
 from leaderboard.boards.disclosure import policies
 from leaderboard.comparisons.actions import pairs, rank_ranges
 from leaderboard.evaluation import sandbox_client
@@ -76,7 +76,9 @@ def test_ranges_follow_the_scores(world: World) -> None:
     assert (ranking.n_pairs, ranking.n_unresolved, ranking.is_due) == (3, 0, False)
     by_p = sorted(Comparison.objects.values_list("p", "draws", "n_groups"))
     assert by_p[-1] == (1.0, 200, 40), "one error in forty is as good as none"
-    assert by_p[0][:2] == (1 / (DRAWS + 1), DRAWS), "no exchange of 200,000 gives twenty-five errors' difference"
+    assert by_p[0][:2] == (1 / (MAX_PERMUTATIONS + 1), MAX_PERMUTATIONS), (
+        "no exchange of 200,000 gives twenty-five errors' difference"
+    )
 
 
 def test_a_submission_hides_the_ranges_until_they_are_of_all_that_stand_there(world: World, asked: list[int]) -> None:

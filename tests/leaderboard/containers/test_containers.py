@@ -150,7 +150,7 @@ def test_an_upload_goes_on_where_it_broke_off(world: World, right: Path) -> None
 
 def test_a_prediction_whose_worker_died_is_made_by_another(world: World, right: Path, settings) -> None:
     with right.open("rb") as file:
-        image = image_files.kept(archive=File(file), sha256=hashlib.sha256(right.read_bytes()).hexdigest())
+        image = image_files.get_or_store(archive=File(file), sha256=hashlib.sha256(right.read_bytes()).hexdigest())
     submission = images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
     waiting = submission.predictions.get()
     dead = run_system.WORK.claim(waiting.pk)

@@ -39,7 +39,7 @@ def here(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def submit(here: World, content: bytes) -> Submission:
-    kept = image_files.kept(archive=ContentFile(content), sha256=hashlib.sha256(content).hexdigest())
+    kept = image_files.get_or_store(archive=ContentFile(content), sha256=hashlib.sha256(content).hexdigest())
     return images.submit(phase=here.phase, system=here.system, image=kept, by=here.researcher)
 
 
@@ -154,7 +154,7 @@ def test_the_engine_is_asked_for_a_whole_report_once_a_sweep(monkeypatch: pytest
     """A report runs a container; between two of them it is enough that the engine answers."""
     monkeypatch.undo()
     asked: list[str] = []
-    monkeypatch.setattr(engine, "ahead", lambda: asked.append("report") or {})
+    monkeypatch.setattr(engine, "health_check", lambda: asked.append("report") or {})
     monkeypatch.setattr(engine, "reap", lambda *, keep: asked.append("reap") or [])
     monkeypatch.setattr(engine, "forget", lambda images: None)
     monkeypatch.setattr(engine, "check", lambda: asked.append("check"))
@@ -166,6 +166,6 @@ def test_the_engine_is_asked_for_a_whole_report_once_a_sweep(monkeypatch: pytest
         raise engine.SandboxError("the engine does not answer")
 
     monkeypatch.setattr(engine, "check", away)
-    monkeypatch.setattr(engine, "ahead", away)
+    monkeypatch.setattr(engine, "health_check", away)
     assert not workers.ready()
     assert not workers.WorkerReport.objects.exclude(host="engine-1").get().ready

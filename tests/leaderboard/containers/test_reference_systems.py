@@ -112,7 +112,7 @@ def test_seeding_puts_them_on_the_boards(containers: Stack, fixtures: Path, tmp_
     assert "Claim-only, in a container" in Client().get("/benchmarks/mirror-claims/test/").content.decode()
 
     counts = [model.objects.count() for model in (Submission, Prediction, Run, Image)]
-    monkeypatch.setattr(build_image, "built", lambda **_: pytest.fail("what is there was built again"))
+    monkeypatch.setattr(build_image, "built_archive", lambda **_: pytest.fail("what is there was built again"))
     again = seed(fixtures)
     assert "built and submitted" not in again
     assert "left out" not in again
@@ -125,7 +125,7 @@ def test_web_and_api_take_the_same_image(containers: Stack, fixtures: Path) -> N
     teams.create(name="Analytical Engines", by=ada)
     folder = fixtures / "mirror-claims"
     host.host(manifest=manifest.read(folder / "benchmark.json"), folder=folder, by=curator)
-    with build_image.built(system=fixtures / "systems" / "claim-only", benchmark=folder) as archive:
+    with build_image.built_archive(system=fixtures / "systems" / "claim-only", benchmark=folder) as archive:
         content = archive.read_bytes()
 
     web = Client()

@@ -48,12 +48,12 @@ def manager(world: World) -> Client:
 def test_what_is_stored_is_shown_on_any_clock(moment: datetime, zone: str) -> None:
     told = time_zones.shown(moment, zone)
     assert told.endswith((" UTC", f" {zone}"))
-    assert time_zones.in_words(moment, zone).startswith(time_zones.shown(moment, "UTC"))
+    assert time_zones.describe(moment, zone).startswith(time_zones.shown(moment, "UTC"))
 
 
 def test_where_no_clock_of_the_zone_shows_it_utc_stands_once() -> None:
-    assert time_zones.in_words(LAST, "Asia/Tokyo") == "9999-12-31 23:59 UTC"
-    assert time_zones.in_words(LAST, "America/New_York") == "9999-12-31 23:59 UTC (9999-12-31 18:59 America/New_York)"
+    assert time_zones.describe(LAST, "Asia/Tokyo") == "9999-12-31 23:59 UTC"
+    assert time_zones.describe(LAST, "America/New_York") == "9999-12-31 23:59 UTC (9999-12-31 18:59 America/New_York)"
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "AoE"])

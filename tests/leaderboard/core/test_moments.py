@@ -14,4 +14,4 @@ def test_seconds_are_told_where_there_are_some() -> None:
     assert (to_the_second(WHOLE), to_the_second(WITHIN)) == ("2026-03-04 12:00", "2026-03-04 12:00:59")
     assert to_the_second(None) == ""
     assert in_zone(WITHIN, "AoE") == "2026-03-04 00:00:59 AoE"
-    assert time_zones.in_words(WHOLE, "AoE") == "2026-03-04 12:00 UTC (2026-03-04 00:00 AoE)"
+    assert time_zones.describe(WHOLE, "AoE") == "2026-03-04 12:00 UTC (2026-03-04 00:00 AoE)"

@@ -233,8 +233,8 @@ def test_of_two_at_once_one_has_the_name(of: str) -> None:
 
 def test_a_capital_l_is_no_digit() -> None:
     """The demonstration has both, as papers do."""
-    assert names.first_alike("ROUGE-1", ["ROUGE-2", "ROUGE-L"]) is None
-    assert names.first_alike("ROUGE-1", ["ROUGE-l"]) == "ROUGE-l"
+    assert names.first_confusable("ROUGE-1", ["ROUGE-2", "ROUGE-L"]) is None
+    assert names.first_confusable("ROUGE-1", ["ROUGE-l"]) == "ROUGE-l"
 
 
 ORDINARY = """
@@ -248,4 +248,4 @@ Vint, DKRL, CKRL, Baseline D, Baseline C, Baseline M, BERT, Bart, Albert, Alarm,
 def test_ordinary_names_are_not_taken_for_each_other() -> None:
     ordinary = [" ".join(name.split()) for name in ORDINARY.split(",")]
     for place, name in enumerate(ordinary):
-        assert names.first_alike(name, ordinary[:place]) is None
+        assert names.first_confusable(name, ordinary[:place]) is None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from leaderboard.core import http_client
-from leaderboard.core.http_client import AddressError, NotCalledError, is_public, post, target
+from leaderboard.core.http_client import AddressError, RequestFailedError, is_public, post, target
 
 LOCAL = ("127.0.0.1",)
 
@@ -91,7 +91,7 @@ def test_a_target_keeps_its_query_and_names_its_port() -> None:
 def test_a_private_host_is_not_called_however_it_is_written(host: str) -> None:
     with listening(replies(b"HTTP/1.1 200 OK\r\n\r\n")) as (url, came):
         port = url.split(":")[2].split("/")[0]
-        with pytest.raises(NotCalledError):
+        with pytest.raises(RequestFailedError):
             post(f"http://{host}:{port}/", b"{}", {})
     assert came == []
 
@@ -101,7 +101,7 @@ def test_a_name_with_one_private_address_is_not_called(monkeypatch: pytest.Monke
         return [(2, 1, 6, "", ("8.8.8.8", port)), (2, 1, 6, "", ("10.0.0.1", port))]
 
     monkeypatch.setattr(socket, "getaddrinfo", two)
-    with pytest.raises(NotCalledError, match="not on the public internet"):
+    with pytest.raises(RequestFailedError, match="not on the public internet"):
         post("http://both.example/", b"{}", {})
 
 
@@ -150,18 +150,18 @@ def test_a_peer_that_drips_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
             gone.set()
 
     with listening(drip) as (url, _):
-        with pytest.raises(NotCalledError, match="took too long"):
+        with pytest.raises(RequestFailedError, match="took too long"):
             post(url, b"{}", {}, also=LOCAL)
         assert gone.wait(30)
 
 
 @pytest.mark.parametrize("said", [b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000 + b"\r\n"])
 def test_what_is_no_answer_is_told_without_its_words(said: bytes) -> None:
-    with listening(replies(said)) as (url, _), pytest.raises(NotCalledError) as refused:
+    with listening(replies(said)) as (url, _), pytest.raises(RequestFailedError) as refused:
         post(url, b"{}", {}, also=LOCAL)
     assert str(refused.value) == "no answer"
 
 
 def test_a_certificate_is_checked() -> None:
-    with listening(replies(b"no TLS here")) as (url, _), pytest.raises(NotCalledError, match="TLS"):
+    with listening(replies(b"no TLS here")) as (url, _), pytest.raises(RequestFailedError, match="TLS"):
         post(url.replace("http:", "https:"), b"{}", {}, also=LOCAL)

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import FloatField, QuerySet, Value
 from django.utils import timezone
 
-from leaderboard.core.compiled_queries import STAND_INS, Prepared
+from leaderboard.core.compiled_queries import PLACEHOLDERS, PreparedQuery
 from leaderboard.models import Benchmark, Leaderboard, Phase, Submission
 from tests.support.tiny_world import World, build
 
@@ -33,7 +33,7 @@ def _state(one: Phase | Benchmark | object) -> dict[str, object]:
 
 def test_models_come_whole_with_what_is_selected_beside(world: World, django_assert_num_queries: object) -> None:
     expected = _phases("tiny", "test").get()
-    prepared = Prepared(_phases, str, str)
+    prepared = PreparedQuery(_phases, str, str)
     for _ in range(2):
         with django_assert_num_queries(1):  # type: ignore[operator]
             (found,) = prepared("tiny", "test")
@@ -47,7 +47,7 @@ def test_models_come_whole_with_what_is_selected_beside(world: World, django_ass
 
 def test_what_is_selected_beside_may_be_missing(world: World, django_assert_num_queries: object) -> None:
     board = Leaderboard.objects.create(phase=world.phase, gold_version=world.gold, task_version=1, state="current")
-    of_phase = Prepared(lambda phase: Leaderboard.objects.filter(phase=phase).select_related("ranking"), int)
+    of_phase = PreparedQuery(lambda phase: Leaderboard.objects.filter(phase=phase).select_related("ranking"), int)
     with django_assert_num_queries(1):  # type: ignore[operator]
         (found,) = of_phase(world.phase.pk)
         assert getattr(found, "ranking", None) is None
@@ -59,7 +59,7 @@ def test_lines_are_as_django_reads_them(world: World) -> None:
         found = Phase.objects.filter(opens_at__lte=until, pk=phase)
         return found.values_list("pk", "opens_at", "options", "takes_images")
 
-    prepared, now = Prepared(made, type(timezone.now()), int), timezone.now()
+    prepared, now = PreparedQuery(made, type(timezone.now()), int), timezone.now()
     Phase.objects.filter(pk=world.phase.pk).update(opens_at=now - timedelta(days=1))
     assert prepared(now, world.phase.pk) == list(made(now, world.phase.pk)) != []
     assert prepared(now - timedelta(days=2), world.phase.pk) == []
@@ -68,22 +68,24 @@ def test_lines_are_as_django_reads_them(world: World) -> None:
 
 def test_only_what_is_asked_is_replaced(world: World) -> None:
     """A number like the one that stands in, of another type, stays what it is."""
-    like = float(STAND_INS[int](0))  # type: ignore[arg-type]
+    like = float(PLACEHOLDERS[int](0))  # type: ignore[arg-type]
 
     def made(phase: int) -> QuerySet[Phase, tuple[float]]:
         return Phase.objects.filter(pk=phase).annotate(like=Value(like, FloatField())).values_list("like")
 
-    assert Prepared(made, int)(world.phase.pk) == [(like,)]
+    assert PreparedQuery(made, int)(world.phase.pk) == [(like,)]
 
 
 def test_what_is_asked_must_reach_the_statement() -> None:
-    prepared = Prepared(lambda name, phase: Phase.objects.filter(pk=phase), str, int)
+    prepared = PreparedQuery(lambda name, phase: Phase.objects.filter(pk=phase), str, int)
     with pytest.raises(ValueError, match=r"no place for what is asked at \[0\]"):
         prepared("never asked about", 1)
 
 
 def test_threads_may_share_a_statement(world: World) -> None:
-    prepared = Prepared(lambda phase: Submission.objects.filter(phase=phase).values_list("pk", "received_at"), *(int,))
+    prepared = PreparedQuery(
+        lambda phase: Submission.objects.filter(phase=phase).values_list("pk", "received_at"), *(int,)
+    )
     expected = prepared(world.phase.pk)
 
     def ask(_: int) -> object:

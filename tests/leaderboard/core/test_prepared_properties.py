@@ -18,9 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from leaderboard.boards.queries import as_of, lookup, paging, reading, visible_boards
-from leaderboard.boards.queries.request import Column, Wanted
+from leaderboard.boards.queries.request import BoardQuery, Column
 from leaderboard.boards.web import etag
-from leaderboard.core.compiled_queries import STAND_INS, Given, Prepared
+from leaderboard.core.compiled_queries import PLACEHOLDERS, Argument, PreparedQuery
 from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
 from tests.support.board_rows import score, stand
 from tests.support.module_rows import shared
@@ -87,7 +87,7 @@ def _told(name: str, twice: int) -> QuerySet[Any, Any]:
     return found.filter(~Q(pk=twice)).order_by("pk").values_list("name", "stands", "asked", "named", "anonymous_until")
 
 
-MADE: dict[str, tuple[Callable[..., QuerySet[Any, Any]], tuple[type[Given], ...]]] = {
+MADE: dict[str, tuple[Callable[..., QuerySet[Any, Any]], tuple[type[Argument], ...]]] = {
     "by text": (lambda name: System.objects.filter(name=name).select_related("team"), (str,)),
     "by number, beside that may be missing": (
         lambda pk: Release.objects.filter(pk__lte=pk).select_related("submission__image", "run").order_by("pk"),
@@ -128,9 +128,9 @@ def _state(one: Any, deep: int = 2) -> Any:
 @pytest.mark.parametrize("name", MADE)
 def test_it_answers_as_its_queryset(world: World, name: str) -> None:
     made, kinds = MADE[name]
-    prepared = Prepared(made, *kinds)
+    prepared = PreparedQuery(made, *kinds)
 
-    def check(asked: tuple[Given, ...]) -> None:
+    def check(asked: tuple[Argument, ...]) -> None:
         assert [_state(one) for one in prepared(*asked)] == [_state(one) for one in made(*asked)]
 
     there = _there(world)[name]
@@ -139,7 +139,7 @@ def test_it_answers_as_its_queryset(world: World, name: str) -> None:
     MANY(given(st.tuples(*(ASKED[kind] for kind in kinds)))(check))()
 
 
-def _there(world: World) -> dict[str, tuple[Given, ...]]:
+def _there(world: World) -> dict[str, tuple[Argument, ...]]:
     """What finds something."""
     board, day = Leaderboard.objects.get(state="current").pk, timedelta(days=1)
     return {
@@ -182,7 +182,7 @@ def test_pages_of_boards_answer_as_their_querysets(world: World, page: int, size
     board = Leaderboard.objects.get(state="current")
     rows = 0
     for column, descending, slice_ in product(COLUMNS, (False, True), ((), (("origin", "original"),))):
-        wanted = Wanted(column, descending, slice_, page=page, size=size)
+        wanted = BoardQuery(column, descending, slice_, page=page, size=size)
         for asked in (board.pk, board.pk + 1):
             standings = Standing.objects.filter(leaderboard=asked)
             expected = list(paging._lines(paging._sliced(standings, wanted), wanted))
@@ -193,7 +193,7 @@ def test_pages_of_boards_answer_as_their_querysets(world: World, page: int, size
 
 def test_a_day_that_is_over_is_asked_for_in_utc(world: World) -> None:
     """A day's end as every zone writes it is the same moment."""
-    prepared = Prepared(
+    prepared = PreparedQuery(
         lambda at: Release.objects.filter(released_at__lt=at).order_by("pk").values_list("pk"), datetime
     )
     for day in (date(2026, 2, 28), NOON.date(), date(2026, 3, 2)):
@@ -207,14 +207,14 @@ def test_a_day_that_is_over_is_asked_for_in_utc(world: World) -> None:
 )
 def test_what_is_of_another_kind_is_refused(world: World, asked: tuple[Any, ...]) -> None:
     """A database finds nothing that equals NULL, where Django looks for what is NULL: no answer is better."""
-    prepared = Prepared(lambda slug, pk: Phase.objects.filter(slug=slug, pk=pk), str, int)
+    prepared = PreparedQuery(lambda slug, pk: Phase.objects.filter(slug=slug, pk=pk), str, int)
     assert prepared("test", world.phase.pk) == [world.phase]
     with pytest.raises(TypeError, match="expected str, int"):
         prepared(*asked)
 
 
 def test_what_is_changed_on_its_way_to_the_statement_is_refused() -> None:
-    prepared = Prepared(lambda word: System.objects.filter(name__icontains=word), str)
+    prepared = PreparedQuery(lambda word: System.objects.filter(name__icontains=word), str)
     with pytest.raises(ValueError, match="no place for what is asked at"):
         prepared("Zo")
 
@@ -222,12 +222,12 @@ def test_what_is_changed_on_its_way_to_the_statement_is_refused() -> None:
 def test_what_reaches_it_in_one_place_and_is_changed_in_another_is_refused() -> None:
     """Else the other would stay what stood in."""
     with pytest.raises(ValueError, match="changed on its way"):
-        Prepared(lambda word: System.objects.filter(Q(name=word) | Q(name__contains=word)), str)("Zo")
+        PreparedQuery(lambda word: System.objects.filter(Q(name=word) | Q(name__contains=word)), str)("Zo")
     with pytest.raises(ValueError, match="changed on its way"):
-        Prepared(lambda pk: System.objects.filter(pk=pk).extra(where=[f"{pk} < 0"]), int)(1)
+        PreparedQuery(lambda pk: System.objects.filter(pk=pk).extra(where=[f"{pk} < 0"]), int)(1)
 
 
 def test_no_stand_in_is_like_another() -> None:
-    all_of_them = [made(place) for made in STAND_INS.values() for place in range(20)]
+    all_of_them = [made(place) for made in PLACEHOLDERS.values() for place in range(20)]
     assert len({repr(one) for one in all_of_them}) == len(all_of_them)
     assert all(-(2**63) <= one < 2**63 for one in all_of_them if isinstance(one, int))

@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 # A number out of a template, then a plural that no filter turns: `{{ n|intcomma }} lines`.
 FIXED = re.compile(r"\{\{ [\w.]+(?:\|length)?\|intcomma \}\}(?:</strong>)? (?:error|note|warning|line|unit|group)s\b")
@@ -17,11 +17,11 @@ FIXED = re.compile(r"\{\{ [\w.]+(?:\|length)?\|intcomma \}\}(?:</strong>)? (?:er
 
 @pytest.mark.parametrize(("n", "said"), [(0, "0 errors"), (1, "1 error"), (2, "2 errors"), (2000, "2,000 errors")])
 def test_a_noun_follows_its_number(n: int, said: str) -> None:
-    assert counted(n, "error") == said
+    assert count_noun(n, "error") == said
 
 
 def test_what_is_more_than_an_s_is_given() -> None:
-    assert [counted(n, "entry is", "entries are") for n in (1, 3)] == ["1 entry is", "3 entries are"]
+    assert [count_noun(n, "entry is", "entries are") for n in (1, 3)] == ["1 entry is", "3 entries are"]
 
 
 def test_pages_turn_the_noun_with_its_number() -> None:

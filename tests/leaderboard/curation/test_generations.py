@@ -13,7 +13,7 @@ from django.conf import settings
 
 from leaderboard.core.refusal import Code
 from leaderboard.curation.actions import drafts, request_preview, run_generator
-from leaderboard.curation.actions.drafts import Wanted
+from leaderboard.curation.actions.drafts import DraftRequest
 from leaderboard.datasets.actions import datasets, splits
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, State
@@ -64,9 +64,9 @@ def ids_of(split: Split) -> list[str]:
         return [json.loads(line)["id"] for line in file]
 
 
-def wanted(generation: Generation, **changes: Any) -> list[Wanted]:
+def wanted(generation: Generation, **changes: Any) -> list[DraftRequest]:
     told = {"kind": "test", "gold_public": False, **changes}
-    return [Wanted(part, name=f"my-{part.name}", **told) for part in generation.parts.all()]
+    return [DraftRequest(part, name=f"my-{part.name}", **told) for part in generation.parts.all()]
 
 
 def test_a_preview_tells_what_drafts_then_hold(world: World) -> None:
@@ -296,7 +296,7 @@ def test_drafts_are_all_or_none(world: World) -> None:
     preview = made(begun(world))
     n_splits = Split.objects.count()
     train, test = wanted(preview)
-    taken = Wanted(test.part, name=world.split.name, kind="test", gold_public=False)
+    taken = DraftRequest(test.part, name=world.split.name, kind="test", gold_public=False)
     refused = refusal(drafts.make, generation=preview, wanted=[train, taken], by=world.curator)
     assert refused.code is Code.NAME_TAKEN or refused.code is Code.INVALID_NAME
     assert Split.objects.count() == n_splits
@@ -343,7 +343,7 @@ def test_a_draft_of_a_name_that_is_taken_is_refused_before_its_parts_are_made(
     train, test = preview.parts.all()
     for names, told in ((("other", "TEST"), "has a split test already"), (("one", "ONE"), "Two parts")):
         asked = [
-            Wanted(part, name=name, kind="test", gold_public=False)
+            DraftRequest(part, name=name, kind="test", gold_public=False)
             for part, name in zip((train, test), names, strict=True)
         ]
         refused = refusal(drafts.make, generation=preview, wanted=asked, by=world.curator)

@@ -14,7 +14,7 @@ from django.core.files.base import File
 
 from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.curation.actions import drafts, raw_files, request_preview, run_generator
-from leaderboard.curation.actions.drafts import Wanted
+from leaderboard.curation.actions.drafts import DraftRequest
 from leaderboard.datasets.actions import datasets
 from leaderboard.models import Dataset, Generation, RawFile, Split, State, User
 from tests.support.api_calls import person
@@ -54,7 +54,7 @@ def drafted(dataset: Dataset, generator: str, by: User, *, name: str = "test", *
     run_generator.WORK.run(generation.pk)
     generation = Generation.objects.get(pk=generation.pk)
     assert (generation.state, generation.problems) == (State.DONE, [])
-    wanted = [Wanted(part, name=name, kind="test", gold_public=False) for part in generation.parts.all()]
+    wanted = [DraftRequest(part, name=name, kind="test", gold_public=False) for part in generation.parts.all()]
     (split,) = drafts.make(generation=generation, wanted=wanted, by=by)
     return split
 

@@ -20,7 +20,7 @@ from leaderboard.curation.actions import (
     request_preview,
     run_generator,
 )
-from leaderboard.curation.actions.drafts import Wanted
+from leaderboard.curation.actions.drafts import DraftRequest
 from leaderboard.datasets.actions import corrections, gold_diffs, lifecycle
 from leaderboard.models import AuditEntry, Correction, Generation, RawFile, Split, State
 from leaderboard.work_queue import enqueue
@@ -92,7 +92,7 @@ def published(world: World, way: dict[str, Any], **parameters: str) -> Split:
     part = made.parts.order_by("place").last()
     assert part is not None
     (split,) = drafts.make(
-        generation=made, wanted=[Wanted(part, name="final", kind="test", gold_public=False)], by=world.curator
+        generation=made, wanted=[DraftRequest(part, name="final", kind="test", gold_public=False)], by=world.curator
     )
     return lifecycle.publish_unaudited(split=split, by=world.curator)
 
@@ -102,7 +102,7 @@ def mended(world: World, way: dict[str, Any], **changes: Any) -> Generation:
 
 
 def proposed(world: World, preview: Generation, split: Split) -> Correction:
-    ((part, found),) = correct_by_preview.corrigible(preview)
+    ((part, found),) = correct_by_preview.correctable_splits(preview)
     assert found == split
     made = correct_by_preview.propose(generation=preview, part=part, split=split, by=world.curator)
     gold_diffs.WORK.run(made.pk)
@@ -140,7 +140,7 @@ def test_a_mended_raw_file_corrects_the_split_that_was_made_of_it(world: World, 
 def test_what_was_drawn_otherwise_corrects_nothing(world: World, changes: dict[str, Any]) -> None:
     split = published(world, HELD_OUT)
     preview = mended(world, HELD_OUT, **changes)
-    assert correct_by_preview.corrigible(preview) == []
+    assert correct_by_preview.correctable_splits(preview) == []
     for part in preview.parts.all():
         given = {"generation": preview, "part": part, "split": split, "by": world.curator}
         assert refusal(correct_by_preview.propose, **given).code is Code.NOT_READY
@@ -150,7 +150,9 @@ def test_what_was_drawn_otherwise_corrects_nothing(world: World, changes: dict[s
 def test_a_part_corrects_the_split_of_its_own_name_alone(world: World) -> None:
     split = published(world, HELD_OUT)
     preview = mended(world, HELD_OUT)
-    assert [(part.name, one.name) for part, one in correct_by_preview.corrigible(preview)] == [("final", "final")]
+    assert [(part.name, one.name) for part, one in correct_by_preview.correctable_splits(preview)] == [
+        ("final", "final")
+    ]
     rest = preview.parts.get(name="rest")
     refused = refusal(correct_by_preview.propose, generation=preview, part=rest, split=split, by=world.curator)
     assert refused.code is Code.NOT_READY and "rest" in refused.message
@@ -168,7 +170,7 @@ def test_lines_that_move_between_parts_are_shown_and_cannot_be_confirmed(world: 
 def test_drafts_are_not_corrected_so(world: World) -> None:
     split = published(world, HELD_OUT)
     Split.objects.filter(pk=split.pk).update(state="draft", published_at=None)
-    assert correct_by_preview.corrigible(mended(world, HELD_OUT)) == []
+    assert correct_by_preview.correctable_splits(mended(world, HELD_OUT)) == []
 
 
 def test_a_part_that_comes_out_otherwise_corrects_nothing(world: World) -> None:

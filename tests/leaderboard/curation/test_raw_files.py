@@ -148,9 +148,9 @@ def test_it_is_removed_while_nothing_was_made_from_it(world: World, django_captu
 def test_what_nobody_goes_on_with_is_forgotten(world: World) -> None:
     before = files_of("gold")
     sent(world)
-    assert chunked_upload.forget_old(RawUpload) == 0 and RawUpload.objects.exists()
+    assert chunked_upload.delete_idle(RawUpload) == 0 and RawUpload.objects.exists()
     RawUpload.objects.update(touched_at=timezone.now() - timedelta(days=3))
-    assert chunked_upload.forget_old(RawUpload) == 1
+    assert chunked_upload.delete_idle(RawUpload) == 1
     assert files_of("gold") - before == set()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.curation.queries.dry_run_report import NOTHING, Trial, Tried
+from leaderboard.curation.queries.dry_run_report import NOTHING, BaselineRun, DryRunReport
 from leaderboard.models import DryRun, GoldVersion, State
 
 
@@ -16,14 +16,14 @@ def score(measure: str, value: float | None, reach: float = 0.01, **slice_: Any)
     return {"measure": measure, "slice": slice_, "value": value, "low": ends[0], "high": ends[1], "n": 9}
 
 
-def tried(task: str, name: str, *scores: dict[str, Any], state: str = State.DONE) -> Tried:
+def tried(task: str, name: str, *scores: dict[str, Any], state: str = State.DONE) -> BaselineRun:
     baseline = next((one for one in TASKS[task].baselines if one.name == name), None)
     kind = DryRun.Kind.TRIVIAL if baseline else DryRun.Kind.FILE
-    return Tried(DryRun(name=name, kind=kind, state=state, result={"scores": scores}), baseline)
+    return BaselineRun(DryRun(name=name, kind=kind, state=state, result={"scores": scores}), baseline)
 
 
-def codes(task: str, primary: str, *some: Tried) -> list[tuple[str, str]]:
-    found = Trial(TASKS[task], GoldVersion(primary=primary), some)
+def codes(task: str, primary: str, *some: BaselineRun) -> list[tuple[str, str]]:
+    found = DryRunReport(TASKS[task], GoldVersion(primary=primary), some)
     return [(told.code, told.text.split()[0]) for told in found.warnings]
 
 
@@ -66,7 +66,7 @@ def test_a_correlation_below_zero_tells_as_much() -> None:
 def test_what_boards_show_for_what_it_is_accuses_nobody() -> None:
     task = "knowledge-base-population"
     one = tried(task, "whole-passage", score("text_f1", 0.8), score("link_f1", 0.0))
-    (told,) = Trial(TASKS[task], GoldVersion(primary="link_f1"), [one]).warnings
+    (told,) = DryRunReport(TASKS[task], GoldVersion(primary="link_f1"), [one]).warnings
     assert (told.code, told.grave) == ("known-exploit", False)
 
 
@@ -79,7 +79,7 @@ def test_a_system_is_to_be_better_than_what_solves_nothing(value: float, told: b
 def test_slices_that_tell_nothing_are_named() -> None:
     wide = [score("accuracy", 0.5, 0.3, kind=place) for place in range(10)]
     one = tried(CLAIMS, "majority", score("accuracy", 0.5), *wide, score("accuracy", 0.5, 0.1, kind="narrow"))
-    (told,) = Trial(TASKS[CLAIMS], GoldVersion(primary="accuracy"), [one]).warnings
+    (told,) = DryRunReport(TASKS[CLAIMS], GoldVersion(primary="accuracy"), [one]).warnings
     assert told.text.startswith("10 of 11 slices")
     assert "kind=7 and 2 more" in told.text and "narrow" not in told.text
 

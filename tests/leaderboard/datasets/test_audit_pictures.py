@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.curation.audit.checks import PARTS
+from evaluator.curation.audit.checks import CHECKS
 from evaluator.jobs.audit import NAMES
 from leaderboard.datasets.web import audit_finding_texts, audit_status_texts
 from leaderboard.datasets.web.charts import audit
@@ -75,19 +75,19 @@ class TestOverlaps:
 
 class TestWords:
     def test_every_part_has_a_name(self) -> None:
-        assert {*audit_status_texts.PARTS} == {*PARTS} == {*NAMES}
+        assert {*audit_status_texts.PARTS} == {*CHECKS} == {*NAMES}
 
     def test_how_far_it_is(self) -> None:
-        told = audit_status_texts.following(SplitAudit(state=State.RUNNING, parts=[{}, {}]))
+        told = audit_status_texts.audit_progress(SplitAudit(state=State.RUNNING, parts=[{}, {}]))
         assert (told.done, told.of, told.doing) == (2, len(NAMES), audit_status_texts.PARTS[NAMES[2]])
         assert told.ask_again is not None
-        over = audit_status_texts.following(SplitAudit(state=State.FAILED, reason=Reason.MEMORY))
+        over = audit_status_texts.audit_progress(SplitAudit(state=State.FAILED, reason=Reason.MEMORY))
         assert over.ask_again is None and "memory" in over.why
 
     @pytest.mark.parametrize("code", ["order-tells-label", "ids-tell-label", "column-tells-origin"])
     def test_what_tells_is_named_and_not_what_it_tells(self, code: str) -> None:
-        said = audit_finding_texts.told(code)
+        said = audit_finding_texts.describe(code)
         assert said and "label" not in said and "origin" not in said
 
     def test_an_unknown_code_has_no_words(self) -> None:
-        assert audit_finding_texts.told("made-up") == ""
+        assert audit_finding_texts.describe("made-up") == ""

@@ -23,7 +23,7 @@ DRAWING: dict[str, Any] = {
 }
 
 
-def checked(drawing: Any) -> plot_checks.Drawing | None:
+def checked(drawing: Any) -> plot_checks.PlotData | None:
     return report_checks.checked({**GOOD, "drawing": drawing}, task=TASK, task_version=1, measures=MEASURES).drawing
 
 

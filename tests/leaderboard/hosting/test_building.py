@@ -52,7 +52,7 @@ def asked(notes: Path) -> list[str]:
 def test_a_build_has_no_network_and_leaves_nothing(notes: Path, folders: dict[str, Path], settings: Any) -> None:
     settings.BASE_IMAGE = "our-base"
     before = set(settings.FILE_UPLOAD_TEMP_DIR.iterdir())
-    with build_image.built(**folders) as archive:
+    with build_image.built_archive(**folders) as archive:
         assert gzip.decompress(archive.read_bytes()) == b"saved\n"
     assert set(settings.FILE_UPLOAD_TEMP_DIR.iterdir()) == before
     build, save, remove = notes.read_text().splitlines()
@@ -67,7 +67,10 @@ def test_an_image_that_cannot_be_saved_is_removed_too(
     tmp_path: Path, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes = install(tmp_path, monkeypatch, failing="save*")
-    with pytest.raises(build_image.CannotBuildError, match="docker save: it says no"), build_image.built(**folders):
+    with (
+        pytest.raises(build_image.CannotBuildError, match="docker save: it says no"),
+        build_image.built_archive(**folders),
+    ):
         pass
     assert asked(notes) == ["build", "save", "image"]
 

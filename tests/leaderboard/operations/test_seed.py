@@ -147,7 +147,7 @@ def test_an_image_that_cannot_be_built_is_left_out_alone(
 
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     monkeypatch.setattr(build_image, "check_ready", lambda say: None)
-    monkeypatch.setattr(build_image, "built", built)
+    monkeypatch.setattr(build_image, "built_archive", built)
     engine_is_there()
     said = seed(fixtures=images_alone, wait_seconds=0, no_images=False)
     assert "mirror-claims: Claim-only, in a container: left out. no claim-only today" in said
@@ -173,7 +173,7 @@ def test_what_was_built_from_the_same_sources_is_not_built_again(
 
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     monkeypatch.setattr(build_image, "check_ready", lambda say: None)
-    monkeypatch.setattr(build_image, "built", built)
+    monkeypatch.setattr(build_image, "built_archive", built)
     engine_is_there()
     assert again() == ["majority for mirror-claims", "claim-only for mirror-claims"]
     assert set(Submission.objects.values_list("kind", "system__kind")) == {("image", "baseline")}

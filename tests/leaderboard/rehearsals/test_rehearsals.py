@@ -158,12 +158,12 @@ class TestThePath:
     def test_teams_and_accounts_are_named(self, world: World) -> None:
         bob = person("bob")
         team = teams.create(name="Difference", by=person("charles"))
-        found = actions.testers_named(["bob", "Difference"])
+        found = actions.find_testers(["bob", "Difference"])
         assert {one.username for one in found} == {"bob", "charles"}
-        refused = refusal(actions.testers_named, names=["bob", "nobody", "No team"])
+        refused = refusal(actions.find_testers, names=["bob", "nobody", "No team"])
         assert "nobody, No team" in refused.message
         rehearsal = begun(world, testers=[bob])
-        actions.name_testers(rehearsal=rehearsal, testers=list(team.members.all()), by=world.curator)
+        actions.set_testers(rehearsal=rehearsal, testers=list(team.members.all()), by=world.curator)
         assert [one.username for one in rehearsal.testers.all()] == ["charles"]
         assert status(bob, ADDRESSES[0]) == 404
 
@@ -259,7 +259,7 @@ class TestWhen:
         rehearsal = begun(world)
         assert refusal(actions.end, rehearsal=rehearsal, by=world.researcher).code is Code.NOT_AN_ORGANISER
         asked = {"rehearsal": rehearsal, "testers": [], "by": world.researcher}
-        assert refusal(actions.name_testers, **asked).code is Code.NOT_AN_ORGANISER
+        assert refusal(actions.set_testers, **asked).code is Code.NOT_AN_ORGANISER
 
     def test_a_benchmark_is_not_published_over_one(self, world: World) -> None:
         rehearsal = begun(world)
@@ -352,7 +352,7 @@ class TestTheEnd:
         world.benchmark.organisers.add(organiser := person("olga"))
         rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
         copied, team = copy_of(rehearsal), world.system.team
-        world.submit(WRONG, phase=copied, system=teams.named(team=team, name="Practised"))
+        world.submit(WRONG, phase=copied, system=teams.find_system(team=team, name="Practised"))
         practised = System.objects.get(name="Practised")
         pages = [f"/systems/{practised.pk}/", f"/systems/{practised.pk}/edit/"]
         lists = [f"/me/teams/{team.pk}/", "/api/v1/teams/", f"/api/v1/teams/{team.pk}/"]

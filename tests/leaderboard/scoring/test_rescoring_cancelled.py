@@ -21,7 +21,7 @@ from leaderboard.models import (
     Submission,
 )
 from leaderboard.scoring.actions import rescoring, runs
-from leaderboard.submissions.queries.progress import followed, of
+from leaderboard.submissions.queries.progress import of, with_related
 from leaderboard.work_queue.lease import LeaseLostError
 from tests.support.corrected_gold import AFTER, BEFORE, CORRECTED, HALF, correct, score_all, shown, states, two_systems
 from tests.support.tiny_world import LABELS, World, build, gold_lines
@@ -81,7 +81,7 @@ def test_what_came_in_meanwhile_is_scored_on_the_gold_that_is_shown(world: World
     score_all()
     assert shown(world) == [("Bernoulli", 1, 1.0), ("Contrary", 2, 0.0), ("Late", 2, 0.0)]
     for submission in (scored, waiting):
-        run = of(followed(Submission.objects.all()).get(pk=submission.pk)).run
+        run = of(with_related(Submission.objects.all()).get(pk=submission.pk)).run
         assert run is not None and run.state == State.DONE and run.gold_version == gold(world, 1)
     assert QuotaCharge.objects.filter(refunded_at=None).count() == 4
 
@@ -206,20 +206,20 @@ def test_a_prediction_rejected_on_the_new_gold_keeps_its_result_until_the_board_
     assert claim is not None
     runs.reject(claim, reason=Reason.TIME, problems=[])
     submission = first.prediction.submission_id
-    told = of(followed(Submission.objects.all()).get(pk=submission))
+    told = of(with_related(Submission.objects.all()).get(pk=submission))
     assert told.state == State.DONE and told.release is not None
     runs.WORK.run(second.pk)
-    told = of(followed(Submission.objects.all()).get(pk=submission))
+    told = of(with_related(Submission.objects.all()).get(pk=submission))
     assert told.state == State.REJECTED and told.release is None
 
 
 def test_a_submission_shows_its_result_while_it_is_scored_again(world: World) -> None:
     submission = Submission.objects.earliest("received_at")
     correct(world)
-    told = of(followed(Submission.objects.all()).get(pk=submission.pk))
+    told = of(with_related(Submission.objects.all()).get(pk=submission.pk))
     assert told.state == State.DONE and told.release is not None and told.release.run == told.run
     score_all()
-    told = of(followed(Submission.objects.all()).get(pk=submission.pk))
+    told = of(with_related(Submission.objects.all()).get(pk=submission.pk))
     assert told.run is not None and told.run.gold_version == gold(world, 2)
 
 

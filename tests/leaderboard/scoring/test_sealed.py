@@ -16,7 +16,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Final, Leaderboard, Phase, Release, Run, Score, State, Submission, System
 from leaderboard.scoring.actions import sealed_phases
 from leaderboard.submissions.actions.hide import hide, unhide
-from leaderboard.submissions.queries.progress import Revealed, followed, of
+from leaderboard.submissions.queries.progress import Revealed, of, with_related
 from tests.support.api_calls import person
 from tests.support.many_groups import (
     a_phase,
@@ -57,7 +57,7 @@ def rivals() -> System:
 
 
 def told(submission: Submission) -> Revealed:
-    return of(followed(Submission.objects.filter(pk=submission.pk)).get()).revealed
+    return of(with_related(Submission.objects.filter(pk=submission.pk)).get()).revealed
 
 
 def test_nothing_is_scored_or_shown_before_the_date(world: World, phase: Phase, client: Client) -> None:

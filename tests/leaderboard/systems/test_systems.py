@@ -84,7 +84,7 @@ def test_a_system_that_is_disqualified_stands_so_on_a_board_to_come(world):
     first = stand(world, "Bernoulli", accuracy(0.9))
     systems.disqualify(phase=world.phase, system=of(first), reason="two accounts", by=world.curator)
     Standing.objects.all().delete()
-    boards.stand(board=Leaderboard.objects.get(), system=of(first), release=first)
+    boards.upsert_standing(board=Leaderboard.objects.get(), system=of(first), release=first)
     boards.rank(Leaderboard.objects.get())
     standing = Standing.objects.get()
     assert (standing.disqualified, standing.rank) == ("two accounts", None)

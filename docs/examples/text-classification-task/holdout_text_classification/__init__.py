@@ -9,7 +9,7 @@ import numpy as np
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import order_key
 from evaluator.outcomes.table import Outcomes
-from evaluator.tasks.answers import Answered, Items
+from evaluator.tasks.answers import ComparableAnswers, Items
 from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Options, Task
@@ -64,7 +64,7 @@ class TextClassification(Task[Gold, Known, Answers]):
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
 
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> Answered:
+    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         labels = self.read_predictions(stream, file, self.known(gold), options).labels
         codes = {label: code for code, label in enumerate(gold.classes, start=1)}
         answers = np.array([codes.get(label or "", 0) for label in labels], dtype=np.uint64)

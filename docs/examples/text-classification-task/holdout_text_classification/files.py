@@ -7,9 +7,9 @@ import msgspec
 
 from evaluator.errors import GoldError, InputsError, PredictionError, shown
 from evaluator.jsonl.decompress import ReadLimits
-from evaluator.jsonl.ids import AnswerRegister, GoldLine, Id, IdRegister, count_gold_keys, listed, report_missing
+from evaluator.jsonl.ids import AnswerRegister, GoldLine, Id, IdRegister, count_gold_keys, format_ids, report_missing
 from evaluator.jsonl.reader import Format, Reader
-from evaluator.jsonl.strict_json import Shape
+from evaluator.jsonl.strict_json import Schema
 from evaluator.outcomes.table import SliceValue
 
 
@@ -36,11 +36,11 @@ class Answer(msgspec.Struct, gc=False):
 # A format has the keys that a line may have, and counts those that it has: what is left over is warned of.
 GOLD = Format(
     GoldText,
-    Shape(frozenset({"id", "text", "label", "group", "slices"}), {"slices": Shape(frozenset(), free=True)}),
+    Schema(frozenset({"id", "text", "label", "group", "slices"}), {"slices": Schema(frozenset(), free=True)}),
     lambda line: 3 + count_gold_keys(line),
 )
-INPUTS = Format(Text, Shape(frozenset({"id", "text"})), lambda _: 2)
-PREDICTIONS = Format(Answer, Shape(frozenset({"id", "label"})), lambda _: 2)
+INPUTS = Format(Text, Schema(frozenset({"id", "text"})), lambda _: 2)
+PREDICTIONS = Format(Answer, Schema(frozenset({"id", "label"})), lambda _: 2)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimi
     for number, line in reader.records(stream):
         place = register.place(line.id, number)
         if known.classes is not None and line.label not in known.classes:
-            reader.problems.add(number, "unknown label", shown(line.label), f"one of {listed(known.classes)}")
+            reader.problems.add(number, "unknown label", shown(line.label), f"one of {format_ids(known.classes)}")
         elif place is not None:
             labels[place] = line.label
     report_missing(reader.problems, register.silent, reader.n_unread)

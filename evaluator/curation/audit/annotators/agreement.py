@@ -11,10 +11,10 @@ from evaluator.curation.audit.annotators.judgements import against_gold
 from evaluator.curation.io.lines import RawLine, identifier, read_lines
 from evaluator.curation.text_stats.agreement import LEVELS, alpha, by_annotator, each_pair, percent_agreement
 from evaluator.errors import ProblemList, shown
-from evaluator.jsonl.ids import Id, listed
+from evaluator.jsonl.ids import Id, format_ids
 from evaluator.tasks.audit.findings import Finding, Severity, percent
 from evaluator.tasks.audit.split import AnswerKind, Split
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 TENTATIVE, GOOD = 0.667, 0.8
 """Krippendorff 2004: alpha from .8 on is reliable, from .667 on allows tentative conclusions."""
@@ -122,7 +122,7 @@ def _unknown_items(split: Split, units: dict[Id, list[Any]], file: str) -> list[
         Finding(
             Severity.ERROR,
             "judgements-without-gold",
-            f"{len(strangers)} judged items are not in the gold: {listed(strangers)}",
+            f"{len(strangers)} judged items are not in the gold: {format_ids(strangers)}",
             "the agreement is not that of this split",
             "give the judgements of this split",
             file,
@@ -148,7 +148,7 @@ def _against_majority(split: Split, units: dict[Id, list[Any]]) -> tuple[int, li
         Finding(
             Severity.WARNING,
             "gold-against-majority",
-            f"{counted(len(disagreeing), 'label is', 'labels are')} "
+            f"{count_noun(len(disagreeing), 'label is', 'labels are')} "
             f"not what most annotators said, the first on line {split.line(disagreeing[0])}",
             "either somebody settled them, or the gold is wrong",
             "look at them",

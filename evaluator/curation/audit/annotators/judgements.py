@@ -9,11 +9,11 @@ import numpy as np
 
 from evaluator.curation.text_stats.agreement import by_annotator, pairwise
 from evaluator.errors import shown
-from evaluator.jsonl.ids import Id, listed
+from evaluator.jsonl.ids import Id, format_ids
 from evaluator.outcomes.table import Numbers
 from evaluator.tasks.audit.findings import Finding, Severity, percent
 from evaluator.tasks.audit.split import AnswerKind, Split
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 _LEAST = 10
 _REVERSED = -0.1
@@ -54,7 +54,7 @@ def against_gold(split: Split, rows: Sequence[Row], scores: bool, file: str) -> 
                 Severity.WARNING,
                 "annotator-against-gold",
                 f"annotator {shown(annotator)} goes against the gold: "
-                f"{measure} of {association:.2f} on {counted(len(common), 'item')}",
+                f"{measure} of {association:.2f} on {count_noun(len(common), 'item')}",
                 "the scale or the labels were probably taken the other way round",
                 "ask what was meant; turn the judgements round, or leave them out",
                 file,
@@ -70,7 +70,7 @@ def _unknown(split: Split, rows: Sequence[Row], file: str) -> Iterator[Finding]:
             Severity.ERROR,
             "judgements-of-unknown-labels",
             f"{len(unknown)} judgements ({percent(len(unknown) / len(rows))}) have labels that the task does not have: "
-            f"{listed(sorted({*unknown}))}",
+            f"{format_ids(sorted({*unknown}))}",
             "they count as disagreement, whatever was meant",
             "write the task's labels",
             file,

@@ -8,10 +8,10 @@ from typing import Any
 from evaluator.curation.open_triples.leakage import Leakage, Level
 from evaluator.curation.open_triples.token_sets import Normaliser, TokenCounts
 from evaluator.curation.open_triples.triples import OpenTriple
-from evaluator.jsonl.ids import listed
+from evaluator.jsonl.ids import format_ids
 from evaluator.tasks.audit.findings import Finding, Severity, percent
 from evaluator.tasks.audit.split import AnswerKind, Split, Triple
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 _NAMED = 10
 
@@ -82,8 +82,8 @@ def strange_relations(split: Split, train: Split) -> list[Finding]:
         Finding(
             Severity.WARNING,
             "relation-not-in-training",
-            f"{counted(len(names), 'relation is', 'relations are')} "
-            f"not in {train.name}, on {counted(len(unknown), 'line')}: {listed(names)}",
+            f"{count_noun(len(names), 'relation is', 'relations are')} "
+            f"not in {train.name}, on {count_noun(len(unknown), 'line')}: {format_ids(names)}",
             "nothing can be learnt of them; a name may be misspelt",
             "check the names, or say that relations are new",
             split.file,

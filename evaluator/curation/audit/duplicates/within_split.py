@@ -9,7 +9,7 @@ from typing import Any
 from evaluator.curation.audit.duplicates.near_duplicates import near_pairs
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.split import AnswerKind, Split, as_words
-from evaluator.text import counted
+from evaluator.text import count_noun
 
 _NAMED = 10
 
@@ -48,7 +48,7 @@ def _contradictions(split: Split, letters: list[list[int]]) -> list[Finding]:
         Finding(
             Severity.ERROR if split.answer_kind is AnswerKind.LABEL else Severity.WARNING,
             "duplicates-disagree",
-            f"{counted(len(bad), 'question stands', 'questions stand')} "
+            f"{count_noun(len(bad), 'question stands', 'questions stand')} "
             f"there with different answers, first on lines {_lines(split, bad[0])}",
             "no system can be right on all of them",
             "correct the answers or drop the lines",
@@ -71,7 +71,7 @@ def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) ->
             Finding(
                 Severity.WARNING,
                 "duplicates-in-other-groups",
-                f"{counted(len(apart), 'question stands', 'questions stand')} "
+                f"{count_noun(len(apart), 'question stands', 'questions stand')} "
                 f"in several groups, first on lines {_lines(split, apart[0])}",
                 "an answer counts more than once, intervals come too narrow, and halves of the split share questions",
                 "drop the repetitions, or give them one group",

@@ -15,7 +15,7 @@ _ONE_SIDED = 0.8
 _OFTEN = 20
 
 
-def wording(split: Split, trains: Sequence[Split]) -> tuple[dict[str, Any] | None, list[Finding]]:
+def find_cues(split: Split, trains: Sequence[Split]) -> tuple[dict[str, Any] | None, list[Finding]]:
     """Rank claim bigrams by local mutual information (`cues`), without the ten most frequent words; None: no claims."""
     if not split.labelled_texts:
         return None, []

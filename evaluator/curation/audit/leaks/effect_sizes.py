@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.curation.audit.leaks.permutation_test import Deals, Places, coded
+from evaluator.curation.audit.leaks.permutation_test import Indices, Permutations, encode
 from evaluator.outcomes.table import Numbers
 from evaluator.tasks.audit.findings import percent
 
@@ -27,16 +27,16 @@ class Effect:
 class Guesses:
     """Hidden values, prepared for guessing."""
 
-    def __init__(self, values: Sequence[str | float | None], deals: Deals) -> None:
+    def __init__(self, values: Sequence[str | float | None], deals: Permutations) -> None:
         self._deals = deals
         self.numeric = all(isinstance(value, float) for value in values)
         if self.numeric:
             self._ranked = _ranks(np.array(values, dtype=np.float64))
         else:
-            self._codes = coded([str(value) for value in values], most=_CLASSES)
+            self._codes = encode([str(value) for value in values], most=_CLASSES)
             self._n = int(self._codes.max()) + 1
 
-    def by_value(self, codes: Places) -> Effect:
+    def by_value(self, codes: Indices) -> Effect:
         """Return the effect of guessing from a column's value: the most frequent class of each value, or its mean."""
         if self.numeric:
             sizes = np.bincount(codes)
@@ -55,7 +55,7 @@ class Guesses:
             lift, f"a guess by it is right on {percent(right)}, always the most frequent value on {percent(majority)}"
         )
 
-    def trend(self, order: Places) -> Effect:
+    def trend(self, order: Indices) -> Effect:
         """Return the effect of the position in an order."""
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
@@ -68,7 +68,7 @@ class Guesses:
         effect = self.by_value(rank * bins // len(order))
         return Effect(effect.share, f"{effect.told}, by which of {bins} parts of the order a line is in")
 
-    def neighbours(self, order: Places) -> Effect:
+    def neighbours(self, order: Indices) -> Effect:
         """Return the effect of having, or never having, the neighbour's value, compared with permutations."""
         random = np.random.default_rng(0)
         observed = self._alike(order, None)
@@ -79,7 +79,7 @@ class Guesses:
             return Effect(share, f"neighbours correlate with {observed:.2f}, by chance {chance:.2f}")
         return Effect(share, f"{percent(observed)} of neighbours have one value, {percent(chance)} by chance")
 
-    def _alike(self, order: Places, permutation: Places | None) -> float:
+    def _alike(self, order: Indices, permutation: Indices | None) -> float:
         indices = order if permutation is None else permutation[order]
         if self.numeric:
             values = self._ranked[indices]

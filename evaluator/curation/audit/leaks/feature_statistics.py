@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluator.curation.audit.leaks.permutation_test import Feature, Hidden, Places
+from evaluator.curation.audit.leaks.permutation_test import Feature, Hidden, Indices
 
 PERIODS = (2, 3, 4, 5)
 
 
-def by_value(name: str, codes: Places) -> Feature:
+def by_value(name: str, codes: Indices) -> Feature:
     """Return the feature that hidden values differ by code: Pearson's chi-square; Kruskal & Wallis for ranks."""
     sizes = np.bincount(codes).astype(np.float64)
 
@@ -29,7 +29,7 @@ def by_value(name: str, codes: Places) -> Feature:
     return Feature(name, statistic)
 
 
-def along(name: str, order: Places) -> list[Feature]:
+def along(name: str, order: Indices) -> list[Feature]:
     """Return the features of an order: trend, neighbours, periods. order: indices of lines."""
     n = len(order)
     ranks = np.empty(n)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import numpy as np
 
-from evaluator.curation.audit.leaks.permutation_test import Places, coded
+from evaluator.curation.audit.leaks.permutation_test import Indices, encode
 from evaluator.jsonl.ids import Id
 
 _MOST = 50
@@ -49,13 +49,13 @@ _FEW = 20
 """Below this mean number of lines per kind of character, kinds are also tested in two groups."""
 
 
-def id_parts(ids: Sequence[Id]) -> dict[str, Places]:
+def id_parts(ids: Sequence[Id]) -> dict[str, Indices]:
     """Return codes, one per line, for each part that varies; values on fewer than five lines share a code."""
     texts = [str(value) for value in ids]
-    codes_of: dict[str, Places] = {}
+    codes_of: dict[str, Indices] = {}
     seen: set[bytes] = set()
     for name, values in _values(texts):
-        codes = coded(values, most=_MOST, least=_LEAST)
+        codes = encode(values, most=_MOST, least=_LEAST)
         if codes.max(initial=0) > 0 and codes.tobytes() not in seen:
             seen.add(codes.tobytes())
             codes_of[name] = codes
@@ -98,7 +98,7 @@ def _range(values: Sequence[int]) -> list[int]:
     return [rank[value] * _RANGES // len(rank) for value in values]
 
 
-def id_order(ids: Sequence[Id]) -> Places:
+def id_order(ids: Sequence[Id]) -> Indices:
     """Return the indices of lines in the order of their ids: runs of digits as numbers, all else as text."""
     keys = [[(0, int(p[:400]), "") if p.isdecimal() else (1, 0, p) for p in _runs(str(value))] for value in ids]
     return np.array(sorted(range(len(ids)), key=keys.__getitem__), dtype=np.int64)

@@ -12,7 +12,15 @@ from evaluator.curation.audit.leaks.column_features import column_codes
 from evaluator.curation.audit.leaks.effect_sizes import Effect, Guesses
 from evaluator.curation.audit.leaks.feature_statistics import along, by_value
 from evaluator.curation.audit.leaks.id_features import id_order, id_parts
-from evaluator.curation.audit.leaks.permutation_test import TIMES, Deals, Feature, Places, Tested, deviations, hidden
+from evaluator.curation.audit.leaks.permutation_test import (
+    TIMES,
+    Feature,
+    Indices,
+    Permutations,
+    TestResult,
+    hidden,
+    max_t_test,
+)
 from evaluator.curation.audit.leaks.surface_features import surface_codes, texts_by_field
 from evaluator.progress import Steps
 from evaluator.tasks.audit.findings import Finding, Severity
@@ -30,14 +38,14 @@ class _Source:
 
     name: str
     features: list[Feature] = field(default_factory=list)
-    codes: dict[str, Places] = field(default_factory=dict)
-    orders: dict[str, Places] = field(default_factory=dict)
+    codes: dict[str, Indices] = field(default_factory=dict)
+    orders: dict[str, Indices] = field(default_factory=dict)
 
-    def add_codes(self, name: str, codes: Places) -> None:
+    def add_codes(self, name: str, codes: Indices) -> None:
         self.features.append(by_value(name, codes))
         self.codes[name] = codes
 
-    def add_order(self, name: str, order: Places) -> None:
+    def add_order(self, name: str, order: Indices) -> None:
         self.features += along(name, order)
         self.orders[name] = order
 
@@ -56,29 +64,29 @@ class _Source:
 
 
 @dataclass(frozen=True)
-class Told:
+class LeakReport:
     """findings: one for each source that leaks a secret. tested: summary of the tests, for the report."""
 
     findings: list[Finding]
     tested: dict[str, Any]
 
 
-def tells(
+def find_label_leaks(
     split: Split, order: Sequence[int], columns: dict[str, list[Any]], *, order_is_public: bool, seed: int
-) -> Told:
+) -> LeakReport:
     """Test all public sources. order: indices of lines in public order. columns: values in the split's order."""
     secrets = [secret for secret in split.secrets if len(set(secret.values)) > 1]
     tested: dict[str, Any] = {"level": LEVEL, "deals": TIMES, "secrets": [item.name for item in secrets], "features": 0}
     if len(split) < _LEAST or not secrets:
-        return Told([], tested)
+        return LeakReport([], tested)
     sources = _sources(split, order, columns)
-    deals = Deals(split.groups)
+    deals = Permutations(split.groups)
     features = [feature for source in sources for feature in source.features]
     tested["features"] = len(features)
     steps = Steps(len(secrets) * (TIMES + 1))
     findings = []
     for secret in secrets:
-        results = deviations(features, hidden(secret.values), deals, seed=seed, steps=steps)
+        results = max_t_test(features, hidden(secret.values), deals, seed=seed, steps=steps)
         names = iter(results)
         for source in sources:
             source_results = [next(names) for _ in source.features]
@@ -86,7 +94,7 @@ def tells(
             if significant:
                 effects = _effects(secret, source, significant, deals)
                 findings.append(_finding(split, secret, source, effects, order_is_public))
-    return Told(findings, tested)
+    return LeakReport(findings, tested)
 
 
 def _sources(split: Split, order: Sequence[int], columns: dict[str, list[Any]]) -> list[_Source]:
@@ -120,13 +128,15 @@ _ADVICE = {
 }
 
 
-def _effects(secret: Secret, source: _Source, tests: list[Tested], deals: Deals) -> list[tuple[Tested, Effect]]:
+def _effects(
+    secret: Secret, source: _Source, tests: list[TestResult], deals: Permutations
+) -> list[tuple[TestResult, Effect]]:
     guesses = Guesses(secret.values, deals)
     return [(test, source.effect(test.name, guesses)) for test in tests]
 
 
 def _finding(
-    split: Split, secret: Secret, source: _Source, effects: list[tuple[Tested, Effect]], order_is_public: bool
+    split: Split, secret: Secret, source: _Source, effects: list[tuple[TestResult, Effect]], order_is_public: bool
 ) -> Finding:
     best, effect = max(effects, key=lambda item: (item[1].share, item[0].z))
     public = source.name != "order" or order_is_public

@@ -21,7 +21,7 @@ from evaluator.progress import Steps
 TIMES = 499
 _CLASSES = 20
 _ROUNDING = 1e-9
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Hidden:
     """Hidden values, one per line. Numbers: standardised ranks. Classes: codes and the share of each; those beyond the
     20 most frequent are merged."""
 
-    values: Numbers | Places
+    values: Numbers | Indices
     shares: Numbers | None
 
 
@@ -45,7 +45,7 @@ class Feature:
     signed: bool = False
 
 
-class Deals:
+class Permutations:
     """Random permutations of lines that preserve groups. groups: each line's group."""
 
     def __init__(self, groups: Sequence[Hashable]) -> None:
@@ -54,14 +54,14 @@ class Deals:
         sizes = np.bincount(codes)
         order = np.lexsort((codes, sizes[codes]))
         self._n = len(codes)
-        self._blocks: list[Places] = []
+        self._blocks: list[Indices] = []
         begin = 0
         for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
             end = begin + int(size) * int(count)
             self._blocks.append(order[begin:end].reshape(int(count), int(size)))
             begin = end
 
-    def deal(self, random: np.random.Generator) -> Places:
+    def deal(self, random: np.random.Generator) -> Indices:
         """Return a permutation: for each line, the index of the line whose value it gets."""
         permutation = np.empty(self._n, dtype=np.int64)
         for block in self._blocks:
@@ -76,11 +76,11 @@ def hidden(values: Sequence[str | float | None]) -> Hidden:
         _, inverse, count = np.unique(np.array(values, dtype=np.float64), return_inverse=True, return_counts=True)
         ranks: Numbers = (np.cumsum(count) - (count - 1) / 2)[inverse]
         return Hidden((ranks - ranks.mean()) / (ranks.std() or 1.0), None)
-    codes = coded([str(value) for value in values], most=_CLASSES)
+    codes = encode([str(value) for value in values], most=_CLASSES)
     return Hidden(codes, np.bincount(codes) / len(codes))
 
 
-def coded(values: Sequence[Hashable], *, most: int, least: int = 1) -> Places:
+def encode(values: Sequence[Hashable], *, most: int, least: int = 1) -> Indices:
     """Return a code per value, the most frequent first; those beyond `most` or on under `least` lines share the last.
 
     Ties in frequency are broken by a digest of the value: the order of lines would make codes appear to reveal it.
@@ -96,7 +96,7 @@ def coded(values: Sequence[Hashable], *, most: int, least: int = 1) -> Places:
     frequent = np.sort(order[: new[0]])
     frequent = frequent[np.argsort(-counts[frequent], kind="stable")]
     new[frequent] = np.arange(len(frequent))
-    dense: Places = np.unique(new[codes], return_inverse=True)[1].astype(np.int64)
+    dense: Indices = np.unique(new[codes], return_inverse=True)[1].astype(np.int64)
     return dense
 
 
@@ -105,7 +105,7 @@ def _tie_break(value: Hashable) -> bytes:
 
 
 @dataclass(frozen=True)
-class Tested:
+class TestResult:
     """p: of the feature, corrected for all features. z: standard deviations from the mean of the permutations."""
 
     name: str
@@ -113,9 +113,9 @@ class Tested:
     z: float
 
 
-def deviations(
-    features: Sequence[Feature], secret: Hidden, deals: Deals, *, seed: int, times: int = TIMES, steps: Steps
-) -> list[Tested]:
+def max_t_test(
+    features: Sequence[Feature], secret: Hidden, deals: Permutations, *, seed: int, times: int = TIMES, steps: Steps
+) -> list[TestResult]:
     """Test each feature, in order. p = (1 + permutations with no smaller largest deviation) / (1 + permutations)."""
     random = np.random.default_rng(seed)
     statistics = np.empty((times + 1, len(features)))
@@ -130,5 +130,6 @@ def deviations(
     largest = z.max(axis=1)
     p = [float(np.count_nonzero(largest >= observed - _ROUNDING)) / (times + 1) for observed in z[0]]
     return [
-        Tested(feature.name, share, float(observed)) for feature, share, observed in zip(features, p, z[0], strict=True)
+        TestResult(feature.name, share, float(observed))
+        for feature, share, observed in zip(features, p, z[0], strict=True)
     ]

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 import msgspec
 import numpy as np
 
-from evaluator.curation.audit.leaks.permutation_test import Places, coded
+from evaluator.curation.audit.leaks.permutation_test import Indices, encode
 from evaluator.statistics.ngrams import tokens
 from evaluator.tasks.audit.split import Split
 
@@ -38,7 +38,7 @@ def texts_by_field(split: Split) -> dict[str, list[str]]:
     return texts_of
 
 
-def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Places]:
+def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Indices]:
     """Return codes, one per line, for each feature that differs between the lines."""
     kinds: dict[str, Sequence[Hashable]] = {
         "last character": ["" if (end := text.strip()[-1:]).isalnum() else end for text in texts],
@@ -57,9 +57,9 @@ def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Places]:
         if split.asked_triples is None:  # in triples the first word is part of an entity's name, which may be known
             kinds["first word"] = [next(iter(tokens(text)), "") for text in texts]
     seen: set[bytes] = set()
-    codes_of: dict[str, Places] = {}
+    codes_of: dict[str, Indices] = {}
     for name, values in kinds.items():
-        codes = coded(values, most=_MOST, least=_LEAST)
+        codes = encode(values, most=_MOST, least=_LEAST)
         if codes.max(initial=0) > 0 and codes.tobytes() not in seen:
             seen.add(codes.tobytes())
             codes_of[name] = codes

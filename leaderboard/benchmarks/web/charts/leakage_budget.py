@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from leaderboard.core.web.scale import Scale, covering
-from leaderboard.scoring.queries.leakage_budget import AHEAD, Budget, Spent, told_in_full
+from leaderboard.scoring.queries.leakage_budget import AHEAD, Budget, Spent, full_disclosure_inflation
 
 HEIGHT = 300
 """Height of the plot area in pixels; the width is the page's."""
@@ -47,7 +47,7 @@ def information_chart(budget: Budget) -> InformationChart | None:
     limit = max(current + 2 * AHEAD, 2 * current, budget.phase.quota_everybody or 0)
     x_scale = covering([0.0, float(limit)])
     last = int(x_scale.high)
-    y_scale = covering([0.0, told_in_full(last, budget.n_groups), budget.rows[1].inflation])
+    y_scale = covering([0.0, full_disclosure_inflation(last, budget.n_groups), budget.rows[1].inflation])
     tells_in_full = budget.phase.disclosure == "full"
     own_curve = [] if tells_in_full else _line(x_scale, y_scale, last, lambda k: budget.inflation(_at(budget, k)))
     marks = [
@@ -55,7 +55,7 @@ def information_chart(budget: Budget) -> InformationChart | None:
         for index, row in enumerate(budget.rows)
     ]
     rungs = [(_y(y_scale, y_scale.low + i * y_scale.step), label) for i, (_, label) in enumerate(y_scale.ticks)]
-    full_curve = _line(x_scale, y_scale, last, lambda k: told_in_full(k, budget.n_groups))
+    full_curve = _line(x_scale, y_scale, last, lambda k: full_disclosure_inflation(k, budget.n_groups))
     return InformationChart(x_scale, rungs, full_curve, own_curve, marks)
 
 

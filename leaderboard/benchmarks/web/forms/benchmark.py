@@ -150,7 +150,7 @@ class PhaseForm(forms.Form):
     def _check_is_to_come(self, name: str, at: datetime | None, zone: str) -> None:
         """Reject a date in the past: such a phase accepts nothing. Manifests may have one: it was held elsewhere."""
         if at is not None and name not in self.errors and at <= timezone.now():
-            self.add_error(name, f"{time_zones.in_words(at, zone)} has passed; expected a date that is to come.")
+            self.add_error(name, f"{time_zones.describe(at, zone)} has passed; expected a date that is to come.")
 
 
 def _splits_for_phases(dataset: Dataset) -> QuerySet[Split]:

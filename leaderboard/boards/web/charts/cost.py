@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from leaderboard.boards.queries import Cell, Row
+from leaderboard.boards.queries import Row, ShownScore
 from leaderboard.core.web.scale import Scale, covering
 
 HEIGHT = 420
@@ -34,7 +34,7 @@ class Mark:
 
     row: Row
     number: int
-    cell: Cell
+    cell: ShownScore
     cost: float
     on_front: bool
     share: float

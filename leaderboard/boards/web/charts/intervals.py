@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.boards.queries import WHOLE, Cell, Row, Slice
+from leaderboard.boards.queries import WHOLE, Row, ShownScore, Slice
 from leaderboard.core.web.scale import Scale, covering
 
 
@@ -14,7 +14,7 @@ class Strip:
     """One system's row; point, low, high: SVG lengths. Without an interval the whisker has zero width."""
 
     row: Row
-    cell: Cell
+    cell: ShownScore
     point: str
     low: str
     high: str
@@ -53,7 +53,7 @@ def interval_plot(rows: Sequence[Row], measure: str, slice_: Slice = WHOLE) -> I
     return IntervalPlot(scale, strips, _leader(shown, scale))
 
 
-def _leader(shown: Sequence[tuple[Row, Cell]], scale: Scale) -> tuple[str, str] | None:
+def _leader(shown: Sequence[tuple[Row, ShownScore]], scale: Scale) -> tuple[str, str] | None:
     for row, cell in shown:
         if row.rank == 1 and cell.low is not None and cell.high is not None:
             return scale.at(cell.low), scale.span(cell.low, cell.high)

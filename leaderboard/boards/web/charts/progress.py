@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from leaderboard.boards.queries import Cell
+from leaderboard.boards.queries import ShownScore
 from leaderboard.core.web.scale import Scale, covering
 
 HEIGHT = 320
@@ -31,7 +31,7 @@ class Moment:
     number: int
     name: str
     at: datetime
-    cell: Cell
+    cell: ShownScore
     is_best: bool = True
     is_apart: bool = False
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.boards.queries import Cell, Row
+from leaderboard.boards.queries import Row, ShownScore
 from leaderboard.boards.queries.plots import Column, Grid
 
 SIZE = 200
@@ -32,7 +32,7 @@ class Square:
     """One system's plot. edges: x of the boundaries between columns."""
 
     row: Row
-    cell: Cell
+    cell: ShownScore
     grid: Grid
     size: int = SIZE
 
@@ -74,5 +74,5 @@ def _parts(column: Column) -> str:
     return str(first) if first == last else f"{first}\N{EN DASH}{last}"
 
 
-def squares(found: Sequence[tuple[Row, Cell, Grid]]) -> list[Square]:
+def squares(found: Sequence[tuple[Row, ShownScore, Grid]]) -> list[Square]:
     return [Square(*entry) for entry in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.boards.queries import Cell, Row
+from leaderboard.boards.queries import Row, ShownScore
 from leaderboard.boards.queries.plots import Curve
 
 SIZE = 400
@@ -26,7 +26,7 @@ class Line:
 
     number: int
     row: Row
-    cell: Cell
+    cell: ShownScore
     curve: Curve
 
     @property
@@ -66,7 +66,7 @@ class RocChart:
         return self.lines[0].curve.steps
 
 
-def roc_chart(found: Sequence[tuple[Row, Cell, Curve]]) -> RocChart | None:
+def roc_chart(found: Sequence[tuple[Row, ShownScore, Curve]]) -> RocChart | None:
     """Return the chart of the first MOST curves, in the order of the input; None if there are none."""
     lines = [Line(number, *curve) for number, curve in enumerate(found[:MOST], start=1)]
     return RocChart(lines) if lines else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.boards.queries import Cell, Row
+from leaderboard.boards.queries import Row, ShownScore
 from leaderboard.core.web.scale import Scale
 
 FLOOR = 0.5
@@ -20,8 +20,8 @@ class Dumbbell:
     """One system's row; original_at, generated_at: SVG lengths."""
 
     row: Row
-    original: Cell
-    generated: Cell
+    original: ShownScore
+    generated: ShownScore
     original_at: str
     generated_at: str
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.queries.plots import Pairs, drawn_of, tells_drawings
+from leaderboard.boards.queries.plots import Pairs, plots_of, shows_plots
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.contrast_pairs import KINDS, pairs_chart
@@ -60,7 +60,7 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         "benchmark": board.phase.benchmark,
         "task": TASKS[board.phase.benchmark.task],
         "boards": other_boards(board),
-        "tells": tells_drawings(board),
+        "tells": shows_plots(board),
         "json": as_json(board),
         "columns": [(title, meaning, sorting.headings[kind]) for kind, title, meaning in KINDS],
         "headings": sorting.headings,
@@ -76,7 +76,7 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
 
 def _pairs_by_system(board: Board) -> dict[int, Pairs]:
     """Return the pair counts by system id, of systems with at least one pair."""
-    plot_data = drawn_of(board, board.rows)
+    plot_data = plots_of(board, board.rows)
     counted = {row.system_id: plot_data[row.run_id].pairs for row in board.rows if row.run_id in plot_data}
     return {system: pairs for system, pairs in counted.items() if pairs is not None and pairs.n}
 

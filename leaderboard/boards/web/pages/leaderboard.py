@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import AskedError, Board, Page, asked, by_primary, frozen_boards, page_of
+from leaderboard.boards.queries import Board, InvalidQuery, Page, by_primary, frozen_boards, page_of, parse
 from leaderboard.boards.queries.lookup import head_or_404
 from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.boards.queries.reported_results import reported_of
@@ -61,17 +61,17 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
     return render(request, "boards/leaderboard.html", context)
 
 
-def _page(request: HttpRequest, slug: str, phase: str, version: dict[str, Any]) -> tuple[Page, AskedError | None]:
+def _page(request: HttpRequest, slug: str, phase: str, version: dict[str, Any]) -> tuple[Page, InvalidQuery | None]:
     """Return the requested page; for invalid parameters, the default page and the error."""
     params = {name: str(value) for name, value in request.GET.items()}
     error = None
     try:
         board = head_or_404(request.user, slug, phase, as_of=params.get("as_of", ""), **version)
-        wanted = asked(board, params, board_columns.direction(params.get("order", "")))
-    except AskedError as exc:
+        wanted = parse(board, params, board_columns.direction(params.get("order", "")))
+    except InvalidQuery as exc:
         error = exc
         board = head_or_404(request.user, slug, phase, **version)
-        wanted = asked(board, {}, board_columns.direction(""))
+        wanted = parse(board, {}, board_columns.direction(""))
     return page_of(board, wanted, reader=request.user), error
 
 

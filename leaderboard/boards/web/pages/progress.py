@@ -14,7 +14,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.queries.reported_results import reported_of
-from leaderboard.boards.queries.system_history import records, told_on
+from leaderboard.boards.queries.system_history import records, revealed_on
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.progress import Level, Moment, progress_chart
@@ -62,7 +62,7 @@ def _best_so_far(board: Board) -> list[tuple[int, Moment]]:
     if board.leaderboard is None:
         return []
     names = {row.system_id: row.system for row in board.rows if row.competes}
-    best_scores = records(told_on(board.leaderboard, names), higher_is_better=_is_up(board))
+    best_scores = records(revealed_on(board.leaderboard, names), higher_is_better=_is_up(board))
     return [
         (score.system_id, Moment(number, names[score.system_id], score.at, score.cell))
         for number, score in enumerate(best_scores, 1)

@@ -12,7 +12,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Slice, by_primary, in_order
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.queries.plots import drawn_of, known, slice_key, slice_named, tells_drawings, with_drawings
+from leaderboard.boards.queries.plots import known, plots_of, shows_plots, slice_key, slice_named, with_drawings
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.rank_agreement import Square, squares
@@ -39,7 +39,7 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
     runs_with_plots = with_drawings(board)
     drawn_rows = [row for row in rows if row.run_id in runs_with_plots]
     download = request.GET.get("download")
-    plot_data = drawn_of(board, drawn_rows if download == "csv" else drawn_rows[:MOST])
+    plot_data = plots_of(board, drawn_rows if download == "csv" else drawn_rows[:MOST])
     plots = squares(
         [
             (row, row.cell(measure.name, slice_), plot_data[row.run_id].grids[slice_])
@@ -70,7 +70,7 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
         "benchmark": board.phase.benchmark,
         "task": TASKS[board.phase.benchmark.task],
         "boards": other_boards(board),
-        "tells": tells_drawings(board),
+        "tells": shows_plots(board),
         "json": as_json(board),
         "rows": rows,
         "slices": [

@@ -13,7 +13,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board, Row, Slice, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.queries.plots import drawn_of, known, slice_key, slice_named, tells_drawings, with_drawings
+from leaderboard.boards.queries.plots import known, plots_of, shows_plots, slice_key, slice_named, with_drawings
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.roc import KEY, MOST, READ_AT, SIZE, Line, roc_chart
@@ -54,7 +54,7 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
     rows = by_primary(board)
     requested = _requested_rows(request, rows)
     chosen = requested[:MOST] if requested else [row for row in rows if row.run_id in runs_with_plots][:FIRST]
-    plot_data = drawn_of(board, chosen)
+    plot_data = plots_of(board, chosen)
     curves = [
         (row, row.cell(measure.name, slice_), plot_data[row.run_id].curves[slice_])
         for row in chosen
@@ -83,7 +83,7 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
         "benchmark": board.phase.benchmark,
         "task": TASKS[board.phase.benchmark.task],
         "boards": other_boards(board),
-        "tells": tells_drawings(board),
+        "tells": shows_plots(board),
         "json": as_json(board),
         "rows": rows,
         "choices": [Choice(row, row in chosen, row.run_id in runs_with_plots) for row in rows],

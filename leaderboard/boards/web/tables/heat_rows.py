@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evaluator.measures.base import Measure
-from leaderboard.boards.queries import NO_CELL, Cell, Row, Slice
+from leaderboard.boards.queries import NO_SCORE, Row, ShownScore, Slice
 from leaderboard.boards.web.charts.heat import shade
 from leaderboard.boards.web.tables.sorting import Key
 
@@ -21,7 +21,7 @@ class Source:
     measure: Measure
     slice: Slice
 
-    def cell(self, row: Row) -> Cell:
+    def cell(self, row: Row) -> ShownScore:
         return row.cell(self.measure.name, self.slice)
 
     @property
@@ -49,7 +49,7 @@ class Source:
 class HeatCell:
     """shade: a CSS class; empty: none. best: no competing system is better. reason: why the value is missing."""
 
-    cell: Cell
+    cell: ShownScore
     shade: str
     best: bool
     reason: str
@@ -77,7 +77,7 @@ def _column(rows: Sequence[Row], source: Source, shown: Sequence[Row]) -> list[H
     best = source.best(rows)
     competing = any(row.competes for row in rows)
     cells = [source.cell(row) for row in shown]
-    is_scored = any(source.cell(row) is not NO_CELL for row in rows)
+    is_scored = any(source.cell(row) is not NO_SCORE for row in rows)
     return [
         HeatCell(
             cell,
@@ -89,14 +89,14 @@ def _column(rows: Sequence[Row], source: Source, shown: Sequence[Row]) -> list[H
     ]
 
 
-def _reason(cell: Cell, measure: Measure, is_scored: bool) -> str:
+def _reason(cell: ShownScore, measure: Measure, is_scored: bool) -> str:
     """Return why a cell has no value; empty if it has one.
 
     is_scored: some system has a cell in this column. If none has, the gold has no unit on the slice.
     """
     if cell.value is not None:
         return ""
-    if cell is NO_CELL and is_scored:
+    if cell is NO_SCORE and is_scored:
         return NOT_SCORED
     return measure.none_where if cell.n else NO_UNIT
 

@@ -41,14 +41,16 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class ApartChart:
+class SignificanceChart:
     lines: Sequence[Line]
     bars: Sequence[Bar]
     scale: Scale
     height: int
 
 
-def apart_chart(rows: Sequence[Row], measure: str, differ: Callable[[Row, Row], bool]) -> ApartChart | None:
+def significance_chart(
+    rows: Sequence[Row], measure: str, differ: Callable[[Row, Row], bool]
+) -> SignificanceChart | None:
     """Lay out the diagram; None with fewer than two values. rows: ranked, best first; differ: True if significant."""
     valued = [(row, value) for row in rows if (value := row.cell(measure).value) is not None]
     if len(valued) < 2:
@@ -57,7 +59,7 @@ def apart_chart(rows: Sequence[Row], measure: str, differ: Callable[[Row, Row], 
     ys = {row.system_id: LINE // 2 + LINE * index for index, (row, _) in enumerate(valued)}
     lines = [Line(row, value, ys[row.system_id], scale.at(value)) for row, value in valued]
     bars = _bars(alike([row for row, _ in valued], differ), ys)
-    return ApartChart(lines, bars, scale, LINE * len(lines))
+    return SignificanceChart(lines, bars, scale, LINE * len(lines))
 
 
 def _bars(groups: Sequence[Sequence[Row]], ys: Mapping[int, int]) -> list[Bar]:

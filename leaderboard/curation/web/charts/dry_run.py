@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.core.web.scale import Scale, covering
-from leaderboard.curation.queries.dry_run_report import Cell, Trial, Tried
+from leaderboard.curation.queries.dry_run_report import BaselineRun, DryRunReport, ShownScore
 
 
 @dataclass(frozen=True)
 class Strip:
     """One baseline's row. point, low and high are SVG lengths, all equal without an interval."""
 
-    one: Tried
-    cell: Cell
+    one: BaselineRun
+    cell: ShownScore
     point: str
     low: str
     high: str
@@ -26,7 +26,7 @@ class Plot:
     strips: Sequence[Strip]
 
 
-def plot(trial: Trial) -> Plot | None:
+def plot(trial: DryRunReport) -> Plot | None:
     """Return the chart of the dry runs that have a value; None if there are none."""
     cells = [(tried, tried.cell(trial.primary)) for tried in trial.done]
     shown = [(tried, cell, cell.value) for tried, cell in cells if cell.value is not None]

@@ -125,14 +125,14 @@ def test_no_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch, capsys
 def test_packed_inputs_are_unpacked(folder: Path) -> None:
     (folder / "inputs.jsonl.gz").write_bytes(gzip.compress(INPUTS))
     with ExitStack() as stack:
-        assert files.opened_inputs("inputs.jsonl.gz", stack).read() == INPUTS
+        assert files.open_inputs("inputs.jsonl.gz", stack).read() == INPUTS
 
 
 @pytest.mark.parametrize("content", [INPUTS, PACKED[:-4], PACKED[:20] + b"\0" * 9], ids=["plain", "cut", "damaged"])
 def test_damaged_inputs_are_told(folder: Path, content: bytes) -> None:
     (folder / "inputs.jsonl.gz").write_bytes(content)
     with ExitStack() as stack, pytest.raises(UsageError, match=r"cannot read .*inputs\.jsonl\.gz"):
-        files.opened_inputs("inputs.jsonl.gz", stack)
+        files.open_inputs("inputs.jsonl.gz", stack)
 
 
 @pytest.mark.parametrize(

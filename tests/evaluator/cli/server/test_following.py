@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluator.cli.server import poll
-from evaluator.cli.server.http import AwayError, RefusedError
+from evaluator.cli.server.http import RefusedError, UnavailableError
 
 RUNNING = {"is_over": False, "state": "running", "stage": "collecting"}
 DONE = {"is_over": True, "state": "done"}
@@ -29,7 +29,7 @@ class Told:
 def followed(*answers: Any) -> tuple[Any, list[float]]:
     pauses: list[float] = []
     server: Any = Told(*answers)
-    told = poll.followed(server, "id", pause=pauses.append)
+    told = poll.wait_until_finished(server, "id", pause=pauses.append)
     assert server.answers == []
     return told, pauses
 
@@ -42,13 +42,13 @@ def test_it_ends_with_the_submission() -> None:
 
 
 def test_a_server_that_comes_back_is_asked_again() -> None:
-    away = [AwayError("gone")] * (poll._PATIENCE - 1)
+    away = [UnavailableError("gone")] * (poll._PATIENCE - 1)
     assert followed(*away, RUNNING, *away, DONE)[0] == DONE
 
 
 def test_a_server_that_stays_away_is_told() -> None:
-    with pytest.raises(AwayError, match="gone"):
-        followed(*[AwayError("gone")] * poll._PATIENCE)
+    with pytest.raises(UnavailableError, match="gone"):
+        followed(*[UnavailableError("gone")] * poll._PATIENCE)
 
 
 def test_a_refusal_is_no_absence() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.cli.server.http import AwayError, RefusedError, Server
+from evaluator.cli.server.http import RefusedError, Server, UnavailableError
 from evaluator.errors import UsageError
 
 TOKEN = "abc123"
@@ -91,7 +91,7 @@ def test_a_refusal_keeps_the_servers_words() -> None:
     ],
 )
 def test_what_is_no_refusal_may_be_tried_again(status: int, body: bytes) -> None:
-    with answering(status, body) as server, pytest.raises(AwayError) as away:
+    with answering(status, body) as server, pytest.raises(UnavailableError) as away:
         Server(server.address, TOKEN).get("tasks/")
     assert TOKEN not in str(away.value)
 
@@ -99,7 +99,7 @@ def test_what_is_no_refusal_may_be_tried_again(status: int, body: bytes) -> None
 def test_nobody_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-    with pytest.raises(AwayError, match=f"no answer from http://127.0.0.1:{port}"):
+    with pytest.raises(UnavailableError, match=f"no answer from http://127.0.0.1:{port}"):
         Server(f"http://127.0.0.1:{port}", TOKEN).get("tasks/")
 
 

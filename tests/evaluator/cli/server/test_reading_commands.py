@@ -83,7 +83,7 @@ def test_a_wrong_password_keeps_nothing(run: Run, typing: Any) -> None:
     typing("wrong horse")
     status, _, err = run("login", "--user", "ada")
     assert (status, "(authentication_failed)" in err) == (64, True), err
-    assert not token_store.place().exists()
+    assert not token_store.token_path().exists()
 
 
 def test_a_password_is_asked_for_at_a_terminal_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_a_password_is_asked_for_at_a_terminal_alone(run: Run, monkeypatch: pyte
 def test_a_token_of_the_site_is_checked_before_it_is_kept(run: Run, world: World) -> None:
     Path("token").write_text("0" * 64)
     assert run("login", "--token-file", "token")[0] == 64
-    assert not token_store.place().exists()
+    assert not token_store.token_path().exists()
     Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
     assert run("login", "--token-file", "token")[0] == 0
     assert list(token_store.read().tokens.values()) == [Path("token").read_text()]

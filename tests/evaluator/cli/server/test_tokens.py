@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evaluator.cli.server import token_store
-from evaluator.cli.server.token_store import Kept
-from evaluator.cli.server.tokens import connected
+from evaluator.cli.server.token_store import StoredTokens
+from evaluator.cli.server.tokens import connect
 from evaluator.errors import UsageError
 from tests.evaluator.cli.server.test_http import answering
 
@@ -25,8 +25,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def sent_with(token_file: str | None) -> str:
     """The Authorization header that a server sees."""
     with answering(200, b"{}") as server:
-        token_store.write(Kept(server.address, {server.address: "of-the-login"}))
-        connected(None, token_file).get("tasks/")
+        token_store.write(StoredTokens(server.address, {server.address: "of-the-login"}))
+        connect(None, token_file).get("tasks/")
     return server.asked[0][1]
 
 
@@ -43,25 +43,25 @@ def test_a_file_comes_before_the_environment_and_that_before_a_login(
 
 
 def test_a_token_goes_to_its_own_server_alone() -> None:
-    token_store.write(Kept(SERVER, {SERVER: "secret"}))
+    token_store.write(StoredTokens(SERVER, {SERVER: "secret"}))
     with answering(200, b"{}") as other:
-        connected(other.address, None, needs_token=False).get("tasks/")
+        connect(other.address, None, needs_token=False).get("tasks/")
     assert other.asked == [("/api/v1/tasks/", "")]
     with pytest.raises(UsageError, match="there is no token"):
-        connected(other.address, None)
+        connect(other.address, None)
 
 
 def test_without_a_login_a_server_must_be_named() -> None:
     with pytest.raises(UsageError, match="there is no server"):
-        connected(None, None, needs_token=False)
+        connect(None, None, needs_token=False)
 
 
 def test_nobody_else_can_read_what_is_kept(home: Path) -> None:
-    token_store.write(Kept(SERVER, {SERVER: "secret"}))
-    assert token_store.place().stat().st_mode & 0o777 == 0o600
-    assert token_store.place().parent.stat().st_mode & 0o777 == 0o700
-    assert [path.name for path in token_store.place().parent.iterdir()] == ["servers.json"]
-    token_store.place().chmod(0o644)
+    token_store.write(StoredTokens(SERVER, {SERVER: "secret"}))
+    assert token_store.token_path().stat().st_mode & 0o777 == 0o600
+    assert token_store.token_path().parent.stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in token_store.token_path().parent.iterdir()] == ["servers.json"]
+    token_store.token_path().chmod(0o644)
     with pytest.raises(UsageError, match="can be read by others") as refused:
         token_store.read()
     assert "secret" not in str(refused.value)
@@ -69,9 +69,9 @@ def test_nobody_else_can_read_what_is_kept(home: Path) -> None:
 
 @pytest.mark.parametrize("content", ["", "[]", '{"latest": "x"}', '{"latest": "x", "tokens": ["secret"]}', "\ufeff{}"])
 def test_a_file_of_another_kind_is_refused(content: str) -> None:
-    token_store.place().parent.mkdir(parents=True)
-    token_store.place().write_text(content)
-    token_store.place().chmod(0o600)
+    token_store.token_path().parent.mkdir(parents=True)
+    token_store.token_path().write_text(content)
+    token_store.token_path().chmod(0o600)
     with pytest.raises(UsageError, match="delete it") as refused:
         token_store.read()
     assert "secret" not in str(refused.value)

@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 from evaluator.curation.audit.reading import read_split
-from evaluator.curation.audit.report import Beside, audit
+from evaluator.curation.audit.report import AuditContext, audit
 from evaluator.tasks.audit.split import Split
 from evaluator.tasks.registry import find_task
 
@@ -23,7 +23,7 @@ def split(task: str, lines: list[dict[str, Any]], file: str = "gold.jsonl", **op
 
 
 def audited(one: Split, **beside: Any) -> dict[str, Any]:
-    report, _ = audit(one, Beside(**beside), one.task.parse_options({}))
+    report, _ = audit(one, AuditContext(**beside), one.task.parse_options({}))
     return report
 
 

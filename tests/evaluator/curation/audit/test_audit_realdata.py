@@ -74,9 +74,9 @@ def test_claims_of_fever_give_labels_away(realdata):
 def test_whole_passages_score_what_the_public_evaluator_gave_them(realdata):
     path = realdata / "knowledgenet" / "gold_folds_1_to_4.jsonl"
     gold = read("knowledge-base-population", path, fold="4")
-    from evaluator.curation.audit.report import Beside, audit
+    from evaluator.curation.audit.report import AuditContext, audit
 
-    report, _ = audit(gold, Beside(), gold.task.parse_options({"fold": "4"}))
+    report, _ = audit(gold, AuditContext(), gold.task.parse_options({"fold": "4"}))
     (told,) = report["trivial"]
     assert told["scores"]["text_f1"] == pytest.approx(0.899, abs=5e-4)
     founded = next(one for one in report["sizes"] if one["slice"] == {"property": "FOUNDED_BY"})

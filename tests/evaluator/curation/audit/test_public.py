@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evaluator.curation.audit.public_inputs import public
+from evaluator.curation.audit.public_inputs import read_public_inputs
 from evaluator.errors import InputsError
 from tests.evaluator.curation.audit.splits import audited, claims, codes, document, fact, facts, split, stream
 
@@ -35,7 +35,7 @@ def written(one):
 
 
 def found(one, lines):
-    return {finding.code: finding for finding in public(one, stream(lines), "inputs.jsonl").findings}
+    return {finding.code: finding for finding in read_public_inputs(one, stream(lines), "inputs.jsonl").findings}
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -74,12 +74,12 @@ def test_the_order_of_the_inputs_is_what_counts_and_more_columns_are_looked_at()
     lines = written(one)
     severity = {finding["code"]: finding["severity"] for finding in audited(one)["findings"]}
     assert severity["order-tells-label"] == "warning"  # the server writes inputs in another order
-    clean = public(one, stream(lines), "inputs.jsonl")
+    clean = read_public_inputs(one, stream(lines), "inputs.jsonl")
     assert "order-tells-label" not in codes(audited(one, public=clean))
     label = {line["id"]: line["label"] for line in gold}
     told = [line | {"source": "a" if label[line["id"]] == "SUPPORTS" else "b"} for line in lines]
-    assert "column-tells-label" in codes(audited(one, public=public(one, stream(told), "inputs.jsonl")))
-    bad = public(one, stream(sorted(lines, key=lambda line: label[line["id"]])), "inputs.jsonl")
+    assert "column-tells-label" in codes(audited(one, public=read_public_inputs(one, stream(told), "inputs.jsonl")))
+    bad = read_public_inputs(one, stream(sorted(lines, key=lambda line: label[line["id"]])), "inputs.jsonl")
     report = audited(one, public=bad)
     severity = {finding["code"]: finding["severity"] for finding in report["findings"]}
     assert severity["order-tells-label"] == "error"
@@ -89,6 +89,6 @@ def test_the_order_of_the_inputs_is_what_counts_and_more_columns_are_looked_at()
 def test_inputs_that_cannot_be_read():
     one = split("fact-verification", claims(30))
     with pytest.raises(InputsError, match=r'inputs.jsonl:2: duplicate id, found "'):
-        public(one, stream([written(one)[0]] * 2), "inputs.jsonl")
+        read_public_inputs(one, stream([written(one)[0]] * 2), "inputs.jsonl")
     with pytest.raises(InputsError, match=r"inputs.jsonl:1: id is no name, found true"):
-        public(one, stream([{"id": True}]), "inputs.jsonl")
+        read_public_inputs(one, stream([{"id": True}]), "inputs.jsonl")

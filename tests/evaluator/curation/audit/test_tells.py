@@ -10,8 +10,8 @@ import pytest
 from evaluator.curation.audit.leaks.effect_sizes import Guesses
 from evaluator.curation.audit.leaks.feature_statistics import along, by_value
 from evaluator.curation.audit.leaks.id_features import id_order, id_parts
-from evaluator.curation.audit.leaks.label_leaks import LEVEL, tells
-from evaluator.curation.audit.leaks.permutation_test import Deals, coded, deviations, hidden
+from evaluator.curation.audit.leaks.label_leaks import LEVEL, find_label_leaks
+from evaluator.curation.audit.leaks.permutation_test import Permutations, encode, hidden, max_t_test
 from evaluator.progress import Steps
 from tests.evaluator.curation.audit.splits import claims, facts, split
 
@@ -20,7 +20,7 @@ N = 200
 
 def told(lines, columns=None, seed=0):
     one = split("fact-verification", lines)
-    found = tells(one, list(range(len(one))), columns or {}, order_is_public=True, seed=seed)
+    found = find_label_leaks(one, list(range(len(one))), columns or {}, order_is_public=True, seed=seed)
     return {finding.code: finding for finding in found.findings}
 
 
@@ -37,7 +37,7 @@ def test_an_order_that_is_sorted():
 
 
 def test_a_guess_that_nothing_moves_is_said_so():
-    guesses = Guesses(["a"] * 9 + ["b"], Deals(range(10)))
+    guesses = Guesses(["a"] * 9 + ["b"], Permutations(range(10)))
     effect = guesses.by_value(np.array([0] * 5 + [1] * 5))
     assert effect.share == 0
     assert "most frequent value, but" in effect.told
@@ -161,13 +161,13 @@ def test_looks_are_looked_at_in_every_task():
     for line in rated:
         line["generated"] += "!" * (line["human"] > 0.5)
     one = split("metric-correlation", rated)
-    found = tells(one, list(range(N)), {}, order_is_public=True, seed=0).findings
+    found = find_label_leaks(one, list(range(N)), {}, order_is_public=True, seed=0).findings
     assert "text-tells-label" in {finding.code for finding in found}
     triples = facts(N)
     for line in triples:
         line["object"] += " " * line["label"]
     one = split("fact-checking", triples)
-    found = tells(one, list(range(N)), {}, order_is_public=True, seed=0).findings
+    found = find_label_leaks(one, list(range(N)), {}, order_is_public=True, seed=0).findings
     assert {finding.code for finding in found} == {"text-tells-label"}
 
 
@@ -185,7 +185,7 @@ def test_groups_that_stand_together_tell_nothing():
 
 def test_a_deal_keeps_groups_whole_and_in_their_size():
     groups = [1, 1, 2, 3, 3, 4, 5, 5, 5]
-    deals, random_ = Deals(groups), np.random.default_rng(0)
+    deals, random_ = Permutations(groups), np.random.default_rng(0)
     seen = set()
     for _ in range(200):
         dealt = deals.deal(random_).tolist()
@@ -215,15 +215,15 @@ def test_statistics_are_those_of_the_books():
 
 
 def test_rare_values_are_one():
-    assert coded(["a", "a", "b", "c", "a"], most=9, least=2).tolist() == [0, 0, 1, 1, 0]
-    assert len(set(coded(list("abcdefg"), most=3).tolist())) == 4
+    assert encode(["a", "a", "b", "c", "a"], most=9, least=2).tolist() == [0, 0, 1, 1, 0]
+    assert len(set(encode(list("abcdefg"), most=3).tolist())) == 4
 
 
 def test_which_of_equally_frequent_values_are_kept_does_not_follow_from_their_order():
     values = [f"v{place}" for place in range(100)]
-    kept = {value for value, code in zip(values, coded(values, most=20), strict=True) if code < 20}
+    kept = {value for value, code in zip(values, encode(values, most=20), strict=True) if code < 20}
     turned = values[::-1]
-    assert {value for value, code in zip(turned, coded(turned, most=20), strict=True) if code < 20} == kept
+    assert {value for value, code in zip(turned, encode(turned, most=20), strict=True) if code < 20} == kept
     assert len(kept) == 20
     assert kept != set(values[:20])
 
@@ -244,7 +244,7 @@ def test_a_hundred_different_answers_raise_no_alarm():
         ]
         lines.sort(key=lambda line: line["id"])
         one = split("link-prediction", lines)
-        alarms += bool(tells(one, list(range(100)), {}, order_is_public=True, seed=seed).findings)
+        alarms += bool(find_label_leaks(one, list(range(100)), {}, order_is_public=True, seed=seed).findings)
     assert alarms <= 1, alarms  # P(more than 1 | n=10, p=.01) < .005
 
 
@@ -266,7 +266,7 @@ def test_false_alarms_are_as_rare_as_the_level_says():
 def test_p_is_the_share_of_deals_that_are_as_large():
     values = hidden(["a", "b"] * 10)
     features = [by_value("told", np.arange(20) % 2), by_value("not", np.arange(20) // 10)]
-    first, second = deviations(features, values, Deals(range(20)), seed=1, times=199, steps=Steps(0))
+    first, second = max_t_test(features, values, Permutations(range(20)), seed=1, times=199, steps=Steps(0))
     assert first.p == pytest.approx(1 / 200)
     assert second.p > 0.5
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.corruption.dates import Date, find_dates, fits, rewritten
+from evaluator.curation.corruption.dates import Date, find_dates, fits, replace_dates
 
 MOVED = {Date(1901, 5, 3): Date(1901, 11, 22), Date(1904, 12, 21): Date(1904, 6, 1)}
 
@@ -31,7 +31,7 @@ MOVED = {Date(1901, 5, 3): Date(1901, 11, 22), Date(1904, 12, 21): Date(1904, 6,
     ],
 )
 def test_day_and_month_change_and_the_year_and_the_writing_stay(text, becomes):
-    assert rewritten(text, MOVED) == becomes
+    assert replace_dates(text, MOVED) == becomes
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_what_is_no_whole_date_stays(text):
         Date(year, month, day): Date(year, 1, 1)
         for year, month, day in itertools.product((1901, 1), range(1, 13), range(1, 32))
     }
-    assert rewritten(text, everything) == text
+    assert replace_dates(text, everything) == text
 
 
 def written(date, form):
@@ -67,15 +67,15 @@ def test_every_date_of_the_calendar_in_every_form(dates, number):
     # "May" may be short for itself or not: what takes its place is written out.
     full = [(date.replace(month=2, day=1), 0 if form == 2 and date.month == 5 else form) for date, form in dates]
     expected = f"{number} things: " + " and ".join(written(date, form) for date, form in full) + f" of {number}"
-    assert rewritten(text, {Date(*one): Date(one[0], 2, 1) for one in found}) == expected
-    assert rewritten(text, {}) == text
+    assert replace_dates(text, {Date(*one): Date(one[0], 2, 1) for one in found}) == expected
+    assert replace_dates(text, {}) == text
 
 
 @given(st.text(st.sampled_from("0123456789 -May,.Junestrd"), max_size=40))
 @settings(deadline=None)
 def test_nothing_but_dates_is_touched(text):
     moved = {found.date: found.date._replace(month=1, day=1) for found in find_dates(text)}
-    after = rewritten(text, moved)
+    after = replace_dates(text, moved)
     assert len(list(find_dates(after))) >= len(moved)
     if not moved:
         assert after == text

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from evaluator.curation.corruption.dates import Date, find_dates
 from evaluator.curation.corruption.expected import Expected
-from evaluator.curation.corruption.names import renamed, standing_in
-from evaluator.curation.corruption.shuffle import exchange_dates, exchange_names
+from evaluator.curation.corruption.names import names_in, replace_names
+from evaluator.curation.corruption.shuffle import permute_dates, permute_names
 
 NAMES = ["Ann", "Bob", "Cy", "Di", "Ann Lee"]
 name = st.sampled_from(NAMES)
@@ -29,7 +29,7 @@ def iso(date):
 def test_days_and_months_are_permuted_and_years_stay(dates, seed):
     given_facts = [("x", f"on {place}", iso(date)) for place, date in enumerate(dates)]
     text = ", ".join(map(iso, dates))
-    made = exchange_dates(given_facts, text, "x", random.Random(seed))
+    made = permute_dates(given_facts, text, "x", random.Random(seed))
     after = [next(find_dates(object_)).date for _, _, object_ in made.facts]  # every one of them a date
     assert [date.year for date in after] == [date.year for date in dates]
     assert Counter(date[1:] for date in after) == Counter(date[1:] for date in dates)
@@ -53,7 +53,7 @@ def test_every_permutation_that_makes_dates_is_drawn_alike(dates):
     ]
     drawn = Counter()
     for seed in range(200 * len(allowed)):
-        made = exchange_dates([("x", "on", iso(date)) for date in dates], None, None, random.Random(seed))
+        made = permute_dates([("x", "on", iso(date)) for date in dates], None, None, random.Random(seed))
         drawn[tuple(next(find_dates(object_)).date[1:] for _, _, object_ in made.facts)] += 1
     assert set(drawn) == set(allowed)
     assert all(120 < times < 280 for times in drawn.values())
@@ -62,7 +62,7 @@ def test_every_permutation_that_makes_dates_is_drawn_alike(dates):
 def test_a_date_moves_as_one_in_whatever_form():
     text = "Born May 3, 1901 (1901-05-03), died 4 June 1950."
     for seed in range(20):
-        made = exchange_dates([("x", "born", "3 May 1901")], text, "x", random.Random(seed))
+        made = permute_dates([("x", "born", "3 May 1901")], text, "x", random.Random(seed))
         if made.moved:
             assert made.text == "Born June 4, 1901 (1901-06-04), died 3 May 1950."
             assert made.facts == [("x", "born", "4 June 1901")]
@@ -76,7 +76,7 @@ def test_a_date_moves_as_one_in_whatever_form():
 def test_names_are_permuted(given_facts, names, seed):
     ends = [end for s, _, o in given_facts for end in (s, o)]
     text = " met ".join(ends)
-    made = exchange_names(given_facts, text, ends[0] if ends else None, names, random.Random(seed))
+    made = permute_names(given_facts, text, ends[0] if ends else None, names, random.Random(seed))
     assert made.mentions == len(set(ends) & names)
     after = [end for s, _, o in made.facts for end in (s, o)]
     moved = dict(zip(ends, after, strict=True))
@@ -90,15 +90,15 @@ def test_names_are_permuted(given_facts, names, seed):
 def test_names_inside_longer_names_stay():
     facts_ = [("Ann", "taught at", "Uldale Academy"), ("Ann", "born in", "Uldale"), ("Ann", "died in", "Riff")]
     text = "Uldale Academy is in Uldale, not in Riff or Riffton."
-    becomes = {exchange_names(facts_, text, None, {"Uldale", "Riff"}, random.Random(seed)).text for seed in range(20)}
+    becomes = {permute_names(facts_, text, None, {"Uldale", "Riff"}, random.Random(seed)).text for seed in range(20)}
     assert becomes == {text, "Uldale Academy is in Riff, not in Uldale or Riffton."}
 
 
 def test_names_are_exchanged_at_once_and_whole():
-    assert renamed("a.b ab (a.b) A.B", {"a.b": "ab", "ab": "a.b"}) == "ab a.b (ab) A.B"
-    assert renamed("Ann Lee and Ann", {"Ann": "Bob", "Ann Lee": "Cy"}) == "Cy and Bob"
-    assert standing_in("Ann Lee and Bob", {"Ann", "Bob", "Cy"}, ["Ann Lee"]) == {"Bob"}
-    assert renamed("Ann", {}) == "Ann"
+    assert replace_names("a.b ab (a.b) A.B", {"a.b": "ab", "ab": "a.b"}) == "ab a.b (ab) A.B"
+    assert replace_names("Ann Lee and Ann", {"Ann": "Bob", "Ann Lee": "Cy"}) == "Cy and Bob"
+    assert names_in("Ann Lee and Bob", {"Ann", "Bob", "Cy"}, ["Ann Lee"]) == {"Bob"}
+    assert replace_names("Ann", {}) == "Ann"
 
 
 @given(facts, facts)

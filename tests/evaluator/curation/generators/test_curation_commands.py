@@ -17,7 +17,7 @@ import pytest
 from evaluator.cli import curation
 from evaluator.cli.main import main
 from evaluator.curation.generators.base import Generator
-from evaluator.curation.generators.workspace import Bench
+from evaluator.curation.generators.workspace import Workspace
 from evaluator.errors import GoldError, Problem, UsageError
 from tests.support.scoring_runs import jsonl
 
@@ -293,19 +293,19 @@ def test_a_signal_ends_the_work_and_leaves_nothing(folder):
 
 
 def test_an_input_that_is_not_read_to_its_end_is_hashed_whole(folder):
-    with Bench(folder / "made") as bench:
+    with Workspace(folder / "made") as bench:
         bench.input("gold", folder / "gold.jsonl").readline()
         inputs, _ = bench.files()
     assert inputs[0]["sha256"] == hashlib.sha256((folder / "gold.jsonl").read_bytes()).hexdigest()
 
 
 def test_an_output_has_one_name_and_is_no_recipe(folder):
-    with Bench(folder / "made") as bench:
+    with Workspace(folder / "made") as bench:
         bench.output("a.jsonl")
         for name in ("a.jsonl", "recipe.json"):
             with pytest.raises(ValueError, match="there already"):
                 bench.output(name)
-    with Bench(None) as bench, pytest.raises(ValueError, match="keeps nothing"):
+    with Workspace(None) as bench, pytest.raises(ValueError, match="keeps nothing"):
         bench.output("a.jsonl")
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from evaluator.cli import curation
 from evaluator.cli.main import main
 from evaluator.curation.generators.base import Generator
-from evaluator.curation.generators.catalog import OFFERS, Offer, filled, namespace, offered
+from evaluator.curation.generators.catalog import OFFERS, Offer, generators_for, namespace, parse_form
 from evaluator.curation.generators.parameters import Kind, Parameter, ParameterError
 from evaluator.curation.generators.recipe import parameters
 from evaluator.errors import UsageError
@@ -81,7 +81,7 @@ def test_the_form_and_the_command_line_ask_alike(offer: Offer, full: bool) -> No
 def test_what_a_form_begins_with_is_what_the_command_line_takes_for_granted(offer: Offer) -> None:
     for task in offer.tasks or TASKS:
         texts = {one.name: offer.default(one, task) for one in offer.parameters}
-        values, wrong = filled(offer, texts)
+        values, wrong = parse_form(offer, texts)
         assert set(wrong) <= {one.name for one in offer.parameters if one.required}
         own = {one.name: one.otherwise for one in offer.parameters if one.name not in offer.defaults(TASKS[task])}
         assert {name: values[name] for name in own if name not in wrong} == {
@@ -90,7 +90,7 @@ def test_what_a_form_begins_with_is_what_the_command_line_takes_for_granted(offe
 
 
 def test_every_task_has_generators_and_every_generator_a_sample() -> None:
-    assert all(offered(task) for task in TASKS)
+    assert all(generators_for(task) for task in TASKS)
     assert {generator for _, generator, _, _ in GENERATOR_SAMPLES} == set(OFFERS)
 
 
@@ -106,7 +106,7 @@ def test_every_task_has_generators_and_every_generator_a_sample() -> None:
 )
 def test_what_is_no_value_is_told_on_both_sides(name: str, texts: dict[str, str], told: str) -> None:
     offer = OFFERS[name]
-    _, wrong = filled(offer, texts)
+    _, wrong = parse_form(offer, texts)
     assert told in next(iter(wrong.values()))
     files = {source.name: [Path("x")] for source in offer.sources if source.required}
     with pytest.raises(UsageError, match="expected"):

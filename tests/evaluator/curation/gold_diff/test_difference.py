@@ -15,7 +15,7 @@ import pytest
 
 from evaluator.cli.main import main
 from evaluator.curation.gold_diff import KINDS, Difference, GoldFile
-from evaluator.curation.gold_diff.diff import difference
+from evaluator.curation.gold_diff.diff import compare
 from evaluator.errors import GoldError
 from evaluator.jobs import JOBS
 from evaluator.tasks.registry import find_task
@@ -45,7 +45,7 @@ def written(lines: list[Line]) -> bytes:
 
 def compared(task: str, before: list[Line], after: list[Line]) -> Difference:
     files = (GoldFile(io.BytesIO(written(lines)), "gold.jsonl") for lines in (before, after))
-    return difference(find_task(task), *files, find_task(task).parse_options({}))
+    return compare(find_task(task), *files, find_task(task).parse_options({}))
 
 
 def found(task: str, before: list[Line], after: list[Line]) -> dict[Any, set[str]]:
@@ -200,7 +200,7 @@ def test_a_file_beside_itself(task: str) -> None:
     assert compared(task, lines, lines).counts()["n_changed"] == 0
     packed = GoldFile(io.BytesIO(gzip.compress(written(lines))), "gold.jsonl.gz")
     plain = GoldFile(io.BytesIO(written(lines).replace(b"\n", b"\r\n")), "gold.jsonl")
-    assert difference(find_task(task), packed, plain, find_task(task).parse_options({})).items == []
+    assert compare(find_task(task), packed, plain, find_task(task).parse_options({})).items == []
 
 
 def claim(**more: Any) -> Line:
@@ -248,7 +248,7 @@ def test_a_bad_file_is_named_with_its_line() -> None:
     files = [GoldFile(io.BytesIO(written([claim()])), name) for name in ("before.jsonl", "after.jsonl")]
     files[1] = GoldFile(io.BytesIO(written([claim(), claim(id="b", label="MAYBE")])), "after.jsonl")
     with pytest.raises(GoldError, match=r"after.jsonl:2"):
-        difference(find_task("fact-verification"), *files, {"max_evidence": 5})
+        compare(find_task("fact-verification"), *files, {"max_evidence": 5})
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.curation.open_triples.questions import Known, groups, ids, questions, told
+from evaluator.curation.open_triples.questions import Known, count_leaked, groups, ids, questions
 from evaluator.curation.open_triples.triples import Dictionary, OpenTriple
 
 NAME = st.sampled_from("abcd")
@@ -128,9 +128,11 @@ def test_gold_of_one_file_that_tells_anothers_answers_is_counted() -> None:
     known = known_of([hidden, public], [])
     of = {name: questions([triple], known.answers) for name, triple in (("hidden", hidden), ("public", public))}
     assert of["public"][0].filtered == ("b",)
-    assert told(of["public"], of["hidden"]) == 1
+    assert count_leaked(of["public"], of["hidden"]) == 1
     assert (
-        told(questions([OpenTriple("x", "r", "y")], known_of([OpenTriple("x", "r", "y")], []).answers), of["hidden"])
+        count_leaked(
+            questions([OpenTriple("x", "r", "y")], known_of([OpenTriple("x", "r", "y")], []).answers), of["hidden"]
+        )
         == 0
     )
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from evaluator.curation.open_triples.triples import (
     Dictionary,
     OpenTriple,
-    cells,
     read_blocks,
     read_dictionary,
     read_triples,
+    to_line,
 )
 from evaluator.errors import GoldError
 from evaluator.jsonl.decompress import CHUNK
@@ -74,7 +74,7 @@ def test_whether_ends_are_linked_is_told_alike(row: list[str]) -> None:
     entities=st.booleans(),
 )
 def test_what_is_written_is_read_again(triple: OpenTriple, entities: bool) -> None:
-    (read,) = triples(cells(triple, entities=entities) + "\n")
+    (read,) = triples(to_line(triple, entities=entities) + "\n")
     assert read[:3] == triple[:3]
     expected = (set(triple.subjects), set(triple.objects)) if entities else (set(), set())
     own = ({triple.subject}, {triple.object})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evaluator.curation.graph.graph import Graph
 from evaluator.curation.scenarios.embeddings import embed
 from evaluator.curation.scenarios.matrix import cells, decimal, matrix, name, recurrence
-from evaluator.curation.scenarios.scenario import Cell, Claim, Scenarios, Wanted
+from evaluator.curation.scenarios.scenario import Claim, MatrixParams, ScenarioParams, Scenarios
 from evaluator.errors import UsageError
 from tests.evaluator.curation.graph import graph_oracle, small_graphs
 
@@ -25,14 +25,16 @@ def made_of(triples, types, wanted, **more):
 @given(
     small_graphs.graphs(40),
     small_graphs.types,
-    st.builds(Cell, shares, st.none() | shares, st.sampled_from(["popular", "non-popular", "random"])),
-    st.builds(Wanted, st.integers(2, 7), st.sampled_from(["1", "0.5", "2"]), st.integers(0, 5), pool=st.integers(0, 9)),
+    st.builds(ScenarioParams, shares, st.none() | shares, st.sampled_from(["popular", "non-popular", "random"])),
+    st.builds(
+        MatrixParams, st.integers(2, 7), st.sampled_from(["1", "0.5", "2"]), st.integers(0, 5), pool=st.integers(0, 9)
+    ),
     st.sampled_from(["walks", "closed-world"]),
     st.sets(st.tuples(small_graphs.entity, small_graphs.entity), max_size=4),
 )
 @settings(deadline=None, max_examples=300)
 def test_what_is_promised_or_a_refusal(triples, types, cell, wanted, plausible, avoid):
-    wanted = Wanted(wanted.size, wanted.ratio, wanted.seed, plausible, wanted.pool)
+    wanted = MatrixParams(wanted.size, wanted.ratio, wanted.seed, plausible, wanted.pool)
     try:
         claims = made_of(triples, types, wanted, avoid=avoid).claims(cell)
     except UsageError:
@@ -69,7 +71,7 @@ def test_a_plausible_claim_is_no_unrelated_one_too():
     refused = 0
     for seed in range(60):
         try:
-            claims = made_of([*triples, ("c", "q", "b")], {}, Wanted(4, seed=seed)).claims(Cell("0.5"))
+            claims = made_of([*triples, ("c", "q", "b")], {}, MatrixParams(4, seed=seed)).claims(ScenarioParams("0.5"))
         except UsageError as error:
             assert "0 pairs of subjects and objects" in str(error)
             refused += 1
@@ -85,14 +87,14 @@ def test_the_order_of_cells_is_the_one_given_and_names_are_those_of_the_files():
         ("non-popular", "0.25", "1"),
         ("non-popular", None, "0.5"),
     ]
-    scenarios = made_of([("a", "p", "b"), ("c", "p", "d")], {}, Wanted(2, "0.20"))
+    scenarios = made_of([("a", "p", "b"), ("c", "p", "d")], {}, MatrixParams(2, "0.20"))
     assert name(wanted[1], scenarios) == "c1.0 h0.25 s2 r0.2 nopopular"
     assert name(wanted[6], scenarios) == "c0.5 s2 r0.2 random"
     assert [decimal(text) for text in ("1", "0.50", "00.2", "10", "0")] == ["1.0", "0.5", "0.2", "10.0", "0.0"]
 
 
 def test_a_matrix_comes_in_the_order_asked_for():
-    scenarios = made_of([("a", "p", "b"), ("c", "p", "d"), ("a", "q", "d")], {}, Wanted(2))
+    scenarios = made_of([("a", "p", "b"), ("c", "p", "d"), ("a", "q", "d")], {}, MatrixParams(2))
     wanted = cells(["1", "0"], [None], ["popular", "random"])
     assert [cell for cell, _ in matrix(scenarios, wanted)] == wanted
 
@@ -103,7 +105,7 @@ def test_a_matrix_comes_in_the_order_asked_for():
 def test_how_well_recurrence_tells_true_from_false(labels, expected):
     """Pair 0 stands in both scenarios, the others in one; labels: of pair 0 and of the other one."""
     made = [
-        (Cell("1"), [Claim("s", "0", bool(first), ""), Claim("s", f"{number}", bool(other), "")])
+        (ScenarioParams("1"), [Claim("s", "0", bool(first), ""), Claim("s", f"{number}", bool(other), "")])
         for number, (first, other) in enumerate(labels, 1)
     ]
     assert recurrence(made) == expected
@@ -111,8 +113,8 @@ def test_how_well_recurrence_tells_true_from_false(labels, expected):
 
 @given(
     small_graphs.graphs(60),
-    st.lists(st.builds(Cell, shares, st.none() | shares), min_size=2, max_size=3, unique=True),
-    st.builds(Wanted, st.integers(2, 4), st.just("1"), st.integers(0, 5)),
+    st.lists(st.builds(ScenarioParams, shares, st.none() | shares), min_size=2, max_size=3, unique=True),
+    st.builds(MatrixParams, st.integers(2, 4), st.just("1"), st.integers(0, 5)),
 )
 @settings(deadline=None, max_examples=200)
 def test_pairs_that_stand_in_one_cell_alone(triples, wanted_cells, wanted):

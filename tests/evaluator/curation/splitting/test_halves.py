@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.splitting.halves import Halves, halves
+from evaluator.curation.splitting.halves import PublicPrivateSplit, split_public_private
 from evaluator.errors import UsageError
 
 GROUPS = st.sets(st.integers() | st.text(), min_size=2, max_size=40)
@@ -18,7 +18,7 @@ SHARES = st.fractions(Fraction(1, 50), Fraction(49, 50))
 @given(groups=GROUPS, seed=st.integers(0, 10**18), share=SHARES)
 @settings(deadline=None)
 def test_every_group_stands_on_one_side_and_the_share_is_rounded_half_up(groups, seed, share):
-    public, private = halves(groups, seed=seed, share=share)
+    public, private = split_public_private(groups, seed=seed, share=share)
     assert public | private == groups
     assert not public & private
     numerator, denominator = (share * len(groups)).as_integer_ratio()
@@ -31,15 +31,15 @@ def test_every_group_stands_on_one_side_and_the_share_is_rounded_half_up(groups,
 def test_neither_order_nor_repetition_matters(groups, seed, shuffled):
     rows = [*groups, *groups]
     shuffled.shuffle(rows)
-    assert halves(rows, seed=seed) == halves(groups, seed=seed)
+    assert split_public_private(rows, seed=seed) == split_public_private(groups, seed=seed)
 
 
 @given(groups=GROUPS, gone=GROUPS, seed=st.integers(0, 1000), share=SHARES, other=st.integers(0, 1000))
 @settings(deadline=None)
 def test_a_correction_moves_no_group_that_stays(groups, gone, seed, share, other):
-    before = halves(groups | gone, seed=seed, share=share)
+    before = split_public_private(groups | gone, seed=seed, share=share)
     added = {f"added {number}" for number in range(5)}
-    after = halves((groups - gone) | added, seed=other, share=share, kept=before)
+    after = split_public_private((groups - gone) | added, seed=other, share=share, kept=before)
     stayed = groups - gone
     assert after.public & stayed == before.public & stayed
     assert after.private & stayed == before.private & stayed
@@ -47,27 +47,27 @@ def test_a_correction_moves_no_group_that_stays(groups, gone, seed, share, other
 
 def test_new_groups_bring_the_share_back():
     """Of ten kept groups all are public; of thirty, fifteen should be: five of the new ones."""
-    kept = Halves(frozenset(range(10)), frozenset())
-    after = halves(range(30), seed=1, kept=kept)
+    kept = PublicPrivateSplit(frozenset(range(10)), frozenset())
+    after = split_public_private(range(30), seed=1, kept=kept)
     assert (len(after.public), len(after.private)) == (15, 15)
     assert after.public >= set(range(10))
 
 
 def test_seeds_differ_and_a_group_is_public_as_often_as_the_share_says():
-    times = sum(7 in halves(range(50), seed=seed, share="0.3").public for seed in range(2000))
+    times = sum(7 in split_public_private(range(50), seed=seed, share="0.3").public for seed in range(2000))
     assert 520 < times < 680  # 600 expected, four standard deviations are 82
-    assert len({halves(range(50), seed=seed).public for seed in range(20)}) == 20
+    assert len({split_public_private(range(50), seed=seed).public for seed in range(20)}) == 20
 
 
 def test_a_string_and_an_integer_are_two_groups():
-    public, private = halves([1, "1"], seed=3)
+    public, private = split_public_private([1, "1"], seed=3)
     assert {type(next(iter(side))) for side in (public, private)} == {int, str}
 
 
 def test_the_share_is_the_decimal_that_is_written():
     """0.145 of 100 is 14.5, which rounds to 15; the binary fraction next to it is below."""
-    assert len(halves(range(100), seed=0, share=0.145).public) == 15
-    assert len(halves(range(100), seed=0, share="0.145").public) == 15
+    assert len(split_public_private(range(100), seed=0, share=0.145).public) == 15
+    assert len(split_public_private(range(100), seed=0, share="0.145").public) == 15
 
 
 @pytest.mark.parametrize(
@@ -80,16 +80,16 @@ def test_the_share_is_the_decimal_that_is_written():
         ([1, 2], {"share": float("nan")}, "over 0 and under 1"),
         ([1, 2], {"share": "1/0"}, "over 0 and under 1"),
         ([1, 2], {"seed": -1}, "seed is -1"),
-        ([1, 2], {"kept": Halves(frozenset({1}), frozenset({1}))}, "both sides"),
-        (range(2, 4), {"kept": Halves(frozenset({2}), frozenset({2, 3}))}, "group 2 stands on both sides"),
+        ([1, 2], {"kept": PublicPrivateSplit(frozenset({1}), frozenset({1}))}, "both sides"),
+        (range(2, 4), {"kept": PublicPrivateSplit(frozenset({2}), frozenset({2, 3}))}, "group 2 stands on both sides"),
     ],
 )
 def test_what_cannot_be_divided_is_wrong_usage(groups, arguments, told):
     with pytest.raises(UsageError, match=told):
-        halves(groups, **{"seed": 0, **arguments})
+        split_public_private(groups, **{"seed": 0, **arguments})
 
 
 def test_kept_halves_may_fill_one_side_alone():
     """Nothing is drawn: what stays keeps its side, even where that leaves the other side without a group."""
-    sides = Halves(frozenset({1, 2}), frozenset({3}))
-    assert halves([1, 2], seed=0, kept=sides) == Halves(frozenset({1, 2}), frozenset())
+    sides = PublicPrivateSplit(frozenset({1, 2}), frozenset({3}))
+    assert split_public_private([1, 2], seed=0, kept=sides) == PublicPrivateSplit(frozenset({1, 2}), frozenset())

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evaluator.sandbox.containers import container_spec, create_settings, log_tail, output, reaper, seccomp_profile, tar
-from evaluator.sandbox.containers.container_spec import Wanted
+from evaluator.sandbox.containers.container_spec import OutputFile
 from evaluator.sandbox.containers.engine import EngineError
 from evaluator.sandbox.containers.health import read_probe
 from evaluator.sandbox.containers.image_errors import RegistryReferenceError
@@ -19,7 +19,7 @@ from evaluator.sandbox.containers.image_reader import read_image
 from evaluator.sandbox.containers.image_reference import parse_reference
 from evaluator.sandbox.containers.resource_usage import Meter
 from evaluator.sandbox.containers.system_contract import PublicClass, SystemExecution, SystemLimits, SystemResult
-from evaluator.sandbox.containers.volume_holder_image import UNAME_FIELD, keeper_image
+from evaluator.sandbox.containers.volume_holder_image import UNAME_FIELD, volume_holder_image
 from evaluator.sandbox.contract import Verdict
 from tests.evaluator.sandbox.containers.archives import member, stored, tarred
 
@@ -111,10 +111,10 @@ def test_what_a_system_is_told() -> None:
 
 
 def test_the_keepers_image_is_one_that_we_would_accept(tmp_path: Any) -> None:
-    made = keeper_image("amd64")
+    made = volume_holder_image("amd64")
     with stored(tmp_path, made.archive).open("rb") as file:
         assert read_image(file.fileno(), architecture="amd64").id == made.id
-    assert keeper_image("amd64") == made != keeper_image("arm64")
+    assert volume_holder_image("amd64") == made != volume_holder_image("arm64")
 
 
 def test_a_probe_is_read() -> None:
@@ -124,9 +124,9 @@ def test_a_probe_is_read() -> None:
 
 def test_the_keeper_has_room_for_the_threads_of_its_runtimes_start() -> None:
     """With one process allowed, runc died before the keeper began, now and then."""
-    host = create_settings.keeper("sha256:k", folders={"/input": "i"}, output="o", architecture="amd64", labels={})[
-        "HostConfig"
-    ]
+    host = create_settings.volume_holder(
+        "sha256:k", folders={"/input": "i"}, output="o", architecture="amd64", labels={}
+    )["HostConfig"]
     assert host["PidsLimit"] >= 16
     assert host["Memory"] == host["MemorySwap"] >= 32 << 20
 
@@ -158,7 +158,7 @@ def test_output_that_is_refused_is_let_go_at_once() -> None:
             finally:
                 is_open.clear()
 
-    wanted = Wanted(("/output/predictions.jsonl",), io.BytesIO(), 100)
+    wanted = OutputFile(("/output/predictions.jsonl",), io.BytesIO(), 100)
     try:
         output.fetch(Engine(), "keeper", wanted)  # type: ignore[arg-type]
     except output.OutputError:

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluator.measures.exact_order import places_within
+from evaluator.measures.exact_order import ranks_within_systems
 from tests.evaluator.tasks.metric_correlation import mc_oracle
 from tests.support.scoring_runs import run_score, table
 
@@ -56,7 +56,7 @@ def test_any_finite_numbers_keep_their_exact_order(rows):
     column, systems = zip(*rows, strict=True)
     left = mc_oracle.within(map(float, column), systems)
     wanted = [sorted(set(left)).index(residual) for residual in left]
-    assert places_within(np.array(column, dtype=np.float64), np.array(systems)).tolist() == wanted
+    assert ranks_within_systems(np.array(column, dtype=np.float64), np.array(systems)).tolist() == wanted
 
 
 def test_equal_distances_at_other_levels_tie():

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from leaderboard.scoring.queries.leakage_budget import told_in_full
+from leaderboard.scoring.queries.leakage_budget import full_disclosure_inflation
 from tests.support.disclosure_attacks import ATTACKS, SMALL_STEPS, N, excess
 
 MEAN = {100: 0.02, 400: 0.025, 2000: 0.03}
@@ -29,7 +29,7 @@ def test_a_ladder_holds_one_attack(attack: str, k: int) -> None:
 
 def test_the_same_attack_on_full_answers_shows_too_much() -> None:
     found = excess("full", "boosting", k=400, seed=1)
-    assert found == pytest.approx(told_in_full(400, N), abs=0.03), "as the information budget expects"
+    assert found == pytest.approx(full_disclosure_inflation(400, N), abs=0.03), "as the information budget expects"
     assert excess("full", "boosting by slice", k=400, seed=1) > found + 0.05, "slices tell more than the whole"
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from leaderboard.accounts.actions import teams
 from leaderboard.models import Leaderboard, QuotaCharge, Reason, Release, Run, Score, Standing, State, System
 from leaderboard.scoring.actions import releases, runs
-from leaderboard.submissions.queries.progress import Revealed, followed, of
+from leaderboard.submissions.queries.progress import Revealed, of, with_related
 from tests.support.api_calls import person
 from tests.support.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, primary, score_all, send
 from tests.support.tiny_world import World, build
@@ -37,7 +37,7 @@ def values(release: Release) -> dict[tuple[str, str], Any]:
 
 
 def progress_of(submission: Any) -> Any:
-    return of(followed(type(submission).objects.filter(pk=submission.pk)).get())
+    return of(with_related(type(submission).objects.filter(pk=submission.pk)).get())
 
 
 def test_a_first_answer_is_told_on_the_grid_of_its_groups(world: World, split: Any) -> None:

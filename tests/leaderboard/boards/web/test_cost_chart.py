@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from leaderboard.boards.disclosure.costs import Cost
-from leaderboard.boards.queries import Cell, Row
+from leaderboard.boards.queries import Row, ShownScore
 from leaderboard.boards.web.charts import cost
 from leaderboard.boards.web.charts.cost import cost_chart, doublings, front
 from tests.support.made_rows import row
@@ -18,7 +18,7 @@ from tests.support.made_rows import row
 
 def spent(name: str, value: float | None, seconds: float | None, **kind: str) -> Row:
     """A row with an accuracy and seconds."""
-    return replace(row(name, {("accuracy", ()): Cell(value)}, **kind), cost=Cost(wall_seconds=seconds))
+    return replace(row(name, {("accuracy", ()): ShownScore(value)}, **kind), cost=Cost(wall_seconds=seconds))
 
 
 def chart(*rows: Row, up: bool = True) -> cost.CostChart:
@@ -77,7 +77,7 @@ def test_a_doubling_is_as_wide_anywhere():
 
 
 def test_better_is_higher_on_the_page_and_an_interval_holds_its_point():
-    cells = {("accuracy", ()): Cell(0.5, 0.4, 0.7)}
+    cells = {("accuracy", ()): ShownScore(0.5, 0.4, 0.7)}
     made = chart(replace(row("a", cells), cost=Cost(wall_seconds=4)), spent("b", 0.9, 4))
     places = {mark.row.system: mark for mark in made.marks}
     assert places["b"].y < places["a"].y

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.boards.queries import NO_CELL, WHOLE
-from leaderboard.boards.queries.plots import Column, Curve, Grid, Pairs, drawn, slice_key, slice_named
+from leaderboard.boards.queries import NO_SCORE, WHOLE
+from leaderboard.boards.queries.plots import Column, Curve, Grid, Pairs, plot_of, slice_key, slice_named
 from leaderboard.boards.web.charts.contrast_pairs import pairs_chart
 from leaderboard.boards.web.charts.rank_agreement import SIZE as SQUARE
 from leaderboard.boards.web.charts.rank_agreement import squares
@@ -21,7 +21,7 @@ def test_a_curve_begins_in_its_corner_and_is_read_between_its_points() -> None:
 
 
 def test_curves_are_upright_and_no_more_than_have_a_colour() -> None:
-    chart = roc_chart([(row(f"S{i}", {}), NO_CELL, Curve([0, 2, 3, 4, 4])) for i in range(MOST + 3)])
+    chart = roc_chart([(row(f"S{i}", {}), NO_SCORE, Curve([0, 2, 3, 4, 4])) for i in range(MOST + 3)])
     assert chart is not None and [line.number for line in chart.lines] == list(range(1, MOST + 1))
     places = [tuple(map(float, point.split(","))) for point in chart.lines[0].path.split()]
     assert places[0] == (0.0, SIZE) and places[-1] == (SIZE, 0.0)
@@ -33,7 +33,7 @@ def test_curves_are_upright_and_no_more_than_have_a_colour() -> None:
 
 def test_circles_hold_what_their_column_holds_and_stay_in_their_cell() -> None:
     grid = Grid([Column(0, 1, [4, 0, 0, 0]), Column(1, 4, [2, 3, 3, 4])])
-    (one,) = squares([(row("S", {}), NO_CELL, grid)])
+    (one,) = squares([(row("S", {}), NO_SCORE, grid)])
     assert one.heads == ["1", "2\N{EN DASH}4"] and one.edges == [SQUARE / 4]
     first, *others = one.dots
     assert (first.x, first.y, first.n, first.part) == (SQUARE / 8, SQUARE * 7 / 8, 4, 1), "people's lowest is beneath"
@@ -65,5 +65,5 @@ def test_a_slice_is_named_and_read_back(slice_: tuple[tuple[str, str], ...]) -> 
 
 
 def test_a_stored_drawing_has_slices_as_boards_show_them() -> None:
-    found = drawn({"curves": [{"slice": {"kind": 0.5}, "heights": [0, 1, 2, 3, 4]}]})
+    found = plot_of({"curves": [{"slice": {"kind": 0.5}, "heights": [0, 1, 2, 3, 4]}]})
     assert [*found.curves] == [(("kind", "0.5"),)] and found.grids == {} and found.pairs is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import WHOLE, Cell
+from leaderboard.boards.queries import WHOLE, ShownScore
 from leaderboard.boards.web.tables.heat_rows import NO_UNIT, NOT_SCORED, Source, heat_rows, reasons
 from tests.support.made_rows import cells, row
 
@@ -45,7 +45,7 @@ def test_no_value_has_its_reason():
     assert [line[0].reason for line in lines] == ["", TASK.measure("auroc").none_where, NOT_SCORED]
     assert reasons(lines) == ["all claims have one label", "not scored"]
     assert heat_rows([without], [AUROC])[0][0].reason == NO_UNIT
-    empty = row("d", {("auroc", WHOLE): Cell(None, n=0)})
+    empty = row("d", {("auroc", WHOLE): ShownScore(None, n=0)})
     assert heat_rows([empty], [AUROC])[0][0].reason == NO_UNIT
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.boards.queries import NO_CELL, Cell
+from leaderboard.boards.queries import NO_SCORE, ShownScore
 from leaderboard.boards.web.tables.number_format import bound, breakable, compact, in_words, interval, score
 
 MINUS = "\N{MINUS SIGN}"
@@ -30,15 +30,15 @@ def test_scores_have_three_decimals(value: float | None, full: str, dense: str):
 
 
 def test_intervals_stand_in_brackets_or_not_at_all():
-    assert interval(Cell(0.5, 0.4, 0.6, 10)) == "[0.400, 0.600]"
-    assert interval(Cell(0.5, None, None, 1)) == ""
-    assert interval(NO_CELL) == ""
+    assert interval(ShownScore(0.5, 0.4, 0.6, 10)) == "[0.400, 0.600]"
+    assert interval(ShownScore(0.5, None, None, 1)) == ""
+    assert interval(NO_SCORE) == ""
 
 
 def test_a_cell_can_be_said_aloud():
-    assert in_words(Cell(0.523, 0.501, 0.546, 124)) == "0.523, interval 0.501 to 0.546, n 124"
-    assert in_words(Cell(0.5, None, None, 1)) == "0.500, n 1"
-    assert in_words(NO_CELL) == "no value"
+    assert in_words(ShownScore(0.523, 0.501, 0.546, 124)) == "0.523, interval 0.501 to 0.546, n 124"
+    assert in_words(ShownScore(0.5, None, None, 1)) == "0.500, n 1"
+    assert in_words(NO_SCORE) == "no value"
 
 
 def test_bounds_are_short():

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from django.test import RequestFactory
 
-from leaderboard.boards.queries import WHOLE, Cell, Row, in_order
+from leaderboard.boards.queries import WHOLE, Row, ShownScore, in_order
 from leaderboard.boards.web.tables.sorting import Key, Sorting, by_name
 
 
@@ -26,7 +26,7 @@ def row(name: str, value: float | None) -> Row:
         received_at=datetime(2026, 1, 1, tzinfo=UTC),
         released_at=datetime(2026, 1, 1, tzinfo=UTC),
         warnings=[],
-        cells={("f1", WHOLE): Cell(value)},
+        cells={("f1", WHOLE): ShownScore(value)},
     )
 
 

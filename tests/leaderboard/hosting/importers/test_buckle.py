@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.tasks.fact_checking import TASK
-from leaderboard.hosting.importers import ImportFault
+from leaderboard.hosting.importers import PublishedFileError
 
 from .conftest import Prepare, lines_of
 
@@ -174,7 +174,7 @@ def test_a_fault_has_its_line(line: int | None, text: str, told: str, scenario: 
     else:
         lines[line] = text
     path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(ImportFault) as fault:
+    with pytest.raises(PublishedFileError) as fault:
         prepare("buckle")
     assert str(fault.value).startswith(f"{path.name}{told}")
 
@@ -182,7 +182,7 @@ def test_a_fault_has_its_line(line: int | None, text: str, told: str, scenario: 
 def test_bytes_that_are_no_text_have_their_line(scenario: Scenario, prepare: Prepare) -> None:
     path = scenario()
     path.write_bytes(path.read_bytes().replace(b"rome", b"r\xf6me", 1))
-    with pytest.raises(ImportFault, match=r":3: found byte 0xf6, expected UTF-8"):
+    with pytest.raises(PublishedFileError, match=r":3: found byte 0xf6, expected UTF-8"):
         prepare("buckle")
 
 
@@ -197,7 +197,7 @@ def test_bytes_that_are_no_text_have_their_line(scenario: Scenario, prepare: Pre
 )
 def test_a_name_that_does_not_say_how_it_was_drawn(name: str, told: str, scenario: Scenario, prepare: Prepare) -> None:
     scenario(name=name)
-    with pytest.raises(ImportFault) as fault:
+    with pytest.raises(PublishedFileError) as fault:
         prepare("buckle")
     assert str(fault.value).startswith(f"{name}: {told}")
 
@@ -205,18 +205,18 @@ def test_a_name_that_does_not_say_how_it_was_drawn(name: str, told: str, scenari
 def test_two_scenarios_must_agree_on_a_pair(scenario: Scenario, prepare: Prepare) -> None:
     scenario(c="0.2")
     path = scenario([row("ada", "london", False)], c="1.0")
-    with pytest.raises(ImportFault, match=rf"{path.name}:2: ada and london have another label in .*_c0\.2_.*:2"):
+    with pytest.raises(PublishedFileError, match=rf"{path.name}:2: ada and london have another label in .*_c0\.2_.*:2"):
         prepare("buckle")
 
 
 def test_a_scenario_that_is_there_twice(scenario: Scenario, prepare: Prepare) -> None:
     scenario()
     scenario(folder="copy")
-    with pytest.raises(ImportFault, match="expected each scenario of a relation once"):
+    with pytest.raises(PublishedFileError, match="expected each scenario of a relation once"):
         prepare("buckle")
 
 
 def test_training_scenarios_alone_are_no_benchmark(scenario: Scenario, prepare: Prepare, published: Path) -> None:
     scenario(name="train_c1.0_h1.0_s4_r1.0_random_scenario.tsv")
-    with pytest.raises(ImportFault, match="found no test scenario"):
+    with pytest.raises(PublishedFileError, match="found no test scenario"):
         prepare("buckle")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.hosting.importers import ImportFault
+from leaderboard.hosting.importers import PublishedFileError
 
 from .conftest import Prepare, Write, lines_of
 
@@ -33,7 +33,7 @@ def test_a_published_file_is_hidden_as_it_is(name: str, split: str, write: Write
 
 def test_training_claims_alone_are_no_benchmark(write: Write, prepare: Prepare) -> None:
     write("train.jsonl", [LINE])
-    with pytest.raises(ImportFault, match=r"found no shared_task_dev\.jsonl"):
+    with pytest.raises(PublishedFileError, match=r"found no shared_task_dev\.jsonl"):
         prepare("fever")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.hosting.importers import IMPORTERS, Choices, ImportFault
+from leaderboard.hosting.importers import IMPORTERS, Choices, PublishedFileError
 
 from .conftest import Prepare, Write, lines_of
 
@@ -83,26 +83,28 @@ def test_a_set_that_is_not_symmetric_is_refused(change: Any, told: str, write: W
     rows = quadruple("111")
     change(rows)
     write(FULL, rows)
-    with pytest.raises(ImportFault, match=told):
+    with pytest.raises(PublishedFileError, match=told):
         prepare("fever-symmetric")
 
 
 def test_generated_pairs_alone_are_no_split(write: Write, prepare: Prepare, published: Path, work: Path) -> None:
     write("fever_symmetric_generated.jsonl", quadruple("111")[1:])
-    with pytest.raises(ImportFault, match=r"generated\.jsonl: its groups lack their originals"):
+    with pytest.raises(PublishedFileError, match=r"generated\.jsonl: its groups lack their originals"):
         prepare("fever-symmetric")
     write(FULL, quadruple("111"))
     assert [split.name for split in prepare("fever-symmetric").manifest.splits] == ["v0-1"]
     (work / "v0-1.jsonl").unlink()
     write("fever_symmetric_generated.jsonl", quadruple("111")[2:] + quadruple("22")[2:])
-    with pytest.raises(ImportFault, match=r"generated\.jsonl:3: pair 220000003 is not as in fever_symmetric_full"):
+    with pytest.raises(
+        PublishedFileError, match=r"generated\.jsonl:3: pair 220000003 is not as in fever_symmetric_full"
+    ):
         prepare("fever-symmetric")
 
 
 def test_public_gold_must_not_answer_a_hidden_split(write: Write, prepare: Prepare) -> None:
     write(FULL, quadruple("111") + quadruple("22"))
     write(DEV, quadruple("111", key="evidence"))
-    with pytest.raises(ImportFault, match="public gold of v0-2-dev would tell 4 answers of v0-1"):
+    with pytest.raises(PublishedFileError, match="public gold of v0-2-dev would tell 4 answers of v0-1"):
         prepare("fever-symmetric", public_gold=frozenset({"v0-2-dev"}))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.hosting.importers import ImportFault
+from leaderboard.hosting.importers import PublishedFileError
 
 from .conftest import Prepare, Write, lines_of
 
@@ -108,24 +108,24 @@ def test_a_fault_has_its_line(change: Any, told: str, put: Any, prepare: Prepare
     rated = [dict(r) for r in RATED]
     change(rated)
     put(RATINGS, rated)
-    with pytest.raises(ImportFault) as fault:
+    with pytest.raises(PublishedFileError) as fault:
         prepare("frank")
     assert str(fault.value).startswith(told)
 
 
 def test_a_file_that_is_no_list(published: Path, put: Any, prepare: Prepare) -> None:
     (published / RATINGS).write_text('{"hash": 1}')
-    with pytest.raises(ImportFault, match=rf"{RATINGS}: .*expected a JSON list of objects"):
+    with pytest.raises(PublishedFileError, match=rf"{RATINGS}: .*expected a JSON list of objects"):
         prepare("frank")
     (published / RATINGS).unlink()
-    with pytest.raises(ImportFault, match=rf"found no {RATINGS}"):
+    with pytest.raises(PublishedFileError, match=rf"found no {RATINGS}"):
         prepare("frank")
 
 
 def test_a_text_that_stands_twice(put: Any, prepare: Prepare) -> None:
     put(RATINGS, RATED)
     put(TEXTS, [text("a1", "bart"), text("a1", "bart")])
-    with pytest.raises(ImportFault, match=rf"{TEXTS}:9: a1:bart stands there already"):
+    with pytest.raises(PublishedFileError, match=rf"{TEXTS}:9: a1:bart stands there already"):
         prepare("frank")
 
 
@@ -149,12 +149,12 @@ def test_outputs_are_not_written_over_others(put: Any, prepare: Prepare, work: P
     put(RATINGS, RATED)
     put(OUTPUTS, [{"hash": r["hash"], "model_name": r["model_name"], "Bleu": 1.0} for r in RATED])
     (tmp_path / "bleu.jsonl").write_text("mine")
-    with pytest.raises(ImportFault, match="cannot be written: File exists"):
+    with pytest.raises(PublishedFileError, match="cannot be written: File exists"):
         prepare("frank", predictions=tmp_path)
     assert (tmp_path / "bleu.jsonl").read_text() == "mine"
     put(OUTPUTS, [{"model": "bart", "Bleu": 1.0}])
     (work / "rated.jsonl").unlink()
-    with pytest.raises(ImportFault, match=rf"{OUTPUTS}:2: found model, Bleu, expected hash and model_name"):
+    with pytest.raises(PublishedFileError, match=rf"{OUTPUTS}:2: found model, Bleu, expected hash and model_name"):
         prepare("frank", predictions=tmp_path / "other")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.hosting.importers import IMPORTERS, Choices, ImportFault
+from leaderboard.hosting.importers import IMPORTERS, Choices, PublishedFileError
 
 from .conftest import Prepare, Write
 
@@ -56,24 +56,24 @@ def test_one_file_is_a_hidden_test(write: Write, work: Path) -> None:
 
 def test_what_is_no_gold_is_named(published: Path, write: Write, work: Path) -> None:
     path = write("gold.json", [LINE])
-    with pytest.raises(ImportFault, match=r"gold\.json: the file's name, expected it to end in \.jsonl"):
+    with pytest.raises(PublishedFileError, match=r"gold\.json: the file's name, expected it to end in \.jsonl"):
         IMPORTERS["fact-extraction"](path, work, Choices())
-    with pytest.raises(ImportFault, match=r"found no train\.jsonl or dev\.jsonl or test\.jsonl or gold\.jsonl"):
+    with pytest.raises(PublishedFileError, match=r"found no train\.jsonl or dev\.jsonl or test\.jsonl or gold\.jsonl"):
         IMPORTERS["fact-extraction"](published, work, Choices())
-    with pytest.raises(ImportFault, match="no such folder"):
+    with pytest.raises(PublishedFileError, match="no such folder"):
         IMPORTERS["fact-extraction"](published / "nowhere", work, Choices())
 
 
 def test_training_gold_alone_is_no_benchmark(write: Write, prepare: Prepare) -> None:
     write("train.jsonl", [LINE])
-    with pytest.raises(ImportFault, match="found training gold alone"):
+    with pytest.raises(PublishedFileError, match="found training gold alone"):
         prepare("fact-extraction")
 
 
 def test_two_test_files_are_no_choice_of_ours(write: Write, prepare: Prepare) -> None:
     write("test.jsonl", [LINE])
     write("gold.jsonl", [LINE])
-    with pytest.raises(ImportFault, match="expected one of them"):
+    with pytest.raises(PublishedFileError, match="expected one of them"):
         prepare("fact-extraction")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.hosting.importers import ImportFault
+from leaderboard.hosting.importers import PublishedFileError
 
 from .conftest import Prepare, Write
 
@@ -48,7 +48,9 @@ def test_the_fold_without_facts_is_inputs_alone(train: list[str], write: Write, 
 
 
 def test_a_fold_that_is_not_there_cannot_be_hidden(train: list[str], prepare: Prepare) -> None:
-    with pytest.raises(ImportFault, match=r"train\.json: found folds \[1, 2, 3, 4\], expected the hidden one, 5"):
+    with pytest.raises(
+        PublishedFileError, match=r"train\.json: found folds \[1, 2, 3, 4\], expected the hidden one, 5"
+    ):
         prepare("knowledgenet", hidden_fold=5)
 
 
@@ -63,19 +65,19 @@ def test_a_fold_that_is_not_there_cannot_be_hidden(train: list[str], prepare: Pr
 )
 def test_a_fault_says_where(line: str, told: str, write: Write, prepare: Prepare) -> None:
     write("train.json", [document(4, 1), line])
-    with pytest.raises(ImportFault) as fault:
+    with pytest.raises(PublishedFileError) as fault:
         prepare("knowledgenet")
     assert str(fault.value).startswith(told)
 
 
 def test_what_is_missing_is_named(prepare: Prepare, published: Path) -> None:
-    with pytest.raises(ImportFault, match=r"found no train\.json"):
+    with pytest.raises(PublishedFileError, match=r"found no train\.json"):
         prepare("knowledgenet")
 
 
 def test_two_candidates_are_no_choice_of_ours(train: list[str], write: Write, prepare: Prepare) -> None:
     write("train.jsonl", [document(4, 1)])
-    with pytest.raises(ImportFault, match="expected one of them"):
+    with pytest.raises(PublishedFileError, match="expected one of them"):
         prepare("knowledgenet")
 
 

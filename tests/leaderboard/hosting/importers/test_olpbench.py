@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.hosting.importers import ImportFault
+from leaderboard.hosting.importers import PublishedFileError
 
 from .conftest import Prepare, lines_of
 
@@ -113,7 +113,7 @@ def test_packed_files_are_read(published: Path, prepare: Prepare, work: Path) ->
     assert asked(work / "test.jsonl") == {("a", "r", "?"): [({"b"}, set())], ("?", "r", "b"): [({"a"}, set())]}
     (published / "test.tsv.gz").write_bytes(gzip.compress(b"a\tr\tb\n" * 1000)[:-20])
     (work / "test.jsonl").unlink()
-    with pytest.raises(ImportFault, match=r"test\.tsv\.gz:\d+: .*expected a whole gzip file"):
+    with pytest.raises(PublishedFileError, match=r"test\.tsv\.gz:\d+: .*expected a whole gzip file"):
         prepare("olpbench")
 
 
@@ -161,7 +161,7 @@ def test_answers_that_fit_no_line_are_left_out(data: Any, prepare: Prepare, work
 def test_a_fault_has_its_line(file: str, line: str, told: str, data: Any, prepare: Prepare) -> None:
     data("test_data.txt", NBC)
     data(file, NBC, line)
-    with pytest.raises(ImportFault) as fault:
+    with pytest.raises(PublishedFileError) as fault:
         prepare("olpbench")
     assert str(fault.value).startswith(told)
 
@@ -169,7 +169,7 @@ def test_a_fault_has_its_line(file: str, line: str, told: str, data: Any, prepar
 def test_public_gold_must_not_answer_a_hidden_split(data: Any, prepare: Prepare) -> None:
     data("test_data.txt", NBC)
     data("validation_data_linked.txt", "nbc-tv\thas office in\tla")
-    with pytest.raises(ImportFault, match="public gold of validation-linked would tell 1 answers of test"):
+    with pytest.raises(PublishedFileError, match="public gold of validation-linked would tell 1 answers of test"):
         prepare("olpbench", public_gold=frozenset({"validation-linked"}))
 
 
@@ -182,10 +182,10 @@ def test_public_gold_that_tells_nothing_is_allowed(data: Any, prepare: Prepare) 
 
 def test_nothing_to_evaluate(data: Any, prepare: Prepare) -> None:
     data("train_data_simple.txt", NBC)
-    with pytest.raises(ImportFault, match=r"found no validation_data_all\.txt"):
+    with pytest.raises(PublishedFileError, match=r"found no validation_data_all\.txt"):
         prepare("olpbench")
     data("test_data.txt")
-    with pytest.raises(ImportFault, match=r"test_data\.txt: found no triple"):
+    with pytest.raises(PublishedFileError, match=r"test_data\.txt: found no triple"):
         prepare("olpbench")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.hosting.importers import ImportFault
+from leaderboard.hosting.importers import PublishedFileError
 
 from .conftest import Prepare
 
@@ -38,16 +38,16 @@ def test_choices_change_what_they_name_and_nothing_else(published: Path, prepare
 def test_a_manifest_at_fault_is_named(content: str | None, published: Path, prepare: Prepare) -> None:
     if content is not None:
         (published / "benchmark.json").write_text(content)
-    with pytest.raises(ImportFault, match=r"benchmark\.json: "):
+    with pytest.raises(PublishedFileError, match=r"benchmark\.json: "):
         prepare("own")
 
 
 def test_a_manifest_that_is_not_there_is_told_as_a_folder_would_be(published: Path, prepare: Prepare) -> None:
-    with pytest.raises(ImportFault) as fault:
+    with pytest.raises(PublishedFileError) as fault:
         prepare("own")
     assert str(fault.value).startswith(f"{published}/benchmark.json: no such file; expected")
     published.rmdir()
-    with pytest.raises(ImportFault) as fault:
+    with pytest.raises(PublishedFileError) as fault:
         prepare("own")
     assert str(fault.value).startswith(f"{published}: no such folder; expected the one with benchmark.json")
     assert "Errno" not in str(fault.value)
