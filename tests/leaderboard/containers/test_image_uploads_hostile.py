@@ -292,7 +292,7 @@ def test_a_foreign_folder_among_the_pieces_is_left_alone_and_stops_no_sweep(here
 
 def test_an_archive_that_nobody_submitted_is_swept(here: World) -> None:
     nothing = stored()
-    kept = images.image_files.kept(archive=ContentFile(ARCHIVE), sha256="ab" * 32)
+    kept = images.image_files.get_or_store(archive=ContentFile(ARCHIVE), sha256="ab" * 32)
     sweep.sweep()
     assert Image.objects.filter(pk=kept.pk).exists(), "its submission may be on its way"
     Image.objects.update(created_at=timezone.now() - KEPT - timedelta(seconds=1))
