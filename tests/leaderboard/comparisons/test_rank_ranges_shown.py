@@ -66,7 +66,7 @@ def test_ranges_on_the_page_and_in_the_answer(world: World) -> None:
     markup = page()
     assert markup.count("may be") == 3 and markup.count("1\N{EN DASH}2") == 2
     assert "Each of the 3 pairs of competing systems" in markup and "being computed" not in markup
-    assert "would need more exchanges" not in markup
+    assert "would need more permutations" not in markup
     read(markup)
 
 
@@ -106,7 +106,7 @@ def test_pairs_that_need_more_exchanges_are_counted(world: World) -> None:
     Ranking.objects.update(covered=0)
     rank_ranges.WORK.run(board_of(world).pk)
     assert [found[2:] for found in ranks()[:3]] == [[1, 3]] * 3
-    assert "<strong>2 pairs</strong> would need more exchanges" in page()
+    assert "<strong>2 pairs</strong> would need more permutations" in page()
 
 
 def test_a_frozen_board_shows_its_ranges_and_leads_to_its_own_pairs(world: World) -> None:
