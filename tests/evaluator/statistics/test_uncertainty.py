@@ -90,7 +90,7 @@ def test_many_groups_looked_at_with_their_neighbours_give_nearly_the_same(monkey
     sizes[1234], right[1234] = heavy, heavy * 0.9
     values, point = (right @ weights) / (sizes @ weights), right.sum() / sizes.sum()
     each = drawn([point], [values], weights).intervals()
-    monkeypatch.setattr("evaluator.statistics.bootstrap.MOST_PARTS", 700)
+    monkeypatch.setattr("evaluator.statistics.bootstrap.MAX_PARTS", 700)
     together = drawn([point], [values], weights)
     assert together.influence.shape == (1, 700)
     assert np.array(together.intervals()) == pytest.approx(np.array(each), abs=0.02 * np.ptp(values))
