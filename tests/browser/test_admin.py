@@ -147,10 +147,12 @@ def test_no_page_has_a_fault_that_axe_can_find(
         page.get_by_role("link", name="Mirror Claims").first.click()
         page.get_by_label("Contact").fill(f"https://holdout.example/{scheme}")
         page.get_by_role("button", name="Save and continue editing").click()
-        page.get_by_role("link", name="History").click()
+        with page.expect_navigation():
+            page.get_by_role("link", name="History").click()
         no_faults(page, "admin-history")
         shoot(page, f"admin-history{suffix}")
-        page.locator("#change-history a").first.click()
+        with page.expect_navigation():
+            page.locator("#change-history a").first.click()
         no_faults(page, "admin-benchmark")
         shoot(page, f"admin-earlier{suffix}")
 
