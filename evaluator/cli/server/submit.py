@@ -105,29 +105,32 @@ def _newest(given: argparse.Namespace, server: Server) -> dict[str, Any] | None:
     return rows[0] if rows else None
 
 
-def print_outcome(server: Server, told: dict[str, Any], *, wait: bool, as_json: bool) -> int:
+def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_json: bool) -> int:
     """Print the submission, or with `wait` its outcome and scores; return the exit status."""
     if not wait:
         if as_json:
-            print(json.dumps(told))
+            print(json.dumps(submission))
         return DONE
-    told = poll.wait_until_finished(server, quote(told["id"]))
-    scores = poll.scores_of(server, quote(told["id"])) if told["state"] == "done" else None
+    submission = poll.wait_until_finished(server, quote(submission["id"]))
+    scores = poll.scores_of(server, quote(submission["id"])) if submission["state"] == "done" else None
     if as_json:
-        print(json.dumps({**told, "scores": scores and scores["scores"]}))
-    for warning in told["warnings"]:
+        print(json.dumps({**submission, "scores": scores and scores["scores"]}))
+    for warning in submission["warnings"]:
         say(f"warning: {warning}")
-    if told["log"]:
-        say(f"--- what it printed\n{told['log'].rstrip()}\n---")
-    print_problems(told["problems"])
-    if told["state"] == "done":
+    if submission["log"]:
+        say(f"--- what it printed\n{submission['log'].rstrip()}\n---")
+    print_problems(submission["problems"])
+    if submission["state"] == "done":
         if scores and not as_json:
             print(score_table(scores["scores"]))
         return DONE
-    say(f"{told['state']}: {told['reason_text']}" + ("; the quota is refunded" if told["refunded"] else ""))
-    if told["state"] == "rejected":
+    say(
+        f"{submission['state']}: {submission['reason_text']}"
+        + ("; the quota is refunded" if submission["refunded"] else "")
+    )
+    if submission["state"] == "rejected":
         return BAD_PREDICTIONS
-    return BAD_GOLD if told["reason"] == "bad_gold" else OUR_FAULT
+    return BAD_GOLD if submission["reason"] == "bad_gold" else OUR_FAULT
 
 
 @contextmanager

@@ -38,7 +38,7 @@ class AuditRequest:
     """Arguments of one audit. options: from `Task.parse_options`. threshold: Jaccard similarity of near-duplicates."""
 
     split: Split
-    beside: AuditContext
+    context: AuditContext
     options: Mapping[str, Any]
     seed: int
     threshold: float
@@ -78,24 +78,24 @@ def _duplicates(request: AuditRequest) -> CheckResult:
 
 
 def _overlaps(request: AuditRequest) -> CheckResult:
-    results = [overlap(request.split, train, threshold=request.threshold) for train in request.beside.trains]
+    results = [overlap(request.split, train, threshold=request.threshold) for train in request.context.trains]
     return {"overlaps": [counts for counts, _ in results]}, [finding for _, findings in results for finding in findings]
 
 
 def _cues(request: AuditRequest) -> CheckResult:
-    cues, findings = find_cues(request.split, request.beside.trains)
+    cues, findings = find_cues(request.split, request.context.trains)
     return {"cues": cues}, findings
 
 
 def _trivial(request: AuditRequest) -> CheckResult:
     split = request.split
     outcomes = split.task.score(split.gold, split.task.unanswered(split.gold), request.options)
-    baselines, findings = trivial(split, request.beside.trains, request.options, sizes(split, outcomes)[0][0])
+    baselines, findings = trivial(split, request.context.trains, request.options, sizes(split, outcomes)[0][0])
     return {"trivial": [baseline.as_dict() for baseline in baselines]}, findings
 
 
 def _tells(request: AuditRequest) -> CheckResult:
-    split, public = request.split, request.beside.public
+    split, public = request.split, request.context.public
     order = public.order if public is not None else list(range(len(split)))
     columns = public.columns if public is not None else split.columns
     leaks = find_label_leaks(
@@ -105,7 +105,7 @@ def _tells(request: AuditRequest) -> CheckResult:
 
 
 def _agreement(request: AuditRequest) -> CheckResult:
-    context = request.beside
+    context = request.context
     statistics: dict[str, Any] | None = None
     findings: list[Finding] = []
     if context.judgements is not None:

@@ -15,10 +15,10 @@ __all__ = ["FORMAT", "AuditContext", "assembled", "audit", "part"]
 
 
 def audit(
-    split: Split, beside: AuditContext, options: Mapping[str, Any], *, seed: int = 0, threshold: float = THRESHOLD
+    split: Split, context: AuditContext, options: Mapping[str, Any], *, seed: int = 0, threshold: float = THRESHOLD
 ) -> tuple[dict[str, Any], list[Finding]]:
     """Return (report, findings); the report has the findings too, as JSON values. It quotes gold, for curators."""
-    request = AuditRequest(split, beside, options, seed, threshold)
+    request = AuditRequest(split, context, options, seed, threshold)
     parts: list[dict[str, Any]] = []
     findings: list[Finding] = []
     for check in CHECKS.values():
