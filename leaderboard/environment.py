@@ -113,7 +113,7 @@ class Environment:
         return dict(self._env.email_url_config(url))
 
 
-def kept_secret(path: Path) -> str:
+def stored_secret(path: Path) -> str:
     """Return the secret in `path`; create it on the first start, readable by its owner only."""
     try:
         return path.read_text()

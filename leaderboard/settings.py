@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from whitenoise.compress import Compressor
 
 from leaderboard.core.logs import drop_error_text
-from leaderboard.environment import Environment, kept_secret
+from leaderboard.environment import Environment, stored_secret
 
 env = Environment()
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,7 +21,7 @@ DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 # --- core
 DEBUG = env("DEBUG")
-SECRET_KEY = env("SECRET_KEY") or kept_secret(DATA / "secret_key")
+SECRET_KEY = env("SECRET_KEY") or stored_secret(DATA / "secret_key")
 ALLOWED_HOSTS = env("HOSTS")
 BASE_URL = env("BASE_URL").rstrip("/")
 CSRF_TRUSTED_ORIGINS = [BASE_URL]

@@ -27,26 +27,26 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--seed", default=str(jobs.SEED))
 
 
-def run(given: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
+def run(args: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
     """Run the command and return its exit status. Raises UsageError."""
-    task = find_task(given.task)
-    if given.name is None:
+    task = find_task(args.task)
+    if args.name is None:
         for baseline in task.baselines:
             print(f"{baseline.name}: {baseline.doc}" + (f" (needs {baseline.needs})" if baseline.needs else ""))
         return DONE
-    if not given.inputs:
+    if not args.inputs:
         raise UsageError("--inputs is missing, expected the public inputs")
     request = BaselineRequest(
-        task=given.task,
-        baseline=given.name,
+        task=args.task,
+        baseline=args.name,
         options=dict(options),
-        inputs_name=given.inputs,
-        train_names=given.train,
+        inputs_name=args.inputs,
+        train_names=args.train,
         seed=seed,
     )
     with ExitStack() as stack:
         files = {}
-        for key, path in {"inputs": given.inputs, **{str(n): path for n, path in enumerate(given.train)}}.items():
+        for key, path in {"inputs": args.inputs, **{str(n): path for n, path in enumerate(args.train)}}.items():
             try:
                 files[key] = stack.enter_context(Path(path).open("rb"))
             except OSError as error:
@@ -58,8 +58,8 @@ def run(given: argparse.Namespace, options: Mapping[str, str], seed: int) -> int
         print_problems(report["problems"], report["more"])
         return BAD_GOLD
     if not report["says"]:
-        needs = task.baseline(given.name).needs
-        print(f"{given.name} says nothing here: it needs {needs}", file=sys.stderr)
+        needs = task.baseline(args.name).needs
+        print(f"{args.name} says nothing here: it needs {needs}", file=sys.stderr)
         return WRONG_USAGE
     sys.stdout.buffer.write(body)
     return DONE

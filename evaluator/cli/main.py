@@ -23,7 +23,7 @@ try:  # imports take a moment; an interrupt meanwhile should print no traceback
     from evaluator.cli.progress_line import patience
     from evaluator.cli.tables import comparison_table, score_table
     from evaluator.errors import SandboxError, UsageError, printable, shown
-    from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERRUPTED, OUR_FAULT, WRONG_USAGE
+    from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERNAL_ERROR, INTERRUPTED, WRONG_USAGE
     from evaluator.jobs.compare import CompareRequest
     from evaluator.jobs.score import ScoreRequest, ValidateRequest
     from evaluator.tasks.registry import TASKS, find_task
@@ -53,7 +53,7 @@ def main(words: Sequence[str]) -> int:
         return WRONG_USAGE
     except SandboxError as error:
         print(f"evaluator: {printable_lines(str(error))}", file=sys.stderr)
-        return OUR_FAULT
+        return INTERNAL_ERROR
     except KeyboardInterrupt:
         print("evaluator: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -66,7 +66,7 @@ def main(words: Sequence[str]) -> int:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(frame.filename).name}:{frame.lineno}"
         print(f"evaluator: our own fault: {type(error).__name__} at {where}", file=sys.stderr)
-        return OUR_FAULT
+        return INTERNAL_ERROR
 
 
 def _program() -> str:
@@ -125,33 +125,33 @@ def _options(pairs: Sequence[str]) -> dict[str, str]:
     return options
 
 
-def _command(given: argparse.Namespace) -> int:
-    if given.command == "tasks":
-        return _tasks(given)
-    if given.command == "run":
+def _command(args: argparse.Namespace) -> int:
+    if args.command == "tasks":
+        return _tasks(args)
+    if args.command == "run":
         from evaluator.cli.local import run as running
 
-        return running.run(given, _options(given.option))
-    if given.command == "submit":
+        return running.run(args, _options(args.option))
+    if args.command == "submit":
         from evaluator.cli.server import submit
 
-        return submit.submit(given)
-    if given.command in {"login", "logout", "benchmarks", "teams", "inputs", "scores", "board"}:
+        return submit.submit(args)
+    if args.command in {"login", "logout", "benchmarks", "teams", "inputs", "scores", "board"}:
         from evaluator.cli.server import commands
 
-        return commands.run(given)
-    if given.command == "baseline":
-        seed = _whole_number("seed", given.seed, _MAX_SEED)
-        return baseline.run(given, _options(given.option), seed)
-    if given.command in {"split", "audit"}:
-        return curation.run(given)
-    return _job(given)
+        return commands.run(args)
+    if args.command == "baseline":
+        seed = _whole_number("seed", args.seed, _MAX_SEED)
+        return baseline.run(args, _options(args.option), seed)
+    if args.command in {"split", "audit"}:
+        return curation.run(args)
+    return _job(args)
 
 
-def _tasks(given: argparse.Namespace) -> int:
+def _tasks(args: argparse.Namespace) -> int:
     for fault in TASKS.faults:
         print(f"evaluator: {printable(str(fault))}", file=sys.stderr)
-    if given.json:
+    if args.json:
         print(json.dumps([_described(name) for name in TASKS]))
         return DONE
     for task in TASKS.values():
@@ -175,45 +175,45 @@ def _described(name: str) -> dict[str, Any]:
     }
 
 
-def _request(given: argparse.Namespace) -> tuple[jobs.Request, list[str]]:
+def _request(args: argparse.Namespace) -> tuple[jobs.Request, list[str]]:
     """Return the request of a command's job, and the names of its files, in the order in which they are opened."""
-    options = _options(given.option)
-    find_task(given.task).parse_options(options)
-    if given.command == "validate":
+    options = _options(args.option)
+    find_task(args.task).parse_options(options)
+    if args.command == "validate":
         validation = ValidateRequest(
-            task=given.task, options=options, inputs_name=given.inputs, predictions_name=given.predictions
+            task=args.task, options=options, inputs_name=args.inputs, predictions_name=args.predictions
         )
         return validation, ["predictions", "inputs"]
-    resamples = _whole_number("resamples", given.resamples, _MAX_RESAMPLES)
-    seed = _whole_number("seed", given.seed, _MAX_SEED)
-    if given.command == "score":
+    resamples = _whole_number("resamples", args.resamples, _MAX_RESAMPLES)
+    seed = _whole_number("seed", args.seed, _MAX_SEED)
+    if args.command == "score":
         scoring = ScoreRequest(
-            task=given.task,
+            task=args.task,
             options=options,
-            gold_name=given.gold,
-            predictions_name=given.predictions,
+            gold_name=args.gold,
+            predictions_name=args.predictions,
             resamples=resamples,
             seed=seed,
         )
         return scoring, ["predictions", "gold"]
     comparison = CompareRequest(
-        task=given.task,
+        task=args.task,
         options=options,
-        gold_name=given.gold,
-        predictions_a_name=given.predictions_a,
-        predictions_b_name=given.predictions_b,
+        gold_name=args.gold,
+        predictions_a_name=args.predictions_a,
+        predictions_b_name=args.predictions_b,
         resamples=resamples,
         seed=seed,
     )
     return comparison, ["predictions_a", "predictions_b", "gold"]
 
 
-def _job(given: argparse.Namespace) -> int:
-    request, names = _request(given)
+def _job(args: argparse.Namespace) -> int:
+    request, names = _request(args)
     with ExitStack() as stack:
         files = {}
         for name in names:
-            path = getattr(given, name)
+            path = getattr(args, name)
             try:
                 files[name] = stack.enter_context(Path(path).open("rb"))
             except OSError as error:
@@ -221,8 +221,8 @@ def _job(given: argparse.Namespace) -> int:
         with patience("comparing"):  # the other jobs report no progress
             report, _ = jobs.run(request, files)
     if not report["ok"]:
-        return _refused(report, given.json)
-    _print_report(given, report)
+        return _refused(report, args.json)
+    _print_report(args, report)
     return DONE
 
 
@@ -235,17 +235,17 @@ def _refused(report: dict[str, Any], as_json: bool) -> int:
     return _EXIT[report["fault"]]
 
 
-def _print_report(given: argparse.Namespace, report: dict[str, Any]) -> None:
-    if given.command == "validate":
-        if given.json:
+def _print_report(args: argparse.Namespace, report: dict[str, Any]) -> None:
+    if args.command == "validate":
+        if args.json:
             print(json.dumps(report))
         else:
             _print_warnings(report["warnings"])
-            print(f"{printable(given.predictions)}: {count_noun(report['n_lines'], 'line')}, no problems")
+            print(f"{printable(args.predictions)}: {count_noun(report['n_lines'], 'line')}, no problems")
         return
     result = report["result"]
     result["warnings"] = [*report["gold_warnings"], *result["warnings"]]
-    if given.json:
+    if args.json:
         print(json.dumps(result, allow_nan=False))
         return
     _print_warnings(result["warnings"])
@@ -253,7 +253,7 @@ def _print_report(given: argparse.Namespace, report: dict[str, Any]) -> None:
         f"{result['task']} version {result['task_version']}: "
         f"{count_noun(result['n_units'], 'unit')}, {count_noun(result['n_groups'], 'group')}"
     )
-    print(score_table(result["scores"]) if given.command == "score" else comparison_table(result["comparisons"]))
+    print(score_table(result["scores"]) if args.command == "score" else comparison_table(result["comparisons"]))
 
 
 def _print_warnings(warnings: Sequence[str]) -> None:

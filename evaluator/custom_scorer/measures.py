@@ -41,10 +41,10 @@ class Mean(Ratio):
         return np.clip(super().values(sample), self.low, self.high)
 
 
-def check_declaration(given: object, primary: str) -> list[MeasureDeclaration]:
+def check_declaration(declaration: object, primary: str) -> list[MeasureDeclaration]:
     """Return the checked declaration. Raises UsageError naming the invalid measure, the value and what was expected."""
     try:
-        measures = msgspec.convert(given, list[MeasureDeclaration])
+        measures = msgspec.convert(declaration, list[MeasureDeclaration])
     except msgspec.ValidationError as error:
         raise UsageError(f"the measures do not fit their schema: {error}") from None
     if not 1 <= len(measures) <= MOST:

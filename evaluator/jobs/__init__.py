@@ -28,7 +28,7 @@ _ALL: tuple[Job[Any], ...] = (
     Job(compare.CompareOutcomesRequest, compare.compare_stored),
     Job(compare.CompareBoardRequest, compare.compare_board),
     Job(compare.SideBySideRequest, compare.side_by_side),
-    Job(compare.DrawRequest, compare.draw),
+    Job(compare.PlotRequest, compare.plot),
     Job(SignatureRequest, make_signature),
     Job(NearCopiesRequest, near_copies),
     Job(AuditPartRequest, audit_part),

@@ -66,7 +66,7 @@ class Refusal(msgspec.Struct, forbid_unknown_fields=True):
     more: Count = 0
 
 
-_FAULTS: tuple[tuple[type[FileError], Literal["predictions", "inputs", "gold", "scorer"]], ...] = (
+_ROLES: tuple[tuple[type[FileError], Literal["predictions", "inputs", "gold", "scorer"]], ...] = (
     (PredictionError, "predictions"),
     (InputsError, "inputs"),
     (GoldError, "gold"),
@@ -89,7 +89,7 @@ class Job(Generic[_AnyRequest]):
                 report, attachment = self.work(files, self._decoded(arguments))
                 return {"ok": True} | msgspec.to_builtins(report, enc_hook=_float), attachment
         except FileError as error:
-            fault = next(fault for kind, fault in _FAULTS if isinstance(error, kind))
+            fault = next(fault for kind, fault in _ROLES if isinstance(error, kind))
             refusal = Refusal(fault, [ProblemRow(**problem.as_dict()) for problem in error.problems], error.more)
         except UsageError as error:
             refusal = Refusal("usage", [ProblemRow("", None, str(error), "", "", str(error))])

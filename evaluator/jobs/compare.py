@@ -217,18 +217,18 @@ def side_by_side(files: Files, request: SideBySideRequest) -> tuple[SideBySideRe
     return report, b""
 
 
-class DrawRequest(Request, frozen=True, kw_only=True):
+class PlotRequest(Request, frozen=True, kw_only=True):
     job = "draw"
 
 
-class DrawReport(Report):
+class PlotReport(Report):
     drawing: PlotData
 
 
-def draw(files: Files, request: DrawRequest) -> tuple[DrawReport, bytes]:
+def plot(files: Files, request: PlotRequest) -> tuple[PlotReport, bytes]:
     """Compute the plot data that `score` reports, from stored outcomes. files: table."""
     table = from_bytes(files["table"].read())
-    return DrawReport(plot_data(table, _measures_of([table], None))), b""
+    return PlotReport(plot_data(table, _measures_of([table], None))), b""
 
 
 def _measures_of(tables: list[Outcomes], scorer: ScorerDeclaration | None) -> tuple[Measure, ...]:

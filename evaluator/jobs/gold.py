@@ -78,5 +78,5 @@ def divide(files: Files, request: DivideRequest) -> tuple[DivideReport, bytes]:
     gold = task.read_gold(files["gold"], request.gold_name, options, request.limits)
     outcomes = task.score(gold, task.unanswered(gold), options)
     earlier = read_public_private(files["kept"].read()) if "kept" in files else None
-    split = split_public_private(outcomes.group_names, seed=request.seed, share=request.share, kept=earlier)
+    split = split_public_private(outcomes.group_names, seed=request.seed, share=request.share, previous=earlier)
     return DivideReport(len(split.public), len(split.private)), write_public_private(split)

@@ -12,9 +12,9 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     private: list[str | int]
 
 
-def write_public_private(halves: PublicPrivateSplit) -> bytes:
+def write_public_private(split: PublicPrivateSplit) -> bytes:
     """Return the split as JSON, each subset sorted: integers first, then strings."""
-    return msgspec.json.encode(_File(_ordered(halves.public), _ordered(halves.private)))
+    return msgspec.json.encode(_File(_ordered(split.public), _ordered(split.private)))
 
 
 def read_public_private(content: bytes) -> PublicPrivateSplit:

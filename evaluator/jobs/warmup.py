@@ -17,7 +17,7 @@ from evaluator.jobs.compare import (
     CompareBoardRequest,
     CompareOutcomesRequest,
     CompareRequest,
-    DrawRequest,
+    PlotRequest,
     SideBySideRequest,
 )
 from evaluator.jobs.generate import GenerateRequest
@@ -133,7 +133,7 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
         if table:
             once(CompareOutcomesRequest(**resampling), a=table, b=table)
             once(SideBySideRequest(gold_name="gold.jsonl", **resampling), a=table, b=table, gold=gold)
-            once(DrawRequest(), table=table)
+            once(PlotRequest(), table=table)
             once(CompareBoardRequest(pairs=[(0, 1)], measure=scored["primary"], **resampling), _0=table, _1=table)
         once(comparison, gold=gold, predictions_a=predictions, predictions_b=answers)
     packed = gzip.compress(predictions, mtime=0)

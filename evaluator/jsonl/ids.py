@@ -59,10 +59,10 @@ class IdRegister:
 class AnswerRegister:
     """Looks up the index of each answer's id; reports ids that are duplicates or not in the inputs."""
 
-    def __init__(self, places: Mapping[Id, int], problems: ProblemList) -> None:
-        self._places = places
+    def __init__(self, index_of: Mapping[Id, int], problems: ProblemList) -> None:
+        self._places = index_of
         self._problems = problems
-        self._first_line = array("Q", bytes(8 * len(places)))  # a list would need one object per line
+        self._first_line = array("Q", bytes(8 * len(index_of)))  # a list would need one object per line
 
     def place(self, value: Id, line: int) -> int | None:
         """Return the id's index, or None after reporting a problem."""

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from evaluator.outcomes.table import Numbers
 from evaluator.outcomes.weighted import Sample
 
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 _RUNS = 64
 
 
@@ -32,7 +32,7 @@ def weighted_medians(sample: Sample, column: str) -> Numbers:
     return medians
 
 
-def _at(values: Numbers, groups: Places, weights: Numbers, columns: Places, positions: Numbers) -> Numbers:
+def _at(values: Numbers, groups: Indices, weights: Numbers, columns: Indices, positions: Numbers) -> Numbers:
     """Return the value at each position when value i is repeated weights[groups[i], column] times.
 
     values: ascending. They are cut into runs; only runs that hold a position are searched, recursively.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from evaluator.outcomes.table import Numbers, Outcomes
 
 Rows = npt.NDArray[np.int64]
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 Number = TypeVar("Number", bound=np.generic)
 
 _BLOCK = 1 << 18  # weights processed at a time: few enough to stay in a CPU cache
@@ -28,11 +28,11 @@ class Remembering:
     def __init__(self) -> None:
         self._made: dict[Hashable, Any] = {}
 
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+    def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """Return the cached value of the key, calling `make` the first time."""
         if key not in self._made:
             self._made[key] = make()
-        value: Made = self._made[key]
+        value: Value = self._made[key]
         return value
 
 
@@ -147,13 +147,13 @@ class Sample(Remembering):
         """Return the weighted sum of a statistic, one per resample."""
         return self._sums[statistic]
 
-    def row_weights(self, places: Rows | None = None) -> Iterator[tuple[slice, Numbers]]:
+    def row_weights(self, row_indices: Rows | None = None) -> Iterator[tuple[slice, Numbers]]:
         """Yield a slice of the resamples and their weights (resamples x rows), in blocks that fit a CPU cache.
 
         For measures that are not a function of sums. places: row indices of the view in the requested order (default:
         as stored).
         """
-        rows = self.view.rows if places is None else self.view.rows[places]
+        rows = self.view.rows if row_indices is None else self.view.rows[row_indices]
         groups = self.view.outcomes.groups[rows]
         step = max(_LEAST, _BLOCK // max(len(rows), 1))
         for begin in range(0, self.n_resamples, step):

@@ -87,22 +87,22 @@ def compare_outcomes(
 def _compare(
     pair: _Pair,
     alone: tuple[Sample, Sample],
-    cells: Sequence[Slice],
+    slices: Sequence[Slice],
     *,
     resamples: int,
     seed: int,
     steps: Steps,
 ) -> Iterator[Comparison]:
-    values = np.array([_both(alone, cell, measure) for cell in cells for measure in cell.measures])
+    values = np.array([_both(alone, cell, measure) for cell in slices for measure in cell.measures])
     differences = values[:, 0] - values[:, 1]
     low, high, p = np.full((3, len(values)), np.nan)
     if resamples:
-        p[:] = p_values(*pair.tables, cells, differences.tolist(), times=resamples, seed=seed, steps=steps)
-        groups = [_groups(alone, cell) for cell in cells]
-        low, high = _intervals(pair, cells, groups, differences, resamples=resamples, seed=seed, steps=steps)
-    tests = {measure.name: right_or_wrong(measure, *pair.tables) for cell in cells for measure in cell.measures}
+        p[:] = p_values(*pair.tables, slices, differences.tolist(), times=resamples, seed=seed, steps=steps)
+        groups = [_groups(alone, cell) for cell in slices]
+        low, high = _intervals(pair, slices, groups, differences, resamples=resamples, seed=seed, steps=steps)
+    tests = {measure.name: right_or_wrong(measure, *pair.tables) for cell in slices for measure in cell.measures}
     rows = zip(values.tolist(), differences, low, high, p, strict=True)
-    for cell in cells:
+    for cell in slices:
         sample, other = (cell.sample(whole) for whole in alone)
         n_groups = len(_groups(alone, cell))
         for measure in cell.measures:
@@ -125,13 +125,13 @@ def _compare(
             )
 
 
-def _groups(alone: tuple[Sample, Sample], cell: Slice) -> Rows:
+def _groups(alone: tuple[Sample, Sample], slice_: Slice) -> Rows:
     """Return the groups with a row of either system."""
-    return np.union1d(*(cell.sample(whole).view.groups for whole in alone))
+    return np.union1d(*(slice_.sample(whole).view.groups for whole in alone))
 
 
-def _both(alone: tuple[Sample, Sample], cell: Slice, measure: Measure) -> list[float]:
-    values = [checked(measure, float(measure.evaluate(cell.sample(whole))[0])) for whole in alone]
+def _both(alone: tuple[Sample, Sample], slice_: Slice, measure: Measure) -> list[float]:
+    values = [checked(measure, float(measure.evaluate(slice_.sample(whole))[0])) for whole in alone]
     return [np.nan if value is None else value for value in values]
 
 
@@ -144,7 +144,7 @@ def _count(measure: Measure, sample: Sample, other: Sample) -> int:
 
 def _intervals(
     pair: _Pair,
-    cells: Sequence[Slice],
+    slices: Sequence[Slice],
     groups: Sequence[Rows],
     differences: Numbers,
     *,
@@ -153,7 +153,7 @@ def _intervals(
     steps: Steps,
 ) -> tuple[Numbers, Numbers]:
     """Return (low, high), each one per cell and measure, in that order. groups: those of each cell."""
-    ends = np.cumsum([len(cell.measures) for cell in cells])
+    ends = np.cumsum([len(cell.measures) for cell in slices])
     points = np.split(differences, ends[:-1])
     resampled = [
         Resampled(observed, len(cell_groups), resamples) for observed, cell_groups in zip(points, groups, strict=True)
@@ -161,7 +161,7 @@ def _intervals(
     n_groups = pair.tables[0].n_groups
     for weights in group_weights(n_groups, resamples, seed) if n_groups else ():
         samples = pair.samples(weights)
-        for cell, cell_groups, values in zip(cells, groups, resampled, strict=True):
+        for cell, cell_groups, values in zip(slices, groups, resampled, strict=True):
             a, b = (cell.sample(whole) for whole in samples)
             values.add([measure.evaluate(a) - measure.evaluate(b) for measure in cell.measures], weights[cell_groups])
             steps.add(cell.work * weights.shape[1])

@@ -60,7 +60,7 @@ def compare_pairs(
     *,
     resamples: int,
     seed: int,
-    draws: int = MAX_PERMUTATIONS,
+    n_permutations: int = MAX_PERMUTATIONS,
 ) -> list[PairComparison]:
     """Return the comparisons by the measure on the whole, in the order of the pairs.
 
@@ -74,12 +74,12 @@ def compare_pairs(
     differences = np.array([values[a] - values[b] for a, b in pairs])
     ends = _intervals(tables, pairs, measure, differences, resamples=resamples, seed=seed)
     counts = [_Count(difference) for difference in differences.tolist()]
-    _exchange(
+    _permute(
         counts,
         tables,
         pairs,
         measure,
-        group_permutations(_groups(tables), max_permutations(tables, measure, draws), seed),
+        group_permutations(_groups(tables), max_permutations(tables, measure, n_permutations), seed),
     )
     bounded = ~np.isnan(differences)
     return [
@@ -96,7 +96,7 @@ def compare_pairs(
     ]
 
 
-def max_permutations(tables: Sequence[Outcomes], measure: Measure, draws: int = MAX_PERMUTATIONS) -> int:
+def max_permutations(tables: Sequence[Outcomes], measure: Measure, n_permutations: int = MAX_PERMUTATIONS) -> int:
     """Return the maximum number of permutations per pair.
 
     It depends on gold alone, so that a pair's p does not depend on the other pairs.
@@ -107,7 +107,7 @@ def max_permutations(tables: Sequence[Outcomes], measure: Measure, draws: int = 
         cost = tables[0].n_groups
     else:
         cost = tables[0].n_units * (_RANKED if isinstance(measure, Spearman) else _TAKEN_AGAIN)
-    return max(1, min(draws, _BUDGET // max(cost, 1)))
+    return max(1, min(n_permutations, _BUDGET // max(cost, 1)))
 
 
 def _value(table: Outcomes, measure: Measure) -> float:
@@ -170,7 +170,7 @@ class _Count:
             self.p = (1 + self.as_large) / (1 + self.drawn)
 
 
-def _exchange(
+def _permute(
     counts: Sequence[_Count],
     tables: Sequence[Outcomes],
     pairs: Sequence[Pair],

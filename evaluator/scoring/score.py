@@ -82,15 +82,15 @@ def score_outcomes(
     return scores
 
 
-def _n_groups(cell: Slice, measure: Measure) -> int:
-    if not cell.slice:
-        return cell.view.outcomes.n_groups
+def _n_groups(slice_: Slice, measure: Measure) -> int:
+    if not slice_.slice:
+        return slice_.view.outcomes.n_groups
     units = measure.units
-    return cell.view.once(("groups", tuple(units.terms.items())), lambda: groups_with_units(cell.view, units))
+    return slice_.view.once(("groups", tuple(units.terms.items())), lambda: groups_with_units(slice_.view, units))
 
 
 def _intervals(
-    outcomes: Outcomes, cells: Sequence[Slice], points: Sequence[float], resamples: int, seed: int
+    outcomes: Outcomes, slices: Sequence[Slice], points: Sequence[float], resamples: int, seed: int
 ) -> tuple[Sequence[float], Sequence[float]]:
     """Return (lows, highs), one per cell and measure in the order of `points`; NaN: no interval."""
     if resamples == 0 or outcomes.n_groups < 2:
@@ -99,12 +99,12 @@ def _intervals(
     remaining = iter(points)
     lows: list[float] = []
     highs: list[float] = []
-    for batch in batches(cells, resamples):
+    for batch in batches(slices, resamples):
         resampled = [
             Resampled(_next(remaining, len(cell.measures)), len(cell.view.groups), resamples) for cell in batch
         ]
         for weights in group_weights(outcomes.n_groups, resamples, seed):
-            whole = Sample(cells[0].view, weights)
+            whole = Sample(slices[0].view, weights)
             for cell, values in zip(batch, resampled, strict=True):
                 sample = cell.sample(whole)
                 values.add([measure.evaluate(sample) for measure in cell.measures], sample.own_weights)

@@ -55,7 +55,7 @@ def compute_similarity(a: ComparableAnswers, b: ComparableAnswers) -> Similarity
         return _of_items(a, b)
     if isinstance(a, Ordered) and isinstance(b, Ordered):
         equal = longest_common_order(a.scores, b.scores) / len(a.scores) if len(a.scores) else None
-        return _likeness(equal, len(a.scores), a.errs | b.errs, a.errs & b.errs)
+        return _similarity(equal, len(a.scores), a.errs | b.errs, a.errs & b.errs)
     raise TypeError("answers of two forms cannot be compared")
 
 
@@ -71,10 +71,10 @@ def _of_items(a: Items, b: Items) -> SimilarityResult:
     same = answers[0] == answers[1]
     is_answered = (answers[0] != NO_ANSWER) | (answers[1] != NO_ANSWER)
     equal = float(np.mean(same[is_answered])) if is_answered.any() else None
-    return _likeness(equal, int(is_answered.sum()), errs[0] | errs[1], errs[0] & errs[1] & same)
+    return _similarity(equal, int(is_answered.sum()), errs[0] | errs[1], errs[0] & errs[1] & same)
 
 
-def _likeness(
+def _similarity(
     equal: float | None, n_units: int, either: npt.NDArray[np.bool_], shared: npt.NDArray[np.bool_]
 ) -> SimilarityResult:
     n_errors = int(either.sum())

@@ -136,11 +136,11 @@ def _quantile(ordered: Numbers, n: np.ndarray[tuple[int, ...], np.dtype[np.int64
     return np.where(n > 0, result, np.nan)
 
 
-def batches(cells: Sequence[Slice], resamples: int) -> Iterator[list[Slice]]:
+def batches(slices: Sequence[Slice], resamples: int) -> Iterator[list[Slice]]:
     """Yield consecutive cells whose resampled scores fit in memory together."""
     batch: list[Slice] = []
     held = 0
-    for cell in cells:
+    for cell in slices:
         batch.append(cell)
         held += len(cell.measures) * (resamples + min(len(cell.view.groups), MAX_PARTS))
         if held > _MAX_HELD:

@@ -20,7 +20,7 @@ _MAX_WEIGHTS = 2_000_000  # numbers in memory at once, two per group: 32 MB
 _STREAM = 1  # separates this random stream from that of intervals under the same seed
 
 
-def swaps(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
+def permutations(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
     """Yield permutations in batches, groups x permutations of the batch: 1 where a group is swapped, else 0.
 
     They depend only on the seed and on the number of groups.
@@ -35,7 +35,7 @@ def swaps(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
 def p_values(
     a: Outcomes,
     b: Outcomes,
-    cells: Sequence[Slice],
+    slices: Sequence[Slice],
     differences: Sequence[float],
     *,
     times: int,
@@ -50,15 +50,15 @@ def p_values(
     ties count half (Lancaster's mid-p, 1961): differences of whole numbers of right answers tie often, and counting
     them fully would make the test reject equal systems less often than its level. Where there is no difference p is 1.
     """
-    scales = {measure.scale for cell in cells for measure in cell.measures}
+    scales = {measure.scale for cell in slices for measure in cell.measures}
     views = {scale: View.whole(pool(scale(a), scale(b)) if scale else pool(a, b)) for scale in scales}
     observed = np.abs(np.asarray(differences, dtype=np.float64))
     as_large, counted = np.ones((2, len(observed)))
-    for swapped in swaps(a.n_groups, times, seed):
+    for swapped in permutations(a.n_groups, times, seed):
         weights = np.concatenate([1 - swapped, swapped]), np.concatenate([swapped, 1 - swapped])
         wholes = {scale: [Sample(view, weight) for weight in weights] for scale, view in views.items()}
         index = 0
-        for cell in cells:
+        for cell in slices:
             for measure in cell.measures:
                 sample_a, sample_b = (cell.sample(whole) for whole in wholes[measure.scale])
                 difference = np.abs(measure.evaluate(sample_a) - measure.evaluate(sample_b))

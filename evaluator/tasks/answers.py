@@ -48,9 +48,9 @@ def digest(value: Any) -> int:
     return int.from_bytes(hashlib.blake2b(repr(value).encode(), digest_size=8).digest(), "big") >> 1 or 1
 
 
-def predicted_or_gold(given: Iterable[Any], gold: Iterable[Any]) -> Items:
+def predicted_or_gold(predictions: Iterable[Any], gold: Iterable[Any]) -> Items:
     """Return Items whose units are facts. given, gold: keys that are equal where two facts are the same."""
-    predicted = {digest(fact) for fact in given}
+    predicted = {digest(fact) for fact in predictions}
     right = {digest(fact) for fact in gold}
     units = np.array(sorted(predicted | right), dtype=np.uint64)
     is_predicted = np.isin(units, np.array(sorted(predicted), dtype=np.uint64))

@@ -98,15 +98,15 @@ class Task(ABC, Generic[Gold, Known, Answers]):
     def options(self) -> tuple[Option, ...]:
         return (*self.own_options, CROSS)
 
-    def parse_options(self, given: Mapping[str, str]) -> dict[str, Any]:
+    def parse_options(self, texts: Mapping[str, str]) -> dict[str, Any]:
         """Return the value of every option, with defaults for missing ones. Raises UsageError."""
         known = {option.name: option for option in self.options}
-        for name in given:
+        for name in texts:
             if name not in known:
                 raise UsageError(f"unknown option {shown(name)} of {self.name}, expected one of: {', '.join(known)}")
         parsed = {}
         for option in known.values():
-            text = given.get(option.name, option.default)
+            text = texts.get(option.name, option.default)
             try:
                 parsed[option.name] = option.parse(text)
             except ValueError as error:

@@ -30,7 +30,7 @@ from evaluator.tasks import (
 )
 from evaluator.tasks.base import AnyTask, Task
 
-__all__ = ["GROUP", "TASKS", "MissingTaskError", "Task", "TaskFault", "find_task", "import_paths"]
+__all__ = ["GROUP", "TASKS", "MissingTaskError", "Task", "TaskProblem", "find_task", "import_paths"]
 
 GROUP = "holdout.tasks"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -46,7 +46,7 @@ class MissingTaskError(KeyError):
 
 
 @dataclass(frozen=True)
-class TaskFault:
+class TaskProblem:
     """An entry point that was skipped. package: the distribution's name and version."""
 
     name: str
@@ -60,7 +60,7 @@ class TaskFault:
 @dataclass
 class _Installed:
     tasks: dict[str, AnyTask] = field(default_factory=dict)
-    faults: dict[str, list[TaskFault]] = field(default_factory=dict)
+    faults: dict[str, list[TaskProblem]] = field(default_factory=dict)
 
 
 class Tasks(Mapping[str, AnyTask]):
@@ -89,7 +89,7 @@ class Tasks(Mapping[str, AnyTask]):
         return len(self.built_in) + len(self._installed().tasks)
 
     @property
-    def faults(self) -> list[TaskFault]:
+    def faults(self) -> list[TaskProblem]:
         """Skipped entry points, by name."""
         return [fault for _, faults in sorted(self._installed().faults.items()) for fault in faults]
 
@@ -98,7 +98,7 @@ class Tasks(Mapping[str, AnyTask]):
         installed = self._installed()
         task = installed.tasks.pop(name)
         package = type(task).__module__.partition(".")[0]
-        installed.faults.setdefault(name, []).append(TaskFault(name, package, why))
+        installed.faults.setdefault(name, []).append(TaskProblem(name, package, why))
 
     def _installed(self) -> _Installed:
         with self._lock:
@@ -124,7 +124,7 @@ def _load(built_in: Mapping[str, AnyTask]) -> _Installed:
             reasons = [reason] if task is None else []
             installed.tasks |= {} if task is None else {name: task}
         if reasons:
-            installed.faults[name] = [TaskFault(name, *pair) for pair in zip(packages, reasons, strict=True)]
+            installed.faults[name] = [TaskProblem(name, *pair) for pair in zip(packages, reasons, strict=True)]
     return installed
 
 

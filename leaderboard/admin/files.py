@@ -74,15 +74,15 @@ def _exported_fields(model: Any, excluded: Any) -> list[str]:
     return [field.name for field in fields if (field.editable or field.primary_key) and field.name not in excluded]
 
 
-def _escaped(cell: Any) -> Any:
+def _escaped(value: Any) -> Any:
     """Escape as `api.table.neutral` does; text with apostrophes before a formula gets another one, to round-trip."""
-    if not isinstance(cell, str) or _is_number(cell):
-        return cell
-    return f"'{cell}" if cell.lstrip("'").startswith(ACTIVE) else cell
+    if not isinstance(value, str) or _is_number(value):
+        return value
+    return f"'{value}" if value.lstrip("'").startswith(ACTIVE) else value
 
 
-def _unescaped(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(ACTIVE) else cell
+def _unescaped(value: str) -> str:
+    return value[1:] if value.startswith("'") and value.lstrip("'").startswith(ACTIVE) else value
 
 
 def _is_number(text: str) -> bool:

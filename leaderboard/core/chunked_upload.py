@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, ImageUpload, RawUpload, User
-from leaderboard.models.piece_upload import KEPT, PieceUpload
+from leaderboard.models.piece_upload import RETENTION, PieceUpload
 
 Upload = TypeVar("Upload", ImageUpload, RawUpload)
 Kind = type[ImageUpload] | type[RawUpload]
@@ -134,8 +134,8 @@ def delete_pieces(storage: Storage, key: UUID) -> None:
 
 
 def delete_idle(kind: Kind) -> int:
-    """Discard uploads that were idle for longer than KEPT, and orphaned chunks; return the number of uploads."""
-    old = list(kind._default_manager.filter(touched_at__lt=timezone.now() - KEPT))
+    """Discard uploads that were idle for longer than RETENTION, and orphaned chunks; return the number of uploads."""
+    old = list(kind._default_manager.filter(touched_at__lt=timezone.now() - RETENTION))
     for upload in old:
         prefix = "image_upload" if kind is ImageUpload else "raw_upload"
         AuditEntry.record(f"{prefix}.forgotten", upload, received=upload.received, bytes=upload.bytes)

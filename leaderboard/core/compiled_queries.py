@@ -32,25 +32,25 @@ class PreparedQuery(Generic[T]):
     queryset returns models (T), with select_related if wanted, or `values_list` rows.
     """
 
-    def __init__(self, made: Callable[..., QuerySet[Any, T]], *asked: type[Argument]) -> None:
-        self._made, self._asked = made, asked
+    def __init__(self, build: Callable[..., QuerySet[Any, T]], *argument_types: type[Argument]) -> None:
+        self._made, self._asked = build, argument_types
         self._compiled = functools.cache(self._compile)  # by vendor: SQL dialects differ
 
-    def __call__(self, *given: Argument) -> list[T]:
+    def __call__(self, *arguments: Argument) -> list[T]:
         """Return the results of `made(*given)` as a list. Raises TypeError for arguments of other types."""
         compiled = self._compiled(connection.vendor)
-        return compiled.read(compiled.raw(self._checked(given)))
+        return compiled.read(compiled.raw(self._checked(arguments)))
 
-    def raw(self, *given: Argument) -> list[tuple[Any, ...]]:
+    def raw(self, *arguments: Argument) -> list[tuple[Any, ...]]:
         """Return the rows without Django's converters: SQLite has no types for datetimes and JSON."""
-        return self._compiled(connection.vendor).raw(self._checked(given))
+        return self._compiled(connection.vendor).raw(self._checked(arguments))
 
-    def _checked(self, given: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    def _checked(self, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
         # None is not allowed: Django compiles it to IS NULL, while `= NULL` is never true.
-        if len(given) != len(self._asked) or not all(map(isinstance, given, self._asked)):
+        if len(arguments) != len(self._asked) or not all(map(isinstance, arguments, self._asked)):
             expected = ", ".join(kind.__name__ for kind in self._asked)
-            raise TypeError(f"asked with {', '.join(type(value).__name__ for value in given)}, expected {expected}")
-        return given
+            raise TypeError(f"asked with {', '.join(type(value).__name__ for value in arguments)}, expected {expected}")
+        return arguments
 
     def _compile(self, vendor: str) -> _Compiled[T]:
         stand_ins = [PLACEHOLDERS[kind](index) for index, kind in enumerate(self._asked)]
@@ -58,23 +58,23 @@ class PreparedQuery(Generic[T]):
 
 
 class _Compiled(Generic[T]):
-    def __init__(self, queryset: QuerySet[Any, T], stand_ins: Sequence[Any]) -> None:
+    def __init__(self, queryset: QuerySet[Any, T], placeholders: Sequence[Any]) -> None:
         self._compiler = compiler = queryset.query.get_compiler(using=DEFAULT_DB_ALIAS)
         self._sql, parameters = compiler.as_sql()
         self._parameters = list(parameters)
         self._places = [
             (index, argument, type(parameter))
             for index, parameter in enumerate(parameters)
-            for argument, stand_in in enumerate(stand_ins)
+            for argument, stand_in in enumerate(placeholders)
             if isinstance(parameter, type(stand_in)) and parameter == stand_in
         ]
         self._converters = compiler.get_converters([column for column, *_ in compiler.select])
-        missing = set(range(len(stand_ins))) - {argument for _, argument, _ in self._places}
+        missing = set(range(len(placeholders))) - {argument for _, argument, _ in self._places}
         if missing:
             raise ValueError(f"the statement has no place for what is asked at {sorted(missing)}: {self._sql}")
         replaced = {index for index, *_ in self._places}
         constants = [str(parameter) for index, parameter in enumerate(parameters) if index not in replaced]
-        if any(str(stand_in) in text for stand_in in stand_ins for text in (self._sql, *constants)):
+        if any(str(stand_in) in text for stand_in in placeholders for text in (self._sql, *constants)):
             raise ValueError(f"something that is asked is changed on its way into the statement: {self._sql}")
         self._of_models = queryset._iterable_class is ModelIterable
         if self._of_models:
@@ -84,10 +84,10 @@ class _Compiled(Generic[T]):
             self._names = [column.target.attname for column, *_ in compiler.select[self._own]]
             self._beside = get_related_populators(known, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # the stubs are of Django 6
 
-    def raw(self, given: Sequence[Argument]) -> list[tuple[Any, ...]]:
+    def raw(self, arguments: Sequence[Argument]) -> list[tuple[Any, ...]]:
         parameters = self._parameters.copy()
         for index, argument, wrapped in self._places:
-            value = _stored(given[argument])
+            value = _stored(arguments[argument])
             # psycopg marks the size of some integers for PostgreSQL with types of its own.
             parameters[index] = wrapped(value) if issubclass(wrapped, int) else value
         with connection.cursor() as cursor:

@@ -18,16 +18,16 @@ _cache: OrderedDict[Hashable, tuple[bytes, dict[str, str]]] = OrderedDict()
 _lock = Lock()
 
 
-def answer(key: Hashable, made: Callable[[], HttpResponse]) -> HttpResponse:
+def answer(key: Hashable, render: Callable[[], HttpResponse]) -> HttpResponse:
     """Return the cached response for a key, else that of `made()`. Only 200s are cached, with their headers."""
     if not settings.KEEPS_ANSWERS:
-        return made()
+        return render()
     with _lock:
         if key in _cache:
             _cache.move_to_end(key)
             content, headers = _cache[key]
             return HttpResponse(content, headers=headers)
-    response = made()
+    response = render()
     if isinstance(response, SimpleTemplateResponse):  # includes REST framework's responses
         response = response.render()
     if response.status_code == 200 and len(response.content) <= MOST_BYTES:

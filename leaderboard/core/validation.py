@@ -32,18 +32,18 @@ def check(row: Model) -> None:
         raise Refused(Code.NAME_TAKEN if taken else Code.INVALID_NAME, text) from error
 
 
-def check_texts(**given: str) -> None:
+def check_texts(**texts: str) -> None:
     """Raise Refused INVALID_NAME for the first text that is too long or has control characters."""
-    for name, text in given.items():
+    for name, text in texts.items():
         what = name.replace("_", " ")
         check_signs(text, of=what, lines=name not in _ONE_LINE)
         if len(text) > LONGEST:
             raise Refused(Code.INVALID_NAME, f"The {what} has {len(text):,} characters; expected at most {LONGEST:,}.")
 
 
-def check_moments(**given: datetime | None) -> None:
+def check_moments(**moments: datetime | None) -> None:
     """Raise Refused INVALID_NAME for the first datetime that is out of range (`time_zones.check`)."""
-    for name, moment in given.items():
+    for name, moment in moments.items():
         try:
             if moment is not None:
                 time_zones.check(moment)
@@ -51,12 +51,12 @@ def check_moments(**given: datetime | None) -> None:
             raise Refused(Code.INVALID_NAME, f"{_title(name)}{error}.") from error
 
 
-def _in_words(row: Model, name: str, fault: ValidationError) -> str:
-    message = _title(name) + " ".join(fault.messages)
-    if fault.code not in _TAKEN:
+def _in_words(row: Model, name: str, error: ValidationError) -> str:
+    message = _title(name) + " ".join(error.messages)
+    if error.code not in _TAKEN:
         return message
     own = [
-        field for field in (fault.params or {}).get("unique_check", ()) if not row._meta.get_field(field).is_relation
+        field for field in (error.params or {}).get("unique_check", ()) if not row._meta.get_field(field).is_relation
     ]
     if len(own) != 1:
         return message

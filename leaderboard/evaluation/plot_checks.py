@@ -11,20 +11,20 @@ from evaluator.plots.roc import LEAST_STEPS, MOST_STEPS
 from evaluator.plots.summary import MOST_SLICES, PlotData
 
 
-def problem(drawing: PlotData) -> str:
+def problem(data: PlotData) -> str:
     """Return a description of invalid plot data; empty if the data are valid."""
-    for kind, parts in (("curves", drawing.curves or []), ("grids", drawing.grids or [])):
+    for kind, parts in (("curves", data.curves or []), ("grids", data.grids or [])):
         if len(parts) > MOST_SLICES + 1:
             return f"the drawing has more than {MOST_SLICES + 1} {kind}"
         if any(len(part.slice) > 1 for part in parts):
             return "the drawing has a slice by several dimensions"
         if len({msgspec.json.encode(part.slice) for part in parts}) < len(parts):
             return f"the drawing has {kind} twice on one slice"
-    if not all(_is_curve(curve.heights) for curve in drawing.curves or []):
+    if not all(_is_curve(curve.heights) for curve in data.curves or []):
         return "a curve of the drawing does not rise in steps to its corner"
-    if not all(_is_grid(grid.columns) for grid in drawing.grids or []):
+    if not all(_is_grid(grid.columns) for grid in data.grids or []):
         return "a grid of the drawing has columns that do not follow one another"
-    if drawing.pairs and min(msgspec.structs.astuple(drawing.pairs)) < 0:
+    if data.pairs and min(msgspec.structs.astuple(data.pairs)) < 0:
         return "the drawing counts fewer than no pairs"
     return ""
 

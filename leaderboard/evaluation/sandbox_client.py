@@ -18,7 +18,7 @@ from evaluator.errors import SandboxError
 from evaluator.jobs.audit import AuditPartRequest
 from evaluator.jobs.base import Refusal, Report, Request
 from evaluator.jobs.baseline import BaselineReport, BaselineRequest
-from evaluator.jobs.compare import CompareBoardRequest, DrawRequest, ScorerDeclaration, SideBySideRequest
+from evaluator.jobs.compare import CompareBoardRequest, PlotRequest, ScorerDeclaration, SideBySideRequest
 from evaluator.jobs.generate import GenerateRequest
 from evaluator.jobs.gold import DivideReport, DivideRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
@@ -39,12 +39,12 @@ __all__ = [
     "check",
     "compare_board",
     "divide",
-    "draw",
     "generate",
     "gold_difference",
     "gold_part",
     "is_outdated",
     "near_copies",
+    "plot",
     "prepare_gold",
     "read_scorer",
     "score",
@@ -58,7 +58,7 @@ T = TypeVar("T")
 _INPUTS = "inputs.jsonl"
 MOST_TABLES = 16
 """Maximum number of files in one job."""
-MOST_MADE = 256 << 20
+MAX_OUTPUT_BYTES = 256 << 20
 """Maximum bytes of all files that a generator writes."""
 REASONS = {
     Verdict.TIME: Reason.TIME,
@@ -99,7 +99,7 @@ def answers() -> bool:
     return ProcessSandbox(settings.SANDBOX_SOCKET).answers()
 
 
-class OtherCodeError(SandboxError):
+class CodeMismatchError(SandboxError):
     """The sandbox server runs other code than this process: one of them was not restarted after an upgrade."""
 
 
@@ -112,7 +112,7 @@ def is_outdated() -> bool:
     """Return True if a sandbox responds and runs other code than this process."""
     try:
         check()
-    except OtherCodeError as error:
+    except CodeMismatchError as error:
         log.error("sandbox_outdated", error=str(error))
         return True
     except SandboxError:
@@ -122,7 +122,7 @@ def is_outdated() -> bool:
 
 def _check_code(served: str) -> None:
     if served != sources.SHA256:
-        raise OtherCodeError(
+        raise CodeMismatchError(
             f"the sandbox server at {settings.SANDBOX_SOCKET} runs code {served[:12] or 'of an earlier release'}, this "
             f"process {sources.SHA256[:12]}: restart both, the sandbox server first"
         )
@@ -183,7 +183,14 @@ def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str,
 
 
 def divide(
-    *, task: str, gold: IO[bytes], name: str, options: Mapping[str, str], seed: int, share: str, kept: Division | None
+    *,
+    task: str,
+    gold: IO[bytes],
+    name: str,
+    options: Mapping[str, str],
+    seed: int,
+    share: str,
+    previous: Division | None,
 ) -> Answer:
     """Divide a gold's groups into a public and a private half (the attachment), keeping an earlier division's halves.
 
@@ -192,8 +199,8 @@ def divide(
     request = DivideRequest(task=task, options=dict(options), gold_name=name, seed=seed, share=share)
     with ExitStack() as stack:
         files = {"gold": gold}
-        if kept is not None:
-            files["kept"] = stack.enter_context(opened(kept.file))
+        if previous is not None:
+            files["kept"] = stack.enter_context(opened(previous.file))
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20, report=DivideReport)
 
 
@@ -254,9 +261,9 @@ def side_by_side(
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=32 << 20)
 
 
-def draw(*, table: IO[bytes]) -> Answer:
+def plot(*, table: IO[bytes]) -> Answer:
     """Compute plot data from stored outcomes. Reads no gold. Raises SandboxError (ours)."""
-    return _ask(DrawRequest(), {"table": table}, settings.SCORE_SECONDS, output_bytes=4 << 20)
+    return _ask(PlotRequest(), {"table": table}, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
 def signature(*, task: str, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
@@ -362,7 +369,7 @@ def generate(
         seed=seed,
         salt=salt,
     )
-    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=MOST_MADE)
+    return _ask(request, files, settings.SCORE_SECONDS, output_bytes=MAX_OUTPUT_BYTES)
 
 
 def gold_part(*, part: str, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:

@@ -125,11 +125,11 @@ def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
             return taken
         if not began or taken.benchmarks.exists():
             reason = f"with other content: {', '.join(differing)}" if began else "but not from a manifest"
-            raise _there_already(manifest, reason)
+            raise _already_exists(manifest, reason)
         # An earlier hosting was interrupted by an error in the manifest or in a file, which has been fixed since.
         datasets.discard(dataset=taken, by=by)
     if Benchmark.objects.filter(slug=manifest.slug).exists():
-        raise _there_already(manifest, "on another dataset")
+        raise _already_exists(manifest, "on another dataset")
     with transaction.atomic():
         dataset = datasets.create(
             slug=manifest.slug,
@@ -145,7 +145,7 @@ def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
         return dataset
 
 
-def _there_already(manifest: Manifest, reason: str) -> Refused:
+def _already_exists(manifest: Manifest, reason: str) -> Refused:
     return Refused(
         Code.NAME_TAKEN, f"{manifest.slug} is there already, {reason}. Nothing was changed; choose another slug."
     )
@@ -213,7 +213,7 @@ def _give_tracks(benchmark: Benchmark, manifest: Manifest, by: User, say: Callab
         if not new_tracks or phase.tracks == new_tracks:
             continue
         try:
-            tracks.change(phase=phase, given=new_tracks, by=by)
+            tracks.change(phase=phase, tracks_given=new_tracks, by=by)
         except Refused as refused:
             say(f"{manifest.slug}: the tracks of the phase {part.slug} stay as they are. {refused}")
         else:

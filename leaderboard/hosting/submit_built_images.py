@@ -70,9 +70,9 @@ def source_of(benchmark: Path, image: str) -> Path:
     return source
 
 
-def submit(wanted: Sequence[ImageToBuild], say: Say) -> list[Submission]:
+def submit(images: Sequence[ImageToBuild], say: Say) -> list[Submission]:
     """Build and submit the missing systems; return all submissions, new and earlier."""
-    submissions = {system: system.there for system in wanted}
+    submissions = {system: system.there for system in images}
     submitted = [submission for submission in submissions.values() if submission is not None]
     missing = [system for system, submission in submissions.items() if submission is None]
     if not missing:

@@ -13,7 +13,7 @@ from django.db.models import Q
 from .benchmark import Benchmark
 from .state import LeasedWork, State, lease_constraints
 
-KEPT = timedelta(days=1)
+RETENTION = timedelta(days=1)
 """Retention time of exported and uploaded archives."""
 
 

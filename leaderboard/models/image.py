@@ -11,9 +11,9 @@ from django.db import models
 from django.db.models import F, Q
 
 from .benchmark import Benchmark, Phase
-from .piece_upload import KEPT, PieceUpload
+from .piece_upload import RETENTION, PieceUpload
 
-__all__ = ["DIGEST", "KEPT", "Image", "ImageUpload", "archive_name", "images_storage"]
+__all__ = ["DIGEST", "RETENTION", "Image", "ImageUpload", "archive_name", "images_storage"]
 
 DIGEST = RegexValidator(r"\Asha256:[0-9a-f]{64}\Z", "expected sha256: and 64 hexadecimal digits")
 

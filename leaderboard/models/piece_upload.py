@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.core.files.storage import Storage
 from django.db import models
 
-KEPT = timedelta(days=2)
+RETENTION = timedelta(days=2)
 """Idle uploads are deleted after this time."""
 
 

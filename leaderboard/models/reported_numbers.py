@@ -27,13 +27,13 @@ class Value(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defau
     slice: dict[str, str | int | float | bool] = {}
 
 
-def check(given: Any, *, task: str | None) -> list[Value]:
+def check(payload: Any, *, task: str | None) -> list[Value]:
     """Parse and validate the values of a row from decoded JSON. task: its measures are allowed; None: not known yet.
 
     Raises ValueError with what was found and expected.
     """
     try:
-        values = msgspec.convert(given, list[Value])
+        values = msgspec.convert(payload, list[Value])
     except msgspec.ValidationError as error:
         raise ValueError(f"{error}; expected such as {EXAMPLE}") from None
     if not values:

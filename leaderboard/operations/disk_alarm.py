@@ -14,7 +14,7 @@ log = structlog.get_logger(__name__)
 MAILED = "disk-alarm-mailed"
 ONE_DAY = 86_400
 ONE_HOUR = 3_600
-HERE = LocMemCache("disk-alarm", {})
+LOCAL_CACHE = LocMemCache("disk-alarm", {})
 """Markers in this process's memory: on a full disk a file-based cache cannot store any."""
 
 
@@ -34,7 +34,7 @@ def _is_due(*, again: int) -> bool:
     try:
         return bool(cache.add(MAILED, True, again))
     except OSError:
-        return HERE.add(MAILED, True, again)
+        return LOCAL_CACHE.add(MAILED, True, again)
 
 
 def _mail(free_mb: int, alarm_mb: int) -> None:
@@ -47,6 +47,6 @@ def _mail(free_mb: int, alarm_mb: int) -> None:
         send_mail(f"Holdout: {free_mb:,} MB left", text, None, settings.OPERATORS)
     except OSError as error:
         log.error("disk_alarm_mail_failed", error=type(error).__name__)
-        for markers in (cache, HERE):
+        for markers in (cache, LOCAL_CACHE):
             markers.delete(MAILED)
         _is_due(again=ONE_HOUR)

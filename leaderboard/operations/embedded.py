@@ -26,7 +26,7 @@ from evaluator.tasks.registry import import_paths
 from leaderboard.operations import processes
 from leaderboard.operations.supervisor import CannotStart, Child
 
-KEPT_LOG_BYTES = 10_000_000
+MAX_LOG_BYTES = 10_000_000
 _PR_SET_PDEATHSIG = 1
 
 
@@ -191,7 +191,7 @@ def _logged(name: str, command: list[str], *descriptors: int) -> Callable[[], su
 def _log(name: str) -> IO[bytes]:
     """Open a child's log for appending; rotate a large one to `.log.1` first."""
     log = logs() / f"{name}.log"
-    if log.exists() and log.stat().st_size > KEPT_LOG_BYTES:
+    if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
         log.replace(log.with_suffix(".log.1"))
     return log.open("ab")
 

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 AFTER = timedelta(days=7)
 NOT_OURS = ("staticfiles", "default")
-KEPT = ("gold", "inputs", "predictions", "outcomes")
+STORED_FOLDERS = ("gold", "inputs", "predictions", "outcomes")
 """Stores with irreplaceable files: gold and raw files, submissions, outcomes."""
 PIECES = "pieces"
 """Name of the folders of unfinished uploads, which the sweep deletes when they are abandoned."""
@@ -42,7 +42,7 @@ class OrphanedFile:
 
     @property
     def may_go(self) -> bool:
-        return self.is_old and self.alias not in KEPT
+        return self.is_old and self.alias not in STORED_FOLDERS
 
     def remove(self) -> None:
         storages[self.alias].delete(self.name)

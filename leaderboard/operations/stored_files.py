@@ -27,7 +27,7 @@ def verify_file() -> Iterator[FileCheck]:
         rows = model._base_manager.exclude(**{field: ""}).exclude(**{digest: ""})
         for row in rows.order_by("pk").iterator():
             if not (model is Image and _was_dropped(row)):
-                yield FileCheck(f"{model._meta.model_name}:{row.pk} {field}", _fault(row, field, digest))
+                yield FileCheck(f"{model._meta.model_name}:{row.pk} {field}", _file_problem(row, field, digest))
 
 
 def _fields() -> Iterator[tuple[type[Model], str, str]]:
@@ -46,7 +46,7 @@ def _was_dropped(image: Any) -> bool:
     return not image.archive.storage.exists(image.archive.name)
 
 
-def _fault(row: Any, field: str, digest: str) -> str:
+def _file_problem(row: Any, field: str, digest: str) -> str:
     try:
         with getattr(row, field).open("rb") as file:
             check_digest(file, getattr(row, digest))

@@ -188,7 +188,7 @@ def _copy_benchmark(phase: Phase, by: User) -> Benchmark:
     title = f"Rehearsal: {real.title}"[:200]
     copy = Benchmark.objects.create(slug=slug, title=title, state=Benchmark.State.REHEARSAL, **texts)
     copy.organisers.set({*real.organisers.all(), by})
-    for row, _ in reported_results.sound(real):
+    for row, _ in reported_results.valid_results(real):
         fields = {field.attname: getattr(row, field.attname) for field in ReportedResult._meta.concrete_fields}
         ReportedResult.objects.create(**{**fields, "id": None, "benchmark_id": copy.pk})
     return copy

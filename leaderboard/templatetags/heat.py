@@ -27,9 +27,9 @@ def matrix_td(heat: HeatCell, more: str = "") -> SafeString:
 
 
 @register.filter
-def detail_tds(cell: ShownScore, has_intervals: bool) -> SafeString:
+def detail_tds(shown_score: ShownScore, has_intervals: bool) -> SafeString:
     """Render a value, its interval if the table has intervals, and n, as cells."""
-    parts = [score(cell.value), *[interval(cell) or NONE] * has_intervals, f"{cell.n:,}"]
+    parts = [score(shown_score.value), *[interval(shown_score) or NONE] * has_intervals, f"{shown_score.n:,}"]
     # Formatted numbers only: nothing to escape.
     return SafeString("".join(f'<td class="num">{part}</td>' for part in parts))
 

@@ -16,5 +16,5 @@ TRACKS = [
 def build_with_tracks(**quotas: Any) -> World:
     """`simple` and `thorough`, declared before anything is submitted."""
     world = build(**quotas)
-    tracks.change(phase=world.phase, given=TRACKS, by=world.curator)
+    tracks.change(phase=world.phase, tracks_given=TRACKS, by=world.curator)
     return world

@@ -81,16 +81,16 @@ def add_to(commands: Any) -> None:
             subcommand.add_argument("--json", action="store_true")
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run one subcommand and return its exit status. Raises UsageError, SandboxError."""
-    generators = {"split": SPLITS, "audit": AUDITS}[given.command]
-    (generator,) = (candidate for candidate in generators if candidate.name == given.generator)
+    generators = {"split": SPLITS, "audit": AUDITS}[args.command]
+    (generator,) = (candidate for candidate in generators if candidate.name == args.generator)
     try:
-        with _terminated_like_interrupted(), patience(generator.name), Workspace(given.output) as bench:
-            result = generator.make(given, bench)
-            bench.finish(recipe(generator, given, result, bench))
+        with _terminated_like_interrupted(), patience(generator.name), Workspace(args.output) as bench:
+            result = generator.make(args, bench)
+            bench.finish(recipe(generator, args, result, bench))
     except FileError as error:
-        return _refused(error, given.json)
+        return _refused(error, args.json)
     except OSError as error:  # such as a full disk or a deleted file
         raise SandboxError(f"{generator.name} cannot go on: {error.strerror or type(error).__name__}") from None
     except ModuleNotFoundError as error:
@@ -100,17 +100,17 @@ def run(given: argparse.Namespace) -> int:
             f"{generator.name} needs the Python package {_NEEDED[error.name]}: pip install 'holdout[curation]', or, "
             "from the project's folder, pip install '.[curation]'"
         ) from None
-    _print_result(result, given)
+    _print_result(result, args)
     return result.status
 
 
-def _print_result(result: GeneratorResult, given: argparse.Namespace) -> None:
-    if given.json:
+def _print_result(result: GeneratorResult, args: argparse.Namespace) -> None:
+    if args.json:
         print(json.dumps(result.report, ensure_ascii=True, allow_nan=False))
         return
     print(printable_lines(result.text))
-    if given.output is not None:
-        say(f"written to {given.output}")
+    if args.output is not None:
+        say(f"written to {args.output}")
 
 
 def _refused(error: FileError, as_json: bool) -> int:

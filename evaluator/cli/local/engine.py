@@ -61,7 +61,7 @@ def connect(runtime: str) -> Local:
     except ValueError:
         raise UsageError(f"--runtime is {shown(runtime)}, expected a name that the engine knows: runc, runsc") from None
     # Other runs on this machine may be in progress: remove only what is past its deadline.
-    local.sandbox.reap(settle_seconds=_NEVER)
+    local.sandbox.reap(min_age_seconds=_NEVER)
     return local
 
 

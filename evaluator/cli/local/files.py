@@ -40,14 +40,14 @@ def predictions_path(output: str | None) -> Path:
     return path
 
 
-def keep(made: BinaryIO, wanted: Path, name: str) -> Path:
+def keep(source: BinaryIO, target: Path, name: str) -> Path:
     """Copy `made` to `wanted`, with `.gz` added or removed as in `name`; return the path. Raises UsageError."""
-    plain = wanted.with_suffix("") if wanted.suffix == ".gz" else wanted
+    plain = target.with_suffix("") if target.suffix == ".gz" else target
     output = plain.with_name(plain.name + ".gz") if name.endswith(".gz") else plain
-    made.seek(0)
+    source.seek(0)
     try:
         with output.open("wb") as file:
-            shutil.copyfileobj(made, file)
+            shutil.copyfileobj(source, file)
     except OSError as error:
         raise UsageError(f"cannot write {shown(str(output))}: {error.strerror}") from None
     return output

@@ -29,44 +29,44 @@ from evaluator.tasks.registry import find_task
 from evaluator.text import count_noun
 
 
-def run(given: argparse.Namespace, options: Mapping[str, str]) -> int:
+def run(args: argparse.Namespace, options: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and SandboxError."""
-    parsed = find_task(given.task).parse_options(options)
-    limits = _limits(given)
-    output_path = files.predictions_path(given.output)
+    parsed = find_task(args.task).parse_options(options)
+    limits = _limits(args)
+    output_path = files.predictions_path(args.output)
     with ExitStack() as stack:
         stack.enter_context(_ended_by_signals())
-        inputs = files.open_inputs(given.inputs, stack)
+        inputs = files.open_inputs(args.inputs, stack)
         predictions = stack.enter_context(tempfile.TemporaryFile())
         try:
-            find_task(given.task).read_inputs(inputs, given.inputs.removesuffix(".gz"), parsed, {}, ReadLimits())
+            find_task(args.task).read_inputs(inputs, args.inputs.removesuffix(".gz"), parsed, {}, ReadLimits())
         except InputsError as error:
             print_problems([problem.as_dict() for problem in error.problems], error.more)
             return BAD_GOLD
         try:
-            result = _run_image(given, options, limits, inputs, predictions)
+            result = _run_image(args, options, limits, inputs, predictions)
         except ImageError as error:
-            say(f"{given.image}: the image is refused ({error.code}): {error}")
-            _print(given, {"ok": False, "fault": "image", "code": error.code, "explanation": str(error)})
+            say(f"{args.image}: the image is refused ({error.code}): {error}")
+            _print(args, {"ok": False, "fault": "image", "code": error.code, "explanation": str(error)})
             return BAD_PREDICTIONS
         run_result.say_log(result)
         if result.verdict is not Verdict.DONE:
-            return _failed(given, result)
+            return _failed(args, result)
         output = files.keep(predictions, output_path, result.output_name)
-        report = _validate(given, options, {"inputs": inputs, "predictions": predictions}, output)
-        return _report(given, result, report, output)
+        report = _validate(args, options, {"inputs": inputs, "predictions": predictions}, output)
+        return _report(args, result, report, output)
 
 
 def _run_image(
-    given: argparse.Namespace, options: Mapping[str, str], limits: SystemLimits, inputs: BinaryIO, predictions: BinaryIO
+    args: argparse.Namespace, options: Mapping[str, str], limits: SystemLimits, inputs: BinaryIO, predictions: BinaryIO
 ) -> SystemResult:
-    local = engine.connect(given.runtime)
-    with engine.image_in(local, given.image, check=not given.no_check) as image:
+    local = engine.connect(args.runtime)
+    with engine.image_in(local, args.image, check=not args.no_check) as image:
         execution = SystemExecution(
             execution_id=f"run-{uuid.uuid4().hex}",
             image=image,
             inputs=inputs.fileno(),
-            task=given.task,
+            task=args.task,
             options=dict(options),
             limits=limits,
         )
@@ -83,32 +83,32 @@ def _run_image(
             progress.end()
 
 
-def _failed(given: argparse.Namespace, result: SystemResult) -> int:
+def _failed(args: argparse.Namespace, result: SystemResult) -> int:
     status = f" (status {result.exit_code})" if result.exit_code else ""
-    say(f"{given.image}: {result.explanation}{status}")
+    say(f"{args.image}: {result.explanation}{status}")
     run_result.say_cost(result)
-    _print(given, run_result.as_json(given.task, result))
+    _print(args, run_result.as_json(args.task, result))
     return BAD_PREDICTIONS
 
 
 def _validate(
-    given: argparse.Namespace, options: Mapping[str, str], opened: Mapping[str, BinaryIO], output: Path
+    args: argparse.Namespace, options: Mapping[str, str], opened: Mapping[str, BinaryIO], output: Path
 ) -> dict[str, Any]:
     """Return the report of the server's validation. opened: inputs, predictions."""
     for file in opened.values():
         file.seek(0)
     request = ValidateRequest(
-        task=given.task,
+        task=args.task,
         options=dict(options),
-        inputs_name=given.inputs.removesuffix(".gz"),
+        inputs_name=args.inputs.removesuffix(".gz"),
         predictions_name=str(output),
     )
     report, _ = jobs.run(request, opened)
     return report
 
 
-def _report(given: argparse.Namespace, result: SystemResult, report: dict[str, Any], output: Path) -> int:
-    _print(given, {**run_result.as_json(given.task, result), **report, "output": str(output)})
+def _report(args: argparse.Namespace, result: SystemResult, report: dict[str, Any], output: Path) -> int:
+    _print(args, {**run_result.as_json(args.task, result), **report, "output": str(output)})
     print_problems(report.get("problems", []), report.get("more", 0))
     for warning in report.get("warnings", []):
         say(f"warning: {warning}")
@@ -119,13 +119,13 @@ def _report(given: argparse.Namespace, result: SystemResult, report: dict[str, A
     return DONE
 
 
-def _limits(given: argparse.Namespace) -> SystemLimits:
+def _limits(args: argparse.Namespace) -> SystemLimits:
     values: dict[str, Any] = {}
-    if given.memory is not None:
-        values["memory_bytes"] = read_size("memory", given.memory)
+    if args.memory is not None:
+        values["memory_bytes"] = read_size("memory", args.memory)
     numbers = (("seconds", "wall_seconds", float), ("cpus", "cpus", float), ("processes", "processes", int))
     for option, name, kind in numbers:
-        if (text := getattr(given, option)) is not None:
+        if (text := getattr(args, option)) is not None:
             try:
                 values[name] = kind(text)
             except ValueError:
@@ -151,6 +151,6 @@ def _ended_by_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _print(given: argparse.Namespace, payload: dict[str, Any]) -> None:
-    if given.json:
+def _print(args: argparse.Namespace, payload: dict[str, Any]) -> None:
+    if args.json:
         print(json.dumps(payload))

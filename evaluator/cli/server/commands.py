@@ -20,10 +20,10 @@ _HANDLERS: dict[str, Callable[[argparse.Namespace], int]] = {
 }
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status. Raises UsageError and SandboxError."""
     try:
-        return _HANDLERS[given.command](given)
+        return _HANDLERS[args.command](args)
     except RefusedError as error:
-        as_json = getattr(given, "json", False) or getattr(given, "format", "") == "json"
+        as_json = getattr(args, "json", False) or getattr(args, "format", "") == "json"
         return refused(error, as_json=as_json)

@@ -69,10 +69,10 @@ class Server:
         """Return the response's JSON. Raises RefusedError, AwayError."""
         return self.request("GET", path, query=query)
 
-    def post(self, path: str, told: Mapping[str, Any], *, seconds: float = _SECONDS) -> Any:
+    def post(self, path: str, payload: Mapping[str, Any], *, seconds: float = _SECONDS) -> Any:
         """Send a JSON body and return the response's JSON. Raises RefusedError, AwayError."""
         return self.request(
-            "POST", path, body=json.dumps(told).encode(), content_type="application/json", seconds=seconds
+            "POST", path, body=json.dumps(payload).encode(), content_type="application/json", seconds=seconds
         )
 
     def request(

@@ -14,14 +14,14 @@ from evaluator.errors import UsageError
 from evaluator.exit_codes import DONE
 
 
-def login(given: argparse.Namespace) -> int:
+def login(args: argparse.Namespace) -> int:
     """Log in, store the token and return the exit status. Raises UsageError, RefusedError and SandboxError."""
-    address = given.server.rstrip("/")
+    address = args.server.rstrip("/")
     stored = token_store.read()
     server = Server(address, None)
     if server.is_open:
         say("warning: the address is plain http, so whoever is on the way can read what is sent")
-    token = from_file(given.token_file) if given.token_file else _prompt_for_token(server, given.user)
+    token = from_file(args.token_file) if args.token_file else _prompt_for_token(server, args.user)
     # Only the server knows if the token is valid.
     Server(address, token).get("submissions/", page_size="1")
     stored.tokens[address] = token
@@ -31,10 +31,10 @@ def login(given: argparse.Namespace) -> int:
     return DONE
 
 
-def logout(given: argparse.Namespace) -> int:
+def logout(args: argparse.Namespace) -> int:
     """Revoke the token and delete it; one that the server no longer accepts is deleted as well."""
     stored = token_store.read()
-    address = (given.server or stored.latest).rstrip("/")
+    address = (args.server or stored.latest).rstrip("/")
     token = stored.tokens.pop(address, None)
     if token is None:
         raise UsageError(f"you are not logged in to {address or 'any server'}")

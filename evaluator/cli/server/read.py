@@ -24,19 +24,19 @@ _FORMATS = {"csv": "csv", "markdown": "md", "latex": "tex", "bibtex": "bib"}
 """File name extensions of the formats that the server renders, by command-line option."""
 
 
-def benchmarks(given: argparse.Namespace) -> int:
-    server = connect(given.server, given.token_file, needs_token=False)
-    rows = _listed(server, "benchmarks/", search=given.search, task=given.task)
-    print(json.dumps(rows) if given.json else benchmark_table(rows))
+def benchmarks(args: argparse.Namespace) -> int:
+    server = connect(args.server, args.token_file, needs_token=False)
+    rows = _listed(server, "benchmarks/", search=args.search, task=args.task)
+    print(json.dumps(rows) if args.json else benchmark_table(rows))
     return DONE
 
 
-def teams(given: argparse.Namespace) -> int:
+def teams(args: argparse.Namespace) -> int:
     """List the user's teams, which `submit --team` accepts."""
-    rows = _listed(connect(given.server, given.token_file), "teams/")
+    rows = _listed(connect(args.server, args.token_file), "teams/")
     if not rows:
         say("you are in no team; one with your name is made when you first submit")
-    print(json.dumps(rows) if given.json else team_table(rows))
+    print(json.dumps(rows) if args.json else team_table(rows))
     return DONE
 
 
@@ -51,18 +51,18 @@ def _listed(server: Server, path: str, **query: str) -> list[dict[str, Any]]:
     return results
 
 
-def inputs(given: argparse.Namespace) -> int:
+def inputs(args: argparse.Namespace) -> int:
     """Download a split's public inputs. The file is written atomically."""
-    server = connect(given.server, given.token_file, needs_token=False)
-    split = given.split or _split_of(server, given.benchmark, given.phase)
-    output = Path(given.output or f"{Path(given.benchmark).name}-{Path(split).name}-inputs.jsonl")
-    if given.output is None and output.exists():
+    server = connect(args.server, args.token_file, needs_token=False)
+    split = args.split or _split_of(server, args.benchmark, args.phase)
+    output = Path(args.output or f"{Path(args.benchmark).name}-{Path(split).name}-inputs.jsonl")
+    if args.output is None and output.exists():
         raise UsageError(f"{shown(str(output))} exists already, expected --output FILE: where to write, or it may go")
     try:
         descriptor, name = tempfile.mkstemp(dir=output.parent)
         try:
             with os.fdopen(descriptor, "w+b") as file:
-                sha256 = server.fetch(f"benchmarks/{given.benchmark}/splits/{split}/inputs.jsonl", file)
+                sha256 = server.fetch(f"benchmarks/{args.benchmark}/splits/{split}/inputs.jsonl", file)
                 file.seek(0)
                 if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
                     raise UnavailableError("what arrived is not what was sent: its sha256 differs; try again")
@@ -90,30 +90,30 @@ def _split_of(server: Server, benchmark: str, phase: str | None) -> str:
     return split_by_phase[phase]
 
 
-def scores(given: argparse.Namespace) -> int:
+def scores(args: argparse.Namespace) -> int:
     """Print the scores of a submission; the exit status is that of `submit --wait`."""
-    server = connect(given.server, given.token_file)
-    submission = server.get(f"submissions/{quote(given.submission, safe='')}/")
-    if not submission["is_over"] and not given.wait:
+    server = connect(args.server, args.token_file)
+    submission = server.get(f"submissions/{quote(args.submission, safe='')}/")
+    if not submission["is_over"] and not args.wait:
         say(f"{submission['state']}: there are no scores yet; --wait follows it to its end")
         return NOT_YET
-    return submit.print_outcome(server, submission, wait=True, as_json=given.json)
+    return submit.print_outcome(server, submission, wait=True, as_json=args.json)
 
 
-def board(given: argparse.Namespace) -> int:
-    server = connect(given.server, given.token_file, needs_token=False)
-    path = f"benchmarks/{given.benchmark}/phases/{given.phase}/leaderboard"
+def board(args: argparse.Namespace) -> int:
+    server = connect(args.server, args.token_file, needs_token=False)
+    path = f"benchmarks/{args.benchmark}/phases/{args.phase}/leaderboard"
     names = ("measure", "slices", "sort", "track", "gold_version", "task_version")
-    query = {name: value for name in names if (value := getattr(given, name))}
-    if given.format in _FORMATS:
-        if given.format == "bibtex":
+    query = {name: value for name in names if (value := getattr(args, name))}
+    if args.format in _FORMATS:
+        if args.format == "bibtex":
             query = {name: query[name] for name in ("gold_version", "task_version") if name in query}
         sys.stdout.flush()
-        server.fetch(f"{path}.{_FORMATS[given.format]}", sys.stdout.buffer, query=query)
+        server.fetch(f"{path}.{_FORMATS[args.format]}", sys.stdout.buffer, query=query)
         sys.stdout.buffer.flush()
         return DONE
     leaderboard = _all_pages(server, f"{path}/", query)
-    print(json.dumps(leaderboard) if given.format == "json" else board_table(leaderboard))
+    print(json.dumps(leaderboard) if args.format == "json" else board_table(leaderboard))
     return DONE
 
 

@@ -18,49 +18,49 @@ from evaluator.cli.server.http import RefusedError, Server, UnavailableError
 from evaluator.cli.server.tokens import connect
 from evaluator.cli.tables import score_table
 from evaluator.errors import UsageError, printable, shown
-from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, OUR_FAULT
+from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERNAL_ERROR
 
 _JOINING = 1800.0  # seconds: the server joins and hashes up to ten gigabytes
 _CHECKING = 180.0
 
 
-def submit(given: argparse.Namespace) -> int:
+def submit(args: argparse.Namespace) -> int:
     """Run the command and return its exit status. Raises UsageError and SandboxError."""
-    if sum(what is not None for what in (given.predictions, given.image, given.reference)) != 1:
+    if sum(what is not None for what in (args.predictions, args.image, args.reference)) != 1:
         raise UsageError("expected one of: a predictions file, --image, --reference")
-    if given.resume and given.image is None:
+    if args.resume and args.image is None:
         raise UsageError("--resume goes on with an image: expected --image, as before")
-    server = connect(given.server, given.token_file)
+    server = connect(args.server, args.token_file)
     try:
-        submission = _sent(given, server)
+        submission = _sent(args, server)
         say(f"submitted: {submission['page']}")
-        return print_outcome(server, submission, wait=given.wait, as_json=given.json)
+        return print_outcome(server, submission, wait=args.wait, as_json=args.json)
     except RefusedError as error:
-        return refused(error, as_json=given.json)
+        return refused(error, as_json=args.json)
 
 
-def _sent(given: argparse.Namespace, server: Server) -> dict[str, Any]:
+def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
     """Send the submission and return it as the API represents it."""
-    metadata = {"system": given.system, "team": given.team, "track": given.track, "note": given.note}
-    phase = f"benchmarks/{given.benchmark}/phases/{given.phase}"
-    if given.reference is not None:
-        payload = {**metadata, "reference": given.reference}
-        return _send_once(given, server, lambda: server.post(f"{phase}/images/references/", payload))
-    if given.image is not None:
-        with _archive(given.image) as archive:
-            upload = _uploaded(given, server, archive)
+    metadata = {"system": args.system, "team": args.team, "track": args.track, "note": args.note}
+    phase = f"benchmarks/{args.benchmark}/phases/{args.phase}"
+    if args.reference is not None:
+        payload = {**metadata, "reference": args.reference}
+        return _send_once(args, server, lambda: server.post(f"{phase}/images/references/", payload))
+    if args.image is not None:
+        with _archive(args.image) as archive:
+            upload = _uploaded(args, server, archive)
         path = f"image-uploads/{upload}/submission/"
         try:
-            return _send_once(given, server, lambda: server.post(path, metadata, seconds=_JOINING))
+            return _send_once(args, server, lambda: server.post(path, metadata, seconds=_JOINING))
         except RefusedError as error:
             if error.code not in THEIRS:
                 say(f"the archive stays on the server for some days; to submit it then, add --resume {upload}")
             raise
-    with _opened(given.predictions) as file:
-        kind = "application/gzip" if given.predictions.endswith(".gz") else "application/x-ndjson"
-        query = {**{name: text for name, text in metadata.items() if text}, "name": Path(given.predictions).name}
+    with _opened(args.predictions) as file:
+        kind = "application/gzip" if args.predictions.endswith(".gz") else "application/x-ndjson"
+        query = {**{name: text for name, text in metadata.items() if text}, "name": Path(args.predictions).name}
         return _send_once(
-            given,
+            args,
             server,
             lambda: server.request(
                 "POST", f"{phase}/submissions/", query=query, body=file, content_type=kind, seconds=_CHECKING
@@ -68,13 +68,13 @@ def _sent(given: argparse.Namespace, server: Server) -> dict[str, Any]:
         )
 
 
-def _uploaded(given: argparse.Namespace, server: Server, archive: IO[bytes]) -> str:
+def _uploaded(args: argparse.Namespace, server: Server, archive: IO[bytes]) -> str:
     """Upload the archive completely and return the upload's id."""
-    if given.resume:
-        upload = uploading.resumed(server, archive, given.resume)
+    if args.resume:
+        upload = uploading.resumed(server, archive, args.resume)
     else:
-        name = Path(given.image).name
-        where = {"benchmark": given.benchmark, "phase": given.phase, "track": given.track, "team": given.team}
+        name = Path(args.image).name
+        where = {"benchmark": args.benchmark, "phase": args.phase, "track": args.track, "team": args.team}
         upload = uploading.begin(server, archive, name=name, **where)
     try:
         uploading.send(server, archive, upload)
@@ -84,13 +84,13 @@ def _uploaded(given: argparse.Namespace, server: Server, archive: IO[bytes]) -> 
     return upload
 
 
-def _send_once(given: argparse.Namespace, server: Server, send: Callable[[], Any]) -> dict[str, Any]:
+def _send_once(args: argparse.Namespace, server: Server, send: Callable[[], Any]) -> dict[str, Any]:
     """Send a submission at most once, since it uses quota. If the response is lost, check if the submission arrived."""
-    newest = _newest(given, server)
+    newest = _newest(args, server)
     try:
         submission: dict[str, Any] = send()
     except UnavailableError:
-        latest = _newest(given, server)
+        latest = _newest(args, server)
         if latest is None or (newest is not None and latest["id"] == newest["id"]):
             raise
         say("the connection broke, but the submission has arrived")
@@ -98,9 +98,9 @@ def _send_once(given: argparse.Namespace, server: Server, send: Callable[[], Any
     return submission
 
 
-def _newest(given: argparse.Namespace, server: Server) -> dict[str, Any] | None:
+def _newest(args: argparse.Namespace, server: Server) -> dict[str, Any] | None:
     """Return the latest submission of this system in this phase, or None."""
-    names = {name: getattr(given, name) for name in ("benchmark", "phase", "system", "team")}
+    names = {name: getattr(args, name) for name in ("benchmark", "phase", "system", "team")}
     rows: list[dict[str, Any]] = server.get("submissions/", **names, page_size="1")["results"]
     return rows[0] if rows else None
 
@@ -130,7 +130,7 @@ def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_
     )
     if submission["state"] == "rejected":
         return BAD_PREDICTIONS
-    return BAD_GOLD if submission["reason"] == "bad_gold" else OUR_FAULT
+    return BAD_GOLD if submission["reason"] == "bad_gold" else INTERNAL_ERROR
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def read() -> StoredTokens:
         raise UsageError(f"{shown(str(path))} is not as log-in writes it: delete it, and log in anew") from None
 
 
-def write(kept: StoredTokens) -> None:
+def write(tokens: StoredTokens) -> None:
     """Store the tokens atomically. Raises UsageError."""
     path = token_path()
     try:
@@ -53,7 +53,7 @@ def write(kept: StoredTokens) -> None:
         descriptor, name = tempfile.mkstemp(dir=path.parent)  # with mode 0600
         try:
             with os.fdopen(descriptor, "w") as file:
-                json.dump({"latest": kept.latest, "tokens": kept.tokens}, file)
+                json.dump({"latest": tokens.latest, "tokens": tokens.tokens}, file)
             Path(name).replace(path)
         except BaseException:
             Path(name).unlink(missing_ok=True)

@@ -94,7 +94,7 @@ def _trivial(request: AuditRequest) -> CheckResult:
     return {"trivial": [baseline.as_dict() for baseline in baselines]}, findings
 
 
-def _tells(request: AuditRequest) -> CheckResult:
+def _label_leaks(request: AuditRequest) -> CheckResult:
     split, public = request.split, request.context.public
     order = public.order if public is not None else list(range(len(split)))
     columns = public.columns if public is not None else split.columns
@@ -133,7 +133,7 @@ CHECKS: dict[str, Callable[[AuditRequest], CheckResult]] = {
     "overlaps": _overlaps,
     "cues": _cues,
     "trivial": _trivial,
-    "tells": _tells,
+    "tells": _label_leaks,
     "agreement": _agreement,
 }
 """Checks by name, in the order in which `report.assembled` joins their results."""

@@ -28,9 +28,9 @@ def audit(
     return assembled(parts), gravest_first(findings)
 
 
-def part(name: str, asked: AuditRequest) -> dict[str, Any]:
+def part(name: str, request: AuditRequest) -> dict[str, Any]:
     """Run one of PARTS and return {"keys": of the report, "findings": as dicts}, plain JSON values. It quotes gold."""
-    return _as_part(*CHECKS[name](asked))
+    return _as_part(*CHECKS[name](request))
 
 
 def assembled(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -49,11 +49,11 @@ def add_words(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def dropped_words(given: argparse.Namespace, bench: Workspace, texts: Sequence[str]) -> list[str]:
+def dropped_words(args: argparse.Namespace, bench: Workspace, texts: Sequence[str]) -> list[str]:
     """Return the unigrams to leave out, by the arguments of `add_words`."""
-    if given.drop is not None:
-        return str(given.drop).lower().split()
-    if given.drop_from is not None:
-        stream = bench.input("drop_from", given.drop_from)
-        texts = read_claims(stream, str(given.drop_from), text=given.text, label=given.label).texts
+    if args.drop is not None:
+        return str(args.drop).lower().split()
+    if args.drop_from is not None:
+        stream = bench.input("drop_from", args.drop_from)
+        texts = read_claims(stream, str(args.drop_from), text=args.text, label=args.label).texts
     return most_frequent(texts)

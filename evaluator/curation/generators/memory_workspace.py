@@ -13,7 +13,7 @@ from evaluator.curation.generators.workspace import Workspace
 from evaluator.errors import UsageError, shown
 
 
-class _Kept(io.BytesIO):
+class _MemoryFile(io.BytesIO):
     """A buffer whose bytes are still available after it is closed."""
 
     kept = b""
@@ -30,7 +30,7 @@ class MemoryWorkspace(Workspace):
     def __init__(self, files: Mapping[Path, BinaryIO]) -> None:
         self.keeps = True
         self._streams = dict(files)
-        self._made: dict[str, _Kept] = {}
+        self._made: dict[str, _MemoryFile] = {}
 
     def __enter__(self) -> MemoryWorkspace:
         return self
@@ -54,7 +54,7 @@ class MemoryWorkspace(Workspace):
         """Return a new buffer with this name. Raises ValueError if it exists."""
         if name in self._made:
             raise ValueError(f"{name} is there already")
-        self._made[name] = _Kept()
+        self._made[name] = _MemoryFile()
         return cast(BinaryIO, self._made[name])
 
     def outputs(self) -> dict[str, bytes]:

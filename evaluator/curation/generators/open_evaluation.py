@@ -9,7 +9,7 @@ from typing import Any
 from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.open_files import MENTIONS, TRIPLES, dictionary, opened_again, positive, watched
 from evaluator.curation.generators.workspace import Workspace
-from evaluator.curation.open_triples.evaluation_sets import SIZE, TOKENS, Eligible, EvaluationSample, draw_sample
+from evaluator.curation.open_triples.evaluation_sets import SIZE, TOKENS, Eligible, EvaluationSample, sample_triples
 from evaluator.curation.open_triples.triples import Dictionary, OpenTriple, read_blocks, to_line
 from evaluator.progress import Steps
 
@@ -31,7 +31,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     for block in read_blocks(watched(bench.input("triples", args.triples), steps), str(args.triples)):
         n_read += len(block.rows)
         eligible.add(block, mentions)
-    sample = draw_sample(eligible, args.size, seed=args.seed)
+    sample = sample_triples(eligible, args.size, seed=args.seed)
     triples = _read_sample(args.triples, sample, mentions, steps)
     files = {
         "test": (sample.test, True),

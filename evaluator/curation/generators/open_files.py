@@ -58,8 +58,8 @@ MENTIONS = Source(
 )
 
 
-def dictionary(given: argparse.Namespace, bench: Workspace) -> Dictionary:
+def dictionary(args: argparse.Namespace, bench: Workspace) -> Dictionary:
     """Return the dictionary of mentions; empty without --mentions. Raises GoldError."""
-    if given.mentions is None:
+    if args.mentions is None:
         return Dictionary()
-    return read_dictionary(bench.input("mentions", given.mentions), str(given.mentions))
+    return read_dictionary(bench.input("mentions", args.mentions), str(args.mentions))

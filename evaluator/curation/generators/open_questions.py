@@ -18,7 +18,7 @@ from evaluator.curation.open_triples.triples import OpenTriple, read_blocks, rea
 from evaluator.errors import UsageError, shown
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.progress import Steps
-from evaluator.tasks.link_prediction.layout import ASKED
+from evaluator.tasks.link_prediction.layout import QUERY_MARKER
 
 
 def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
@@ -31,7 +31,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     left_out = {}
     for name, path in zip(names, args.evaluation, strict=True):
         all_triples = read_triples(bench.input("evaluation", path), str(path), mentions)
-        evaluated[name] = [triple for triple in all_triples if ASKED not in {triple.subject, triple.object}]
+        evaluated[name] = [triple for triple in all_triples if QUERY_MARKER not in {triple.subject, triple.object}]
         left_out[name] = len(all_triples) - len(evaluated[name])
     known = Known()
     for triples in evaluated.values():
@@ -63,10 +63,10 @@ def _name(path: Path) -> str:
     return path.name.removesuffix(".gz").rpartition(".")[0] or path.name
 
 
-def _lines(asked: list[Question], seed: int) -> list[bytes]:
+def _lines(questions: list[Question], seed: int) -> list[bytes]:
     """Return the gold lines, sorted by id."""
-    names = ids(asked, seed=seed)
-    group = groups(asked)
+    names = ids(questions, seed=seed)
+    group = groups(questions)
     # A group is named by its first question's id, which reveals nothing beyond the gold.
     first: dict[int, str] = {}
     for identifier, number in sorted(zip(names, group, strict=True)):
@@ -82,7 +82,7 @@ def _lines(asked: list[Question], seed: int) -> list[bytes]:
                 "slices": {"side": question.side},
             }
         )
-        for identifier, question, number in sorted(zip(names, asked, group, strict=True), key=lambda item: item[0])
+        for identifier, question, number in sorted(zip(names, questions, group, strict=True), key=lambda item: item[0])
     ]
 
 

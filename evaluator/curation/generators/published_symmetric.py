@@ -16,7 +16,7 @@ from evaluator.curation.generators.symmetric import SALT
 from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.symmetric.build import MIN_SALT
 from evaluator.errors import GoldError, ProblemList, UsageError, shown
-from evaluator.tasks.fact_verification.symmetric import symmetric_faults
+from evaluator.tasks.fact_verification.symmetric import symmetric_problems
 from evaluator.text import count_noun
 
 _DIGITS = 16
@@ -36,7 +36,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
             problems.add(
                 number, "duplicate id", f"{shown(line['id'])} (first on line {first[line['id']]})", "each once"
             )
-    for index, fault in symmetric_faults(lines):
+    for index, fault in symmetric_problems(lines):
         # Every line of a file without problems is a record, so the index gives the line number.
         what = fault if index is None else f"group {shown(lines[index]['group'])}: {fault}"
         problems.add(None if index is None else index + 1, what)

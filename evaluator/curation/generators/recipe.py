@@ -21,26 +21,26 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "msgspec")
 _COMMON_ARGUMENTS = {"command", "generator", "output", "json", "seed"}
 
 
-def recipe(generator: Generator, given: argparse.Namespace, made: GeneratorResult, bench: Workspace) -> dict[str, Any]:
+def recipe(generator: Generator, args: argparse.Namespace, result: GeneratorResult, bench: Workspace) -> dict[str, Any]:
     """Return the recipe as plain JSON values. Reads inputs to their ends and closes outputs."""
     inputs, outputs = bench.files()
     return {
         "recipe": FORMAT,
         "generator": generator.name,
         "version": generator.version,
-        "seed": given.seed if generator.seeded else None,
-        "parameters": parameters(given),
+        "seed": args.seed if generator.seeded else None,
+        "parameters": parameters(args),
         "inputs": inputs,
         "outputs": outputs,
         "packages": packages(),
-        "report": made.report,
+        "report": result.report,
     }
 
 
-def parameters(given: argparse.Namespace) -> dict[str, Any]:
+def parameters(args: argparse.Namespace) -> dict[str, Any]:
     """Return the generator's own arguments, without paths; the value of a salt is not recorded."""
     recorded: dict[str, Any] = {}
-    for name, value in sorted(vars(given).items()):
+    for name, value in sorted(vars(args).items()):
         if name in _COMMON_ARGUMENTS or _is_path(value):
             continue
         recorded[name] = "not recorded" if isinstance(value, Secret) else value

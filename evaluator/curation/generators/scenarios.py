@@ -126,7 +126,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     from evaluator.curation.scenarios.functionality import functionality
     from evaluator.curation.scenarios.scenario import MatrixParams, Scenarios
 
-    cells = matrix.cells(args.transparency, args.homogeneity or [None], args.popularity)
+    cells = matrix.combinations(args.transparency, args.homogeneity or [None], args.popularity)
     warnings: list[str] = []
     triples = []
     for path in args.graph:

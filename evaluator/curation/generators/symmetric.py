@@ -17,7 +17,7 @@ from evaluator.curation.symmetric.build import MIN_SALT, Pair, quadruples
 from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.tasks.fact_verification.gold import read_gold
 from evaluator.tasks.fact_verification.layout import LABELS
-from evaluator.tasks.fact_verification.symmetric import symmetric_faults
+from evaluator.tasks.fact_verification.symmetric import symmetric_problems
 from evaluator.text import count_noun
 
 SALT = Parameter("salt", Kind.SECRET, "Salt", f"a secret of {MIN_SALT} characters or more, for the ids", required=True)
@@ -68,7 +68,7 @@ def _audit(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         for claim, evidence, label, group, slices in columns
     ]
     problems = ProblemList(str(args.gold), GoldError)
-    for index, fault in symmetric_faults(lines):
+    for index, fault in symmetric_problems(lines):
         # Every line of a file without problems is a record, so the index gives the line number.
         what = fault if index is None else f"group {shown(lines[index]['group'])}: {fault}"
         problems.add(None if index is None else index + 1, what)

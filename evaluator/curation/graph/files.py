@@ -20,7 +20,7 @@ LIMITS = ReadLimits(file_bytes=16 << 30, ratio=1000, lines=1 << 40)
 """Limits for a curator's own files: large, and trusted."""
 
 Types = dict[str, frozenset[str]]
-_CELLS = "subject, predicate and object, separated by tabs"
+_COLUMNS = "subject, predicate and object, separated by tabs"
 
 
 def read_triples(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> tuple[list[Triple], list[str]]:
@@ -32,10 +32,10 @@ def read_triples(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> tu
     for number, cells in rows(stream, problems, limits):
         n_lines += 1
         if len(cells) != 3:
-            problems.add(number, "not a triple", f"{len(cells)} cell{'s' * (len(cells) != 1)}", _CELLS)
+            problems.add(number, "not a triple", f"{len(cells)} cell{'s' * (len(cells) != 1)}", _COLUMNS)
         elif "" in cells:
             empty = ("subject", "predicate", "object")[cells.index("")]
-            problems.add(number, f"the {empty} is empty", "no name", _CELLS)
+            problems.add(number, f"the {empty} is empty", "no name", _COLUMNS)
         else:
             triples[Triple(*(names.setdefault(cell, cell) for cell in cells))] = None
     problems.raise_if_any()
@@ -113,7 +113,7 @@ def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -
                 break
             number += 1
             line = raw[:-1] if raw.endswith(b"\r") else raw
-            fault = _fault(line, number)
+            fault = _line_error(line, number)
             if fault is None:
                 try:
                     yield number, line.decode("utf-8").split("\t")
@@ -131,7 +131,7 @@ def _with_end(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield b""
 
 
-def _fault(line: bytes, number: int) -> LineError | None:
+def _line_error(line: bytes, number: int) -> LineError | None:
     if number == 1 and line.startswith(b"\xef\xbb\xbf"):
         return LineError("the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
     if not line.strip():

@@ -71,7 +71,7 @@ class EvaluationSample(NamedTuple):
     all: LineNumbers
 
 
-def draw_sample(eligible: Eligible, size: int = SIZE, *, seed: int) -> EvaluationSample:
+def sample_triples(eligible: Eligible, size: int = SIZE, *, seed: int) -> EvaluationSample:
     """Sample `size` triples for each of test, LINKED and ALL. Raises UsageError where there are too few."""
     if size < 1:
         raise UsageError(f"size is {size}, expected 1 at least")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from evaluator.curation.open_triples.triples import Dictionary, Mentions, OpenTriple, Row
-from evaluator.tasks.link_prediction.layout import ASKED
+from evaluator.tasks.link_prediction.layout import QUERY_MARKER
 
 Prefix = tuple[str, str, str]
 """A triple with ASKED for one end."""
@@ -58,7 +58,7 @@ class Known:
         self.learn(
             dictionary.triple(row)
             for row in rows
-            if (row[0], row[1], ASKED) in answers or (ASKED, row[1], row[2]) in answers
+            if (row[0], row[1], QUERY_MARKER) in answers or (QUERY_MARKER, row[1], row[2]) in answers
         )
 
 
@@ -74,13 +74,16 @@ class Question:
 
     @property
     def side(self) -> str:
-        return "head" if self.prefix[0] == ASKED else "tail"
+        return "head" if self.prefix[0] == QUERY_MARKER else "tail"
 
 
 def sides(triple: TripleLike) -> tuple[tuple[Prefix, Mentions], tuple[Prefix, Mentions]]:
     """Return (prefix, mentions of the end that is asked for) for both sides, tail first."""
     subjects, objects = triple.subjects or (triple.subject,), triple.objects or (triple.object,)
-    return ((triple.subject, triple.relation, ASKED), objects), ((ASKED, triple.relation, triple.object), subjects)
+    return ((triple.subject, triple.relation, QUERY_MARKER), objects), (
+        (QUERY_MARKER, triple.relation, triple.object),
+        subjects,
+    )
 
 
 def questions(triples: Sequence[TripleLike], known: Mapping[Prefix, Iterable[str]]) -> list[Question]:
@@ -100,7 +103,7 @@ def questions(triples: Sequence[TripleLike], known: Mapping[Prefix, Iterable[str
     return list(by_key.values())
 
 
-def groups(asked: Sequence[Question]) -> list[int]:
+def groups(questions: Sequence[Question]) -> list[int]:
     """Return a group number per question: questions connected by shared triples have the same.
 
     (a, k, ?) and (?, k, b) of one triple answer each other, so they are resampled and split together.
@@ -113,13 +116,13 @@ def groups(asked: Sequence[Question]) -> list[int]:
             index = parent[index]
         return index
 
-    for question in asked:
+    for question in questions:
         for index in question.triples[1:]:
             parent[find_root(index)] = find_root(question.triples[0])
-    return [find_root(question.triples[0]) for question in asked]
+    return [find_root(question.triples[0]) for question in questions]
 
 
-def ids(asked: Sequence[Question], *, seed: int) -> list[str]:
+def ids(questions: Sequence[Question], *, seed: int) -> list[str]:
     """Return an id of sixteen hexadecimal digits per question, a digest of its public content.
 
     Ids reveal neither which questions are of one triple nor the answers, even with the seed known. Questions with the
@@ -130,12 +133,14 @@ def ids(asked: Sequence[Question], *, seed: int) -> list[str]:
         text = json.dumps([seed, *parts], ensure_ascii=False).encode()
         return hashlib.blake2b(text, digest_size=8).hexdigest()
 
-    order = sorted(range(len(asked)), key=lambda index: digest(asked[index].prefix, sorted(asked[index].answers)))
+    order = sorted(
+        range(len(questions)), key=lambda index: digest(questions[index].prefix, sorted(questions[index].answers))
+    )
     n_seen: dict[Prefix, int] = {}
-    identifiers = [""] * len(asked)
+    identifiers = [""] * len(questions)
     for index in order:
-        nth = n_seen[asked[index].prefix] = n_seen.get(asked[index].prefix, 0) + 1
-        identifiers[index] = digest(asked[index].prefix, nth)
+        nth = n_seen[questions[index].prefix] = n_seen.get(questions[index].prefix, 0) + 1
+        identifiers[index] = digest(questions[index].prefix, nth)
     return identifiers
 
 

@@ -76,13 +76,13 @@ class Dictionary:
         return OpenTriple(row[0], row[1], row[2], subjects or self.others(row[0]), objects or self.others(row[2]))
 
 
-def _listed(own: str, cell: str) -> Mentions:
-    listed = [mention for mention in map(str.strip, cell.split(BETWEEN)) if mention]
+def _listed(own: str, text: str) -> Mentions:
+    listed = [mention for mention in map(str.strip, text.split(BETWEEN)) if mention]
     return tuple(dict.fromkeys([own, *listed])) if listed else ()
 
 
-def _names(cell: str) -> bool:
-    return any(map(str.strip, cell.split(BETWEEN)))
+def _names(text: str) -> bool:
+    return any(map(str.strip, text.split(BETWEEN)))
 
 
 def to_line(triple: OpenTriple, *, entities: bool) -> str:
@@ -144,5 +144,5 @@ def _is_right(row: Row, number: int, problems: ProblemList) -> bool:
     return True
 
 
-def _columns(cells: Row) -> str:
-    return "1 column" if len(cells) == 1 else f"{len(cells)} columns"
+def _columns(row: Row) -> str:
+    return "1 column" if len(row) == 1 else f"{len(row)} columns"

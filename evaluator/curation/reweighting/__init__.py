@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from evaluator.curation.reweighting import lbfgs, newton
-from evaluator.curation.reweighting.problem import Labels, Numbers, Problem
+from evaluator.curation.reweighting.problem import Labels, Numbers, ReweightingProblem
 from evaluator.curation.text_stats.cues import MIN_FREQUENCY
 from evaluator.errors import UsageError
 from evaluator.progress import Steps
@@ -50,7 +50,9 @@ def presence_of(
 
 def objective(presence: Any, labels: Sequence[str], alpha: Numbers, penalty: float) -> float:
     """Return the objective, sum_j max_c b_j^c + penalty ||alpha||_2."""
-    return Problem(_checked(presence, labels), _coded(labels), penalty).objective(np.asarray(alpha, dtype=np.float64))
+    return ReweightingProblem(_checked(presence, labels), _coded(labels), penalty).objective(
+        np.asarray(alpha, dtype=np.float64)
+    )
 
 
 def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int = 0) -> Reweighting:
@@ -72,7 +74,7 @@ def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int 
     constant = float(presence.shape[1] - len(ngrams))
     if not len(ngrams):
         return Reweighting(alpha, [constant])
-    problem = Problem(presence[claims][:, ngrams], coded[claims], penalty)
+    problem = ReweightingProblem(presence[claims][:, ngrams], coded[claims], penalty)
     best = _Best(problem)
     if len(claims) <= newton.MAX_CLAIMS:
         newton.solve(problem, seed, best.hear)
@@ -86,7 +88,7 @@ def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int 
 class _Best:
     """The best alpha by the true objective, which may rise while a smooth objective falls."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ReweightingProblem) -> None:
         self.problem = problem
         self.alpha = np.zeros(problem.n_claims)
         self.objectives = [problem.objective(self.alpha)]

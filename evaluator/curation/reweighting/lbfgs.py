@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.optimize import minimize
 
-from evaluator.curation.reweighting.problem import Numbers, Problem
+from evaluator.curation.reweighting.problem import Numbers, ReweightingProblem
 
 TAUS = (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
 STEPS_EACH = 120
 
 
-def solve(problem: Problem, hear: Callable[[Numbers], None], step: Callable[[], None]) -> None:
+def solve(problem: ReweightingProblem, hear: Callable[[Numbers], None], step: Callable[[], None]) -> None:
     """Call `hear` with the alpha at the end of each level, and `step` after each iteration."""
     alpha = np.zeros(problem.n_claims)
     for tau in TAUS:
@@ -22,7 +22,9 @@ def solve(problem: Problem, hear: Callable[[Numbers], None], step: Callable[[], 
         hear(np.where(alpha < tau / 10, 0.0, alpha))
 
 
-def follow(problem: Problem, alpha: Numbers, taus: Sequence[float], step: Callable[[], None] = lambda: None) -> Numbers:
+def follow(
+    problem: ReweightingProblem, alpha: Numbers, taus: Sequence[float], step: Callable[[], None] = lambda: None
+) -> Numbers:
     """Return the alpha reached by minimising the smooth objectives of these taus, one after the other."""
     for tau in taus:
         result = minimize(

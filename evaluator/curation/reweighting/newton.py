@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from evaluator.curation.reweighting import lbfgs
-from evaluator.curation.reweighting.problem import Numbers, Problem
+from evaluator.curation.reweighting.problem import Numbers, ReweightingProblem
 from evaluator.progress import Steps
 
 MAX_CLAIMS = 300
@@ -28,7 +28,7 @@ _ZERO = 1e-8
 Hear = Callable[[Numbers], None]
 
 
-def solve(problem: Problem, seed: int, hear: Hear) -> None:
+def solve(problem: ReweightingProblem, seed: int, hear: Hear) -> None:
     """Call `hear` with every alpha on the paths; the best of them by the true objective is the solution."""
     random = np.random.default_rng([seed, problem.n_claims])
     start = lbfgs.follow(problem, np.zeros(problem.n_claims), _COARSE)
@@ -53,7 +53,7 @@ def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
     return near
 
 
-def _quick(problem: Problem, alpha: Numbers, tau: float, best: float, hear: Hear) -> Numbers:
+def _quick(problem: ReweightingProblem, alpha: Numbers, tau: float, best: float, hear: Hear) -> Numbers:
     """Return the minimum on a path that cools in few levels; abandon it where it cannot end below `best`."""
     alpha = _descend(problem, lbfgs.follow(problem, alpha, (tau,)), _QUICK)
     most_above = _QUICK * problem.n_ngrams * float(np.log(problem.n_classes))
@@ -62,7 +62,9 @@ def _quick(problem: Problem, alpha: Numbers, tau: float, best: float, hear: Hear
     return _follow(problem, alpha, _QUICK / 6, 6.0, hear, last=_QUICK_LAST)
 
 
-def _follow(problem: Problem, alpha: Numbers, tau: float, factor: float, hear: Hear, *, last: float = _LAST) -> Numbers:
+def _follow(
+    problem: ReweightingProblem, alpha: Numbers, tau: float, factor: float, hear: Hear, *, last: float = _LAST
+) -> Numbers:
     """Follow the smooth minima from tau down to `last`, and return the final one."""
     while True:
         alpha = _descend(problem, alpha, tau)
@@ -73,7 +75,7 @@ def _follow(problem: Problem, alpha: Numbers, tau: float, factor: float, hear: H
         tau = max(tau / factor, last)
 
 
-def _descend(problem: Problem, alpha: Numbers, tau: float) -> Numbers:
+def _descend(problem: ReweightingProblem, alpha: Numbers, tau: float) -> Numbers:
     """Minimise the smooth objective by projected Newton steps (Bertsekas 1982)."""
     for _ in range(_STEPS):
         value, gradient = problem.smooth(alpha, tau)
@@ -106,7 +108,7 @@ def _newton_step(curvature: Numbers, gradient: Numbers) -> Numbers:
 
 
 def _search(
-    problem: Problem, alpha: Numbers, step: Numbers, *, gradient: Numbers, value: float, tau: float
+    problem: ReweightingProblem, alpha: Numbers, step: Numbers, *, gradient: Numbers, value: float, tau: float
 ) -> tuple[Numbers | None, float]:
     """Return the first of ever shorter steps with sufficient decrease and its value, or (None, value)."""
     size = 1.0

@@ -31,7 +31,7 @@ class _Smooth:
     value: float
 
 
-class Problem:
+class ReweightingProblem:
     """presence: claims x n-grams, 1 where the claim contains the n-gram; labels: each claim's class, from 0.
 
     Every n-gram occurs in some claim.

@@ -16,7 +16,7 @@ from evaluator.progress import Steps
 ClaimsByScenario = list[tuple[ScenarioParams, list[Claim]]]
 
 
-def cells(
+def combinations(
     transparencies: Sequence[str], homogeneities: Sequence[str | None], popularities: Sequence[str]
 ) -> list[ScenarioParams]:
     """Return every combination. Raises UsageError for a repeated value, or one that is not a share."""
@@ -27,16 +27,16 @@ def cells(
     return [ScenarioParams(t, h, p) for p, h, t in product(popularities, homogeneities, transparencies)]
 
 
-def matrix(scenarios: Scenarios, wanted: Sequence[ScenarioParams], *, once: bool = False) -> ClaimsByScenario:
+def matrix(scenarios: Scenarios, requested: Sequence[ScenarioParams], *, once: bool = False) -> ClaimsByScenario:
     """Return the claims of each scenario, in order. Raises UsageError that names every impossible scenario.
 
     once: no scenario repeats a pair of an earlier one, so each then depends on those before it too.
     """
     made: dict[ScenarioParams, list[Claim]] = {}
     errors = []
-    progress = Steps(len(wanted))
+    progress = Steps(len(requested))
     # The lowest transparency needs the most plausible claims; the others take the first of these.
-    for cell in sorted(wanted, key=lambda cell: exact("transparency", cell.transparency)):
+    for cell in sorted(requested, key=lambda cell: exact("transparency", cell.transparency)):
         try:
             made[cell] = scenarios.claims(cell)
             if once:
@@ -46,15 +46,15 @@ def matrix(scenarios: Scenarios, wanted: Sequence[ScenarioParams], *, once: bool
         progress.add(1)
     if errors:
         raise UsageError("\n".join(dict.fromkeys(errors)))
-    return [(cell, made[cell]) for cell in wanted]
+    return [(cell, made[cell]) for cell in requested]
 
 
-def name(cell: ScenarioParams, scenarios: Scenarios) -> str:
+def name(params: ScenarioParams, scenarios: Scenarios) -> str:
     """Return the name used in published files: `c0.5 h1.0 s300 r1.0 random`; without h if homogeneity is None."""
-    homogeneity = [] if cell.homogeneity is None else [f"h{decimal(cell.homogeneity)}"]
+    homogeneity = [] if params.homogeneity is None else [f"h{decimal(params.homogeneity)}"]
     settings = scenarios.wanted
-    parts = [f"c{decimal(cell.transparency)}", *homogeneity, f"s{settings.size}", f"r{decimal(settings.ratio)}"]
-    return " ".join([*parts, cell.popularity.replace("non-", "no")])
+    parts = [f"c{decimal(params.transparency)}", *homogeneity, f"s{settings.size}", f"r{decimal(settings.ratio)}"]
+    return " ".join([*parts, params.popularity.replace("non-", "no")])
 
 
 def decimal(number: Number) -> str:
@@ -64,7 +64,7 @@ def decimal(number: Number) -> str:
     return text if isinstance(number, Fraction) else f"{int(whole)}.{decimals.rstrip('0') or '0'}"
 
 
-def matrix_statistics(scenarios: Scenarios, cell: ScenarioParams, claims: Sequence[Claim]) -> dict[str, Any]:
+def matrix_statistics(scenarios: Scenarios, params: ScenarioParams, claims: Sequence[Claim]) -> dict[str, Any]:
     """Return the statistics of a scenario as plain JSON values."""
     graph = scenarios.graph
     true = [claim for claim in claims if claim.label]
@@ -75,19 +75,19 @@ def matrix_statistics(scenarios: Scenarios, cell: ScenarioParams, claims: Sequen
     outside = sum(claim.subject not in subjects or claim.object not in objects for claim in unrelated)
     outside += sum(claim.source not in sample for claim in false if claim.source is not None)
     statistics: dict[str, Any] = {
-        "scenario": name(cell, scenarios),
+        "scenario": name(params, scenarios),
         "true": len(true),
         "false": len(false),
         "plausible": len(false) - len(unrelated),
-        "plausible_wanted": ambiguous(exact("transparency", cell.transparency), len(false)),
+        "plausible_wanted": ambiguous(exact("transparency", params.transparency), len(false)),
         "unrelated": len(unrelated),
         "false_from_facts_beside_the_true_claims": outside,
         "mean_degree_of_true_subjects": _mean([int(graph.degrees[graph.number[c.subject]]) for c in true]),
         "mean_degree_of_true_objects": _mean([int(graph.degrees[graph.number[c.object]]) for c in true]),
     }
-    if cell.homogeneity is not None:
-        n_from_largest = from_largest(exact("homogeneity", cell.homogeneity), len(true))
-        sizes = Counter(number for _, _, number in scenarios.clustered(cell.popularity))
+    if params.homogeneity is not None:
+        n_from_largest = from_largest(exact("homogeneity", params.homogeneity), len(true))
+        sizes = Counter(number for _, _, number in scenarios.clustered(params.popularity))
         statistics |= {
             "from_largest_clusters": n_from_largest,
             "clusters_of_true": len({claim.cluster for claim in true}),
@@ -98,9 +98,9 @@ def matrix_statistics(scenarios: Scenarios, cell: ScenarioParams, claims: Sequen
     return statistics
 
 
-def recurrence(made: ClaimsByScenario) -> float:
+def recurrence(by_scenario: ClaimsByScenario) -> float:
     """Return the AUROC of a pair's number of occurrences in all scenarios: .5 if it does not predict the label."""
-    all_claims = [claim for _, claims in made for claim in claims]
+    all_claims = [claim for _, claims in by_scenario for claim in claims]
     times = Counter((claim.subject, claim.object) for claim in all_claims)
     seen = Counter((times[claim.subject, claim.object], claim.label) for claim in all_claims)
     true = {count: n for (count, label), n in seen.items() if label}

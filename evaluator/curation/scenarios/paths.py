@@ -46,8 +46,8 @@ class Paths:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def __getitem__(self, place: int) -> Path:
-        number, codes = int(self._numbers[place]), []
+    def __getitem__(self, index: int) -> Path:
+        number, codes = int(self._numbers[index]), []
         while number:
             number, digit = divmod(number, self._base)
             codes.append(digit - 1)

@@ -69,23 +69,23 @@ class Scenarios:
         self,
         graph: Graph,
         predicate: str,
-        wanted: MatrixParams,
+        params: MatrixParams,
         *,
         types: Mapping[str, Collection[str]],
         vectors: Callable[[], Numbers],
         avoid: Collection[tuple[str, str]] = (),
     ) -> None:
-        self.graph, self.predicate, self.wanted = graph, predicate, wanted
+        self.graph, self.predicate, self.wanted = graph, predicate, params
         if predicate not in graph.predicate_number:
             raise UsageError(f"the relation is {shown(predicate)}, expected one of the graph's: {_some(graph)}")
-        if wanted.plausible not in SOURCES:
-            raise UsageError(f"false claims are from {shown(wanted.plausible)}, expected {' or '.join(SOURCES)}")
-        self.n_positives, self.n_negatives = positives_and_negatives(wanted.size, wanted.ratio)
+        if params.plausible not in SOURCES:
+            raise UsageError(f"false claims are from {shown(params.plausible)}, expected {' or '.join(SOURCES)}")
+        self.n_positives, self.n_negatives = positives_and_negatives(params.size, params.ratio)
         self.facts = graph.facts(predicate)
         self._vectors = vectors
         number = graph.number
         self._avoid = {(number[s], number[o]) for s, o in avoid if s in number and o in number}
-        self._source: Source = SOURCES[wanted.plausible](graph, predicate, Types(graph.entities, types), wanted.seed)
+        self._source: Source = SOURCES[params.plausible](graph, predicate, Types(graph.entities, types), params.seed)
         self._orders: dict[str, Ints] = {}
         self._clusters: dict[bytes, dict[Pair, int]] = {}
         self._found: dict[tuple[str, str | None], list[tuple[Plausible, Pair]]] = {}
@@ -102,20 +102,20 @@ class Scenarios:
         """Popularity of each fact."""
         return popularity(self.graph, self.facts)
 
-    def claims(self, cell: ScenarioParams) -> list[Claim]:
+    def claims(self, params: ScenarioParams) -> list[Claim]:
         """Return the scenario's claims, true ones first. Raises UsageError where the graph has too few."""
-        share = exact("transparency", cell.transparency)
-        positives = self.positives(cell)
-        clusters = self._clusters_of(cell) if cell.homogeneity is not None else {}
+        share = exact("transparency", params.transparency)
+        positives = self.positives(params)
+        clusters = self._clusters_of(params) if params.homogeneity is not None else {}
         n_plausible = ambiguous(share, self.n_negatives)
-        plausible = self._plausible(cell, positives, n_plausible)
+        plausible = self._plausible(params, positives, n_plausible)
         used = {*self._avoid, *self._used, *(candidate.pair for candidate, _ in plausible)}
-        rng = random_stream(self.wanted.seed, "unrelated", self.predicate, cell.popularity, cell.homogeneity)
+        rng = random_stream(self.wanted.seed, "unrelated", self.predicate, params.popularity, params.homogeneity)
         n_rest = self.n_negatives - n_plausible
-        rest = unrelated(self.graph, self._batches(cell, positives), n_rest, rng, used)
+        rest = unrelated(self.graph, self._batches(params, positives), n_rest, rng, used)
         if len(rest) < n_rest:
             raise UsageError(
-                f"transparency {cell.transparency}: {len(rest)} pairs of subjects and objects of "
+                f"transparency {params.transparency}: {len(rest)} pairs of subjects and objects of "
                 f"{shown(self.predicate)} are unlinked, expected {n_rest} for false claims"
             )
         name = self.graph.entities
@@ -125,23 +125,23 @@ class Scenarios:
             *(Claim(name[s], name[o], False, "unrelated") for s, o in rest),
         ]
 
-    def positives(self, cell: ScenarioParams) -> list[Pair]:
+    def positives(self, params: ScenarioParams) -> list[Pair]:
         """Return the pairs of the true claims. Raises UsageError where the graph has too few."""
-        free = [pair for pair in _pairs(self.facts[self._order(cell.popularity)]) if pair not in self._used]
+        free = [pair for pair in _pairs(self.facts[self._order(params.popularity)]) if pair not in self._used]
         if len(free) < self.n_positives:
             raise UsageError(
                 f"the graph has {len(free)} facts of {shown(self.predicate)} to ask for, expected at least "
                 f"{self.n_positives}"
             )
-        if cell.homogeneity is None:
+        if params.homogeneity is None:
             return free[: self.n_positives]
-        n_from_largest = from_largest(exact("homogeneity", cell.homogeneity), self.n_positives)
-        clusters = self._clusters_of(cell)
+        n_from_largest = from_largest(exact("homogeneity", params.homogeneity), self.n_positives)
+        clusters = self._clusters_of(params)
         pairs = [pair for pair in free if pair in clusters]
         try:
             indices = select([clusters[pair] for pair in pairs], self.n_positives, n_from_largest)
         except UsageError as error:
-            raise UsageError(f"homogeneity {cell.homogeneity}: {error}") from None
+            raise UsageError(f"homogeneity {params.homogeneity}: {error}") from None
         return [pairs[index] for index in indices]
 
     def named(self, facts: Ints) -> list[tuple[str, str]]:
@@ -164,10 +164,10 @@ class Scenarios:
             self._orders[flavour] = order[np.array(free, dtype=np.bool_)]
         return self._orders[flavour]
 
-    def _clusters_of(self, cell: ScenarioParams) -> dict[Pair, int]:
+    def _clusters_of(self, params: ScenarioParams) -> dict[Pair, int]:
         """Return the cluster of each fact in the scenario's pool."""
         pool = max(self.wanted.pool, self.n_positives)
-        indices = self._order(cell.popularity)[:pool].copy()
+        indices = self._order(params.popularity)[:pool].copy()
         indices.sort()
         key = indices.tobytes()
         if key not in self._clusters:
@@ -176,26 +176,26 @@ class Scenarios:
             self._clusters[key] = dict(zip(_pairs(facts), labels, strict=True))
         return self._clusters[key]
 
-    def _plausible(self, cell: ScenarioParams, positives: list[Pair], n: int) -> list[tuple[Plausible, Pair]]:
+    def _plausible(self, params: ScenarioParams, positives: list[Pair], n: int) -> list[tuple[Plausible, Pair]]:
         """Return the first n plausible pairs: those of a higher transparency are a subset of those of a lower one."""
         if not n:
             return []
-        key = cell.popularity, cell.homogeneity
+        key = params.popularity, params.homogeneity
         if len(self._found.get(key, ())) < n:
-            self._found[key] = collect(self._source, self._batches(cell, positives), n, self._avoid | self._used)
+            self._found[key] = collect(self._source, self._batches(params, positives), n, self._avoid | self._used)
         candidates = self._found[key]
         if len(candidates) < n:
             raise UsageError(
-                f"transparency {cell.transparency}: {len(candidates)} plausible false claims are there, from all "
+                f"transparency {params.transparency}: {len(candidates)} plausible false claims are there, from all "
                 f"{len(self.facts)} facts of {shown(self.predicate)}; expected {n}"
             )
         return candidates[:n]
 
-    def _batches(self, cell: ScenarioParams, positives: list[Pair]) -> Iterator[list[Pair]]:
+    def _batches(self, params: ScenarioParams, positives: list[Pair]) -> Iterator[list[Pair]]:
         """Yield the true claims, then the other facts in batches of equal size, for when the former are not enough."""
         yield positives
         sample = set(positives)
-        rest = [pair for pair in _pairs(self.facts[self._order(cell.popularity)]) if pair not in sample]
+        rest = [pair for pair in _pairs(self.facts[self._order(params.popularity)]) if pair not in sample]
         for first in range(0, len(rest), self.n_positives):
             yield rest[first : first + self.n_positives]
 

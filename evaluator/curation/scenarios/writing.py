@@ -19,21 +19,21 @@ COLUMNS = ("Subject", "Object", "Relation", "Label", "Origin_Relation", "Cluster
 Open = Callable[[str], BinaryIO]
 
 
-def write(made: ClaimsByScenario, scenarios: Scenarios, open_: Open, *, salt: str, kind: str = "test") -> None:
+def write(by_scenario: ClaimsByScenario, scenarios: Scenarios, open_: Open, *, salt: str, kind: str = "test") -> None:
     """Write gold.jsonl and origins.jsonl; with clusters also clusters.tsv and files in the published layout.
 
     salt: of ids and groups. kind: "test" or "train", the prefix of file names in the published layout.
     """
     key = hashlib.sha256(f"{salt}\t{scenarios.wanted.seed}".encode()).digest()
     lines = sorted(
-        (_line(claim, cell, scenarios, key) for cell, claims in made for claim in claims),
+        (_line(claim, cell, scenarios, key) for cell, claims in by_scenario for claim in claims),
         key=lambda line: str(line[0]["id"]),
     )
     with open_("gold.jsonl") as gold, open_("origins.jsonl") as origins:
         for gold_line, origin in lines:
             gold.write(_json(gold_line))
             origins.write(_json(origin))
-    clustered = [(cell, claims) for cell, claims in made if cell.homogeneity is not None]
+    clustered = [(cell, claims) for cell, claims in by_scenario if cell.homogeneity is not None]
     for cell, claims in clustered:
         with open_(f"{kind}_{name(cell, scenarios).replace(' ', '_')}_scenario.tsv") as file:
             file.write(_row(COLUMNS))
@@ -45,9 +45,9 @@ def write(made: ClaimsByScenario, scenarios: Scenarios, open_: Open, *, salt: st
                 file.writelines(_row((flavour, *row)) for row in scenarios.clustered(flavour))
 
 
-def write_graph(made: ClaimsByScenario, graph: Graph, predicate: str, open_: Open) -> None:
+def write_graph(by_scenario: ClaimsByScenario, graph: Graph, predicate: str, open_: Open) -> None:
     """Write graph.tsv: the graph without the true claims of any scenario."""
-    hidden = {(claim.subject, claim.object) for _, claims in made for claim in claims if claim.label}
+    hidden = {(claim.subject, claim.object) for _, claims in by_scenario for claim in claims if claim.label}
     ends, predicates = graph.entities, graph.predicates
     rows = zip(graph.subjects.tolist(), graph.predicates_of.tolist(), graph.objects.tolist(), strict=True)
     with open_("graph.tsv") as file:
@@ -57,14 +57,14 @@ def write_graph(made: ClaimsByScenario, graph: Graph, predicate: str, open_: Ope
 
 
 def _line(
-    claim: Claim, cell: ScenarioParams, scenarios: Scenarios, key: bytes
+    claim: Claim, params: ScenarioParams, scenarios: Scenarios, key: bytes
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a claim's gold line and its origin. Neither id nor group depends on the label."""
-    scenario, predicate = name(cell, scenarios), scenarios.predicate
-    slices: dict[str, Any] = {"relation": predicate, "transparency": float(cell.transparency)}
-    if cell.homogeneity is not None:
-        slices["homogeneity"] = float(cell.homogeneity)
-    slices |= {"popularity": cell.popularity, "scenario": scenario}
+    scenario, predicate = name(params, scenarios), scenarios.predicate
+    slices: dict[str, Any] = {"relation": predicate, "transparency": float(params.transparency)}
+    if params.homogeneity is not None:
+        slices["homogeneity"] = float(params.homogeneity)
+    slices |= {"popularity": params.popularity, "scenario": scenario}
     triple = claim.subject, predicate, claim.object
     gold = {
         "id": _salted(key, scenario, *triple),
@@ -98,5 +98,5 @@ def _json(value: dict[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode() + b"\n"
 
 
-def _row(cells: tuple[str, ...]) -> bytes:
-    return "\t".join(cells).encode() + b"\n"
+def _row(texts: tuple[str, ...]) -> bytes:
+    return "\t".join(texts).encode() + b"\n"

@@ -62,8 +62,8 @@ class _Table:
         for index, (row_index, column) in enumerate(cycle):
             self.cells[row_index][column] += steps[0] if index % 2 == 0 else -steps[0]
 
-    def _rest(self, cell: Entry) -> int:
-        return self.cells[cell[0]][cell[1]] % self.unit
+    def _rest(self, entry: Entry) -> int:
+        return self.cells[entry[0]][entry[1]] % self.unit
 
     def _farther(self, cycle: Sequence[Entry], step: int) -> int:
         """Return the increase of the squared distance from the shares."""

@@ -22,7 +22,7 @@ class PublicPrivateSplit(NamedTuple):
 
 
 def split_public_private(
-    groups: Iterable[Id], *, seed: int, share: Fraction | float | str = 0.5, kept: PublicPrivateSplit | None = None
+    groups: Iterable[Id], *, seed: int, share: Fraction | float | str = 0.5, previous: PublicPrivateSplit | None = None
 ) -> PublicPrivateSplit:
     """Split groups at random: a `share` of them, rounded half up and at least one on either side, is public.
 
@@ -40,8 +40,8 @@ def split_public_private(
     all_groups = frozenset(groups)
     if len(all_groups) < 2:
         raise UsageError(f"halves need two groups at least, found {len(all_groups)}")
-    public = all_groups & kept.public if kept else frozenset()
-    private = all_groups & kept.private if kept else frozenset()
+    public = all_groups & previous.public if previous else frozenset()
+    private = all_groups & previous.private if previous else frozenset()
     if both := public & private:
         raise UsageError(f"group {shown(next(iter(both)))} stands on both sides of the kept halves, expected one")
     target = min(max(int(fraction * len(all_groups) + Fraction(1, 2)), 1), len(all_groups) - 1)

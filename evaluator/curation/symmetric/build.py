@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from evaluator.errors import GoldError, Problem, ProblemList, UsageError, shown
 from evaluator.jsonl.ids import Id
-from evaluator.tasks.fact_verification.symmetric import symmetric_faults
+from evaluator.tasks.fact_verification.symmetric import symmetric_problems
 
 CONTRARY = {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}
 MIN_SALT = 8
@@ -108,7 +108,7 @@ def _members(original: Pair, contrary: Pair, group: str, salt: str) -> list[dict
 def _check(lines: list[dict[str, Any]], sources: Mapping[str, Pair], file: str) -> None:
     """Run the checks for publishing, with groups named by the curator's ids; also find questions with two answers."""
     problems = ProblemList(file, GoldError)
-    for index, fault in symmetric_faults(lines):
+    for index, fault in symmetric_problems(lines):
         source = sources[lines[index]["group"]] if index is not None else None
         problems.add(
             source.line if source else None, fault if source is None else f"the pairs of {shown(source.id)}: {fault}"

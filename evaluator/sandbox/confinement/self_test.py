@@ -77,9 +77,9 @@ def _is_open(descriptor: int) -> bool:
     return True
 
 
-def check(layers: Layers, kept: HostDescriptors) -> None:
+def check(layers: Layers, descriptors: HostDescriptors) -> None:
     """Raise SandboxError, with what is missing and what to do, unless a job has the required layers."""
-    forker = Forker({SELF_TEST: attempt_everything}, layers, kept)
+    forker = Forker({SELF_TEST: attempt_everything}, layers, descriptors)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     report_read, report_write = os.pipe2(os.O_CLOEXEC)
     try:

@@ -17,8 +17,8 @@ _SHARED_MEMORY_BYTES = 64 << 20
 _TMP_INODES = 100_000
 # The volume holder needs almost nothing. The limits leave room for the runtime's start, whose threads count too: with
 # one process allowed, runc failed occasionally ("cannot start a stopped process").
-_KEEPER_MEMORY_BYTES = 64 << 20
-_KEEPER_PROCESSES = 64
+_VOLUME_HOLDER_MEMORY_BYTES = 64 << 20
+_VOLUME_HOLDER_PROCESSES = 64
 
 
 def output_volume(output_bytes: int, output_files: int) -> dict[str, str]:
@@ -81,9 +81,9 @@ def volume_holder(
 ) -> dict[str, Any]:
     """Return the settings of the volume holder: a tmpfs exists only while a running container mounts it."""
     host = _confined("", architecture) | {
-        "Memory": _KEEPER_MEMORY_BYTES,
-        "MemorySwap": _KEEPER_MEMORY_BYTES,
-        "PidsLimit": _KEEPER_PROCESSES,
+        "Memory": _VOLUME_HOLDER_MEMORY_BYTES,
+        "MemorySwap": _VOLUME_HOLDER_MEMORY_BYTES,
+        "PidsLimit": _VOLUME_HOLDER_PROCESSES,
         "LogConfig": {"Type": "none", "Config": {}},
         "Mounts": [
             *(_mount(target, name) for target, name in folders.items()),

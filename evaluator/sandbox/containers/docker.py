@@ -93,13 +93,13 @@ class DockerSandbox:
         belongings = Resources(
             self._engine,
             job,
-            keeper=keeper,
+            volume_holder=keeper,
             instance=self.instance,
             runtime=self.runtime,
             architecture=self.architecture,
             image_labels=settings.get("Labels") or {},
         )
-        run = Run(self._engine, job, belongings=belongings, layers=layers, probe=self._is_well)
+        run = Run(self._engine, job, resources=belongings, layers=layers, probe=self._is_well)
         try:
             result = run.follow(keep_going)
         except EngineError:
@@ -127,12 +127,12 @@ class DockerSandbox:
         return engine_images.forget(self._engine, image)
 
     def reap(
-        self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), settle_seconds: float = 60.0
+        self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), min_age_seconds: float = 60.0
     ) -> list[str]:
         """Implement `system_contract.SystemSandbox.reap`. settle_seconds: may be 0 at a start, when no worker of this
         instance runs, and if `keep` is a function that knows every execution before it begins.
         """
-        removed = reaper.reap(self._engine, self.instance, keep, settle_seconds)
+        removed = reaper.reap(self._engine, self.instance, keep, min_age_seconds)
         for item in removed:
             _log.warning("removed what a dead worker left: %s", item)
         return removed

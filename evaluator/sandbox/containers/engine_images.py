@@ -36,20 +36,20 @@ def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -
     return LoadedImage(id=ids[0], size=_size(image))
 
 
-def pull(engine: Engine, wanted: Reference, *, limits: ImageLimits, architecture: str) -> LoadedImage:
+def pull(engine: Engine, reference: Reference, *, limits: ImageLimits, architecture: str) -> LoadedImage:
     """Implement `SystemSandbox.pull` for an allowed reference. An image that may not be run is removed again."""
-    _fetch(engine, wanted, limits.archive_bytes)
-    image = inspect_image(engine, str(wanted))
+    _fetch(engine, reference, limits.archive_bytes)
+    image = inspect_image(engine, str(reference))
     loaded = LoadedImage(id=str(image["Id"]), size=_size(image))
     try:
         if loaded.size > limits.unpacked_bytes:
-            raise TooLargeError(f"{wanted} has {loaded.size} bytes, expected {limits.unpacked_bytes}")
+            raise TooLargeError(f"{reference} has {loaded.size} bytes, expected {limits.unpacked_bytes}")
         check_platform(str(image.get("Os")), str(image.get("Architecture")), architecture)
         check_layers(len(_layers(image)), limits.layers)
         check_settings(image.get("Config") or {})
     except Exception:
         with contextlib.suppress(SandboxError):  # the original error is the one to report
-            engine.remove_image(str(wanted))
+            engine.remove_image(str(reference))
         raise
     return loaded
 
@@ -67,19 +67,19 @@ def forget(engine: Engine, image: str) -> bool:
     return True
 
 
-def _fetch(engine: Engine, wanted: Reference, most: int) -> None:
+def _fetch(engine: Engine, reference: Reference, most: int) -> None:
     """Pull an image. most: maximum of the compressed layers' bytes, above which the pull is aborted."""
     sizes: dict[str, int] = {}
     try:
-        for message in engine.pull(wanted.repository, wanted.digest):
+        for message in engine.pull(reference.repository, reference.digest):
             progress = message.get("progressDetail") or {}
             packed = max(int(progress.get("total") or 0), int(progress.get("current") or 0))
             sizes[str(message.get("id"))] = max(sizes.get(str(message.get("id")), 0), packed)
             if sum(sizes.values()) > most:
-                raise TooLargeError(f"{wanted} is over {most} bytes packed")
+                raise TooLargeError(f"{reference} is over {most} bytes packed")
     except EngineError as problem:
         if isinstance(problem, NotFoundError) or "manifest unknown" in problem.said:
-            raise RegistryReferenceError(f"the registry shows us no {wanted}") from None
+            raise RegistryReferenceError(f"the registry shows us no {reference}") from None
         raise
 
 

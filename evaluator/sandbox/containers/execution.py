@@ -34,7 +34,7 @@ class Run:
         engine: Engine,
         job: Job,
         *,
-        belongings: Resources,
+        resources: Resources,
         layers: Mapping[str, bool | str],
         probe: Callable[[], bool],
     ) -> None:
@@ -42,7 +42,7 @@ class Run:
         self.engine = engine
         self.job = job
         self.limits = job.limits
-        self.belongings = belongings
+        self.belongings = resources
         self.layers = layers
         self.probe = probe
         self.meter = Meter()
@@ -124,7 +124,7 @@ class Run:
         """Sample usage. Called in a thread, since an engine may take a second while the container is ending."""
         self.meter.look(self.engine.stats(system))
 
-    def _judge(self, state: dict[str, Any], in_time: bool, keeper: str) -> SystemResult:
+    def _judge(self, state: dict[str, Any], in_time: bool, holder: str) -> SystemResult:
         if not in_time:
             return self._result(Verdict.TIME, f"it was stopped at its limit of {self.limits.wall_seconds:g} seconds")
         code = int(state.get("ExitCode") or 0)
@@ -140,10 +140,10 @@ class Run:
         if state.get("Error"):
             raise EngineError("the engine lost a container", said=str(state["Error"]))
         try:
-            outputs = [output for wanted in self.job.wanted if (output := fetch(self.engine, keeper, wanted))]
+            outputs = [output for wanted in self.job.wanted if (output := fetch(self.engine, holder, wanted))]
         except OutputError as problem:
             # The volume holder keeps the output in memory: if it has ended, the loss is not the author's fault.
-            if not self.engine.state(keeper).get("Running"):
+            if not self.engine.state(holder).get("Running"):
                 raise EngineError("the container that holds the output is gone") from None
             return self._result(Verdict.OUTPUT, str(problem), code)
         return self._result(Verdict.DONE, "", code, outputs)

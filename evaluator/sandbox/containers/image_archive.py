@@ -12,8 +12,8 @@ from pathlib import Path
 from evaluator.errors import shown
 from evaluator.sandbox.containers import tar
 from evaluator.sandbox.containers.image_errors import (
-    ArchiveError,
     DuplicateMemberError,
+    ImageArchiveError,
     TooLargeError,
     UnsafeMemberError,
 )
@@ -31,7 +31,7 @@ class Archive:
         """Raises ArchiveError and its subclasses, TooLargeError."""
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise ArchiveError("the image is no regular file")
+            raise ImageArchiveError("the image is no regular file")
         self._descriptor, self._size = descriptor, status.st_size
         if self._size > most_bytes:
             raise TooLargeError(f"the archive has {self._size} bytes, expected at most {most_bytes}")
@@ -44,7 +44,7 @@ class Archive:
                     raise TooLargeError(f"the archive has over {most_members} members")
                 self._add(member)
         except tar.TarError as problem:
-            raise ArchiveError(f"the image is not what `docker save` writes: {problem}") from None
+            raise ImageArchiveError(f"the image is not what `docker save` writes: {problem}") from None
 
     def read(self, name: str, most: int) -> bytes:
         """Return a member's content of at most `most` bytes. Raises ArchiveError, TooLargeError."""
@@ -63,7 +63,7 @@ class Archive:
         if member is not None and member.kind == "symlink":
             member = self._members.get(member.target.removeprefix("../"))
         if member is None or member.kind != "file":
-            raise ArchiveError(f"the archive has no file {shown(name)}, expected what `docker save` writes")
+            raise ImageArchiveError(f"the archive has no file {shown(name)}, expected what `docker save` writes")
         return member
 
     def _add(self, member: tar.Member) -> None:
@@ -119,6 +119,6 @@ def _range(descriptor: int, start: int, size: int) -> Iterator[bytes]:
     while start < end:
         piece = os.pread(descriptor, min(CHUNK, end - start), start)
         if not piece:
-            raise ArchiveError("the archive was cut while it was read")
+            raise ImageArchiveError("the archive was cut while it was read")
         start += len(piece)
         yield piece

@@ -43,11 +43,11 @@ def read_config(content: bytes, *, architecture: str, most_layers: int) -> tuple
     return config, diff_ids
 
 
-def check_platform(system: str, made_for: str, architecture: str) -> None:
+def check_platform(system: str, platform: str, architecture: str) -> None:
     """Raise PlatformError unless the image is for Linux on this architecture."""
-    if (system, made_for) != ("linux", architecture):
+    if (system, platform) != ("linux", architecture):
         raise PlatformError(
-            f"the image is for {shown(system)} on {shown(made_for)}, expected linux on {architecture}: build it with "
+            f"the image is for {shown(system)} on {shown(platform)}, expected linux on {architecture}: build it with "
             f"--platform linux/{architecture}"
         )
 

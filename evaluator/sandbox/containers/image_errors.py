@@ -13,19 +13,19 @@ class ImageError(EvaluatorError):
     code: ClassVar[str] = "image"
 
 
-class ArchiveError(ImageError):
+class ImageArchiveError(ImageError):
     """Not an archive as `docker save` writes it: truncated, or with unexpected members."""
 
     code = "archive"
 
 
-class UnsafeMemberError(ArchiveError):
+class UnsafeMemberError(ImageArchiveError):
     """A member's name or type could reach outside the archive."""
 
     code = "member"
 
 
-class DuplicateMemberError(ArchiveError):
+class DuplicateMemberError(ImageArchiveError):
     """Two members have the same name; readers disagree on which counts."""
 
     code = "duplicate"

@@ -20,7 +20,7 @@ from evaluator.sandbox.containers import tar
 from evaluator.sandbox.containers.image_archive import Archive
 from evaluator.sandbox.containers.image_config import read_config, read_json, this_architecture
 from evaluator.sandbox.containers.image_errors import (
-    ArchiveError,
+    ImageArchiveError,
     LayerCountError,
     LayerDigestError,
     SeveralImagesError,
@@ -113,7 +113,7 @@ def read_image(
         or not isinstance(layers, list)
         or not all(isinstance(layer, str) for layer in layers)
     ):
-        raise ArchiveError("manifest.json names no config and layers, expected Config and Layers")
+        raise ImageArchiveError("manifest.json names no config and layers, expected Config and Layers")
     content = archive.read(config_name, limits.config_bytes)
     config, diff_ids = read_config(content, architecture=architecture or this_architecture(), most_layers=limits.layers)
     if len(layers) != len(diff_ids):

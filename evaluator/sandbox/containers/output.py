@@ -25,21 +25,21 @@ class Output:
     sha256: str
 
 
-def fetch(engine: Engine, keeper: str, wanted: OutputFile) -> Output | None:
+def fetch(engine: Engine, holder: str, output_file: OutputFile) -> Output | None:
     """Copy a file of an ended container to `wanted.into`. Return None if it is missing and not required.
 
     Raises OutputError, EngineError. Only the header reveals a sparse file, which may have a terabyte on a small tmpfs.
     A hard link counts as the file itself.
     """
-    for path in wanted.paths:
+    for path in output_file.paths:
         try:
             # Close before the next request: an engine locks the volume holder until the stream ends.
-            with contextlib.closing(engine.get(keeper, path)) as archive:
-                return copy(archive, PurePosixPath(path).name, wanted.most, wanted.into)
+            with contextlib.closing(engine.get(holder, path)) as archive:
+                return copy(archive, PurePosixPath(path).name, output_file.most, output_file.into)
         except NotFoundError:
             continue
-    if wanted.required:
-        raise OutputError(f"it wrote no {wanted.paths[0]}")
+    if output_file.required:
+        raise OutputError(f"it wrote no {output_file.paths[0]}")
     return None
 
 

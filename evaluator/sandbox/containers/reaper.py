@@ -21,7 +21,7 @@ def labels(instance: str, execution: str, part: str, seconds: float) -> dict[str
 
 
 def reap(
-    engine: Engine, instance: str, keep: frozenset[str] | Callable[[], frozenset[str]], settle_seconds: float
+    engine: Engine, instance: str, keep: frozenset[str] | Callable[[], frozenset[str]], min_age_seconds: float
 ) -> list[str]:
     """Remove this instance's containers, then its volumes, except those of executions in `keep`.
 
@@ -36,7 +36,7 @@ def reap(
     containers = engine.containers(label)
     keep_ids = keep() if callable(keep) else keep
     for container in containers:
-        if _is_left(container.get("Labels"), container.get("Created"), instance, keep_ids, settle_seconds):
+        if _is_left(container.get("Labels"), container.get("Created"), instance, keep_ids, min_age_seconds):
             try:
                 engine.remove(container["Id"])
             except EngineError:
@@ -45,7 +45,7 @@ def reap(
     volumes = engine.volumes(label)
     keep_ids = keep() if callable(keep) else keep
     for volume in volumes:
-        if _is_left(volume.get("Labels"), _seconds(volume.get("CreatedAt")), instance, keep_ids, settle_seconds):
+        if _is_left(volume.get("Labels"), _seconds(volume.get("CreatedAt")), instance, keep_ids, min_age_seconds):
             try:
                 engine.remove_volume(volume["Name"])
             except EngineError:
@@ -55,7 +55,7 @@ def reap(
 
 
 def _is_left(
-    labels: dict[str, str] | None, created: float | None, instance: str, keep: frozenset[str], settle_seconds: float
+    labels: dict[str, str] | None, created: float | None, instance: str, keep: frozenset[str], min_age_seconds: float
 ) -> bool:
     if not labels or labels.get(INSTANCE) != instance or EXECUTION not in labels or PART not in labels:
         return False
@@ -64,7 +64,7 @@ def _is_left(
         return True
     if labels[EXECUTION] == PROBE:
         return False  # probes are not recorded; their deadline is half a minute
-    return labels[EXECUTION] not in keep and (created or 0) <= time.time() - settle_seconds
+    return labels[EXECUTION] not in keep and (created or 0) <= time.time() - min_age_seconds
 
 
 def _seconds(moment: Any) -> float | None:

@@ -28,7 +28,7 @@ class Resources:
         engine: Engine,
         job: Job,
         *,
-        keeper: VolumeHolderImage,
+        volume_holder: VolumeHolderImage,
         instance: str,
         runtime: str,
         architecture: str,
@@ -36,7 +36,7 @@ class Resources:
     ) -> None:
         self.engine = engine
         self.job = job
-        self.keeper_image = keeper
+        self.keeper_image = volume_holder
         self.instance = instance
         self.runtime = runtime
         self.architecture = architecture

@@ -36,11 +36,11 @@ class HostDescriptors:
 class Forker:
     """Forks job processes from the server."""
 
-    def __init__(self, jobs: child.Jobs, layers: Layers, kept: HostDescriptors) -> None:
+    def __init__(self, jobs: child.Jobs, layers: Layers, descriptors: HostDescriptors) -> None:
         self.jobs = jobs
         self.layers = layers
-        self._kept = kept
-        self._pids = kept.pids if layers.pid_namespace else None
+        self._kept = descriptors
+        self._pids = descriptors.pids if layers.pid_namespace else None
 
     def size(self) -> int:
         """Return the bytes of address space of this process, with which a fork starts."""

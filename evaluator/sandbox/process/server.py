@@ -41,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
         return _serve(arguments)
     except SandboxError as problem:
         sys.stderr.write(f"sandbox server: {problem}\n")
-        _tell(arguments.ready_fd, {"error": str(problem)})
+        _report_ready(arguments.ready_fd, {"error": str(problem)})
         return 1
 
 
@@ -98,7 +98,7 @@ def _guarded(action: Callable[[], None], ready: int | None) -> int:
         return 0
     sys.stderr.write(f"sandbox server: {text}\n")
     sys.stderr.flush()
-    _tell(ready, {"error": text})
+    _report_ready(ready, {"error": text})
     return 1
 
 
@@ -143,16 +143,16 @@ def _inside(
         return
     log = OperatorLog()
     log("sandbox_ready", layers=active_layers.report())
-    _tell(arguments.ready_fd, {"ready": True, "layers": active_layers.report()})
+    _report_ready(arguments.ready_fd, {"ready": True, "layers": active_layers.report()})
     Loop(listener, Forker(jobs, active_layers, descriptors), stops=stops, parallel=arguments.parallel, log=log).run()
 
 
-def describe(found: layers.Layers) -> str:
+def describe(active: layers.Layers) -> str:
     """Return the layers as a text table."""
     lines = [
         f"{name:16} {'no' if value is False else 'yes' if value is True else value:8} "
         f"{'required' if name in layers.REQUIRED else 'best effort'}"
-        for name, value in found.report().items()
+        for name, value in active.report().items()
     ]
     return "\n".join([*lines, "The minimum holds: jobs can be run here."]) + "\n"
 
@@ -188,7 +188,7 @@ def _close_inherited(keep: int | None) -> None:
         os.closerange(keep + 1, last)
 
 
-def _tell(ready: int | None, words: dict[str, object]) -> None:
+def _report_ready(ready: int | None, words: dict[str, object]) -> None:
     if ready is not None:
         os.write(ready, json.dumps(words).encode())
         os.close(ready)

@@ -12,7 +12,7 @@ _NAMED = 10
 
 
 @dataclass
-class Fault:
+class GroupedFinding:
     """One kind of fault. what: the text after "N lines"; one_of: the noun counted, in the plural."""
 
     severity: Severity
@@ -24,21 +24,23 @@ class Fault:
     places: list[int] = field(default_factory=list)
     examples: list[str] = field(default_factory=list)
 
-    def add(self, place: int, example: str = "") -> None:
-        self.places.append(place)
+    def add(self, index: int, example: str = "") -> None:
+        self.places.append(index)
         if example and len(self.examples) < _NAMED:
             self.examples.append(example)
 
 
-class Faults:
+class GroupedFindings:
     """Kinds of faults in the order of declaration."""
 
     def __init__(self, split: Split) -> None:
         self._split = split
-        self._faults: list[Fault] = []
+        self._faults: list[GroupedFinding] = []
 
-    def kind(self, severity: Severity, code: str, what: str, means: str, do: str, *, one_of: str = "lines") -> Fault:
-        fault = Fault(severity, code, what, means, do, one_of)
+    def kind(
+        self, severity: Severity, code: str, what: str, meaning: str, do: str, *, one_of: str = "lines"
+    ) -> GroupedFinding:
+        fault = GroupedFinding(severity, code, what, meaning, do, one_of)
         self._faults.append(fault)
         return fault
 

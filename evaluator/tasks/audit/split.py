@@ -141,13 +141,13 @@ class Split(AuditColumns):
         """True if facts are to be extracted from the lines' texts."""
         return bool(self.triples) and self.asked_triples is None
 
-    def line(self, place: int) -> int:
+    def line(self, index: int) -> int:
         """Return the line number of an item: every line of a parsed file is an item."""
-        return place + self.first_line
+        return index + self.first_line
 
-    def asked(self, place: int) -> str:
+    def asked(self, index: int) -> str:
         """Return a line's question as one short text."""
-        question = self.questions[place]
+        question = self.questions[index]
         parts = question if isinstance(question, tuple) else (question,)
         text = " | ".join(" ".join(str(part).split()) for part in parts if part is not None)
         return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -12,36 +12,36 @@ from evaluator.tasks.scored_items.baselines import constant, random_scores, scor
 _PARTS = ("subject", "relation", "object")
 
 
-def _degree(given: BaselineInput) -> Iterable[Line]:
-    counts = Counter(line[name] for line in given.inputs for name in ("subject", "object"))
-    return score_lines(given, lambda line: counts[line["subject"]] + counts[line["object"]])
+def _degree(data: BaselineInput) -> Iterable[Line]:
+    counts = Counter(line[name] for line in data.inputs for name in ("subject", "object"))
+    return score_lines(data, lambda line: counts[line["subject"]] + counts[line["object"]])
 
 
-def _recurrence(given: BaselineInput) -> Iterable[Line]:
-    counts = Counter((line["subject"], line["object"]) for line in given.inputs)
-    return score_lines(given, lambda line: counts[line["subject"], line["object"]])
+def _recurrence(data: BaselineInput) -> Iterable[Line]:
+    counts = Counter((line["subject"], line["object"]) for line in data.inputs)
+    return score_lines(data, lambda line: counts[line["subject"], line["object"]])
 
 
-def _popularity(given: BaselineInput) -> Iterable[Line] | None:
-    if not given.trains:
+def _popularity(data: BaselineInput) -> Iterable[Line] | None:
+    if not data.trains:
         return None
-    known = [triples[0] for train in given.trains for triples in train.triples]
+    known = [triples[0] for train in data.trains for triples in train.triples]
     counts = Counter(entity for subject, _, object_ in known for entity in (subject, object_))
-    return score_lines(given, lambda line: counts[line["subject"]] + counts[line["object"]])
+    return score_lines(data, lambda line: counts[line["subject"]] + counts[line["object"]])
 
 
-def _one_part(given: BaselineInput, *, part: str) -> Iterable[Line] | None:
+def _one_part(data: BaselineInput, *, part: str) -> Iterable[Line] | None:
     part_index = _PARTS.index(part)
     known = [
         (triples[0][part_index], bool(label))
-        for train in given.trains
+        for train in data.trains
         for triples, label in zip(train.triples, train.answers, strict=True)
     ]
     if not known:
         return None
     true, total = Counter(name for name, label in known if label), Counter(name for name, _ in known)
     share = sum(true.values()) / len(known)
-    return score_lines(given, lambda line: (true[line[part]] + share) / (total[line[part]] + 1))
+    return score_lines(data, lambda line: (true[line[part]] + share) / (total[line[part]] + 1))
 
 
 _AUDIT = AuditUse()

@@ -14,7 +14,7 @@ from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Options, Task
 from evaluator.tasks.fact_extraction import audit, predictions
 from evaluator.tasks.fact_extraction import gold as gold_file
-from evaluator.tasks.fact_extraction.answers import facts_given
+from evaluator.tasks.fact_extraction.answers import predicted_facts
 from evaluator.tasks.fact_extraction.baselines import BASELINES
 from evaluator.tasks.fact_extraction.gold import Gold, Known
 from evaluator.tasks.fact_extraction.measures import F1, MEASURES
@@ -82,7 +82,7 @@ class FactExtraction(Task[Gold, Known, Answers]):
         return score(self.name, self.version, gold, answers)
 
     def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        return facts_given(stream, file, gold)
+        return predicted_facts(stream, file, gold)
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return {}

@@ -10,7 +10,7 @@ from evaluator.tasks.fact_extraction.gold import Gold
 from evaluator.tasks.fact_extraction.layout import PREDICTIONS
 
 
-def facts_given(stream: BinaryIO, file: str, gold: Gold) -> Items:
+def predicted_facts(stream: BinaryIO, file: str, gold: Gold) -> Items:
     """Return Items whose units are facts of texts. Raises PredictionError."""
     reader = Reader(file, PREDICTIONS, PredictionError)
     register = AnswerRegister(gold.ids, reader.problems)

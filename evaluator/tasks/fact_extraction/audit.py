@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evaluator.errors import shown
 from evaluator.tasks.audit.findings import Finding, Severity
-from evaluator.tasks.audit.grouped_findings import Faults
+from evaluator.tasks.audit.grouped_findings import GroupedFindings
 from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, rarest, text_or_empty
 from evaluator.tasks.fact_extraction.gold import Gold
 from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
@@ -39,7 +39,7 @@ def gold_fields(line: Line) -> GoldFields:
 
 
 def check_gold(split: Split) -> Iterator[Finding]:
-    faults = Faults(split)
+    faults = GroupedFindings(split)
     error, warning, note = Severity
     empty = faults.kind(
         error,

@@ -9,30 +9,30 @@ from evaluator.tasks.audit.split import Triple
 from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
 
 
-def _no_facts(given: BaselineInput) -> Iterable[Line]:
-    for line in given.inputs:
+def _no_facts(data: BaselineInput) -> Iterable[Line]:
+    for line in data.inputs:
         yield {"id": line["id"], "facts": []}
 
 
-def _known_facts(given: BaselineInput) -> Iterable[Line] | None:
+def _known_facts(data: BaselineInput) -> Iterable[Line] | None:
     known: dict[str, set[Triple]] = defaultdict(set)
-    for train in given.trains:
+    for train in data.trains:
         for facts in train.triples:
             for fact in facts:
                 known[fact[0]].add(fact)
-    if not known or not any("subject" in line for line in given.inputs):
+    if not known or not any("subject" in line for line in data.inputs):
         return None
-    return ({"id": line["id"], "facts": sorted(known.get(line.get("subject", ""), ()))} for line in given.inputs)
+    return ({"id": line["id"], "facts": sorted(known.get(line.get("subject", ""), ()))} for line in data.inputs)
 
 
-def _commonest_fact(given: BaselineInput) -> Iterable[Line] | None:
+def _commonest_fact(data: BaselineInput) -> Iterable[Line] | None:
     """Predict for each relation its most frequent object, whatever the subject."""
     objects: dict[str, Counter[str]] = defaultdict(Counter)
-    for train in given.trains:
+    for train in data.trains:
         for facts in train.triples:
             for _, relation, object_ in facts:
                 objects[relation][object_] += 1
-    if not objects or not any("subject" in line for line in given.inputs):
+    if not objects or not any("subject" in line for line in data.inputs):
         return None
     most_frequent = {
         name: min(counts, key=lambda object_: (-counts[object_], object_)) for name, counts in sorted(objects.items())
@@ -42,7 +42,7 @@ def _commonest_fact(given: BaselineInput) -> Iterable[Line] | None:
             "id": line["id"],
             "facts": [[line["subject"], *pair] for pair in most_frequent.items()] if "subject" in line else [],
         }
-        for line in given.inputs
+        for line in data.inputs
     )
 
 

@@ -15,7 +15,7 @@ from evaluator.tasks.fact_extraction.gold import Gold
 from evaluator.tasks.fact_extraction.predictions import Answers
 from evaluator.tasks.fact_extraction.tallies import OTHER
 
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
@@ -44,27 +44,27 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
     )
 
 
-def _cells_of(gold: Gold, width: int) -> Places:
+def _cells_of(gold: Gold, width: int) -> Indices:
     """Return the cell of each gold fact."""
     code = gold.relations
     cells = (text * width + 1 + code[fact[1]] for text, facts in enumerate(gold.facts) for fact in facts)
     return np.fromiter(cells, dtype=np.int64)
 
 
-def _distinct(places: Places) -> Places:
+def _distinct(indices: Indices) -> Indices:
     """Return sorted distinct values. The input is nearly sorted: a stable sort costs a thirtieth of numpy.unique
     here."""
-    places.sort(kind="stable")
-    return places[np.concatenate(([True], places[1:] != places[:-1]))]
+    indices.sort(kind="stable")
+    return indices[np.concatenate(([True], indices[1:] != indices[:-1]))]
 
 
-def _sums(rows: Places, n_rows: int, values: Places | None = None) -> Numbers:
+def _sums(rows: Indices, n_rows: int, values: Indices | None = None) -> Numbers:
     return np.bincount(rows, weights=values, minlength=n_rows).astype(np.float64)
 
 
-def _text_columns(own_rows: Places, texts: Places, found: Numbers, verifiable: Numbers) -> dict[str, Numbers]:
+def _text_columns(own_rows: Indices, texts: Indices, correct: Numbers, verifiable: Numbers) -> dict[str, Numbers]:
     """Return columns set on each text's own row: a mark of the text, one of verifiable facts, and their accuracy."""
-    n_found, n_verifiable = np.bincount(texts, weights=found), np.bincount(texts, weights=verifiable)
+    n_found, n_verifiable = np.bincount(texts, weights=correct), np.bincount(texts, weights=verifiable)
     columns = {name: np.zeros(len(texts)) for name in ("text", "verifiable_text", "text_accuracy")}
     columns["text"][own_rows] = 1.0
     columns["verifiable_text"][own_rows] = n_verifiable > 0
@@ -72,7 +72,7 @@ def _text_columns(own_rows: Places, texts: Places, found: Numbers, verifiable: N
     return columns
 
 
-def _dimensions(gold: Gold, texts: Places, codes: Places, groups: Codes) -> dict[str, Dimension]:
+def _dimensions(gold: Gold, texts: Indices, codes: Indices, groups: Codes) -> dict[str, Dimension]:
     declared = slice_columns(gold.slices)
     relations = declared.pop("relation", None)
     dimensions = {"relation": _relations(gold, texts, codes, groups, relations)}
@@ -82,14 +82,14 @@ def _dimensions(gold: Gold, texts: Places, codes: Places, groups: Codes) -> dict
 
 
 def _relations(
-    gold: Gold, texts: Places, codes: Places, groups: Codes, given: list[SliceValue | None] | None
+    gold: Gold, texts: Indices, codes: Indices, groups: Codes, extra_slices: list[SliceValue | None] | None
 ) -> Dimension:
     """Build the dimension. given: gold slice values per text, which override the relations of the text's facts."""
-    if given is None:
+    if extra_slices is None:
         return Dimension(codes.astype(np.int32), tuple(gold.relations), False, True)
     names: list[Any] = [*gold.relations, None]
     column = [
-        names[code] if given[text] is None else given[text]
+        names[code] if extra_slices[text] is None else extra_slices[text]
         for text, code in zip(texts.tolist(), codes.tolist(), strict=True)
     ]
     return Dimension.build(column, groups, declared=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evaluator.tasks.audit.findings import Finding, Severity
-from evaluator.tasks.audit.grouped_findings import Faults
+from evaluator.tasks.audit.grouped_findings import GroupedFindings
 from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split
 from evaluator.tasks.fact_verification.gold import Gold
 from evaluator.tasks.fact_verification.layout import LABELS, NOT_ENOUGH_INFO
-from evaluator.tasks.fact_verification.symmetric import symmetric_faults
+from evaluator.tasks.fact_verification.symmetric import symmetric_problems
 from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
 
 _UNVERIFIABLE = LABELS.index(NOT_ENOUGH_INFO)
@@ -50,7 +50,7 @@ def gold_fields(line: Line) -> GoldFields:
 
 
 def check_gold(split: Split) -> Iterator[Finding]:
-    faults, gold = Faults(split), split.gold
+    faults, gold = GroupedFindings(split), split.gold
     error, warning, _ = Severity
     empty = faults.kind(error, "empty-claim", "have an empty claim", "nothing is asked", "drop them or fill them in")
     without = faults.kind(
@@ -103,7 +103,7 @@ def _symmetric(split: Split) -> Iterator[Finding]:
         {"claim": claim, "evidence_text": evidence, "label": LABELS[label], "group": group, "slices": slices}
         for claim, evidence, label, group, slices in columns
     ]
-    faults = list(symmetric_faults(lines))
+    faults = list(symmetric_problems(lines))
     if not faults:
         return
     index = next((index for index, _ in faults if index is not None), None)

@@ -10,47 +10,47 @@ from evaluator.tasks.baselines.labels import FOLDS, cross_validated, learnt_from
 from evaluator.tasks.fact_verification.layout import LABELS
 
 
-def _majority(given: BaselineInput) -> Iterable[Line]:
-    labels = _labels(given)
-    if not labels and given.own is not None:
-        labels = [str(label) for label in given.own.answers]
-    return _lines([line["id"] for line in given.inputs], [most_frequent(labels, LABELS)] * len(given.inputs))
+def _majority(data: BaselineInput) -> Iterable[Line]:
+    labels = _labels(data)
+    if not labels and data.own is not None:
+        labels = [str(label) for label in data.own.answers]
+    return _lines([line["id"] for line in data.inputs], [most_frequent(labels, LABELS)] * len(data.inputs))
 
 
-def _random(given: BaselineInput) -> Iterable[Line]:
-    rng = given.draws("random")
-    labels = sorted(set(_labels(given))) or LABELS
-    return _lines([line["id"] for line in given.inputs], [rng.choice(labels) for _ in given.inputs])
+def _random(data: BaselineInput) -> Iterable[Line]:
+    rng = data.draws("random")
+    labels = sorted(set(_labels(data))) or LABELS
+    return _lines([line["id"] for line in data.inputs], [rng.choice(labels) for _ in data.inputs])
 
 
-def _claim_only(given: BaselineInput) -> Iterable[Line] | None:
-    known = [claim for train in given.trains for claim in train.labelled_texts]
-    own = given.own.labelled_texts if given.own is not None else ()
-    return _bayes(given, known, [line["claim"] for line in given.inputs], own)
+def _claim_only(data: BaselineInput) -> Iterable[Line] | None:
+    known = [claim for train in data.trains for claim in train.labelled_texts]
+    own = data.own.labelled_texts if data.own is not None else ()
+    return _bayes(data, known, [line["claim"] for line in data.inputs], own)
 
 
-def _evidence_only(given: BaselineInput) -> Iterable[Line] | None:
-    known = [text for train in given.trains for text in train.evidence]
-    own = given.own.evidence if given.own is not None else ()
-    return _bayes(given, known, [line.get("evidence_text") for line in given.inputs], own)
+def _evidence_only(data: BaselineInput) -> Iterable[Line] | None:
+    known = [text for train in data.trains for text in train.evidence]
+    own = data.own.evidence if data.own is not None else ()
+    return _bayes(data, known, [line.get("evidence_text") for line in data.inputs], own)
 
 
 def _bayes(
-    given: BaselineInput, known: Sequence[str | None], texts: Sequence[str | None], own: Sequence[str | None]
+    data: BaselineInput, known: Sequence[str | None], texts: Sequence[str | None], own: Sequence[str | None]
 ) -> Iterable[Line] | None:
     if None in known or None in texts or not texts:
         return None
     if known:
-        answers = learnt_from([text or "" for text in known], _labels(given), [text or "" for text in texts])
-        return _lines([line["id"] for line in given.inputs], answers)
-    if given.own is None:
+        answers = learnt_from([text or "" for text in known], _labels(data), [text or "" for text in texts])
+        return _lines([line["id"] for line in data.inputs], answers)
+    if data.own is None:
         return None
-    labels = [str(label) for label in given.own.answers]
-    return _lines(given.own.ids, cross_validated(given.own.groups, [text or "" for text in own], labels))
+    labels = [str(label) for label in data.own.answers]
+    return _lines(data.own.ids, cross_validated(data.own.groups, [text or "" for text in own], labels))
 
 
-def _labels(given: BaselineInput) -> list[str]:
-    return [str(label) for train in given.trains for label in train.answers]
+def _labels(data: BaselineInput) -> list[str]:
+    return [str(label) for train in data.trains for label in train.answers]
 
 
 def _lines(ids: Sequence[str | int], labels: Sequence[str]) -> Iterable[Line]:

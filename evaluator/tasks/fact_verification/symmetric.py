@@ -26,13 +26,13 @@ def check_symmetric(lines: Iterable[Line]) -> list[str]:
     """
     lines = list(lines)
     faults = []
-    for index, fault in symmetric_faults(lines):
+    for index, fault in symmetric_problems(lines):
         group = "" if index is None else f"group {shown(_group(lines[index]))}: "
         faults.append(f"{group}{fault}")
     return faults
 
 
-def symmetric_faults(lines: Sequence[Line]) -> Iterator[tuple[int | None, str]]:
+def symmetric_problems(lines: Sequence[Line]) -> Iterator[tuple[int | None, str]]:
     """Yield each fault with the index of its group's first line, None for faults of the whole set, without group
     names."""
     groups: dict[Any, list[Line]] = defaultdict(list)
@@ -42,7 +42,7 @@ def symmetric_faults(lines: Sequence[Line]) -> Iterator[tuple[int | None, str]]:
         groups[_group(line)].append({**line, "label": str(line["label"]).upper()})
         first.setdefault(_group(line), index)
     for name, members in groups.items():
-        yield from ((first[name], fault) for fault in _group_faults(members))
+        yield from ((first[name], fault) for fault in _group_problems(members))
     yield from ((first[name], fault) for name, fault in _both_labels(groups))
     everyone = [line for group in groups.values() for line in group]
     for field in ("claim", "evidence_text"):
@@ -53,7 +53,7 @@ def _group(line: Line) -> Any:
     return line.get("group", line.get("id"))
 
 
-def _group_faults(members: list[Line]) -> Iterator[str]:
+def _group_problems(members: list[Line]) -> Iterator[str]:
     if len(members) != 4:
         yield f"{len(members)} members, expected 4"
         return

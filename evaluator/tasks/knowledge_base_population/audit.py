@@ -9,7 +9,7 @@ from typing import Any
 
 from evaluator.errors import shown
 from evaluator.tasks.audit.findings import Finding, Severity
-from evaluator.tasks.audit.grouped_findings import Fault, Faults
+from evaluator.tasks.audit.grouped_findings import GroupedFinding, GroupedFindings
 from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, rarest
 from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
 from evaluator.tasks.knowledge_base_population.gold import Gold
@@ -80,7 +80,7 @@ def check_gold(split: Split) -> Iterator[Finding]:
 
 class _Documents:
     def __init__(self, split: Split) -> None:
-        self.faults = Faults(split)
+        self.faults = GroupedFindings(split)
         error, warning, note = Severity
         kind = self.faults.kind
         wrong = "no prediction can match it in the text"
@@ -185,49 +185,49 @@ class _Documents:
         )
         self._names = split.gold.names
 
-    def document(self, place: int, line: Any) -> None:
+    def document(self, index: int, line: Any) -> None:
         for passage in line.passages:
-            self.passage(place, line, passage)
+            self.passage(index, line, passage)
         in_order = sorted(line.passages, key=lambda passage: (passage.passageStart, passage.passageEnd))
         end = 0
         for passage in in_order:
             if passage.passageStart < end:
-                self.overlapping.add(place, f"passage {shown(passage.passageId)}")
+                self.overlapping.add(index, f"passage {shown(passage.passageId)}")
             end = max(end, passage.passageEnd)
 
-    def passage(self, place: int, line: Any, passage: Any) -> None:
+    def passage(self, index: int, line: Any, passage: Any) -> None:
         text = line.documentText
         if not 0 <= passage.passageStart <= passage.passageEnd <= len(text) or (
             text[passage.passageStart : passage.passageEnd] != passage.passageText
         ):
-            self.passages.add(place, f"passage {shown(passage.passageId)}")
+            self.passages.add(index, f"passage {shown(passage.passageId)}")
         bounds = _BOUNDS.search(str(passage.passageId))
         if bounds and (int(bounds[1]), int(bounds[2])) != (passage.passageStart, passage.passageEnd):
-            self.misnamed.add(place, f"passage {shown(passage.passageId)}")
+            self.misnamed.add(index, f"passage {shown(passage.passageId)}")
         annotated = {prop.propertyId for prop in passage.exhaustivelyAnnotatedProperties}
         counts = Counter(
             (fact.propertyId, fact.subjectStart, fact.subjectEnd, fact.objectStart, fact.objectEnd)
             for fact in passage.facts
         )
         for _ in range(counts.total() - len(counts)):
-            self.repeated.add(place, f"passage {shown(passage.passageId)}")
+            self.repeated.add(index, f"passage {shown(passage.passageId)}")
         for fact in passage.facts:
             if fact.propertyId not in annotated:
                 (self.unannotated if fact.propertyId in self._names else self.nameless).add(
-                    place, f"property {shown(fact.propertyId)}"
+                    index, f"property {shown(fact.propertyId)}"
                 )
             for who, start, end, text_field in _WHO:
                 location = f"{who} of property {shown(fact.propertyId)} at {getattr(fact, start)}:{getattr(fact, end)}"
                 fault = self._span(text, passage, getattr(fact, start), getattr(fact, end), getattr(fact, text_field))
                 if fault is not None:
-                    fault.add(place, location)
+                    fault.add(index, location)
             for uri in (fact.subjectUri, fact.objectUri):
                 if any(character.isspace() for character in uri):
-                    self.no_uri.add(place, shown(uri))
+                    self.no_uri.add(index, shown(uri))
             if fact.propertyId in DATE_PROPERTIES and not _DATED.search(_object_text(text, fact)):
-                self.undated.add(place, shown(_object_text(text, fact)))
+                self.undated.add(index, shown(_object_text(text, fact)))
 
-    def _span(self, text: str, passage: Any, start: int, end: int, said: Any) -> Fault | None:
+    def _span(self, text: str, passage: Any, start: int, end: int, said: Any) -> GroupedFinding | None:
         """Return the most severe fault of a span, None without one. said: the annotated text."""
         if start >= end:
             return self.inverted

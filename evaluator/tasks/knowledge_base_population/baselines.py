@@ -7,23 +7,23 @@ from collections.abc import Iterable
 from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
 
 
-def _nothing(given: BaselineInput) -> Iterable[Line]:
-    for line in given.inputs:
+def _nothing(data: BaselineInput) -> Iterable[Line]:
+    for line in data.inputs:
         for passage in line["passages"]:
             yield {"documentId": line["documentId"], "passageId": passage["passageId"], "facts": []}
 
 
-def _whole_passage(given: BaselineInput) -> Iterable[Line] | None:
-    if not any(line["passages"] for line in given.inputs):
+def _whole_passage(data: BaselineInput) -> Iterable[Line] | None:
+    if not any(line["passages"] for line in data.inputs):
         return None
-    properties = list(given.facts.get("properties", ())) or sorted(
-        {name for train in given.trains for name in train.gold.property_ids}
+    properties = list(data.facts.get("properties", ())) or sorted(
+        {name for train in data.trains for name in train.gold.property_ids}
     )
-    return _spanning(given, properties) if properties else None
+    return _spanning(data, properties) if properties else None
 
 
-def _spanning(given: BaselineInput, properties: list[str]) -> Iterable[Line]:
-    for line in given.inputs:
+def _spanning(data: BaselineInput, properties: list[str]) -> Iterable[Line]:
+    for line in data.inputs:
         for passage in line["passages"]:
             span = {
                 "subjectStart": passage["passageStart"],

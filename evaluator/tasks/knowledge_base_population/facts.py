@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evaluator.tasks.knowledge_base_population.layout import Fact
 
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 Offsets = npt.NDArray[Any]
 """int64; Python integers (dtype object) where some offset does not fit, since any integer is legal."""
 
@@ -27,16 +27,16 @@ class FactTable:
     indices of the subject's and the object's URI in `uri_texts`.
     """
 
-    passage: Places
-    property: Places
+    passage: Indices
+    property: Indices
     offsets: Offsets
-    uris: Places
+    uris: Indices
     uri_texts: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.passage)
 
-    def take(self, chosen: Places) -> "FactTable":
+    def take(self, chosen: Indices) -> "FactTable":
         """Return the facts at these indices."""
         return FactTable(
             self.passage[chosen], self.property[chosen], self.offsets[:, chosen], self.uris[:, chosen], self.uri_texts
@@ -68,9 +68,9 @@ class FactCollector:
         self._uris = (array("q"), array("q"))
         self._uri_places: dict[str, int] = {}
 
-    def add(self, passage: int, property_place: int, fact: Fact) -> None:
+    def add(self, passage: int, property_index: int, fact: Fact) -> None:
         self._passage.append(passage)
-        self._property.append(property_place)
+        self._property.append(property_index)
         subject_start, subject_end, object_start, object_end = self._offsets
         try:
             subject_start.append(fact.subjectStart)

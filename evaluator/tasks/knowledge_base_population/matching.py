@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.tasks.knowledge_base_population.facts import FactTable, Offsets, Places, comparable
+from evaluator.tasks.knowledge_base_population.facts import FactTable, Indices, Offsets, comparable
 from evaluator.tasks.knowledge_base_population.layout import DATE_PROPERTIES
 
 Marks = npt.NDArray[np.bool_]
@@ -72,12 +72,12 @@ def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> M
     return Matches(gold, predicted, found, ~matched)
 
 
-def _keys(facts: FactTable, n_properties: int) -> Places:
+def _keys(facts: FactTable, n_properties: int) -> Indices:
     """Return equal keys for facts of one passage and property; only those are compared."""
     return facts.passage * n_properties + facts.property
 
 
-def _pairs(keys: Places, others: Places) -> Iterator[tuple[Places, Places]]:
+def _pairs(keys: Indices, others: Indices) -> Iterator[tuple[Indices, Indices]]:
     """Yield all (i, j) with keys[i] == others[j], in blocks."""
     order = np.argsort(others, kind="stable")
     ordered = others[order]
@@ -99,7 +99,7 @@ def _overlap(a: Offsets, b: Offsets) -> Marks:
     return _spans_overlap(a[0], a[1], b[0], b[1]) & _spans_overlap(a[2], a[3], b[2], b[3])
 
 
-def _spans_overlap(a_start: Places, a_end: Places, b_start: Places, b_end: Places) -> Marks:
+def _spans_overlap(a_start: Indices, a_end: Indices, b_start: Indices, b_end: Indices) -> Marks:
     """Return a mask of overlaps. The last two conditions matter for empty or inverted spans; touching spans do not
     overlap."""
     overlap: Marks = (
@@ -111,7 +111,7 @@ def _spans_overlap(a_start: Places, a_end: Places, b_start: Places, b_end: Place
     return overlap
 
 
-def _linkable(facts: FactTable, property_ids: list[str]) -> Places:
+def _linkable(facts: FactTable, property_ids: list[str]) -> Indices:
     """Return indices of facts with both URIs and no date; of equal raw URIs and property in a passage, the first."""
     empty = np.array([text == "" for text in facts.uri_texts] or [True])
     dated = np.array([identifier in DATE_PROPERTIES for identifier in property_ids] or [True])
@@ -122,11 +122,11 @@ def _linkable(facts: FactTable, property_ids: list[str]) -> Places:
     ordered = rows[:, order]
     is_first = np.ones(len(linkable), dtype=np.bool_)
     is_first[1:] = np.any(ordered[:, 1:] != ordered[:, :-1], axis=0)
-    indices: Places = np.sort(linkable[order[is_first]])
+    indices: Indices = np.sort(linkable[order[is_first]])
     return indices
 
 
-def _segments(facts: FactTable, codes: dict[str, int]) -> Places:
+def _segments(facts: FactTable, codes: dict[str, int]) -> Indices:
     """Return 2 x facts: the code of each URI's last segment, ignoring trailing slashes; new segments get the next
     codes."""
     of_text = [codes.setdefault(text.rstrip("/").rpartition("/")[2], len(codes)) for text in facts.uri_texts] or [0]

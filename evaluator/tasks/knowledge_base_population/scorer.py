@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from evaluator.jsonl.ids import slice_columns
 from evaluator.outcomes.table import Dimension, Lengths, Outcomes
-from evaluator.tasks.knowledge_base_population.facts import FactTable, Places
+from evaluator.tasks.knowledge_base_population.facts import FactTable, Indices
 from evaluator.tasks.knowledge_base_population.gold import Gold
 from evaluator.tasks.knowledge_base_population.matching import Matches, by_link, by_spans
 from evaluator.tasks.knowledge_base_population.predictions import Answers
@@ -48,11 +48,11 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
     )
 
 
-def _cells(facts: FactTable, document_of: Places, n_properties: int) -> Places:
+def _cells(facts: FactTable, document_of: Indices, n_properties: int) -> Indices:
     return document_of[facts.passage] * n_properties + facts.property if len(facts) else facts.passage
 
 
-def _count(rows: Places, n_rows: int) -> npt.NDArray[np.float64]:
+def _count(rows: Indices, n_rows: int) -> npt.NDArray[np.float64]:
     return np.bincount(rows, minlength=n_rows).astype(np.float64)
 
 
@@ -79,7 +79,7 @@ def _groups(gold: Gold) -> tuple[npt.NDArray[np.int32], tuple[str | int, ...]]:
 
 
 def _dimensions(
-    gold: Gold, groups: npt.NDArray[np.int32], documents: Places, properties: Places
+    gold: Gold, groups: npt.NDArray[np.int32], documents: Indices, properties: Indices
 ) -> dict[str, Dimension]:
     """Build the dimensions from gold alone: a submission adds no slice."""
     property_indices = np.unique(gold.facts.property)
@@ -97,5 +97,5 @@ def _dimensions(
     return dimensions
 
 
-def _lengths(facts: FactTable, rows: Places) -> Lengths:
+def _lengths(facts: FactTable, rows: Indices) -> Lengths:
     return Lengths(facts.lengths().ravel(), np.concatenate([rows, rows]))

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from evaluator.errors import shown
 from evaluator.tasks.audit.findings import Finding, Severity
-from evaluator.tasks.audit.grouped_findings import Faults
+from evaluator.tasks.audit.grouped_findings import GroupedFindings
 from evaluator.tasks.audit.split import AnswerKind, AuditColumns, QueriedTriple, Secret, Split, Triple
 from evaluator.tasks.gold_fields import GoldFields, Line, distinct, present
 from evaluator.tasks.link_prediction.gold import Gold
-from evaluator.tasks.link_prediction.layout import ASKED
+from evaluator.tasks.link_prediction.layout import QUERY_MARKER
 
 GOLD_ONLY = frozenset({"answers", "filtered"})
 
@@ -27,19 +27,19 @@ def audit_columns(gold: Gold) -> AuditColumns:
         answer_kind=AnswerKind.SET,
         secrets=[Secret("answer", [answers[0] if answers else None for _, answers in questions])],
         triples=[[_filled(question, answer) for answer in answers] for question, answers in questions],
-        asked_triples=[triple for question, answers in questions for triple in _asked(question, answers)],
+        asked_triples=[triple for question, answers in questions for triple in _queried_triples(question, answers)],
     )
 
 
 def _filled(question: Triple, answer: str) -> Triple:
     subject, relation, object_ = question
-    return (answer, relation, object_) if subject == ASKED else (subject, relation, answer)
+    return (answer, relation, object_) if subject == QUERY_MARKER else (subject, relation, answer)
 
 
-def _asked(question: Triple, answers: Sequence[str]) -> Iterator[QueriedTriple]:
+def _queried_triples(question: Triple, answers: Sequence[str]) -> Iterator[QueriedTriple]:
     mentions = tuple(answer for answer in answers if answer.strip())
     for answer in mentions:
-        subjects, objects = (mentions, ()) if question[0] == ASKED else ((), mentions)
+        subjects, objects = (mentions, ()) if question[0] == QUERY_MARKER else ((), mentions)
         yield QueriedTriple(*_filled(question, answer), subjects, objects)
 
 
@@ -48,7 +48,7 @@ def gold_fields(line: Line) -> GoldFields:
 
 
 def check_gold(split: Split) -> Iterator[Finding]:
-    faults, gold = Faults(split), split.gold
+    faults, gold = GroupedFindings(split), split.gold
     error, warning, note = Severity
     hopeless = faults.kind(
         warning, "no-answers", "have no answers", "no system can find one; the mean rank falls", "drop them"
@@ -78,12 +78,12 @@ def check_gold(split: Split) -> Iterator[Finding]:
     )
     asked_groups = defaultdict(set)
     for question, group in zip(gold.questions, gold.groups, strict=True):
-        mention = question[2] if question[0] == ASKED else question[0]
-        asked_groups[question[0] == ASKED, question[1], mention].add(group)
+        mention = question[2] if question[0] == QUERY_MARKER else question[0]
+        asked_groups[question[0] == QUERY_MARKER, question[1], mention].add(group)
     for index, (question, (answers, filtered), group) in enumerate(
         zip(gold.questions, gold.mentions, gold.groups, strict=True)
     ):
-        head = question[0] == ASKED
+        head = question[0] == QUERY_MARKER
         mention = question[2] if head else question[0]
         if not answers:
             hopeless.add(index)

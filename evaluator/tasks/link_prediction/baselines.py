@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from evaluator.tasks.audit.split import Triple
 from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Line
-from evaluator.tasks.link_prediction.layout import ASKED, MAX_RANKED
+from evaluator.tasks.link_prediction.layout import MAX_RANKED, QUERY_MARKER
 
 Key = tuple[str, ...]
 Counts = dict[Key, Counter[str]]
@@ -16,62 +16,66 @@ MOST_RANKED = 4_000_000
 limit."""
 
 
-def _most(given: BaselineInput) -> int:
-    if given.own is not None:  # audits store no file
+def _most(data: BaselineInput) -> int:
+    if data.own is not None:  # audits store no file
         return MAX_RANKED
-    return max(1, min(MAX_RANKED, MOST_RANKED // max(1, len(given.inputs))))
+    return max(1, min(MAX_RANKED, MOST_RANKED // max(1, len(data.inputs))))
 
 
 def _side(question: Triple) -> str:
-    return "head" if question[0] == ASKED else "tail"
+    return "head" if question[0] == QUERY_MARKER else "tail"
 
 
-def _random(given: BaselineInput) -> Iterable[Line]:
-    mentions = sorted({part for line in given.inputs for part in (line["question"][0], line["question"][2])} - {ASKED})
-    rng = given.draws("random")
-    most = min(_most(given), len(mentions))
-    for line in given.inputs:
+def _random(data: BaselineInput) -> Iterable[Line]:
+    mentions = sorted(
+        {part for line in data.inputs for part in (line["question"][0], line["question"][2])} - {QUERY_MARKER}
+    )
+    rng = data.draws("random")
+    most = min(_most(data), len(mentions))
+    for line in data.inputs:
         yield {"id": line["id"], "ranking": rng.sample(mentions, most)}
 
 
-def _by_questions(given: BaselineInput) -> Iterable[Line] | None:
+def _by_questions(data: BaselineInput) -> Iterable[Line] | None:
     """Answer (i, k, ?) with the mentions for which the inputs have a question (?, k, ...)."""
-    if given.own is not None and _known(given):  # audits show the baselines from public gold instead
+    if data.own is not None and _known(data):  # audits show the baselines from public gold instead
         return None
     counts: Counts = defaultdict(Counter)
-    for line in given.inputs:
+    for line in data.inputs:
         subject, relation, object_ = line["question"]
-        if subject == ASKED:
+        if subject == QUERY_MARKER:
             counts[relation, "tail"][object_] += 1
         else:
             counts[relation, "head"][subject] += 1
-    return _ranked(given, counts, lambda question: (question[1], _side(question)))
+    return _ranked(data, counts, lambda question: (question[1], _side(question)))
 
 
-def _by_relation(given: BaselineInput) -> Iterable[Line] | None:
+def _by_relation(data: BaselineInput) -> Iterable[Line] | None:
     counts: Counts = defaultdict(Counter)
-    for subject, relation, object_ in _known(given):
+    for subject, relation, object_ in _known(data):
         counts[relation, "tail"][object_] += 1
         counts[relation, "head"][subject] += 1
-    return _ranked(given, counts, lambda question: (question[1], _side(question))) if counts else None
+    return _ranked(data, counts, lambda question: (question[1], _side(question))) if counts else None
 
 
-def _by_entity(given: BaselineInput) -> Iterable[Line] | None:
+def _by_entity(data: BaselineInput) -> Iterable[Line] | None:
     counts: Counts = defaultdict(Counter)
-    for subject, _, object_ in _known(given):
+    for subject, _, object_ in _known(data):
         counts[subject,][object_] += 1
         counts[object_,][subject] += 1
-    return _ranked(given, counts, lambda question: (question[2 if question[0] == ASKED else 0],)) if counts else None
+    return (
+        _ranked(data, counts, lambda question: (question[2 if question[0] == QUERY_MARKER else 0],)) if counts else None
+    )
 
 
-def _known(given: BaselineInput) -> list[Triple]:
-    return [triple for train in given.trains for triples in train.triples for triple in triples]
+def _known(data: BaselineInput) -> list[Triple]:
+    return [triple for train in data.trains for triples in train.triples for triple in triples]
 
 
-def _ranked(given: BaselineInput, counts: Counts, key: Callable[[Triple], Key]) -> Iterable[Line]:
+def _ranked(data: BaselineInput, counts: Counts, key: Callable[[Triple], Key]) -> Iterable[Line]:
     ranked: dict[Key, list[str]] = {}
-    most = _most(given)
-    for line in given.inputs:
+    most = _most(data)
+    for line in data.inputs:
         question_key = key(tuple(line["question"]))
         if question_key not in ranked:
             counter = counts.get(question_key, Counter())

@@ -6,7 +6,7 @@ from evaluator.jsonl.ids import GoldLine, count_gold_keys
 from evaluator.jsonl.reader import Format
 from evaluator.jsonl.strict_json import Schema
 
-ASKED = "?"
+QUERY_MARKER = "?"
 MAX_RANKED = 1000
 """The maximum number of mentions in a ranking."""
 
@@ -51,6 +51,6 @@ PREDICTIONS = Format(Ranking, Schema(frozenset({"id", "ranking"})), lambda _: 2)
 
 def side(question: Triple) -> str | None:
     """Return the end that is asked for, head or tail; None unless it is exactly one."""
-    if (question[0] == ASKED) == (question[2] == ASKED):
+    if (question[0] == QUERY_MARKER) == (question[2] == QUERY_MARKER):
         return None
-    return "head" if question[0] == ASKED else "tail"
+    return "head" if question[0] == QUERY_MARKER else "tail"

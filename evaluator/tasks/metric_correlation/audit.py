@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from evaluator.tasks.audit.findings import Finding, Severity
-from evaluator.tasks.audit.grouped_findings import Faults
+from evaluator.tasks.audit.grouped_findings import GroupedFindings
 from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split, as_words, text_or_empty
 from evaluator.tasks.gold_fields import GoldFields, Line, present
 from evaluator.tasks.metric_correlation.gold import Gold
@@ -44,7 +44,7 @@ def gold_fields(line: Line) -> GoldFields:
     return GoldFields(question, {"human": float(line["human"])}, system=present(line, "system"))
 
 
-def _rated_apart(split: Split) -> Iterator[Finding]:
+def _contradicting_ratings(split: Split) -> Iterator[Finding]:
     """Yield a finding for equal texts and references with ratings in both the lowest and the highest quarter."""
     ratings = np.array(split.gold.ratings, dtype=np.float64)
     ordered, quarter = np.sort(ratings), len(ratings) // 4
@@ -75,7 +75,7 @@ def _rated_apart(split: Split) -> Iterator[Finding]:
 
 
 def check_gold(split: Split) -> Iterator[Finding]:
-    faults, gold = Faults(split), split.gold
+    faults, gold = GroupedFindings(split), split.gold
     _, warning, _ = Severity
     textless = faults.kind(
         warning,
@@ -98,7 +98,7 @@ def check_gold(split: Split) -> Iterator[Finding]:
         if names_systems and system is None:
             nameless.add(index)
     yield from faults.findings()
-    yield from _rated_apart(split)
+    yield from _contradicting_ratings(split)
     if len(set(gold.ratings)) == 1:
         yield Finding(
             Severity.ERROR,

@@ -9,16 +9,16 @@ from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Li
 from evaluator.tasks.scored_items.baselines import constant, random_scores, score_lines
 
 
-def _length(given: BaselineInput) -> Iterable[Line] | None:
-    if not all("generated" in line for line in given.inputs):
+def _length(data: BaselineInput) -> Iterable[Line] | None:
+    if not all("generated" in line for line in data.inputs):
         return None
-    return score_lines(given, lambda line: len(line["generated"].split()))
+    return score_lines(data, lambda line: len(line["generated"].split()))
 
 
-def _overlap(given: BaselineInput) -> Iterable[Line] | None:
-    if not all("generated" in line and "reference" in line for line in given.inputs):
+def _overlap(data: BaselineInput) -> Iterable[Line] | None:
+    if not all("generated" in line and "reference" in line for line in data.inputs):
         return None
-    return score_lines(given, lambda line: _shared(line["generated"].lower(), line["reference"].lower()))
+    return score_lines(data, lambda line: _shared(line["generated"].lower(), line["reference"].lower()))
 
 
 def _shared(text: str, other: str) -> float:

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable
 from evaluator.tasks.baselines.base import BaselineInput, Line
 
 
-def constant(given: BaselineInput) -> Iterable[Line]:
-    return score_lines(given, lambda line: 0.5)
+def constant(data: BaselineInput) -> Iterable[Line]:
+    return score_lines(data, lambda line: 0.5)
 
 
-def random_scores(given: BaselineInput) -> Iterable[Line]:
-    rng = given.draws("random")
-    return score_lines(given, lambda line: rng.random())
+def random_scores(data: BaselineInput) -> Iterable[Line]:
+    rng = data.draws("random")
+    return score_lines(data, lambda line: rng.random())
 
 
-def score_lines(given: BaselineInput, score: Callable[[Line], float]) -> Iterable[Line]:
-    for line in given.inputs:
+def score_lines(data: BaselineInput, score: Callable[[Line], float]) -> Iterable[Line]:
+    for line in data.inputs:
         yield {"id": line["id"], "score": float(score(line))}

@@ -39,11 +39,11 @@ class Scores:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_scores(stream: BinaryIO, file: str, places: IdIndex, limits: ReadLimits | None) -> Scores:
+def read_scores(stream: BinaryIO, file: str, index_of: IdIndex, limits: ReadLimits | None) -> Scores:
     """Parse predictions. Raises PredictionError: every id needs one score."""
     reader = Reader(file, _LAYOUT, PredictionError, limits)
-    register = AnswerRegister(places, reader.problems)
-    values = array("d", bytes(8 * len(places)))  # a list would hold one object per line
+    register = AnswerRegister(index_of, reader.problems)
+    values = array("d", bytes(8 * len(index_of)))  # a list would hold one object per line
     for number, line in reader.records(stream):
         index = register.place(line.id, number)
         if index is not None:

@@ -12,14 +12,14 @@ from leaderboard.archives.actions import people, tables
 from leaderboard.archives.actions.rows import Line, Renumbered
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Image, Membership, System, Team, User
 
-Found = dict[Any, Any]
+ExistingRows = dict[Any, Any]
 """Key in the archive -> key here."""
 
 ExistingKeys = dict[type[Model], set[Any]]
 """By model: keys (in the archive) of the rows that exist on this server already."""
 
 
-def existing_rows(model: type[Model], lines: list[Line], numbers: Renumbered) -> Found:
+def existing_rows(model: type[Model], lines: list[Line], numbers: Renumbered) -> ExistingRows:
     """Return the archived rows that exist here already: they are left unchanged."""
     find = SAME.get(model)
     if find is None:
@@ -36,19 +36,19 @@ def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> lis
     return [text for line in lines if (text := describe(line["fields"], numbers))]
 
 
-def rows_to_insert(model: type[Model], lines: list[Line], there: ExistingKeys, decided_in: set[str]) -> list[Line]:
+def rows_to_insert(model: type[Model], lines: list[Line], existing: ExistingKeys, decided_in: set[str]) -> list[Line]:
     """Return the lines to be inserted. decided_in: keys of the archive's phases and submissions.
 
     Acts of a team on its system are inserted only with the system; decisions about the system in this benchmark are
     inserted even if the system exists here already, through another benchmark.
     """
-    new = [line for line in lines if line["pk"] not in there[model]]
+    new = [line for line in lines if line["pk"] not in existing[model]]
     if model is Membership:
         # A member who has left the team since the archive was written is not added again.
-        new = [line for line in new if line["fields"]["team"] not in there[Team]]
+        new = [line for line in new if line["fields"]["team"] not in existing[Team]]
     if model is AuditEntry:
         named = {
-            f"{other._meta.model_name}:{key}" for other, keys in there.items() if other is not System for key in keys
+            f"{other._meta.model_name}:{key}" for other, keys in existing.items() if other is not System for key in keys
         }
         new = [
             line

@@ -17,7 +17,7 @@ from django.conf import settings
 from pyrage import x25519
 
 
-class KeyFault(Exception):
+class InvalidKeyError(Exception):
     """A key is invalid or does not open the archive; the message names the problem, never the key."""
 
 
@@ -28,7 +28,7 @@ def generate_key() -> tuple[str, str]:
 
 
 def recipients(lines: Sequence[str]) -> list[x25519.Recipient]:
-    """Parse public keys, one a line, ignoring blank lines and comments. Raises KeyFault, also for no key at all."""
+    """Parse public keys, one a line, ignoring blank lines and comments. Raises InvalidKeyError, also for no key."""
     keys = []
     for line in _keys(lines):
         try:
@@ -36,18 +36,18 @@ def recipients(lines: Sequence[str]) -> list[x25519.Recipient]:
         except pyrage.RecipientError as error:
             expected = "a public key, which begins with age1"
             shown = "a secret key" if line.upper().startswith("AGE-SECRET-KEY") else repr(line[:12])
-            raise KeyFault(f"found {shown}, expected {expected}") from error
+            raise InvalidKeyError(f"found {shown}, expected {expected}") from error
     return keys or _none("public key (age1...)")
 
 
 def identities(lines: Sequence[str]) -> list[x25519.Identity]:
-    """Parse secret keys, as written by `age-keygen`. Raises KeyFault."""
+    """Parse secret keys, as written by `age-keygen`. Raises InvalidKeyError."""
     keys = []
     for line in _keys(lines):
         try:
             keys.append(x25519.Identity.from_str(line))
         except pyrage.IdentityError as error:
-            raise KeyFault("a line is no secret key, expected AGE-SECRET-KEY-1...") from error
+            raise InvalidKeyError("a line is no secret key, expected AGE-SECRET-KEY-1...") from error
     return keys or _none("secret key (AGE-SECRET-KEY-1...)")
 
 
@@ -68,12 +68,12 @@ def encrypted_writer(into: IO[bytes], to: Sequence[x25519.Recipient]) -> Iterato
 
 @contextmanager
 def decrypted_reader(source: IO[bytes], by: Sequence[x25519.Identity]) -> Iterator[IO[bytes]]:
-    """Yield the decrypted content as an unnamed file. Raises KeyFault if no key opens it or it was altered."""
+    """Yield the decrypted content as an unnamed file. Raises InvalidKeyError if no key opens it or it was altered."""
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as clear:
         try:
             pyrage.decrypt_io(source, clear, list(by))
         except pyrage.DecryptError as error:
-            raise KeyFault(f"the closed part does not open: {error}") from error
+            raise InvalidKeyError(f"the closed part does not open: {error}") from error
         clear.seek(0)
         yield clear
 
@@ -89,4 +89,4 @@ def _keys(lines: Sequence[str]) -> list[str]:
 
 
 def _none(kind: str) -> list[object]:
-    raise KeyFault(f"there is no key, expected at least one {kind}")
+    raise InvalidKeyError(f"there is no key, expected at least one {kind}")

@@ -14,7 +14,7 @@ from django.utils import timezone
 from leaderboard.archives.actions import encryption, writing
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import ArchiveExport, AuditEntry, Benchmark, State, User
-from leaderboard.models.archive import KEPT
+from leaderboard.models.archive import RETENTION
 from leaderboard.work_queue.lease import Heartbeat, Lease, LeaseLostError
 from leaderboard.work_queue.work import Work
 
@@ -41,7 +41,7 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
     try:
         if lines:
             encryption.recipients(lines)
-    except encryption.KeyFault as fault:
+    except encryption.InvalidKeyError as fault:
         raise Refused(Code.INVALID_NAME, f"The key cannot be used: {fault}.") from fault
     under_way = ArchiveExport.objects.filter(benchmark=benchmark, requested_by=by, state__in=UNDER_WAY)
     at = timezone.now()
@@ -94,7 +94,7 @@ def _write(lease: Lease[ArchiveExport]) -> None:
 
 
 def _remove_old() -> None:
-    for export in ArchiveExport.objects.filter(finished_at__lt=timezone.now() - KEPT):
+    for export in ArchiveExport.objects.filter(finished_at__lt=timezone.now() - RETENTION):
         _forget(export)
 
 

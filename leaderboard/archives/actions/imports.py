@@ -19,7 +19,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.core.uploads import sha256_of
 from leaderboard.models import ArchiveArrival, AuditEntry, Benchmark, Dataset, User
-from leaderboard.models.archive import KEPT
+from leaderboard.models.archive import RETENTION
 
 log = structlog.get_logger(__name__)
 MOST = 10
@@ -61,20 +61,20 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveArrival:
     return arrival
 
 
-def find_conflicts(arrival: ArchiveArrival) -> list[str]:
+def find_conflicts(archive_import: ArchiveArrival) -> list[str]:
     """List conflicts visible in the readable part; further ones are found when the closed part is opened."""
-    slug = str(arrival.head["slug"])
+    slug = str(archive_import.head["slug"])
     conflicts = []
     if Benchmark.objects.filter(slug=slug).exists():
         conflicts.append(f"the benchmark {slug}: there is one of this name here")
     if Dataset.objects.filter(slug=slug).exists():
         conflicts.append(f"the dataset {slug}: there is one of this name here")
-    if arrival.head["closed"] is None:
+    if archive_import.head["closed"] is None:
         conflicts.append("it was written without a key: it has no gold and no submissions")
     return conflicts
 
 
-def import_upload(*, arrival: ArchiveArrival, key: str, by: User) -> reading.Imported:
+def import_upload(*, archive_import: ArchiveArrival, key: str, by: User) -> reading.Imported:
     """Import an archive completely or not at all; return its benchmark and renamed accounts.
 
     key: secret key of one of the archive's recipients; it is never stored. Raises Refused: INVALID_NAME for a wrong
@@ -83,33 +83,33 @@ def import_upload(*, arrival: ArchiveArrival, key: str, by: User) -> reading.Imp
     _check_curator(by)
     try:
         keys = encryption.identities(key.splitlines())
-        with opened(arrival.file) as stored:
-            check_digest(stored, arrival.sha256)
+        with opened(archive_import.file) as stored:
+            check_digest(stored, archive_import.sha256)
             with _as_path(stored) as path:
                 result: reading.Imported = _refusing(
                     reading.import_contents, archive=path, keys=keys, by=by, say=lambda line: None
                 )
-    except encryption.KeyFault as fault:
+    except encryption.InvalidKeyError as fault:
         raise Refused(Code.INVALID_NAME, f"The key cannot be used: {fault}. Nothing was changed.") from None
-    remove(arrival=arrival, by=by)
+    remove(archive_import=archive_import, by=by)
     return result
 
 
-def remove(*, arrival: ArchiveArrival, by: User | None) -> None:
+def remove(*, archive_import: ArchiveArrival, by: User | None) -> None:
     """Delete an uploaded archive; rows imported from it stay."""
     if by is not None:
         _check_curator(by)
-        AuditEntry.record("archive.removed", arrival, by=by, slug=arrival.head["slug"])
-    file = arrival.file
-    arrival.delete()
+        AuditEntry.record("archive.removed", archive_import, by=by, slug=archive_import.head["slug"])
+    file = archive_import.file
+    archive_import.delete()
     file.storage.delete(str(file.name))
 
 
 def sweep() -> int:
     """Delete archives that were not imported in time; return their number."""
-    old = list(ArchiveArrival.objects.filter(at__lt=timezone.now() - KEPT))
+    old = list(ArchiveArrival.objects.filter(at__lt=timezone.now() - RETENTION))
     for arrival in old:
-        remove(arrival=arrival, by=None)
+        remove(archive_import=arrival, by=None)
     return len(old)
 
 
@@ -117,8 +117,8 @@ def _refusing(read: Any, *args: Any, **named: Any) -> Any:
     """Call a reader of archives; raise its errors, and the database's, as Refused."""
     try:
         return read(*args, **named)
-    except reading.ArchiveFault as fault:
-        code = Code.NAME_TAKEN if isinstance(fault, reading.ConflictFault) else Code.INVALID_NAME
+    except reading.ArchiveError as fault:
+        code = Code.NAME_TAKEN if isinstance(fault, reading.ArchiveConflictError) else Code.INVALID_NAME
         lines = "; ".join(fault.lines[:20])
         raise Refused(code, f"Nothing was changed. {lines[:1].upper()}{lines[1:]}.") from None
     except reading.DAMAGED as error:

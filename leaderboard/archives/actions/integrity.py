@@ -10,15 +10,15 @@ from zipfile import BadZipFile, ZipFile
 _CHUNK = 1 << 20
 
 
-def faults(outer: ZipFile, readable: Mapping[str, str], *, beside: set[str]) -> list[str]:
+def find_problems(outer: ZipFile, readable: Mapping[str, str], *, allowed: set[str]) -> list[str]:
     """List files that are missing, altered or unlisted. readable: SHA-256 by name. beside: names without a digest.
 
     Every file is read completely, also those that are only passed on (inputs, downloads).
     """
     names = set(outer.namelist())
-    problems = [f"{name} is not in the archive" for name in sorted((readable.keys() | beside) - names)]
+    problems = [f"{name} is not in the archive" for name in sorted((readable.keys() | allowed) - names)]
     problems += [
-        f"{name} is in the archive, and was not written into it" for name in sorted(names - readable.keys() - beside)
+        f"{name} is in the archive, and was not written into it" for name in sorted(names - readable.keys() - allowed)
     ]
     problems += [
         f"{name} was altered in the archive"

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from leaderboard.benchmarks.manifest import DownloadPart, Manifest, PhasePart, ReportedPart, SplitPart, TrackPart
-from leaderboard.boards.queries.reported_results import sound
+from leaderboard.boards.queries.reported_results import valid_results
 from leaderboard.models import Benchmark, Division, Phase, Split
 
 OF_A_PHASE = [name for name in PhasePart.__struct_fields__ if name not in ("split", "tracks")]
@@ -50,7 +50,7 @@ def manifest_of(benchmark: Benchmark) -> Manifest:
                 note=row.note,
                 values=[number for number in numbers if not math.isnan(number.value)],
             )
-            for row, numbers in sound(benchmark)
+            for row, numbers in valid_results(benchmark)
         ],
     )
 

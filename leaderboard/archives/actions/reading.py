@@ -39,7 +39,7 @@ DAMAGED = (BadZipFile, KeyError, ValueError, TypeError, EOFError, SuspiciousOper
 """Errors raised by a file that no intact export wrote; their details would not help a curator."""
 
 
-class ArchiveFault(Exception):
+class ArchiveError(Exception):
     """An archive that cannot be imported; `lines` are the reasons."""
 
     def __init__(self, *lines: str) -> None:
@@ -47,7 +47,7 @@ class ArchiveFault(Exception):
         self.lines = lines
 
 
-class ConflictFault(ArchiveFault):
+class ArchiveConflictError(ArchiveError):
     """A row of the archive conflicts with another one on this server."""
 
 
@@ -76,13 +76,13 @@ def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User 
 
     Primary keys are preserved if they are free, otherwise replaced. Users are matched by name and mail address (a
     taken name is replaced by a free one), and are created without a password or rights. The imported boards are
-    compared with the archived ones before the commit. Raises ArchiveFault and encryption.KeyFault; nothing is changed
+    compared with the archived ones before the commit. Raises ArchiveError and InvalidKeyError; nothing is changed
     then.
     """
     with _opened(archive) as outer:
         head = _head(outer)
         if head.closed is None:
-            raise ArchiveFault(
+            raise ArchiveError(
                 f"this archive was written without a key: it has no gold and no submissions. Its {writing.MANIFEST} "
                 "can be hosted with import_benchmark once the gold lies beside it"
             )
@@ -90,7 +90,7 @@ def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User 
             outer.open(head.closed) as sealed,
             encryption.decrypted_reader(sealed, keys) as clear,
             ZipFile(clear) as closed,
-            _files_kept() as stored_files,
+            _retained_files() as stored_files,
             transaction.atomic(),
         ):
             numbers, renamed = _rows(closed, stored_files, say)
@@ -103,7 +103,7 @@ def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User 
 
 
 def read_head(archive: Path) -> Head:
-    """Return the head of an archive's readable part, verified, without importing. Raises ArchiveFault."""
+    """Return the head of an archive's readable part, verified, without importing. Raises ArchiveError."""
     with _opened(archive) as outer:
         return _head(outer)
 
@@ -114,7 +114,7 @@ def _opened(path: Path) -> Iterator[ZipFile]:
         with ZipFile(path) as archive:
             yield archive
     except BadZipFile as error:
-        raise ArchiveFault(f"this file is no archive, or is damaged: {error}") from error
+        raise ArchiveError(f"this file is no archive, or is damaged: {error}") from error
 
 
 def _head(outer: ZipFile) -> Head:
@@ -122,17 +122,17 @@ def _head(outer: ZipFile) -> Head:
         with outer.open(writing.HEAD) as member:
             head = msgspec.json.decode(member.read(_LONGEST_HEAD), type=Head)
     except (KeyError, msgspec.MsgspecError) as error:
-        raise ArchiveFault(f"this is no archive of a benchmark: {writing.HEAD}: {error}") from error
+        raise ArchiveError(f"this is no archive of a benchmark: {writing.HEAD}: {error}") from error
     if (head.format, head.version) != ("holdout-benchmark", writing.FORMAT):
-        raise ArchiveFault(f"the archive's format is {head.format} {head.version}, expected version {writing.FORMAT}")
+        raise ArchiveError(f"the archive's format is {head.format} {head.version}, expected version {writing.FORMAT}")
     if head.layout != writing.migration():
-        raise ArchiveFault(
+        raise ArchiveError(
             f"the archive's layout is {head.layout}, this server's is {writing.migration()}: "
             "bring the older of the two servers up to date, and write the archive again if it is the one it came from"
         )
-    faults = integrity.faults(outer, head.readable, beside={writing.HEAD, head.closed or writing.HEAD})
+    faults = integrity.find_problems(outer, head.readable, allowed={writing.HEAD, head.closed or writing.HEAD})
     if faults:
-        raise ArchiveFault(*faults)
+        raise ArchiveError(*faults)
     return head
 
 
@@ -154,7 +154,7 @@ def _rows(
             _check(model, lines)
             in_the_way = conflicts.conflicts(model, lines, numbers)
             if in_the_way:
-                raise ConflictFault(*in_the_way)
+                raise ArchiveConflictError(*in_the_way)
             same = conflicts.existing_rows(model, lines, numbers)
             numbers[model] |= same
             there_already[model] |= same.keys()
@@ -183,14 +183,14 @@ def _check(model: type[Model], lines: list[rows.Line]) -> None:
     label = model._meta.label_lower
     for line in lines:
         if line["model"] != label:
-            raise ArchiveFault(f"a line of the table {model._meta.model_name} is for {line['model']!r}")
+            raise ArchiveError(f"a line of the table {model._meta.model_name} is for {line['model']!r}")
         if model is User and (unknown := sorted(line["fields"].keys() - {*rows.OF_A_PERSON})):
-            raise ArchiveFault(f"a person's line has {', '.join(unknown)}, expected {', '.join(rows.OF_A_PERSON)}")
+            raise ArchiveError(f"a person's line has {', '.join(unknown)}, expected {', '.join(rows.OF_A_PERSON)}")
         if model is ReportedResult:
             try:
                 reported_numbers.check(line["fields"]["values"], task=None)
             except ValueError as error:
-                raise ArchiveFault(f"a reported row's line: {error}") from error
+                raise ArchiveError(f"a reported row's line: {error}") from error
 
 
 def _chunks(lines: Iterator[rows.Line], size: int = 2_000) -> Iterator[list[rows.Line]]:
@@ -245,7 +245,7 @@ def _files(closed: ZipFile, model: type[Model], lines: list[rows.Line], stored_f
 
 
 @contextmanager
-def _files_kept() -> Iterator[list[FieldFile]]:
+def _retained_files() -> Iterator[list[FieldFile]]:
     """Yield a list of stored files; they are deleted if the block raises."""
     stored_files: list[FieldFile] = []
     try:
@@ -257,12 +257,12 @@ def _files_kept() -> Iterator[list[FieldFile]]:
 
 
 def _compare(head: Head, benchmark: Benchmark) -> None:
-    """Raise ArchiveFault unless the imported boards equal the archived ones byte for byte."""
+    """Raise ArchiveError unless the imported boards equal the archived ones byte for byte."""
     imported = {name: hashlib.sha256(board).hexdigest() for name, board in writing.boards_of(benchmark)}
     archived = {name: digest for name, digest in head.readable.items() if name.startswith("boards/")}
     different = sorted(name for name in imported.keys() | archived.keys() if imported.get(name) != archived.get(name))
     if different:
-        raise ArchiveFault(*(f"{name} would not be what it was" for name in different))
+        raise ArchiveError(*(f"{name} would not be what it was" for name in different))
 
 
 def _count_on(numbers: rows.Renumbered) -> None:

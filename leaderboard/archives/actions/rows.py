@@ -47,11 +47,11 @@ def renumber(model: type[Model], line: Line, numbers: Renumbered) -> Line:
             if model is AuditEntry and field.related_model is User and key not in numbers[User]:
                 fields[field.name] = None
             else:
-                fields[field.name] = _here(numbers, field.related_model, key)
+                fields[field.name] = _local_key(numbers, field.related_model, key)
     for field in model._meta.many_to_many:
         if field.name in fields:
-            fields[field.name] = [_here(numbers, field.related_model, key) for key in fields[field.name]]
-    return {**line, "pk": _here(numbers, model, line["pk"]), "fields": fields}
+            fields[field.name] = [_local_key(numbers, field.related_model, key) for key in fields[field.name]]
+    return {**line, "pk": _local_key(numbers, model, line["pk"]), "fields": fields}
 
 
 def insert_rows(model: type[Model], lines: Iterable[Line]) -> int:
@@ -78,7 +78,7 @@ def _fields(model: type[Model]) -> list[Any]:
     return list(model._meta.concrete_fields)
 
 
-def _here(numbers: Renumbered, model: type[Model] | None, key: Any) -> Any:
+def _local_key(numbers: Renumbered, model: type[Model] | None, key: Any) -> Any:
     if model is User:
         return numbers[User][key]
     return numbers.get(model, {}).get(key, key) if model else key

@@ -8,7 +8,7 @@ from typing import Any
 from django.apps import apps
 from django.db.models import Model, Q, QuerySet
 
-from leaderboard.boards.queries.reported_results import sound
+from leaderboard.boards.queries.reported_results import valid_results
 from leaderboard.models import (
     Announcement,
     ArchiveArrival,
@@ -88,7 +88,7 @@ def _teams(benchmark: Benchmark) -> QuerySet[Team]:
 
 def _reported(benchmark: Benchmark) -> QuerySet[ReportedResult]:
     """Valid reported results only: no server imports results with invalid numbers."""
-    shown = [row.pk for row, _ in sound(benchmark)]
+    shown = [row.pk for row, _ in valid_results(benchmark)]
     return ReportedResult.objects.filter(pk__in=shown).order_by("pk")
 
 

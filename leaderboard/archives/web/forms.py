@@ -30,7 +30,7 @@ class ExportForm(forms.Form):
         return typed
 
 
-class ArrivalForm(forms.Form):
+class ImportForm(forms.Form):
     """Upload of an archive."""
 
     file = forms.FileField(label="Archive", max_length=300, allow_empty_file=True)

@@ -19,7 +19,7 @@ from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.web.audit_status_texts import ASK_AGAIN
 from leaderboard.models import ArchiveExport, Benchmark, State
-from leaderboard.models.archive import KEPT
+from leaderboard.models.archive import RETENTION
 
 
 @needs("archives.use")
@@ -45,7 +45,7 @@ def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
 @require_safe
 def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """Render the progress; when it is over, make the page reload."""
-    export = _mine_or_404(request, slug, pk)
+    export = _own_export_or_404(request, slug, pk)
     context = {"benchmark": export.benchmark, "export": export, "ask_again": None if export.is_over else ASK_AGAIN}
     response = render(request, "archives/manage_export_state.html", context)
     if export.is_over:
@@ -58,7 +58,7 @@ def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
     """Return the file to its requester."""
-    export = _mine_or_404(request, slug, pk)
+    export = _own_export_or_404(request, slug, pk)
     if export.state != State.DONE or not export.file.storage.exists(str(export.file.name)):
         raise Http404("no archive")
     exports.record_download(export=export, by=request.user)
@@ -70,12 +70,12 @@ def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
 @require_POST
 def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """Delete the archive before it expires."""
-    exports.remove(export=_mine_or_404(request, slug, pk), by=request.user)
+    exports.remove(export=_own_export_or_404(request, slug, pk), by=request.user)
     messages.success(request, "The archive is removed.")
     return redirect("manage_exports", slug)
 
 
-def _mine_or_404(request: PersonRequest, slug: str, pk: int) -> ArchiveExport:
+def _own_export_or_404(request: PersonRequest, slug: str, pk: int) -> ArchiveExport:
     rows = ArchiveExport.objects.select_related("benchmark").filter(requested_by=request.user)
     return get_object_or_404(rows, pk=pk, benchmark=managed_or_404(request.user, slug))
 
@@ -87,7 +87,7 @@ def _page(
     context = {
         "benchmark": benchmark,
         "under_way": next((export for export in archives if not export.is_over), None),
-        "over": [(export, export.finished_at + KEPT) for export in archives if export.finished_at],
+        "over": [(export, export.finished_at + RETENTION) for export in archives if export.finished_at],
         "ask_again": ASK_AGAIN,
         "form": form or ExportForm(),
         "refusal": refusal,

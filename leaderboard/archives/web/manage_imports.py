@@ -13,7 +13,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.archives.actions import imports
-from leaderboard.archives.web.forms import ArrivalForm, KeyForm
+from leaderboard.archives.web.forms import ImportForm, KeyForm
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.core.web.refusals import Refusal
@@ -30,8 +30,8 @@ MOST_NAMED = 20
 def arrivals(request: PersonRequest) -> HttpResponse:
     """List the archives waiting to be imported; POST uploads one."""
     if request.method != "POST":
-        return _list(request, ArrivalForm())
-    form = ArrivalForm(request.POST, request.FILES)
+        return _list(request, ImportForm())
+    form = ImportForm(request.POST, request.FILES)
     try:
         check_upload(request)
         if not form.is_valid():
@@ -42,7 +42,7 @@ def arrivals(request: PersonRequest) -> HttpResponse:
     return redirect("manage_arrival", arrival_row.pk)
 
 
-def _list(request: PersonRequest, form: ArrivalForm, refusal: Refusal | None = None, status: int = 200) -> HttpResponse:
+def _list(request: PersonRequest, form: ImportForm, refusal: Refusal | None = None, status: int = 200) -> HttpResponse:
     context = {
         "arrivals": ArchiveArrival.objects.select_related("by"),
         "form": form,
@@ -56,14 +56,14 @@ def _list(request: PersonRequest, form: ArrivalForm, refusal: Refusal | None = N
 @needs("archives.use")
 @never_cache
 @require_http_methods(["GET", "POST"])
-def arrival(request: PersonRequest, pk: int) -> HttpResponse:
+def archive_import(request: PersonRequest, pk: int) -> HttpResponse:
     """Show an archive's content; POST imports it with its key."""
     row = get_object_or_404(ArchiveArrival.objects.select_related("by"), pk=pk)
     form = KeyForm(request.POST or None)
     refusal = None
     if form.is_valid():
         try:
-            result = imports.import_upload(arrival=row, key=form.cleaned_data["key"], by=request.user)
+            result = imports.import_upload(archive_import=row, key=form.cleaned_data["key"], by=request.user)
             messages.success(request, f"{result.benchmark.title} is here, as it was.")
             if result.renamed:
                 messages.info(request, _in_words(result.renamed))
@@ -96,8 +96,8 @@ def remove(request: PersonRequest, pk: int) -> HttpResponse:
     """Delete an archive that was not imported."""
     row = get_object_or_404(ArchiveArrival, pk=pk)
     try:
-        imports.remove(arrival=row, by=request.user)
+        imports.remove(archive_import=row, by=request.user)
     except Refused as refused:
-        return _list(request, ArrivalForm(), Refusal(refused))
+        return _list(request, ImportForm(), Refusal(refused))
     messages.success(request, "The archive is removed.")
     return redirect("manage_arrivals")

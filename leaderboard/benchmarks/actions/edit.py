@@ -65,7 +65,7 @@ def others_on_dataset(benchmark: Benchmark) -> QuerySet[Benchmark]:
 
 @transaction.atomic
 def edit(
-    *, benchmark: Benchmark, asked: Mapping[str, str], seen: Mapping[str, str], by: User, leaves: bool = False
+    *, benchmark: Benchmark, values: Mapping[str, str], seen: Mapping[str, str], by: User, leaves: bool = False
 ) -> list[str]:
     """Save the values in `asked` that differ from the current ones. Return their names.
 
@@ -93,7 +93,7 @@ def edit(
             f"Somebody else has changed it since this page was opened: {_joined(stale)}.",
             heading=NOT_CHANGED,
         )
-    new = {name: normal(text) for name, text in asked.items() if normal(text) != current[name]}
+    new = {name: normal(text) for name, text in values.items() if normal(text) != current[name]}
     validation.check_texts(**new)
     _set_texts(locked, {name: new[name] for name in OF_BENCHMARK if name in new})
     _set_of_dataset(locked, {name: new[name] for name in OF_DATASET if name in new}, by)

@@ -99,22 +99,22 @@ def _rehearsal(phase: Phase) -> str:
     return "Rehearsals" if phase.rehearsals.exists() else ""
 
 
-def page(request: PersonRequest, found: Benchmark, refusal: Refusal | None = None) -> HttpResponse:
+def page(request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None = None) -> HttpResponse:
     """Render the management page of a benchmark, with a refusal if there is one."""
     versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"))
-    phases = list(found.phases.select_related("split__dataset").annotate(n_submissions=Count("submissions")))
+    phases = list(benchmark.phases.select_related("split__dataset").annotate(n_submissions=Count("submissions")))
     context = {
-        "benchmark": found,
-        "task": TASKS[found.task],
-        "splits": found.dataset.splits.prefetch_related(versions).order_by("id"),
+        "benchmark": benchmark,
+        "task": TASKS[benchmark.task],
+        "splits": benchmark.dataset.splits.prefetch_related(versions).order_by("id"),
         "phases": [(phase, progress_of(phase), outdated_version(phase), _rehearsal(phase)) for phase in phases],
-        "why_not": benchmarks.why_not_published(found) if found.state == Benchmark.State.DRAFT else "",
+        "why_not": benchmarks.why_not_published(benchmark) if benchmark.state == Benchmark.State.DRAFT else "",
         "containers": [(phase, container_limits_text.of(phase)) for phase in phases if phase.takes_images],
         "scorers_away": _scorers_away(phases),
-        "n_near_copies": NearCopy.objects.filter(phase__benchmark=found, dismissed_at=None).count(),
-        "n_hidden": HiddenSubmission.objects.now().filter(submission__phase__benchmark=found).count(),
-        "left_out": left_out(found),
-        "organisers": found.organisers.order_by("username"),
+        "n_near_copies": NearCopy.objects.filter(phase__benchmark=benchmark, dismissed_at=None).count(),
+        "n_hidden": HiddenSubmission.objects.now().filter(submission__phase__benchmark=benchmark).count(),
+        "left_out": left_out(benchmark),
+        "organisers": benchmark.organisers.order_by("username"),
         "refusal": refusal,
     }
     return render(request, "benchmarks/manage_benchmark.html", context, status=refusal.status if refusal else 200)

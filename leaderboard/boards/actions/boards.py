@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from leaderboard.boards.actions import rank_changes
 from leaderboard.boards.queries import as_of, board_state
-from leaderboard.boards.queries.representative import Told, represented
+from leaderboard.boards.queries.representative import ShownRun, represented
 from leaderboard.models import (
     Disqualification,
     GoldVersion,
@@ -53,7 +53,7 @@ def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
     return board
 
 
-def settle(phase: Phase) -> bool:
+def publish_if_complete(phase: Phase) -> bool:
     """Make the prepared board current once every prediction of the phase has its run there; return True if it did.
 
     The caller holds a lock on the phase's row. The previous board is frozen and rank changes are stored in the same
@@ -115,7 +115,7 @@ def recompute_standing(board: Leaderboard, system: System) -> bool:
         return standing is not None and bool(standing.delete()[0])
     sign = board_state.direction(board, next(iter(releases.values())).primary)
     chosen, out = as_of.decided_now(board, [system.pk])
-    candidates = (Told.of(release, board_state.primary_value(release)) for release in releases.values())
+    candidates = (ShownRun.of(release, board_state.primary_value(release)) for release in releases.values())
     best = represented(candidates, chosen=chosen, sign=sign)[system.pk]
     if standing is not None and standing.release_id == best.release:
         return False

@@ -18,7 +18,7 @@ from rest_framework.request import Request
 
 from leaderboard.boards.api import csv, query_parameters
 from leaderboard.boards.api.reported_serializers import ReportedShape, reported
-from leaderboard.boards.api.request import asked_for, stem
+from leaderboard.boards.api.request import requested_page, stem
 from leaderboard.boards.queries import Key, Ranges, Row, ShownScore, columns
 from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.queries.reported_results import reported_of
@@ -112,7 +112,7 @@ class BoardView(View):
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """Show the leaderboard of a phase. Overall scores unless `slice` or `slices` asks for more; 150 rows a page."""
-        page, keys = asked_for(request, slug, phase, paged=True)
+        page, keys = requested_page(request, slug, phase, paged=True)
         board = page.board
         leaderboard_row = board.leaderboard
         content = {
@@ -153,7 +153,7 @@ class BoardTableView(View):
 
         Text that a spreadsheet would run as a formula gets a leading apostrophe.
         """
-        page, keys = asked_for(request, slug, phase)
+        page, keys = requested_page(request, slug, phase)
         board = page.board
         return HttpResponse(
             csv.written(board.rows, keys, board.cost_kinds),
@@ -185,6 +185,6 @@ def _rows(rows: Iterable[Row], keys: Iterable[Key]) -> list[dict[str, Any]]:
     ]
 
 
-def _score(measure: str, on: dict[str, str], cell: ShownScore) -> dict[str, Any]:
-    value, low, high, n = cell
+def _score(measure: str, on: dict[str, str], score: ShownScore) -> dict[str, Any]:
+    value, low, high, n = score
     return {"measure": measure, "slice": on, "value": value, "low": low, "high": high, "n": n}

@@ -12,7 +12,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 from leaderboard.boards.api import latex, markdown, query_parameters, text_table
-from leaderboard.boards.api.request import asked_for, stem
+from leaderboard.boards.api.request import requested_page, stem
 from leaderboard.boards.queries import Board, citation, lookup
 from leaderboard.boards.web.etag import tagged
 from leaderboard.core.api.base import View
@@ -28,10 +28,10 @@ class NothingToCite(APIException):
     default_detail = "Nothing has been published on this board yet, so there is nothing to cite."
 
 
-def _described(operation: str, media: str, query: Any, *statuses: int, told: Any = TEXT) -> Any:
+def _described(operation: str, media: str, query: Any, *statuses: int, content: Any = TEXT) -> Any:
     return extend_schema(
         operation_id=operation,
-        responses={(200, media): told, 304: None, **errors(*statuses)},
+        responses={(200, media): content, 304: None, **errors(*statuses)},
         parameters=[query],
     )
 
@@ -47,9 +47,9 @@ class LatexView(View):
     @_described("leaderboard_latex", "application/x-tex", query_parameters.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """Export the board as a LaTeX table. Scores with three decimals and intervals, for the package booktabs."""
-        page, keys = asked_for(request, slug, phase)
+        page, keys = requested_page(request, slug, phase)
         name = stem(page.board, slug, phase)
-        text = latex.written(text_table.made(page.board, page.board.rows, keys), name)
+        text = latex.written(text_table.build(page.board, page.board.rows, keys), name)
         return _file(text, "application/x-tex", f"{name}.tex")
 
 
@@ -58,8 +58,8 @@ class MarkdownView(View):
     @_described("leaderboard_markdown", "text/markdown", query_parameters.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """Export the board as a Markdown table. Scores with three decimals and intervals."""
-        page, keys = asked_for(request, slug, phase)
-        text = markdown.written(text_table.made(page.board, page.board.rows, keys))
+        page, keys = requested_page(request, slug, phase)
+        text = markdown.written(text_table.build(page.board, page.board.rows, keys))
         return _file(text, "text/markdown", f"{stem(page.board, slug, phase)}.md")
 
 
@@ -77,7 +77,7 @@ class BibtexView(View):
 
 @CONDITIONAL
 class CanonicalView(View):
-    @_described("leaderboard_canonical", "application/json", query_parameters.VersionQuery, told=OpenApiTypes.OBJECT)
+    @_described("leaderboard_canonical", "application/json", query_parameters.VersionQuery, content=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
         """Export the board as canonical JSON. Keys are sorted and there is no white space.
 

@@ -37,5 +37,5 @@ def _text(text: str, marks: Sequence[str]) -> str:
     return (escaped(text) or NONE) + (f" *({', '.join(map(escaped, marks))})*" if marks else "")
 
 
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _row(texts: list[str]) -> str:
+    return f"| {' | '.join(texts)} |"

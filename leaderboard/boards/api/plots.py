@@ -100,23 +100,23 @@ class DrawingsView(View):
         return response
 
 
-def _shape(row: Row, drawn: ShownPlot | None) -> dict[str, Any]:
+def _shape(row: Row, plot: ShownPlot | None) -> dict[str, Any]:
     return {
         "system": row.system,
         "team": row.team,
         "submission": row.submission_id,
-        "drawn": drawn is not None,
+        "drawn": plot is not None,
         "curves": [
             {
                 "slice": dict(slice_),
                 "steps": curve.steps,
                 "true_positive_rates": [round(height / curve.steps, 6) for height in curve.heights],
             }
-            for slice_, curve in (drawn.curves if drawn else {}).items()
+            for slice_, curve in (plot.curves if plot else {}).items()
         ],
         "grids": [
             {"slice": dict(slice_), "parts": grid.n_parts, "columns": grid.columns}
-            for slice_, grid in (drawn.grids if drawn else {}).items()
+            for slice_, grid in (plot.grids if plot else {}).items()
         ],
-        "pairs": drawn.pairs if drawn else None,
+        "pairs": plot.pairs if plot else None,
     }

@@ -102,11 +102,11 @@ class ComparisonQuery(PageQuery, VersionQuery):
     pass
 
 
-def version(wanted: dict[str, Any]) -> dict[str, int]:
+def version(params: dict[str, Any]) -> dict[str, int]:
     """Return a VersionQuery's version as keyword arguments of lookup functions; empty: the current board."""
-    if "gold_version" not in wanted:
+    if "gold_version" not in params:
         return {}
-    return {"gold": wanted["gold_version"], "task_version": wanted["task_version"]}
+    return {"gold": params["gold_version"], "task_version": params["task_version"]}
 
 
 def read(query: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:

@@ -14,7 +14,7 @@ EVERYTHING = 1_000_000
 """Page size larger than any board."""
 
 
-def asked_for(request: Request, slug: str, phase: str, *, paged: bool = False) -> tuple[Page, list[Key]]:
+def requested_page(request: Request, slug: str, phase: str, *, paged: bool = False) -> tuple[Page, list[Key]]:
     """Return (page, score columns) for a BoardQuery; raise ValidationError, or Http404 if the user may not see it.
 
     paged: return the page of a BoardPageQuery; otherwise all rows.

@@ -29,7 +29,7 @@ class TextTable:
     lines: Sequence[Line]
 
 
-def made(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
+def build(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
     """Return the table of these rows and score columns, with three decimals as on pages."""
     columns = row_columns.text_columns()
     lines = [
@@ -65,11 +65,11 @@ def _heading(board: Board, key: Key) -> str:
     return label(key) if n is None else f"{label(key)}, n {n}"
 
 
-def _texts(cell: ShownScore) -> tuple[str, str]:
-    if cell.value is None:
+def _texts(score: ShownScore) -> tuple[str, str]:
+    if score.value is None:
         return "", ""
-    ends = "" if cell.low is None or cell.high is None else f"[{_number(cell.low)}, {_number(cell.high)}]"
-    return _number(cell.value), ends
+    ends = "" if score.low is None or score.high is None else f"[{_number(score.low)}, {_number(score.high)}]"
+    return _number(score.value), ends
 
 
 def _number(value: float) -> str:

@@ -44,7 +44,7 @@ def of(prediction: Prediction) -> Cost:
     )
 
 
-def told(stored: Mapping[str, float | None] | None) -> Cost | None:
+def shown_cost(stored: Mapping[str, float | None] | None) -> Cost | None:
     """Return a release's cost from its stored JSON; None if the release shows none."""
     return None if stored is None else Cost(**{name: stored.get(name) for name in KINDS})
 

@@ -1,7 +1,7 @@
 """Queries for the boards of a phase, from standings and releases only."""
 
 from leaderboard.boards.queries.board import Board, Pair, Ranges, SliceValue, Summary, Version, by_primary, n_groups_of
-from leaderboard.boards.queries.paging import Page, head_asked, page_of
+from leaderboard.boards.queries.paging import Page, page_of, read_head
 from leaderboard.boards.queries.reading import board_of
 from leaderboard.boards.queries.request import MOST_ROWS, PAGE_SIZE, BoardQuery, Column, InvalidQuery, parse
 from leaderboard.boards.queries.rows import (
@@ -40,12 +40,12 @@ __all__ = [
     "board_of",
     "by_primary",
     "frozen_boards",
-    "head_asked",
     "in_order",
     "label",
     "n_groups_of",
     "page_of",
     "parse",
+    "read_head",
     "shown",
     "slice_of",
 ]

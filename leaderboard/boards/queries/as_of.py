@@ -27,8 +27,16 @@ from django.utils import timezone
 from leaderboard.boards.disclosure.policies import lets_choose
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.board import Board, Version
-from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, cells_of, indices_of_slices, made, shared_by
-from leaderboard.boards.queries.representative import Told, ranked
+from leaderboard.boards.queries.reading import (
+    FIELDS,
+    TEXTS,
+    as_text,
+    build_rows,
+    indices_of_slices,
+    scores_of,
+    shared_by,
+)
+from leaderboard.boards.queries.representative import ShownRun, ranked
 from leaderboard.boards.queries.request import InvalidQuery
 from leaderboard.boards.queries.rows import Row
 from leaderboard.boards.queries.visible_boards import shown_board
@@ -87,8 +95,8 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
         for line in Release.objects.filter(pk__in=releases).values_list(*_FIELDS, *as_text(*_TEXTS))
     ]
     places = indices_of_slices(board.phase, lines)
-    cells = cells_of(releases, within)
-    return made(board.phase, lines, cells, shared=shared_by(lines), places=places, reader=reader)
+    cells = scores_of(releases, within)
+    return build_rows(board.phase, lines, cells, shared=shared_by(lines), track_ranks=places, reader=reader)
 
 
 def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:
@@ -116,7 +124,7 @@ def _ever_hidden(phase: Phase) -> set[int]:
     return set(hidden.values_list("submission__system", flat=True))
 
 
-def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, Told]:
+def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, ShownRun]:
     """Return the release that represented each system at that moment.
 
     A release that represents its system today and existed then was the best then, too. So the releases are searched
@@ -131,13 +139,13 @@ def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign
     unchanged = Q(release__released_at__lt=at) & ~Q(system__in=chose | hidden)
     fields = ("system__kind", "release__submission_id", "release__submission__received_at", "value")
     rows = leaderboard.standings.filter(unchanged).values_list("release_id", "release__sequence", "system_id", *fields)
-    current = {release.system: release for release in (Told(*row) for row in rows)}
+    current = {release.system: release for release in (ShownRun(*row) for row in rows)}
     others = {*leaderboard.standings.exclude(unchanged).values_list("system_id", flat=True), *hidden}
     releases = _until_then(leaderboard, at).filter(submission__system__in=others)
     return current | _best(releases, board.primary, chosen=chosen, sign=sign)
 
 
-def _best(releases: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, Told]:
+def _best(releases: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, ShownRun]:
     """Apply the rule of `representative.represented` in the database, which returns one row a system."""
     # SQLite returns JSON null as the text "null".
     text = NullIf(KeyTextTransform("0", KeyTransform(primary, F("whole__cells"))), Value("null"))
@@ -158,7 +166,7 @@ def _best(releases: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUI
     )
     fields = ("pk", "sequence", f"{_SYSTEM}id", f"{_SYSTEM}kind", "submission_id", "submission__received_at", "value")
     best = valued.annotate(place=by_merit).filter(place=1).values_list(*fields)
-    return {release.system: release for release in (Told(*row) for row in best)}
+    return {release.system: release for release in (ShownRun(*row) for row in best)}
 
 
 def _until(board: Leaderboard, at: datetime) -> datetime:

@@ -19,7 +19,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.disclosure import costs
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries.rows import WHOLE, Row, Slice, in_order, shown
-from leaderboard.boards.queries.track_ranks import Places
+from leaderboard.boards.queries.track_ranks import TrackRanks
 from leaderboard.evaluation import scorer_of_phase as scoring
 from leaderboard.models import Division, GoldVersion, Leaderboard, Phase, Ranking
 
@@ -62,7 +62,7 @@ class Summary:
     n_competing: int
     shared: Collection[int]
     cost_kinds: Sequence[str]
-    places: Places = field(default_factory=dict)
+    places: TrackRanks = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Summary:

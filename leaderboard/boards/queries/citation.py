@@ -17,7 +17,7 @@ from leaderboard.core.latex_text import escaped
 from leaderboard.core.plain_text import one_line
 
 OF_A_ROW = ("rank", "system", "team", "kind")
-OF_A_CELL = ("value", "low", "high", "n")
+SCORE_FIELDS = ("value", "low", "high", "n")
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _row(row: Row) -> dict[str, Any]:
         "received_at": row.received_at.isoformat(),
         "released_at": row.released_at.isoformat(),
         "scores": [
-            {"measure": measure, "slice": dict(slice_), **{name: getattr(cell, name) for name in OF_A_CELL}}
+            {"measure": measure, "slice": dict(slice_), **{name: getattr(cell, name) for name in SCORE_FIELDS}}
             for (measure, slice_), cell in cells
         ],
     }

@@ -14,7 +14,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from leaderboard.boards.queries.board import Board, Version
-from leaderboard.boards.queries.paging import head_asked
+from leaderboard.boards.queries.paging import read_head
 from leaderboard.boards.queries.reading import board_of
 from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.core.refusal import NotFound
@@ -100,7 +100,7 @@ def head_or_404(
     as_of: a day, for the board as of its end; raises AskedError if it is invalid.
     """
     version = _version(gold, task_version)
-    return _shown(head_asked(phase_or_404(user, slug, phase), as_of, version), version)
+    return _shown(read_head(phase_or_404(user, slug, phase), as_of, version), version)
 
 
 def dimension_or_404(board: Board, dimension: str) -> str:

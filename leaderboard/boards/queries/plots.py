@@ -117,7 +117,7 @@ def plot_of(content: Mapping[str, Any]) -> ShownPlot:
     )
 
 
-def slice_named(text: str | None) -> Slice:
+def plotted_slice(text: str | None) -> Slice:
     """Parse a one-way slice from `["dimension", "value"]`; any other text is the whole."""
     try:
         name, value = json.loads(text or "")
@@ -131,6 +131,6 @@ def known(board: Board, slice_: Slice) -> Slice:
     return slice_ if all(value in board.dimensions.get(name, ()) for name, value in slice_) else WHOLE
 
 
-def slice_key(slice_: Slice) -> str:
+def slice_text(slice_: Slice) -> str:
     """Return a one-way slice as text for a URL, read by `slice_named`; empty for the whole."""
     return json.dumps(slice_[0], ensure_ascii=False) if slice_ else ""

@@ -16,8 +16,8 @@ from leaderboard.boards.disclosure import costs
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import tracks
 from leaderboard.boards.queries.board import Board, Summary, Version
-from leaderboard.boards.queries.rows import Row, ShownScores, cells_on, dimensions_of, slice_named
-from leaderboard.boards.queries.track_ranks import Places, ranks_of
+from leaderboard.boards.queries.rows import Row, ShownScores, dimensions_of, scores_on, slice_named
+from leaderboard.boards.queries.track_ranks import TrackRanks, ranks_of
 from leaderboard.boards.queries.visible_boards import shown_board
 from leaderboard.core.compiled_queries import PreparedQuery, moment
 from leaderboard.core.names.anonymous import Shown, names_for
@@ -87,7 +87,7 @@ def summary_of(leaderboard: Leaderboard) -> Summary:
         n_competing=n_competing,
         shared=_shared(leaderboard) if n_ranks < n_ranked else frozenset(),
         cost_kinds=_cost_kinds(leaderboard) if n_costs else (),
-        places=_places(leaderboard) if leaderboard.phase.tracks else {},
+        places=_track_ranks(leaderboard) if leaderboard.phase.tracks else {},
     )
 
 
@@ -96,7 +96,7 @@ def _shared(leaderboard: Leaderboard) -> frozenset[int]:
     return frozenset(rank for rank in ranks.values_list("rank", flat=True) if rank is not None)
 
 
-def _places(leaderboard: Leaderboard) -> Places:
+def _track_ranks(leaderboard: Leaderboard) -> TrackRanks:
     ranked = leaderboard.standings.exclude(rank=None).order_by()
     return ranks_of(ranked.values_list("release__submission__track", "rank"))
 
@@ -112,8 +112,10 @@ def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[s
     They have the overall scores and those of slices by dimensions in `within`; None: of all slices.
     """
     lines = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
-    cells = cells_of([line[5] for line in lines], within)
-    return made(phase, lines, cells, shared=shared_by(lines), places=indices_of_slices(phase, lines), reader=reader)
+    cells = scores_of([line[5] for line in lines], within)
+    return build_rows(
+        phase, lines, cells, shared=shared_by(lines), track_ranks=indices_of_slices(phase, lines), reader=reader
+    )
 
 
 def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
@@ -121,7 +123,7 @@ def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
     return {rank for rank, n in Counter(line[0] for line in lines if line[0] is not None).items() if n > 1}
 
 
-def indices_of_slices(phase: Phase, lines: Iterable[Sequence[Any]]) -> Places:
+def indices_of_slices(phase: Phase, lines: Iterable[Sequence[Any]]) -> TrackRanks:
     """Return the ranks within tracks, from lines of FIELDS that must be all of a board's."""
     return ranks_of((line[TRACK], line[0]) for line in lines) if phase.tracks else {}
 
@@ -131,13 +133,13 @@ def as_text(*names: str) -> list[Cast]:
     return [Cast(name, TextField()) for name in names]
 
 
-def made(
+def build_rows(
     phase: Phase,
-    found: Iterable[Sequence[Any]],
-    cells: dict[int, ShownScores],
+    records: Iterable[Sequence[Any]],
+    scores: dict[int, ShownScores],
     *,
     shared: Collection[int],
-    places: Places,
+    track_ranks: TrackRanks,
     reader: Any,
 ) -> list[Row]:
     """Build rows from lines of FIELDS and TEXTS. cells: by release."""
@@ -145,10 +147,10 @@ def made(
     named = _named(phase, reader)
     titles = {track.name: track.title for track in tracks.of(phase)}
     rows = []
-    for rank, low, high, disqualified, system, release, kind, team, *described in found:
+    for rank, low, high, disqualified, system, release, kind, team, *described in records:
         submission, run, sent, track, warnings, cost, received_at, released_at = described[len(OF_A_SYSTEM) :]
         name = named(system, team, described)
-        track_rank, track_tied = places.get((track, rank), (None, False))
+        track_rank, track_tied = track_ranks.get((track, rank), (None, False))
         row = Row(
             rank=rank,
             tied=rank is not None and rank in shared,
@@ -166,8 +168,8 @@ def made(
             received_at=moment(received_at),
             released_at=moment(released_at),
             warnings=read_json(warnings),
-            cells=cells.get(release, {}),
-            cost=costs.told(read_json(cost)) if cost else None,
+            cells=scores.get(release, {}),
+            cost=costs.shown_cost(read_json(cost)) if cost else None,
             no_cost=_no_cost(cost, sent),
             disqualified=disqualified,
             anonymous_until=name.anonymous_until,
@@ -181,7 +183,7 @@ def made(
     return rows
 
 
-def cells_of(releases: Collection[int], within: Collection[str] | None) -> dict[int, ShownScores]:
+def scores_of(releases: Collection[int], within: Collection[str] | None) -> dict[int, ShownScores]:
     """Return by release the scores of the whole and of slices by dimensions in `within`; None: of all slices."""
     slices = ReleaseSlice.objects.filter(release__in=releases)
     if within is not None:
@@ -189,7 +191,7 @@ def cells_of(releases: Collection[int], within: Collection[str] | None) -> dict[
     cells: dict[int, ShownScores] = {}
     lines = slices.order_by("release", "pk").values_list("release_id", "slice_key", *as_text("cells"))
     for release, key, stored in lines:
-        cells.setdefault(release, {}).update(cells_on(slice_named(key), read_json(stored)))
+        cells.setdefault(release, {}).update(scores_on(slice_named(key), read_json(stored)))
     return cells
 
 

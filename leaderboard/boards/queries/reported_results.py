@@ -69,14 +69,14 @@ class LeftOut:
 
 def reported_of(benchmark: Benchmark) -> Reported:
     """Return a benchmark's reported rows, in one query, without those whose numbers are invalid."""
-    rows = [_reported(row, values) for row, values in sound(benchmark)]
+    rows = [_reported(row, values) for row, values in valid_results(benchmark)]
     columns = list(dict.fromkeys(key for row in rows for key in row.cells))
     order = {measure.name: index for index, measure in enumerate(TASKS[benchmark.task].measures)}
     columns.sort(key=lambda key: (len(key[1]), order.get(key[0], len(order))))
     return Reported(columns, rows)
 
 
-def sound(benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[Value]]]:
+def valid_results(benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[Value]]]:
     """Yield a benchmark's valid rows with their numbers; log the others."""
     for row in _stored(benchmark):
         try:
@@ -105,9 +105,9 @@ def _stored(benchmark: Benchmark) -> Iterable[ReportedResult]:
 
 
 @functools.lru_cache(maxsize=1000)
-def _log(pk: int, benchmark: str, fault: str) -> None:
+def _log(pk: int, benchmark: str, problem: str) -> None:
     """Log each invalid row once a process: pages are read often."""
-    log.error("reported_row_skipped", row=pk, benchmark=benchmark, fault=fault)
+    log.error("reported_row_skipped", row=pk, benchmark=benchmark, fault=problem)
 
 
 def _reported(result: ReportedResult, values: Iterable[Value]) -> ReportedRow:

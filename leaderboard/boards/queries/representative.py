@@ -11,7 +11,7 @@ from leaderboard.models import Release, System
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ShownRun:
     """One release. value: overall value of the primary measure as revealed, or None."""
 
     release: int
@@ -23,7 +23,7 @@ class Told:
     value: float | None
 
     @classmethod
-    def of(cls, release: Release, value: float | None) -> Told:
+    def of(cls, release: Release, value: float | None) -> ShownRun:
         """Build from a release, loaded with its submission and system, and its revealed primary value."""
         submission = release.submission
         return cls(
@@ -37,26 +37,26 @@ class Told:
         )
 
 
-def represented(told: Iterable[Told], *, chosen: Mapping[int, UUID], sign: int) -> dict[int, Told]:
+def represented(runs: Iterable[ShownRun], *, chosen: Mapping[int, UUID], sign: int) -> dict[int, ShownRun]:
     """Return by system the release of the submission that its team chose, else its best one.
 
     Of equals, the submission received first wins. sign: +1 if higher values are better, else -1.
     """
 
-    def merit(release: Told) -> tuple[bool, bool, float, float]:
+    def merit(release: ShownRun) -> tuple[bool, bool, float, float]:
         has_value = release.value is not None
         order = release.received_at.timestamp() if has_value else release.sequence
         return release.submission == chosen.get(release.system), has_value, sign * (release.value or 0.0), -order
 
-    best: dict[int, Told] = {}
-    for release in told:
+    best: dict[int, ShownRun] = {}
+    for release in runs:
         previous = best.get(release.system)
         if previous is None or merit(release) > merit(previous):
             best[release.system] = release
     return best
 
 
-def ranked(best: Mapping[int, Told], *, out: Collection[int], sign: int) -> dict[int, int]:
+def ranked(best: Mapping[int, ShownRun], *, out: Collection[int], sign: int) -> dict[int, int]:
     """Return the ranks of the competing systems; ties share a rank. out: disqualified systems."""
     values = {
         system: sign * release.value

@@ -74,46 +74,46 @@ class BoardQuery:
         return {name for slice_ in (self.slice_, *(on for _, on in keys)) for name, _ in slice_}
 
 
-def parse(board: Board, given: Mapping[str, str], sorting: Callable[[Column], bool] | None = None) -> BoardQuery:
+def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], bool] | None = None) -> BoardQuery:
     """Parse the parameters slice, sort, kind, track, search, by, at_least, at_most, page and page_size.
 
     sorting: returns True for columns to sort in descending order; None: best first, reversed by a leading - of `sort`.
     Raises AskedError.
     """
-    slice_ = slice_in(board, given["slice"], ":") if given.get("slice") else WHOLE
-    sort = given.get("sort", "")
+    slice_ = slice_in(board, params["slice"], ":") if params.get("slice") else WHOLE
+    sort = params.get("sort", "")
     column = column_in(board, sort.removeprefix("-"), slice_) if sort else first_column(board, slice_)
-    by, bounds = _bounds(board, given, slice_)
+    by, bounds = _bounds(board, params, slice_)
     return BoardQuery(
         sort=column,
         descending=sorting(column) if sorting else column.best_first != sort.startswith("-"),
         slice_=slice_,
-        kind=_kind(given.get("kind", "")),
-        track=_track(board, given.get("track", "")),
-        words=tuple(given.get("search", "").split()),
+        kind=_kind(params.get("kind", "")),
+        track=_track(board, params.get("track", "")),
+        words=tuple(params.get("search", "").split()),
         by=by,
         bounds=bounds,
-        page=_count(given, "page", 1, None),
-        size=_count(given, "page_size", PAGE_SIZE, MOST_ROWS),
+        page=_count(params, "page", 1, None),
+        size=_count(params, "page_size", PAGE_SIZE, MOST_ROWS),
     )
 
 
-def applied(rows: Iterable[Row], wanted: BoardQuery) -> list[Row]:
+def applied(rows: Iterable[Row], query: BoardQuery) -> list[Row]:
     """Filter and sort rows in Python, for boards of past days, which the database cannot page. Returns all pages."""
-    matches = [row for row in rows if _matches(wanted, row)]
+    matches = [row for row in rows if _matches(query, row)]
     matches.sort(key=lambda row: (row.received_at, row.system_id))
-    return in_order(matches, wanted.sort.value, descending=wanted.descending)
+    return in_order(matches, query.sort.value, descending=query.descending)
 
 
-def _matches(wanted: BoardQuery, row: Row) -> bool:
+def _matches(query: BoardQuery, row: Row) -> bool:
     names = (row.system.casefold(), row.team.casefold())
-    if not all(any(word.casefold() in name for name in names) for word in wanted.words):
+    if not all(any(word.casefold() in name for name in names) for word in query.words):
         return False
-    if wanted.kind not in ("", row.kind) or wanted.track not in ("", row.track):
+    if query.kind not in ("", row.kind) or query.track not in ("", row.track):
         return False
-    if wanted.by is None:
+    if query.by is None:
         return True
-    value, (least, most) = wanted.by.value(row), wanted.bounds
+    value, (least, most) = query.by.value(row), query.bounds
     return value is not None and (least is None or value >= least) and (most is None or value <= most)
 
 

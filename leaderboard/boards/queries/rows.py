@@ -134,6 +134,6 @@ def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def cells_on(slice_: Slice, stored: Mapping[str, Sequence[Any]]) -> ShownScores:
+def scores_on(slice_: Slice, stored: Mapping[str, Sequence[Any]]) -> ShownScores:
     """Build the scores of one slice from stored {measure: [value, low, high, n]}."""
     return {(measure, slice_): ShownScore(*numbers) for measure, numbers in stored.items()}

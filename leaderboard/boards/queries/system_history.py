@@ -105,13 +105,13 @@ def revealed_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[Revealed
     return sorted(scores, key=lambda score: (score.at, str(score.submission_id)))
 
 
-def records(told: Iterable[RevealedRun], *, higher_is_better: bool = True) -> list[RevealedRun]:
+def records(runs: Iterable[RevealedRun], *, higher_is_better: bool = True) -> list[RevealedRun]:
     """Return the scores that were better than all before them: for one system, those that everybody saw on its board.
 
     The others were never public.
     """
     best: list[RevealedRun] = []
-    for score in told:
+    for score in runs:
         last = best[-1].cell.value if best else None
         value = score.cell.value
         if value is not None and (last is None or (value > last if higher_is_better else value < last)):

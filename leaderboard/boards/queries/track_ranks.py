@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-Places = Mapping[tuple[str, int], tuple[int, bool]]
+TrackRanks = Mapping[tuple[str, int], tuple[int, bool]]
 """(track, rank on the whole board) -> (rank within the track, True if several systems of the track share it)."""
 
 
-def ranks_of(ranked: Iterable[tuple[str, int | None]]) -> Places:
+def ranks_of(ranked: Iterable[tuple[str, int | None]]) -> TrackRanks:
     """Return the ranks within tracks. ranked: track and rank (or None) of each system of a board.
 
     A system's rank within its track is 1 + the number of better systems there; ties on the board are ties there.

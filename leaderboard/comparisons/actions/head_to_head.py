@@ -48,7 +48,7 @@ class NotAvailable(StrEnum):
     BUSY = "too many others wait"
 
 
-def wanted(
+def find_or_enqueue(
     *, board: Leaderboard, a: UUID, b: UUID, may_ask: Callable[[], bool] = lambda: True
 ) -> SideBySide | NotAvailable:
     """Return the row of two runs, enqueueing a new one if needed, or the reason why none was created.

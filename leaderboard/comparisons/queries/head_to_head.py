@@ -58,7 +58,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Beside:
+class HeadToHead:
     """A comparison of a and b, in the reader's order.
 
     computed: False if there are no stored differences; found, counted and items are then empty.
@@ -86,9 +86,9 @@ class Beside:
             counts=self.counted.get(key),
         )
 
-    def lines(self, asked: Sequence[tuple[str, str, Slice]]) -> list[Line]:
+    def lines(self, columns: Sequence[tuple[str, str, Slice]]) -> list[Line]:
         """Return lines for (title, measure, slice) triples, with p-values Holm-corrected as one family."""
-        lines = [self.line(*triple) for triple in asked]
+        lines = [self.line(*triple) for triple in columns]
         adjusted = holm([np.nan if line.p is None else line.p for line in lines])
         return [
             line if line.p is None else replace(line, p_holm=float(p_holm))
@@ -96,25 +96,25 @@ class Beside:
         ]
 
 
-def beside(phase: Phase, a: Row, b: Row, stored: SideBySide | None) -> Beside:
+def head_to_head(phase: Phase, a: Row, b: Row, stored: SideBySide | None) -> HeadToHead:
     """Return the part of a comparison that the phase reveals. stored: the pair's row if it is done, else None."""
     report = stored.report if stored is not None and reveals_comparisons(phase) else {}
     is_reversed = stored is not None and stored.a_id != a.run_id
-    comparisons = {key_of(row): _reversed(row) if is_reversed else row for row in report.get("comparisons", ())}
+    comparisons = {slice_key(row): _reversed(row) if is_reversed else row for row in report.get("comparisons", ())}
     counted: dict[Key, Counts] = {}
     items: dict[str, tuple[Sequence[Item], Sequence[Item]]] = {}
     sides = ("b_only", "a_only") if is_reversed else ("a_only", "b_only")
     if reveals_counts(phase):
         for row in report.get("counts", ()):
-            counted[key_of(row)] = Counts(row["both"], row[sides[0]], row[sides[1]], row["neither"])
+            counted[slice_key(row)] = Counts(row["both"], row[sides[0]], row[sides[1]], row["neither"])
     if reveals_items(phase):
         for row in report.get("items", ()):
             a_items, b_items = ([Item(json.dumps(id_), line) for id_, line in row[side]] for side in sides)
             items[row["measure"]] = a_items, b_items
-    return Beside(a, b, bool(report), comparisons, counted, items)
+    return HeadToHead(a, b, bool(report), comparisons, counted, items)
 
 
-def key_of(one: Mapping[str, Any]) -> Key:
+def slice_key(one: Mapping[str, Any]) -> Key:
     return one["measure"], slice_of(one["slice"])
 
 

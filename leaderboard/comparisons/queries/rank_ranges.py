@@ -57,6 +57,6 @@ def corrected(
     return Corrected(p_holm, dict(zip(runs, ranges, strict=True)), len(family), len(unresolved))
 
 
-def _is_smallest(p: float | None, draws: int) -> bool:
+def _is_smallest(p: float | None, n_permutations: int) -> bool:
     """Return True if no permutation had a difference as large as the observed one."""
-    return p is not None and p <= 1 / (draws + 1)
+    return p is not None and p <= 1 / (n_permutations + 1)

@@ -16,8 +16,8 @@ from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_
 from leaderboard.boards.queries import WHOLE, Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.comparisons.actions.head_to_head import NotAvailable, wanted
-from leaderboard.comparisons.queries.head_to_head import Beside, Item, Line, beside
+from leaderboard.comparisons.actions.head_to_head import NotAvailable, find_or_enqueue
+from leaderboard.comparisons.queries.head_to_head import HeadToHead, Item, Line, head_to_head
 from leaderboard.comparisons.web.charts.differences import Differences, differences
 from leaderboard.comparisons.web.rate_limit import Reader
 from leaderboard.models import SideBySide, State
@@ -97,7 +97,7 @@ def _compared(
     board: Board, a: Row, b: Row, measure: Measure, stored: SideBySide | NotAvailable | None
 ) -> dict[str, Any]:
     row = stored if isinstance(stored, SideBySide) else None
-    pair = beside(board.phase, a, b, row if row and row.state == State.DONE else None)
+    pair = head_to_head(board.phase, a, b, row if row and row.state == State.DONE else None)
     all_slices = [
         (value, measure.name, ((dimension, value),))
         for dimension in board.dimensions
@@ -126,7 +126,7 @@ def _compared(
     }
 
 
-def _items(pair: Beside, measure: Measure) -> list[tuple[Row, Sequence[Item]]]:
+def _items(pair: HeadToHead, measure: Measure) -> list[tuple[Row, Sequence[Item]]]:
     a_items, b_items = pair.items.get(measure.name, ((), ()))
     return [(pair.a, a_items), (pair.b, b_items)]
 
@@ -139,7 +139,7 @@ def _stored(request: HttpRequest, board: Board, a: Row, b: Row) -> SideBySide | 
     if board.leaderboard is None or a is b or a.run_id is None or b.run_id is None or request.method != "GET":
         return None
     reader = Reader(request)
-    row = wanted(board=board.leaderboard, a=a.run_id, b=b.run_id, may_ask=reader.may_ask)
+    row = find_or_enqueue(board=board.leaderboard, a=a.run_id, b=b.run_id, may_ask=reader.may_ask)
     if reader.was_let and isinstance(row, SideBySide):
         reader.has_asked(row.pk)
     return row

@@ -18,7 +18,7 @@ MOST_WAITING = 5
 """Pairs of one reader in the queue at a time: a quarter of the site's limit."""
 MOST_WITHIN = 60
 """Pairs that one reader may request in an hour: a board of a hundred systems has 4,950."""
-Asked = list[tuple[int, float]]
+RequestLog = list[tuple[int, float]]
 """(row's pk, Unix time of the request) of each pair requested within the hour."""
 
 
@@ -37,7 +37,7 @@ class Reader:
         self.was_let = all(self._has_room(_recent(key)) for key in self._keys)
         return self.was_let
 
-    def _has_room(self, recent: Asked) -> bool:
+    def _has_room(self, recent: RequestLog) -> bool:
         if len(recent) >= MOST_WITHIN:
             return False
         waiting = SideBySide.objects.filter(pk__in=[pk for pk, _ in recent], state__in=(State.QUEUED, State.RUNNING))
@@ -48,7 +48,7 @@ class Reader:
             cache.set(key, [*_recent(key), (pk, timezone.now().timestamp())], WITHIN.total_seconds())
 
 
-def _recent(key: str) -> Asked:
+def _recent(key: str) -> RequestLog:
     since = (timezone.now() - WITHIN).timestamp()
     return [(pk, at) for pk, at in cache.get(key, []) if at > since]
 

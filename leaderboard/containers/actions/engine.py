@@ -175,7 +175,7 @@ def reap(*, keep: Callable[[], frozenset[str]]) -> list[str]:
     `keep` returns the ids of running executions. It is called after listing the engine's containers; since a claim is
     committed before its container is created, no running container is missed.
     """
-    return sandbox().reap(keep=keep, settle_seconds=0)
+    return sandbox().reap(keep=keep, min_age_seconds=0)
 
 
 def forget(images: frozenset[str]) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Image, Prediction, Reason, State
-from leaderboard.models.image import KEPT
+from leaderboard.models.image import RETENTION
 
 
 def get_or_store(*, archive: File[bytes], sha256: str) -> Image:
@@ -62,8 +62,8 @@ def drop_refused(image: Image) -> None:
 
 
 def delete_unused() -> int:
-    """Delete images older than KEPT that were neither submitted nor made a scorer; return their number."""
-    old = Image.objects.filter(submissions=None, scorers=None, created_at__lt=timezone.now() - KEPT)
+    """Delete images older than RETENTION that were neither submitted nor made a scorer; return their number."""
+    old = Image.objects.filter(submissions=None, scorers=None, created_at__lt=timezone.now() - RETENTION)
     deleted = 0
     for pk in list(old.values_list("pk", flat=True)):
         with transaction.atomic():

@@ -45,7 +45,7 @@ WAITING = runs.WAITING.select_related(
 ).filter(scorer__isnull=False)
 
 
-class ScorerError(Exception):
+class ScorerImageError(Exception):
     """The scorer's results cannot be used; the message is for its organisers and quotes none of its output."""
 
 
@@ -64,7 +64,7 @@ def _is_by_current_scorer(run_id: UUID) -> bool:
 def _score(lease: Lease[Run]) -> None:
     run = lease.row
     if run.prediction.submission.phase.half:
-        raise ScorerError("The phase scores a half of the gold, and a scorer image knows of none.")
+        raise ScorerImageError("The phase scores a half of the gold, and a scorer image knows of none.")
     with ExitStack() as stack:
         gold = stack.enter_context(_plain(run.gold_version.file, run.gold_version.sha256, str(run.gold_version.file)))
         prediction = run.prediction
@@ -104,7 +104,7 @@ def _executed(
     except engine.ImageMissingError:
         ran = scorer_engine.run(image=_loaded(image, allowed), **params)
     if ran.fault:
-        raise ScorerError(f"Execution {time} of {len(TIMES)}: {ran.fault}.")
+        raise ScorerImageError(f"Execution {time} of {len(TIMES)}: {ran.fault}.")
     return ran
 
 
@@ -117,12 +117,14 @@ def _loaded(image: Image, allowed: container_limits.ContainerLimits) -> str:
 
 
 def _check_same(first: Ran, files: dict[str, IO[bytes]], second: Ran, others: dict[str, IO[bytes]]) -> None:
-    """Raise ScorerFault unless both executions wrote the same bytes."""
+    """Raise ScorerImageError unless both executions wrote the same bytes."""
     if first.has_outcomes != second.has_outcomes:
-        raise ScorerError("It is not deterministic: one of two executions wrote outcomes.jsonl, the other did not.")
+        raise ScorerImageError(
+            "It is not deterministic: one of two executions wrote outcomes.jsonl, the other did not."
+        )
     for name, file in (("scores", "scores.json"), ("outcomes", "outcomes.jsonl")):
         if _digest(files[name]) != _digest(others[name]):
-            raise ScorerError(f"It is not deterministic: two executions on the same files wrote different {file}.")
+            raise ScorerImageError(f"It is not deterministic: two executions on the same files wrote different {file}.")
 
 
 def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: list[float]) -> None:
@@ -130,16 +132,16 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
     assert scorer is not None, "only runs by a scorer are claimed"
     answer = sandbox_client.read_scorer(scorer=scorer, gold=run.gold_version, files=files, seed=provenance.SEED)
     if answer.reason:
-        raise ScorerError("What it wrote could not be read within the limits of time and memory.")
+        raise ScorerImageError("What it wrote could not be read within the limits of time and memory.")
     if not answer.ok:
-        raise ScorerError(" ".join(f"{problem['text']}." for problem in answer.report.get("problems", [])[:3]))
+        raise ScorerImageError(" ".join(f"{problem['text']}." for problem in answer.report.get("problems", [])[:3]))
     phase = run.prediction.submission.phase
     scored = scorer_of_phase.Scoring(scorer_of_phase.of(phase).task, scorer)
     try:
         result = answer.read(ScorerOutputReport)
         report_checks.check(result, task=scored.task.name, task_version=scorer.number, measures=scored.declared)
     except report_checks.ReportError as error:
-        raise ScorerError(f"What it wrote cannot be ranked: {error}.") from None
+        raise ScorerImageError(f"What it wrote cannot be ranked: {error}.") from None
     receipt = {
         "number": scorer.number,
         "image": scorer.image.digest,
@@ -163,11 +165,11 @@ def _units(report: ScorerOutputReport) -> str:
 
 
 def _check_units(run: Run, receipt: dict[str, Any]) -> None:
-    """Raise ScorerFault if the units differ from an earlier run's on the same gold, which alone may determine them."""
+    """Raise ScorerImageError if the units differ from those of an earlier run on the same gold."""
     earlier = Run.objects.filter(scorer=run.scorer, gold_version=run.gold_version, state=State.DONE)
     before = earlier.order_by("finished_at").values_list("provenance", flat=True).first()
     if before is not None and before["scorer"]["units"] != receipt["units"]:
-        raise ScorerError(
+        raise ScorerImageError(
             "Its units, groups or the measures of its outcomes.jsonl are others than in an earlier run on the same "
             "gold; gold alone may decide them."
         )
@@ -228,7 +230,7 @@ WORK = replace(
     do=_score,
     errors={
         engine.CancelledError: lease_lost,
-        ScorerError: lambda lease, fault: _fail(lease, str(fault)),
+        ScorerImageError: lambda lease, fault: _fail(lease, str(fault)),
         engine.ImageError: lambda lease, error: _fail(lease, f"The image cannot be used: {error}."),
         engine.KilledError: _on_kill,
         engine.SandboxError: Failure(Reason.ENGINE),

@@ -173,13 +173,13 @@ def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
 
 @transaction.atomic
 def reject(
-    lease: Lease[Prediction], *, reason: str, problems: list[dict[str, Any]], refund: bool = False, **told: Any
+    lease: Lease[Prediction], *, reason: str, problems: list[dict[str, Any]], refund: bool = False, **details: Any
 ) -> None:
     """Reject the prediction, finally. refund: refund the charge, for an invalid image; started containers are charged.
 
     told: further fields of the prediction.
     """
-    lease.finish(state=State.REJECTED, reason=reason, problems=problems, stage="", **told)
+    lease.finish(state=State.REJECTED, reason=reason, problems=problems, stage="", **details)
     if refund:
         _refund(lease.row)
     if reason == Reason.BAD_IMAGE and lease.row.submission.image:

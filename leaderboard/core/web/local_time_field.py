@@ -9,10 +9,10 @@ from django import forms
 from leaderboard.core import time_zones
 
 
-def read_local(form: forms.Form, found: dict[str, Any], name: str, zone: str) -> None:
+def read_local(form: forms.Form, cleaned: dict[str, Any], name: str, zone: str) -> None:
     """Convert a cleaned local datetime of `zone` to UTC in place; a nonexistent or ambiguous one is a form error."""
     try:
         # Django has parsed it in UTC, the site's time zone.
-        found[name] = time_zones.moment(found[name].replace(tzinfo=None), zone)
+        cleaned[name] = time_zones.moment(cleaned[name].replace(tzinfo=None), zone)
     except ValueError as error:
         form.add_error(name, f"{str(error)[0].upper()}{str(error)[1:]}.")

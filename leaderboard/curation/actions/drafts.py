@@ -27,7 +27,7 @@ class DraftRequest:
     hide_inputs: bool = False
 
 
-def make(*, generation: Generation, wanted: Sequence[DraftRequest], by: User) -> list[Split]:
+def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) -> list[Split]:
     """Create draft splits with the parts' gold as first version: all of them or none.
 
     The parts are generated again and must equal the preview. Raises Refused as `splits.create_split` and
@@ -37,15 +37,15 @@ def make(*, generation: Generation, wanted: Sequence[DraftRequest], by: User) ->
     datasets.check_manages(generation.dataset, by)
     if generation.state != State.DONE:
         raise Refused(Code.NOT_READY, "The preview is not done; draft splits are made of it when it is.")
-    if not wanted:
+    if not requests:
         raise Refused(Code.INVALID_NAME, "No part is chosen; expected one or more.")
-    _check_free(generation, wanted)
+    _check_free(generation, requests)
     contents = preview_files.regenerate(generation)
     # Generating takes a while: a concurrent request may have created the same splits.
-    _check_free(generation, wanted)
+    _check_free(generation, requests)
     created: list[Split] = []
     try:
-        for request in wanted:
+        for request in requests:
             created.append(_create(generation, request, contents, by))
     except BaseException:
         for split in created:
@@ -54,15 +54,15 @@ def make(*, generation: Generation, wanted: Sequence[DraftRequest], by: User) ->
     return created
 
 
-def _check_free(generation: Generation, wanted: Sequence[DraftRequest]) -> None:
+def _check_free(generation: Generation, requests: Sequence[DraftRequest]) -> None:
     """Raise Refused if a part already is a split or a name is taken, as for a request that was sent twice."""
     split_names = dict(generation.parts.exclude(split=None).values_list("pk", "split__name"))
-    for request in wanted:
+    for request in requests:
         if request.part.pk in split_names:
             raise Refused(
                 Code.NOT_READY, f"The part {request.part.name} is the split {split_names[request.part.pk]} already."
             )
-    names = [request.name for request in wanted]
+    names = [request.name for request in requests]
     for index, name in enumerate(names):
         splits.check_name_is_free(generation.dataset, name)
         if name.casefold() in {other.casefold() for other in names[:index]}:

@@ -22,7 +22,7 @@ from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, Dataset, GeneratedFrom, Generation, RawFile, Reason, State, User
 
 UNDER_WAY = (State.QUEUED, State.RUNNING)
-KEPT_PREVIEWS = 10
+MAX_PREVIEWS = 10
 """Maximum previews of one dataset: a new request deletes the oldest ones beyond it."""
 
 
@@ -111,7 +111,7 @@ def forget(*, generation: Generation, by: User) -> None:
 def forgotten_next(dataset: Dataset) -> list[Generation]:
     """Return the previews that the next request deletes: any final state, but none that splits were created from."""
     unused = dataset.generations.exclude(state__in=UNDER_WAY).exclude(parts__split__isnull=False)
-    return list(unused.order_by("-queued_at", "-pk")[KEPT_PREVIEWS - 1 :])
+    return list(unused.order_by("-queued_at", "-pk")[MAX_PREVIEWS - 1 :])
 
 
 def is_forgotten(dataset: Dataset, pk: int) -> bool:
@@ -174,7 +174,7 @@ def most_read(offer: Offer) -> int:
     """Return the maximum uncompressed bytes of one raw file; generators that read gold hold it in memory."""
     if offer.in_pieces:
         return int(settings.MAX_RAW_BYTES)
-    return min(settings.MAX_RAW_BYTES, ReadLimits().file_bytes, sandbox_client.MOST_MADE)
+    return min(settings.MAX_RAW_BYTES, ReadLimits().file_bytes, sandbox_client.MAX_OUTPUT_BYTES)
 
 
 def _salt(dataset: Dataset) -> str:

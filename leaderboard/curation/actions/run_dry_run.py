@@ -21,7 +21,7 @@ from leaderboard.work_queue.work import NoAnswerError, Work
 WAITING = DryRun.objects.select_related("gold__split__dataset")
 
 
-class UnfitError(Exception):
+class UnsuitableGoldError(Exception):
     """Raised for an invalid file, or inputs that the baseline cannot predict; ends the work."""
 
 
@@ -32,7 +32,7 @@ def _run(lease: Lease[DryRun]) -> None:
     try:
         with predictions(row) as file:
             result = {**_score(row, file), "predictions_sha256": _digest(file)}
-    except UnfitError:
+    except UnsuitableGoldError:
         lease.finish(state=State.REJECTED)
     else:
         lease.finish(state=State.DONE, result=result)
@@ -47,7 +47,7 @@ def _digest(file: IO[bytes]) -> str:
 def predictions(row: DryRun) -> Iterator[IO[bytes]]:
     """Open the uploaded predictions, or run the baseline again, which is deterministic.
 
-    Raises UnfitError for a baseline without predictions, NoAnswerError, SandboxError, AlteredError.
+    Raises UnsuitableGoldError for a baseline without predictions, NoAnswerError, SandboxError, AlteredError.
     """
     if row.kind == DryRun.Kind.FILE:
         with opened(row.file) as stored:
@@ -58,7 +58,7 @@ def predictions(row: DryRun) -> Iterator[IO[bytes]]:
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
     if not answer.attachment:
-        raise UnfitError
+        raise UnsuitableGoldError
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(answer.attachment)
         file.flush()
@@ -99,7 +99,7 @@ def _score(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
     )
     if not answer.ok:
         if not answer.reason and answer.report.get("fault") == "predictions":
-            raise UnfitError
+            raise UnsuitableGoldError
         raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
     report = report_checks.checked(
         answer.report,

@@ -23,7 +23,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError
 from leaderboard.core.uploads import sha256_of
 from leaderboard.curation.actions import run_dry_run
-from leaderboard.curation.actions.run_dry_run import UnfitError
+from leaderboard.curation.actions.run_dry_run import UnsuitableGoldError
 from leaderboard.evaluation.sandbox_client import SandboxError
 from leaderboard.models import AuditEntry, Benchmark, DryRun, Membership, Phase, State, Submission, System, Team, User
 from leaderboard.submissions.actions import submit as submissions
@@ -138,7 +138,7 @@ def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
             log.error("sandbox_unavailable", error=str(error))
             message = "The server's sandbox does not answer. Try again soon."
             raise Refused(Code.REFEREE_AWAY, message, heading=HEADING) from error
-        except (NoAnswerError, UnfitError, FileNotFoundError, AlteredError) as error:
+        except (NoAnswerError, UnsuitableGoldError, FileNotFoundError, AlteredError) as error:
             log.error("baseline_failed", error=type(error).__name__, dry_run=row.pk)
             raise Refused(Code.NOT_READY, f"{row.name} could not be made again.", heading=HEADING) from error
         file.size = content.tell()

@@ -33,7 +33,7 @@ NOTHING = ShownScore(None, None, None, 0)
 
 
 @dataclass(frozen=True)
-class Warned:
+class DryRunWarning:
     """Warning on a split. grave: review it before the split is published; otherwise it is informational."""
 
     code: str
@@ -101,7 +101,7 @@ class DryRunReport:
         return one.baseline.chance
 
     @property
-    def warnings(self) -> list[Warned]:
+    def warnings(self) -> list[DryRunWarning]:
         warnings = [
             warning
             for dry_run in self.done
@@ -110,7 +110,7 @@ class DryRunReport:
         ]
         return [*warnings, *self._widths()]
 
-    def _suspicious(self, one: BaselineRun) -> Warned | None:
+    def _suspicious(self, one: BaselineRun) -> DryRunWarning | None:
         """Return a warning if a trivial baseline scores above chance."""
         chance = self.knowing_nothing(one)
         if one.baseline is None or chance is None:
@@ -124,10 +124,14 @@ class DryRunReport:
             return None
         text = f"{one.row.name} has {one.baseline.watched} {cell.value:.3f}; knowing nothing gives {chance:.3f}"
         if one.baseline.known:
-            return Warned("known-exploit", f"{text}. Boards show for what it is: exact_f1 and span_ratio.", grave=False)
-        return Warned("trivial-baseline", f"{text}. It reads nothing that could tell the answer: {one.baseline.doc}.")
+            return DryRunWarning(
+                "known-exploit", f"{text}. Boards show for what it is: exact_f1 and span_ratio.", grave=False
+            )
+        return DryRunWarning(
+            "trivial-baseline", f"{text}. It reads nothing that could tell the answer: {one.baseline.doc}."
+        )
 
-    def _not_apart(self, one: BaselineRun) -> Warned | None:
+    def _not_apart(self, one: BaselineRun) -> DryRunWarning | None:
         """Return a warning if an uploaded system is not significantly better than the best trivial baseline."""
         cell = one.cell(self.primary)
         if one.row.kind != DryRun.Kind.FILE or cell.low is None or cell.high is None:
@@ -140,20 +144,20 @@ class DryRunReport:
         best, baseline = max(values, key=lambda pair: sign * pair[0])
         if (cell.low > best) if sign > 0 else (cell.high < best):
             return None
-        return Warned(
+        return DryRunWarning(
             "not-apart",
             f"{one.row.name} is not shown to be better than {baseline.row.name}, which solves nothing: its interval of "
             f"{self.primary} is {cell.low:.3f} to {cell.high:.3f}, and {baseline.row.name} has {best:.3f}.",
         )
 
-    def _widths(self) -> list[Warned]:
+    def _widths(self) -> list[DryRunWarning]:
         measure = self.task.measure(self.primary)
         unit = min(measure.high - measure.low, 2.0)
         widths = [width for dry_run in self.done if (width := _half_width(dry_run.cell(self.primary))) is not None]
         warnings = []
         if widths and max(widths) > WIDE * unit:
             warnings.append(
-                Warned(
+                DryRunWarning(
                     "wide",
                     f"Intervals of {self.primary} reach up to ±{max(widths):.3f}: systems that differ by less will "
                     "look alike. More groups would make them narrower.",
@@ -164,15 +168,15 @@ class DryRunReport:
             names = ", ".join(f"{name}={value}" for slice_ in wide[:MOST_NAMED] for name, value in slice_.items())
             more = f" and {len(wide) - MOST_NAMED} more" if len(wide) > MOST_NAMED else ""
             text = f"{len(wide)} of {len(self.slices)} slices reach over ±{WIDE_SLICE * unit:.2g}: {names}{more}."
-            warnings.append(Warned("wide-slices", text, grave=False))
+            warnings.append(DryRunWarning("wide-slices", text, grave=False))
         return warnings
 
     def _widest(self, slice_: Mapping[str, Any]) -> float:
         return max((_half_width(dry_run.cell(self.primary, slice_)) or 0.0 for dry_run in self.done), default=0.0)
 
 
-def _half_width(cell: ShownScore) -> float | None:
-    return None if cell.low is None or cell.high is None else (cell.high - cell.low) / 2
+def _half_width(score: ShownScore) -> float | None:
+    return None if score.low is None or score.high is None else (score.high - score.low) / 2
 
 
 def _key(slice_: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

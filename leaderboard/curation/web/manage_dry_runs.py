@@ -127,7 +127,7 @@ def _gold(request: PersonRequest, split: Split) -> GoldVersion | None:
     return get_object_or_404(split.gold_versions, number=int(number) if is_valid else 0)
 
 
-def _tried_versions(split: Split) -> list[GoldVersion]:
+def _dry_run_versions(split: Split) -> list[GoldVersion]:
     """Return the gold versions with dry runs and the current one, newest first; empty if there is only one."""
     rows = split.gold_versions.filter(Exists(DryRun.objects.filter(gold=OuterRef("pk")))).order_by("-number")
     versions = list(rows)
@@ -160,15 +160,15 @@ def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: Gold
 
 
 def _watched(
-    trial: dry_run_report.DryRunReport, tried: dry_run_report.BaselineRun
+    report: dry_run_report.DryRunReport, run: dry_run_report.BaselineRun
 ) -> tuple[str, dry_run_report.ShownScore, float | None, dry_run_report.ShownScore]:
     """Return (watched measure, its score, its chance level, score of the primary measure)."""
-    name = tried.baseline.watched if tried.baseline else trial.primary
-    return name, tried.cell(name), trial.knowing_nothing(tried), tried.cell(trial.primary)
+    name = run.baseline.watched if run.baseline else report.primary
+    return name, run.cell(name), report.knowing_nothing(run), run.cell(report.primary)
 
 
 def _boards(
-    benchmark: Benchmark, split: Split, trial: dry_run_report.DryRunReport
+    benchmark: Benchmark, split: Split, report: dry_run_report.DryRunReport
 ) -> list[tuple[Phase, list[tuple[DryRun, Any]]]]:
     """Return each phase that accepts baselines, with (dry run, its submission or None)."""
     phases = [
@@ -182,7 +182,7 @@ def _boards(
             phase,
             [
                 (tried.row, submissions.get((phase.pk, tried.row.name)))
-                for tried in trial.done
+                for tried in report.done
                 if submit_baseline.is_eligible(tried.row, phase)
             ],
         )
@@ -225,7 +225,7 @@ def _page(
     context |= {
         "boards": _boards(benchmark, split, trial) if trial else [],
         "is_current": gold == split.current_gold,
-        "tried_versions": _tried_versions(split),
+        "tried_versions": _dry_run_versions(split),
         "phases": benchmark.phases.filter(split=split),
         "baselines": TASKS[benchmark.task].baselines,
         "to_make": [one for one in TASKS[benchmark.task].baselines if one.name not in standing_names],

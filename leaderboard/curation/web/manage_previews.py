@@ -37,7 +37,7 @@ def preview(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     benchmark = managed_or_404(request.user, slug)
     exists = benchmark.dataset.generations.filter(pk=pk).exists()
     if not exists and request_preview.is_forgotten(benchmark.dataset, pk):
-        context = {"benchmark": benchmark, "kept": request_preview.KEPT_PREVIEWS}
+        context = {"benchmark": benchmark, "kept": request_preview.MAX_PREVIEWS}
         return render(request, "curation/manage_preview_forgotten.html", context, status=410)
     return _page(request, *_managed_preview_or_404(request.user, slug, pk))
 
@@ -99,7 +99,7 @@ def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
         messages.info(request, f"Draft splits were made of this preview already: {', '.join(existing)}.")
         return redirect("manage_preview", slug, pk)
     try:
-        created = drafts.make(generation=generation, wanted=wanted, by=request.user)
+        created = drafts.make(generation=generation, requests=wanted, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, generation, refused, parts=parts)
     names = ", ".join(split.name for split in created)

@@ -22,7 +22,7 @@ from leaderboard.datasets.actions import datasets, gold_diffs, splits
 from leaderboard.datasets.actions.gold_validation import prepare
 from leaderboard.models import AuditEntry, Correction, GoldVersion, Reason, Split, State, User
 
-Fate = Correction.Fate
+Decision = Correction.Fate
 PENDING_FOR = timedelta(days=7)
 """Time until an unconfirmed correction expires."""
 LONGEST = 1000
@@ -66,8 +66,8 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
     try:
         with transaction.atomic():
             Split.objects.select_for_update().get(pk=split.pk)
-            for earlier in split.corrections.filter(fate=Fate.PENDING):
-                _end(earlier, Fate.DROPPED, by=by)
+            for earlier in split.corrections.filter(fate=Decision.PENDING):
+                _end(earlier, Decision.DROPPED, by=by)
             correction.save(force_insert=True)
             AuditEntry.record(
                 "correction.proposed", correction, by=by, split=split.name, gold=base.number, sha256=digest
@@ -94,11 +94,11 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
         code = Code.INPUTS_CHANGED if correction.is_pending and correction.changes_inputs else Code.NOT_READY
         heading = "" if code is Code.INPUTS_CHANGED else "The correction was not confirmed"
         raise Refused(code, why_not, heading=heading)
-    decision = {"fate": Fate.CONFIRMED, "decided_by": by, "publishes_count": publishes_count, "file": ""}
+    decision = {"fate": Decision.CONFIRMED, "decided_by": by, "publishes_count": publishes_count, "file": ""}
 
     def decide(gold: GoldVersion) -> None:
         """Mark the correction as confirmed, in the transaction that stores the gold and locks its split."""
-        waiting = Correction.objects.filter(pk=correction.pk, fate=Fate.PENDING, state=State.DONE)
+        waiting = Correction.objects.filter(pk=correction.pk, fate=Decision.PENDING, state=State.DONE)
         if gold.number != correction.base.number + 1 or not waiting.update(
             **decision, gold=gold, decided_at=timezone.now()
         ):
@@ -148,28 +148,30 @@ def drop(*, correction: Correction, by: User) -> None:
             f"This correction is {locked.get_fate_display()}; nothing is left to drop.",
             heading="The correction was not dropped",
         )
-    _end(locked, Fate.DROPPED, by=by)
+    _end(locked, Decision.DROPPED, by=by)
 
 
-def _end(correction: Correction, fate: str, *, by: User | None) -> None:
+def _end(correction: Correction, decision: str, *, by: User | None) -> None:
     """End a pending correction: delete its file and items, keep its row. Call in a transaction."""
     at = timezone.now()
-    if not Correction.objects.filter(pk=correction.pk, fate=Fate.PENDING).update(
-        fate=fate, decided_at=at, decided_by=by, file=""
+    if not Correction.objects.filter(pk=correction.pk, fate=Decision.PENDING).update(
+        fate=decision, decided_at=at, decided_by=by, file=""
     ):
         return
     cancelled: dict[str, Any] = {"state": State.CANCELLED, "reason": Reason.WITHDRAWN, "lease_until": None}
     Correction.objects.filter(pk=correction.pk, state__in=UNDER_WAY).update(**cancelled, finished_at=at)
     correction.items.all().delete()
     transaction.on_commit(partial(correction.file.storage.delete, str(correction.file.name)))
-    AuditEntry.record(f"correction.{fate}", correction, by=by, split=correction.split.name, gold=correction.base.number)
+    AuditEntry.record(
+        f"correction.{decision}", correction, by=by, split=correction.split.name, gold=correction.base.number
+    )
 
 
 def sweep() -> int:
     """Expire corrections that were pending too long. Return how many."""
-    old = Correction.objects.filter(fate=Fate.PENDING, expires_at__lte=timezone.now())
+    old = Correction.objects.filter(fate=Decision.PENDING, expires_at__lte=timezone.now())
     pks = list(old.values_list("pk", flat=True))
     for pk in pks:
         with transaction.atomic():
-            _end(Correction.objects.select_for_update(of=("self",)).get(pk=pk), Fate.EXPIRED, by=None)
+            _end(Correction.objects.select_for_update(of=("self",)).get(pk=pk), Decision.EXPIRED, by=None)
     return len(pks)

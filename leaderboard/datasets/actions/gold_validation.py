@@ -20,7 +20,7 @@ from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Split
 
 log = structlog.get_logger(__name__)
-SHOWN_FAULTS = 100
+MAX_SHOWN_PROBLEMS = 100
 
 
 LONGEST = 200
@@ -78,7 +78,7 @@ def _check_lengths(facts: PrepareGoldReport, name: str) -> None:
                 detail = {"what": description, "found": f"{len(text)} characters", "expected": f"at most {LONGEST}"}
                 faults.append({"file": name, "line": None, **detail, "text": f"{name}: {description}"})
     if faults:
-        raise _refused(faults[:SHOWN_FAULTS], max(0, len(faults) - SHOWN_FAULTS))
+        raise _refused(faults[:MAX_SHOWN_PROBLEMS], max(0, len(faults) - MAX_SHOWN_PROBLEMS))
 
 
 def _check_symmetry(file: File[bytes], name: str) -> None:
@@ -87,7 +87,7 @@ def _check_symmetry(file: File[bytes], name: str) -> None:
     if faults:
         problems = [
             {"file": name, "line": None, "what": fault, "found": "", "expected": "", "text": f"{name}: {fault}"}
-            for fault in faults[:SHOWN_FAULTS]
+            for fault in faults[:MAX_SHOWN_PROBLEMS]
         ]
         raise _refused(problems, len(faults) - len(problems))
 

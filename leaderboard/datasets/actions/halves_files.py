@@ -30,7 +30,7 @@ class Partition:
 
 
 def compute(
-    *, split: Split, gold: IO[bytes], name: str, share: Decimal, seed: int, kept: Division | None = None
+    *, split: Split, gold: IO[bytes], name: str, share: Decimal, seed: int, previous: Division | None = None
 ) -> Partition:
     """Split the groups of a gold file at random into public and private.
 
@@ -38,7 +38,7 @@ def compute(
     Raises Refused: INVALID_GOLD where the groups cannot be divided, REFEREE_AWAY.
     """
     gold.seek(0)
-    params = {"task": split.dataset.task, "options": split.options, "seed": seed, "share": str(share), "kept": kept}
+    params = {"task": split.dataset.task, "options": split.options, "seed": seed, "share": str(share), "kept": previous}
     try:
         answer = sandbox_client.divide(gold=gold, name=name, **params)
     except (sandbox_client.SandboxError, AlteredError, FileNotFoundError) as error:
@@ -51,18 +51,18 @@ def compute(
     return Partition(share, seed, counts["public"], counts["private"], answer.attachment)
 
 
-def store(*, gold: GoldVersion, drawn: Partition, by: User) -> Division:
+def store(*, gold: GoldVersion, partition: Partition, by: User) -> Division:
     """Store a public/private split with its gold. Call in a transaction; deletes the file if saving the row fails."""
     division = Division(
         gold=gold,
-        share=drawn.share,
-        seed=drawn.seed,
-        n_public=drawn.n_public,
-        n_private=drawn.n_private,
-        sha256=hashlib.sha256(drawn.content).hexdigest(),
+        share=partition.share,
+        seed=partition.seed,
+        n_public=partition.n_public,
+        n_private=partition.n_private,
+        sha256=hashlib.sha256(partition.content).hexdigest(),
         created_by=by,
     )
-    division.file.save("division.jsonl", ContentFile(drawn.content), save=False)
+    division.file.save("division.jsonl", ContentFile(partition.content), save=False)
     try:
         division.save(force_insert=True)
     except BaseException:

@@ -46,7 +46,7 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
                 heading="The groups were not divided",
             )
         _check_undivided(split, Division.objects.filter(gold=gold).exists())
-        division = halves_files.store(gold=gold, drawn=partition, by=by)
+        division = halves_files.store(gold=gold, partition=partition, by=by)
         AuditEntry.record(
             "gold.divided", gold, by=by, share=str(share), n_public=partition.n_public, n_private=partition.n_private
         )

@@ -105,7 +105,7 @@ def add_gold(
     file.seek(0)
     gold.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
     try:
-        _store_gold(gold=gold, prepared=prepared, drawn=partition, before=before, by=by, within=within)
+        _store_gold(gold=gold, prepared=prepared, partition=partition, before=before, by=by, within=within)
     except BaseException as error:
         gold.file.storage.delete(str(gold.file.name))
         if isinstance(error, IntegrityError):
@@ -153,7 +153,7 @@ def _divide_corrected(split: Split, file: File[bytes], name: str, before: Divisi
     """Return the public/private split of corrected gold; groups that remain keep their subset."""
     assert file.file is not None, "it was read a moment ago"
     return halves_files.compute(
-        split=split, gold=file.file, name=name, share=before.share, seed=before.seed, kept=before
+        split=split, gold=file.file, name=name, share=before.share, seed=before.seed, previous=before
     )
 
 
@@ -161,7 +161,7 @@ def _store_gold(
     *,
     gold: GoldVersion,
     prepared: Prepared,
-    drawn: halves_files.Partition | None,
+    partition: halves_files.Partition | None,
     before: Division | None,
     by: User,
     within: Callable[[GoldVersion], None] | None,
@@ -190,8 +190,8 @@ def _store_gold(
             last = split.gold_versions.aggregate(last=Max("number"))["last"] or 0
             gold.number = last + 1
             gold.save(force_insert=True)
-            if drawn is not None:
-                division = halves_files.store(gold=gold, drawn=drawn, by=by)
+            if partition is not None:
+                division = halves_files.store(gold=gold, partition=partition, by=by)
             AuditEntry.record("gold.added", gold, by=by, number=gold.number, sha256=gold.sha256, reason=gold.reason)
             if within is not None:
                 within(gold)

@@ -150,10 +150,10 @@ def _page(
     return render(request, "datasets/manage_audit.html", context, status=refusal.status if refusal else 200)
 
 
-def _initial_text(request: PersonRequest, found: Finding, earlier: dict[str, str]) -> str:
+def _initial_text(request: PersonRequest, finding: Finding, earlier: dict[str, str]) -> str:
     """Return the field's initial text: what was sent and refused, the stored answer, or that of an earlier audit."""
-    stored = found.answer.text if found.answer else earlier.get(found.code, "")
-    return request.POST.get(f"answer-{found.place}", stored)
+    stored = finding.answer.text if finding.answer else earlier.get(finding.code, "")
+    return request.POST.get(f"answer-{finding.place}", stored)
 
 
 def _earlier_answers(audit: SplitAudit) -> dict[str, str]:

@@ -43,7 +43,7 @@ WORDS = {
     "slices": "in other slices",
     "other": "written otherwise",
 }
-MEANS = {
+CONSEQUENCES = {
     "added": "A published split takes no new items.",
     "removed": "A published split keeps its items.",
     "question": "The public inputs would change.",
@@ -177,7 +177,7 @@ def _followed(benchmark: Benchmark, row: Correction) -> dict[str, Any]:
 def _kinds(row: Correction) -> list[tuple[str, str, str, int]]:
     """Return (kind, its name, its consequence, number of items)."""
     counted = row.counts.get("by_kind", {})
-    return [(kind, WORDS[kind], MEANS[kind], counted.get(kind, 0)) for kind in KINDS]
+    return [(kind, WORDS[kind], CONSEQUENCES[kind], counted.get(kind, 0)) for kind in KINDS]
 
 
 def _rescored(row: Correction) -> list[tuple[Phase, int]]:

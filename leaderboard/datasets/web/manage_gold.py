@@ -54,7 +54,7 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         "inputs": first_inputs(split_row),
         "rescorings": [(phase, progress_of(phase)) for phase in benchmark.phases.filter(split=split_row)],
         "is_correction": is_correction,
-        "made_by": _made_by(split_row) if is_correction else None,
+        "made_by": _generation_of(split_row) if is_correction else None,
         "pending": split_row.corrections.filter(fate=Correction.Fate.PENDING).first(),
         "form": form,
         "refusal": refusal,
@@ -63,7 +63,7 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     return render(request, "datasets/manage_gold.html", context, status=status)
 
 
-def _made_by(split: Split) -> Generation | None:
+def _generation_of(split: Split) -> Generation | None:
     """Return the generator run that the gold came from, if that generator is still offered."""
     part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
     offers = {offer.name for offer in generators_for(split.dataset.task)}

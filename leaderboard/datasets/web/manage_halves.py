@@ -13,7 +13,7 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import split_in_halves
-from leaderboard.datasets.web.forms.halves import HalvesForm
+from leaderboard.datasets.web.forms.halves import PublicPrivateForm
 from leaderboard.models import Division
 
 
@@ -22,7 +22,7 @@ from leaderboard.models import Division
 def divide(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Show the partition, or create it from a share and a seed; it can be created once."""
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
-    form = HalvesForm(request.POST or None)
+    form = PublicPrivateForm(request.POST or None)
     refusal = None
     if form.is_valid():
         try:

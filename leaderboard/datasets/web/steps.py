@@ -24,7 +24,7 @@ class Step:
 
 
 def steps(
-    benchmark: Benchmark, here: int, *, generation: Generation | None = None, split: Split | None = None
+    benchmark: Benchmark, current: int, *, generation: Generation | None = None, split: Split | None = None
 ) -> list[Step]:
     """Return the steps of a split under construction; here: index of the current one. Later steps may have no URL."""
     start = reverse("manage_new_split", args=[benchmark.slug])
@@ -40,7 +40,7 @@ def steps(
         urls[PUBLISH] = f"{split_url}#publish-title" if split.is_draft else split_url
         if not split.is_draft:
             urls[PHASE] = reverse("manage_phase_create", args=[benchmark.slug]) + f"?split={split.name}"
-    return [Step(name, urls.get(index, ""), index < here, index == here) for index, name in enumerate(NAMES)]
+    return [Step(name, urls.get(index, ""), index < current, index == current) for index, name in enumerate(NAMES)]
 
 
 def steps_of_split(benchmark: Benchmark, split: Split) -> list[Step]:

@@ -44,7 +44,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     return Imported(manifest=_manifest(choices, splits, phases, remarks), origins=origins, id_map=salt.ids)
 
 
-def slices_of(scenario: Scenario, beside: Iterable[Scenario]) -> dict[str, Any]:
+def slices_of(scenario: Scenario, others: Iterable[Scenario]) -> dict[str, Any]:
     """Return a claim's slices, chosen so that the scenarios in one table differ only in the table's dimensions.
 
     The matrix holds scenarios whose entities were not chosen by popularity. The popularity table holds those settings
@@ -53,7 +53,7 @@ def slices_of(scenario: Scenario, beside: Iterable[Scenario]) -> dict[str, Any]:
     slices: dict[str, Any] = {"relation": scenario.relation, "scenario": scenario.label}
     if scenario.popularity in ("random", ""):
         slices |= {"transparency": scenario.transparency, "homogeneity": scenario.homogeneity}
-    flavours = {other.popularity for other in beside if other.setting == scenario.setting}
+    flavours = {other.popularity for other in others if other.setting == scenario.setting}
     if scenario.popularity and flavours >= {name for name in POPULARITY.values() if name}:
         slices["popularity"] = scenario.popularity
     return slices

@@ -120,11 +120,11 @@ def _check_nothing_leaks(questions_of: dict[Part, list[Question]], choices: Choi
 
 
 def _lines(
-    path: Path, loaded: list[Open], asked: list[Question], salt: Salt, choices: Choices
+    path: Path, loaded: list[Open], questions: list[Question], salt: Salt, choices: Choices
 ) -> list[tuple[bytes, Path, int]]:
     """Return gold lines sorted by salted id. Public ids must not reveal that two questions share a triple."""
     content = []
-    for question, group in zip(asked, groups(asked), strict=True):
+    for question, group in zip(questions, groups(questions), strict=True):
         names = [f"{path.name}:{loaded[index].line} {question.side}" for index in question.triples]
         public = salt.id(names[0])
         salt.ids.update(dict.fromkeys(names, public))

@@ -13,7 +13,7 @@ from leaderboard.hosting.importers.published import Origins, PublishedFileError
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     """Import the manifest unchanged, except for a chosen slug or title. Quotas are the manifest's."""
-    _check_is_there(published / "benchmark.json")
+    _check_exists(published / "benchmark.json")
     try:
         read = manifest.read(published / "benchmark.json")
     except manifest.ManifestError as error:
@@ -28,7 +28,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     return Imported(manifest=whole, origins=Origins(), folder=published)
 
 
-def _check_is_there(path: Path) -> None:
+def _check_exists(path: Path) -> None:
     if not path.parent.is_dir():
         raise PublishedFileError(f"{path.parent}: no such folder; expected the one with {path.name}")
     if not path.is_file():

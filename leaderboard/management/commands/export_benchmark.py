@@ -41,7 +41,7 @@ class Command(BaseCommand):
             lines = [*to, *(to_file.read_text().splitlines() if to_file else [])]
             keys = encryption.recipients(lines) if lines or to_file else []
             writing.write(benchmark=row, to=file, keys=keys, by=person, say=self.stdout.write)
-        except encryption.KeyFault as fault:
+        except encryption.InvalidKeyError as fault:
             raise CommandError(str(fault)) from fault
         except OSError as error:
             raise CommandError(f"{error.filename or file}: {error.strerror}") from error

@@ -33,9 +33,9 @@ class Command(BaseCommand):
         try:
             keys = encryption.identities(key.read_text().splitlines())
             result = reading.import_contents(archive=file, keys=keys, by=person, say=self.stdout.write)
-        except reading.ArchiveFault as fault:
+        except reading.ArchiveError as fault:
             raise CommandError("\n".join([f"{file.name}:", *fault.lines, UNCHANGED])) from fault
-        except encryption.KeyFault as fault:
+        except encryption.InvalidKeyError as fault:
             raise CommandError(f"{key.name}: {fault}; {UNCHANGED}") from fault
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{getattr(error, 'filename', None) or file}: {error}; {UNCHANGED}") from error

@@ -89,7 +89,7 @@ class Command(BaseCommand):
             self.check_options(imported)
             if choices.salt_ids and not imported.id_map:
                 raise CommandError(f"{name} keeps its published ids: --salt, --salt-ids and --id-map have no use here")
-            with kept_map(id_map, imported):
+            with id_map_file(id_map, imported):
                 self.host(imported, imported.folder or Path(folder), curator)
 
     def host(self, imported: Imported, folder: Path, curator: User) -> None:
@@ -101,11 +101,11 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self.say(f"{embedded.address(settings.DATA)}{hosted.benchmark.get_absolute_url()}")
 
-    def options(self, given: list[str], name: str) -> dict[str, str]:
-        if given and name == "own":
+    def options(self, texts: list[str], name: str) -> dict[str, str]:
+        if texts and name == "own":
             raise CommandError("--option has no use here: benchmark.json names the options of each phase")
-        pairs = [text.partition("=") for text in given]
-        wrong = next((text for text, (key, equals, _) in zip(given, pairs, strict=True) if not (key and equals)), None)
+        pairs = [text.partition("=") for text in texts]
+        wrong = next((text for text, (key, equals, _) in zip(texts, pairs, strict=True) if not (key and equals)), None)
         if wrong is not None:
             raise CommandError(f"--option is {wrong}, expected NAME=VALUE")
         return {key: value for key, _, value in pairs}
@@ -152,7 +152,7 @@ def chosen(imported: Imported, choices: Choices) -> Imported:
 
 
 @contextmanager
-def kept_map(path: Path | None, imported: Imported) -> Iterator[None]:
+def id_map_file(path: Path | None, imported: Imported) -> Iterator[None]:
     """Write the id map, readable by its owner only, before anything is hosted; delete it if hosting fails."""
     if path is None:
         yield

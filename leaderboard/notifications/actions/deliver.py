@@ -36,7 +36,7 @@ log = structlog.get_logger(__name__)
 ENDED = (State.DONE, State.REJECTED, State.FAILED)
 WINDOW = timedelta(days=2)
 """Maximum age of an end that is notified."""
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 PAUSES = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
 """Delay before each further attempt; a worker that dies during one blocks its notice for as long."""
 ATTEMPTS = len(PAUSES) + 1
@@ -51,7 +51,7 @@ def sweep() -> int:
     due = Notice.objects.filter(state=Notice.State.QUEUED, due_at__lte=at).order_by("due_at")
     for pk in due.values_list("pk", flat=True)[:AT_ONCE]:
         enqueue_delivery(pk)
-    Notice.objects.filter(finished_at__lt=at - KEPT).delete()
+    Notice.objects.filter(finished_at__lt=at - RETENTION).delete()
     return written
 
 

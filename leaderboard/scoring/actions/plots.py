@@ -8,7 +8,7 @@ import msgspec
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from evaluator.jobs.compare import DrawReport
+from evaluator.jobs.compare import PlotReport
 from leaderboard.boards.disclosure.policies import reveals_drawings
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import plot_checks, sandbox_client
@@ -21,12 +21,12 @@ class NoPlotDataError(Exception):
     """The sandbox could not compute plot data from stored outcomes; the message says why, without gold."""
 
 
-def store_plot_data(release: Release | None, drawing: plot_checks.PlotData | None) -> Drawing | None:
+def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) -> Drawing | None:
     """Store a release's plot data if its phase's policy allows. Call in the transaction that publishes the release.
     Returns None if nothing may be shown, or there is nothing to show."""
-    if release is None or drawing is None or drawing.is_empty or not _may_reveal(release):
+    if release is None or data is None or data.is_empty or not _may_reveal(release):
         return None
-    return Drawing.objects.create(release=release, content=content_of(drawing), made_at=timezone.now())
+    return Drawing.objects.create(release=release, content=content_of(data), made_at=timezone.now())
 
 
 def _may_reveal(release: Release) -> bool:
@@ -43,10 +43,10 @@ def plot_data(release: Release) -> plot_checks.PlotData:
     run = release.run
     with opened(run.outcomes) as table:
         check_digest(table, run.outcomes_sha256)
-        answer = sandbox_client.draw(table=table)
+        answer = sandbox_client.plot(table=table)
     if not answer.ok:
         raise NoPlotDataError(answer.reason or "the outcomes are of another task version")
-    drawing = answer.read(DrawReport).drawing
+    drawing = answer.read(PlotReport).drawing
     if wrong := plot_checks.problem(drawing):
         raise ReportError(wrong)
     return drawing
@@ -78,7 +78,7 @@ def add_plot_data(release: Release) -> Drawing | None:
         return None
 
 
-def content_of(drawing: plot_checks.PlotData) -> dict[str, Any]:
+def content_of(data: plot_checks.PlotData) -> dict[str, Any]:
     """Convert plot data to the stored JSON."""
-    content: dict[str, Any] = msgspec.to_builtins(drawing)
+    content: dict[str, Any] = msgspec.to_builtins(data)
     return content

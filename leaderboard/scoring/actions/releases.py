@@ -21,7 +21,7 @@ from leaderboard.models import Leaderboard, Phase, Prediction, Release, ReleaseS
 OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
 
 
-def slice_key(slice_: dict[str, Any]) -> str:
+def stored_key(slice_: dict[str, Any]) -> str:
     """Return a slice as canonical JSON; the overall score's is the empty string."""
     return json.dumps(slice_, sort_keys=True, ensure_ascii=False, separators=(",", ":")) if slice_ else ""
 
@@ -52,7 +52,7 @@ def publish(*, run: Run, primary: str, scores: Scores, warnings: list[str], at: 
     else:
         _release(phase, board, run, primary=primary, scores=scores, warnings=warnings, at=at)
         boards.rank(board)
-    boards.settle(phase)
+    boards.publish_if_complete(phase)
     return Release.objects.filter(run=run).first()
 
 
@@ -61,7 +61,7 @@ def release_waiting(phase: Phase) -> None:
     if phase.disclosure == Phase.Disclosure.LADDER:
         for board in phase.leaderboards.filter(state__in=Leaderboard.OPEN):
             advance(board)
-    boards.settle(phase)
+    boards.publish_if_complete(phase)
 
 
 def advance(board: Leaderboard) -> int:
@@ -104,7 +104,7 @@ def sweep() -> int:
         with transaction.atomic():
             phase = Phase.objects.select_for_update().get(pk=pk)
             released += sum(advance(board) for board in phase.leaderboards.filter(state__in=Leaderboard.OPEN))
-            boards.settle(phase)
+            boards.publish_if_complete(phase)
     return released
 
 

@@ -120,7 +120,7 @@ def _score(lease: Lease[Run]) -> None:
         # The scorer crashed or returned an invalid report: no submission should cause that, so it is our failure.
         WORK.retry_or_fail(lease, reason=answer.reason, error_id=answer.error_id)
     elif answer.ok:
-        _publish_if_sound(lease, answer)
+        _publish_if_valid(lease, answer)
     elif answer.report.get("fault") == "predictions":
         shown = run.prediction.submission.phase.split.inputs_public
         reject(lease, reason=Reason.BAD_PREDICTIONS, problems=answer.report["problems"] if shown else [])
@@ -128,7 +128,7 @@ def _score(lease: Lease[Run]) -> None:
         WORK.retry_or_fail(lease, reason=Reason.BAD_GOLD, final=True)
 
 
-def _publish_if_sound(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
+def _publish_if_valid(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
     """Validate the report, then publish; raises ReportError for impossible numbers."""
     gold = lease.row.gold_version
     task = TASKS[gold.split.dataset.task]
@@ -141,7 +141,7 @@ def _publish_if_sound(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
     publish(lease, answer, result)
 
 
-def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreReport, **made_by: Any) -> None:
+def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreReport, **produced_by: Any) -> None:
     """Store scores, outcomes, release, standing and state in one transaction; raises LeaseLostError.
 
     made_by: further fields of the receipt. A custom scorer may return no outcomes.
@@ -165,7 +165,7 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
                 outcomes=stored,
                 outcomes_sha256=digest,
                 warnings=warnings,
-                provenance={**provenance.of(run, answer), **made_by},
+                provenance={**provenance.of(run, answer), **produced_by},
             )
             groups: list[int | None] = [*result.groups] or [None] * len(scores)
             Score.objects.bulk_create(
@@ -194,7 +194,7 @@ def _discard_outcomes(run: Run, *, before: int) -> None:
 def _row(run: Run, score: dict[str, Any], n_groups: int | None) -> Score:
     names = ("measure", "slice", "value", "low", "high", "n")
     values = {name: score[name] for name in names}
-    return Score(run=run, slice_key=releases.slice_key(score["slice"]), n_groups=n_groups, **values)
+    return Score(run=run, slice_key=releases.stored_key(score["slice"]), n_groups=n_groups, **values)
 
 
 @transaction.atomic

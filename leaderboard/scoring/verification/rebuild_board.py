@@ -12,7 +12,7 @@ from typing import Any
 from leaderboard.boards.disclosure import ladder
 from leaderboard.boards.disclosure.policies import Scores, reveal, reveal_warnings
 from leaderboard.boards.queries import as_of, board_state
-from leaderboard.boards.queries.representative import Told, ranked, represented
+from leaderboard.boards.queries.representative import ShownRun, ranked, represented
 from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Release, System
 from leaderboard.scoring.actions import releases
 
@@ -118,7 +118,7 @@ def _standings(board: Leaderboard, revealed: Sequence[tuple[Release, Scores]]) -
     hidden = set(HiddenSubmission.objects.now().values_list("submission", flat=True))
     shown = [(release, values) for release, values in revealed if release.submission_id not in hidden]
     best = represented(
-        (Told.of(release, _primary(values, release.primary)) for release, values in shown), chosen=chosen, sign=sign
+        (ShownRun.of(release, _primary(values, release.primary)) for release, values in shown), chosen=chosen, sign=sign
     )
     ranks = ranked(best, out=out, sign=sign)
     return [

@@ -26,9 +26,9 @@ def differences(board: Leaderboard) -> list[str]:
     ]
 
 
-def _follows(drawing: Drawing) -> bool:
+def _follows(plot: Drawing) -> bool:
     try:
-        recomputed = plots.plot_data(drawing.release)
+        recomputed = plots.plot_data(plot.release)
     except (plots.NoPlotDataError, ReportError, AlteredError, FileNotFoundError):
         return False
-    return as_bytes(drawing.content) == as_bytes(plots.content_of(recomputed))
+    return as_bytes(plot.content) == as_bytes(plots.content_of(recomputed))

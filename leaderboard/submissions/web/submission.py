@@ -96,7 +96,7 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
         "published": published(row),
         "benchmark": row.phase.benchmark,
         "phase": row.phase,
-        "moves": _moves(row),
+        "moves": _rank_changes(row),
         "sheet": sheet(progress.release) if progress.release else None,
         "reason": progress.reason.label if progress.reason is not Reason.NONE else "",
         "is_queued": progress.state is State.QUEUED,
@@ -105,7 +105,7 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
     }
 
 
-def _moves(row: Submission) -> QuerySet[Move]:
+def _rank_changes(row: Submission) -> QuerySet[Move]:
     """Return the rank changes of its system at replacements of boards since the submission was received."""
     moves = Move.objects.filter(leaderboard__phase=row.phase_id, leaderboard__shown_from__gt=row.received_at)
     return moves.filter(system=row.system_id).select_related("leaderboard__gold_version", "replaced__gold_version")

@@ -61,34 +61,34 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "systems/system.html", context)
 
 
-def _on(place: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
+def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
     """Return the template context of one board: its revealed scores, chart and runs."""
-    scored = of_board(place.board)
-    measure = scored.measure(place.release.primary)
-    releases = revealed_on(place.board, [place.standing.system_id])
+    scored = of_board(entry.board)
+    measure = scored.measure(entry.release.primary)
+    releases = revealed_on(entry.board, [entry.standing.system_id])
     runs = runs_shown(
-        releases, stands=place.release.submission_id, up=measure.higher_is_better is not False, sees_all=sees_all
+        releases, stands=entry.release.submission_id, up=measure.higher_is_better is not False, sees_all=sees_all
     )
     return {
-        "phase": place.phase,
-        "benchmark": place.phase.benchmark,
-        "sheet": sheet(place.release),
+        "phase": entry.phase,
+        "benchmark": entry.phase.benchmark,
+        "sheet": sheet(entry.release),
         "chart": chart_of(runs),
         "runs": runs,
         "n_unseen": len(releases) - len(runs),
-        "chosen": place.phase.representatives.filter(system=place.standing.system_id).first(),
-        "lets_choose": lets_choose(place.phase),
+        "chosen": entry.phase.representatives.filter(system=entry.standing.system_id).first(),
+        "lets_choose": lets_choose(entry.phase),
     }
 
 
 def runs_shown(
-    told: Sequence[RevealedRun], *, stands: object, up: bool, sees_all: bool
+    runs: Sequence[RevealedRun], *, stands: object, up: bool, sees_all: bool
 ) -> list[tuple[RevealedRun, bool, bool]]:
     """Return (run, whether it was the best so far, whether it represents the system), in chronological order."""
-    best = records(told, higher_is_better=up)
+    best = records(runs, higher_is_better=up)
     return [
         (run, run in best, run.submission_id == stands)
-        for run in told
+        for run in runs
         if sees_all or run in best or run.submission_id == stands
     ]
 
@@ -100,13 +100,13 @@ def chart_of(runs: Sequence[tuple[RevealedRun, bool, bool]]) -> ProgressChart | 
     return progress_chart(moments)
 
 
-def _own(target: System, place: BoardEntry | None, reader: Any) -> list[OwnRun]:
+def _own(target: System, entry: BoardEntry | None, reader: Any) -> list[OwnRun]:
     """Return the latest submissions of a team's own system, to the phase of that board or to all phases."""
     submissions = Submission.objects.visible_to(reader).filter(system=target)
-    if place is not None:
-        submissions = submissions.filter(phase=place.phase)
+    if entry is not None:
+        submissions = submissions.filter(phase=entry.phase)
     followed = progress.with_related(submissions).order_by("-received_at", "-pk")[:MOST_OWN]
-    stands = place.release.submission_id if place else None
+    stands = entry.release.submission_id if entry else None
     return [
         OwnRun(
             row, row.submission.pk == stands, row.value is not None and not row.hidden and row.submission.pk != stands

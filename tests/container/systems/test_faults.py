@@ -58,11 +58,11 @@ def test_worker_killed_while_the_container_runs(systems: Systems) -> None:
     worker.wait()
     assert len(systems.left()) == 4  # system, keeper, inputs, output
     assert sandbox.reap() == [], "what is that young may belong to a worker that the caller has not heard of"
-    assert sandbox.reap(keep=frozenset({"orphan"}), settle_seconds=0) == []
+    assert sandbox.reap(keep=frozenset({"orphan"}), min_age_seconds=0) == []
     other = type(sandbox)(instance=f"{sandbox.instance}-2", runtime=sandbox.runtime)
-    assert other.reap(settle_seconds=0) == [], "another instance's are not touched"
+    assert other.reap(min_age_seconds=0) == [], "another instance's are not touched"
     assert len(systems.left()) == 4
-    assert sorted(sandbox.reap(settle_seconds=0)) == [
+    assert sorted(sandbox.reap(min_age_seconds=0)) == [
         "input volume of orphan",
         "keeper container of orphan",
         "output volume of orphan",
@@ -82,7 +82,7 @@ def test_the_reaper_touches_nothing_without_all_of_our_labels(systems: Systems) 
     label = f"holdout.instance={systems.sandbox.instance}"
     half = engine.docker("create", "--label", label, systems.image).stdout.strip()
     try:
-        assert systems.sandbox.reap(settle_seconds=0) == []
+        assert systems.sandbox.reap(min_age_seconds=0) == []
         assert engine.docker("inspect", half, check=False).returncode == 0
     finally:
         engine.docker("rm", half)
@@ -167,7 +167,7 @@ def test_the_engine_restarts_mid_run(program: str, tmp_path: Path) -> None:
         worker.join(60)
         assert not worker.is_alive() and failed, "the run ends with the engine, and it is our fault"
         mine.start()
-        systems.sandbox.reap(settle_seconds=0)
+        systems.sandbox.reap(min_age_seconds=0)
         label = "label=holdout.instance=own"
         assert mine.docker("ps", "--all", "--quiet", "--filter", label).stdout == b""
         assert mine.docker("volume", "ls", "--quiet").stdout == b""

@@ -18,7 +18,7 @@ from evaluator.scoring.compare import compare_outcomes
 from evaluator.scoring.score import score_outcomes
 from evaluator.statistics.bootstrap import intervals
 from evaluator.statistics.mcnemar import exact_p
-from evaluator.statistics.permutation import swaps
+from evaluator.statistics.permutation import permutations
 from evaluator.tasks.registry import TASKS
 from tests.evaluator.measures.test_measures import CASES
 from tests.support.scoring_runs import as_bytes, taken_by
@@ -93,7 +93,7 @@ def test_p_is_that_of_exchanging_groups_row_by_row(measure):
         mixed = {n: np.where(rows, second.statistics[n], first.statistics[n]) for n in first.statistics}
         return score_outcomes(dataclasses.replace(first, statistics=mixed), [measure], resamples=0)[0].value
 
-    draws = np.concatenate(list(swaps(12, 60, 9)), axis=1).T > 0
+    draws = np.concatenate(list(permutations(12, 60, 9)), axis=1).T > 0
     beyond = np.array([abs(value(a, b, swapped) - value(b, a, swapped)) for swapped in draws]) - abs(row.difference)
     assert row.p == pytest.approx((1 + np.sum(beyond > 1e-12) + np.sum(np.abs(beyond) <= 1e-12) / 2) / 61)
 

@@ -75,7 +75,7 @@ def test_every_exchange_of_few_groups(measure, tied):
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
 def test_p_is_the_share_of_all_exchanges(measure):
     tables = systems(9, 2)
-    (row,) = compare_pairs(tables, [(0, 1)], measure, resamples=0, seed=0, draws=40_000)
+    (row,) = compare_pairs(tables, [(0, 1)], measure, resamples=0, seed=0, n_permutations=40_000)
     swapped = np.array(list(itertools.product([0.0, 1.0], repeat=9))).T
     every = written_out(measure, tables, swapped)
     exact = np.mean(every >= abs(row.difference) - 1e-12)
@@ -101,16 +101,18 @@ def test_the_difference_and_its_interval_are_the_single_comparisons(measure):
 def test_a_pair_has_the_same_numbers_in_any_company(measure):
     tables = systems(80, 6)
     pairs = list(itertools.combinations(range(6), 2))
-    together = compare_pairs(tables, pairs, measure, resamples=100, seed=0, draws=3000)
+    together = compare_pairs(tables, pairs, measure, resamples=100, seed=0, n_permutations=3000)
     for row in together:
-        (alone,) = compare_pairs([tables[row.a], tables[row.b]], [(0, 1)], measure, resamples=100, seed=0, draws=3000)
+        (alone,) = compare_pairs(
+            [tables[row.a], tables[row.b]], [(0, 1)], measure, resamples=100, seed=0, n_permutations=3000
+        )
         assert replace(alone, a=row.a, b=row.b) == row
 
 
 def test_exchanging_two_systems_changes_signs_only():
     tables = systems(50, 2)
     for measure in MEASURES:
-        there, back = compare_pairs(tables, [(0, 1), (1, 0)], measure, resamples=100, seed=0, draws=2000)
+        there, back = compare_pairs(tables, [(0, 1), (1, 0)], measure, resamples=100, seed=0, n_permutations=2000)
         assert (there.p, there.draws) == (back.p, back.draws)
         assert there.difference == pytest.approx(-back.difference)
         assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
@@ -118,7 +120,7 @@ def test_exchanging_two_systems_changes_signs_only():
 
 def test_a_settled_p_stops_early_and_a_small_one_uses_every_exchange():
     tables = systems(60, 5)
-    same, apart = compare_pairs(tables, [(0, 0), (0, 4)], AUROC, resamples=0, seed=0, draws=30_000)
+    same, apart = compare_pairs(tables, [(0, 0), (0, 4)], AUROC, resamples=0, seed=0, n_permutations=30_000)
     assert (same.p, same.draws) == (1.0, ENOUGH)
     assert apart.draws == 30_000 and apart.p == 1 / 30_001
 

@@ -42,7 +42,7 @@ def _bytes_of(world: World) -> bytes:
 
 
 def take(content: bytes, by: User) -> None:
-    imports.import_upload(arrival=imports.receive(file=uploaded(content, "tiny.zip"), by=by), key=KEYS[0], by=by)
+    imports.import_upload(archive_import=imports.receive(file=uploaded(content, "tiny.zip"), by=by), key=KEYS[0], by=by)
     close_all()
 
 

@@ -314,7 +314,7 @@ class TestIn:
         made = io.BytesIO()
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(writing.HEAD, b'{"slug": "' + b"a" * (64 << 20) + b'"}')
-        with pytest.raises(reading.ArchiveFault):
+        with pytest.raises(reading.ArchiveError):
             reading.read_head(_kept(made.getvalue()))
 
 

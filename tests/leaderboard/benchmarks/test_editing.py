@@ -154,7 +154,7 @@ def test_a_dataset_of_other_benchmarks_is_changed_by_who_manages_them_all(here: 
     asked = {"licence": "Mine"}
     seen = edit.marks(edit.state_of(Benchmark.objects.get(slug="tiny")))
     with pytest.raises(Refused, match="Other benchmarks stand on this dataset"):
-        edit.edit(benchmark=here.benchmark, asked=asked, seen=seen, by=olga)
+        edit.edit(benchmark=here.benchmark, values=asked, seen=seen, by=olga)
     curator = client_of(here.curator)
     assert "Beside" in text(curator.get(EDIT))
     assert curator.post(EDIT, filled(here.benchmark, licence="CC0-1.0")).status_code == 302

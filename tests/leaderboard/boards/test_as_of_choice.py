@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.boards.queries import Board, as_of
-from leaderboard.boards.queries.representative import Told, represented
+from leaderboard.boards.queries.representative import ShownRun, represented
 from leaderboard.models import Leaderboard, Release, System
 from leaderboard.systems.actions import systems
 from tests.support.board_rows import score, stand
@@ -36,14 +36,14 @@ def released(world: World, draw: random.Random, n: int) -> None:
         stand(world, f"System {draw.randrange(5)}", told, at=FIRST + timedelta(hours=draw.randrange(3)))
 
 
-def by_reading_all(chosen: dict[int, UUID], sign: int, *, until: datetime = END) -> dict[int, Told]:
+def by_reading_all(chosen: dict[int, UUID], sign: int, *, until: datetime = END) -> dict[int, ShownRun]:
     told = []
     releases = Release.objects.filter(released_at__lt=until).select_related("submission__system")
     for one in releases.order_by("sequence"):
         cells = [score["value"] for score in one.values if score["measure"] == "accuracy" and not score["slice"]]
         sent, system = one.submission, one.submission.system
         about = (one.pk, one.sequence, system.pk, system.kind, sent.pk, sent.received_at)
-        told.append(Told(*about, cells[0] if cells else None))
+        told.append(ShownRun(*about, cells[0] if cells else None))
     return represented(told, chosen=chosen, sign=sign)
 
 

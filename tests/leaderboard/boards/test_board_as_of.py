@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.boards.actions import boards
-from leaderboard.boards.queries import Board, board_of, head_asked, page_of, parse
+from leaderboard.boards.queries import Board, board_of, page_of, parse, read_head
 from leaderboard.models import AuditEntry, Leaderboard, Release, ReleaseSlice, Standing, Submission, System
 from leaderboard.scoring.verification.rebuild_board import as_stored
 from leaderboard.systems.actions import systems
@@ -93,7 +93,7 @@ def test_today_is_the_board_as_it_is_rebuilt(world: World) -> None:
     systems.represent(submission=again, by=world.researcher)
     systems.disqualify(phase=world.phase, system=System.objects.get(name="b"), reason="copied", by=world.curator)
     board = Leaderboard.objects.get()
-    head = head_asked(_phase(world), timezone.now().date().isoformat())
+    head = read_head(_phase(world), timezone.now().date().isoformat())
     assert isinstance(head, Board) and head.as_of is not None
     rows = page_of(head, parse(head, {})).board.rows
     sequences = dict(Release.objects.values_list("submission", "sequence"))

@@ -128,7 +128,7 @@ class TestChanging:
         for given in ([thorough], [], [{**simple, "name": "plain"}, thorough]):
             assert refusal(tracks.change, phase=world.phase, given=given, by=world.curator).code is Code.INVALID_TRACK
         added = [thorough, {**simple, "title": "Simple"}, {"name": "basic", "title": ""}]
-        tracks.change(phase=world.phase, given=added, by=world.curator)
+        tracks.change(phase=world.phase, tracks_given=added, by=world.curator)
         stored = Phase.objects.get(pk=world.phase.pk).tracks
         assert [(one["name"], one["title"]) for one in stored] == [
             ("thorough", "THOROUGH"),
@@ -142,7 +142,7 @@ class TestChanging:
         assert refusal(tracks.change, phase=world.phase, given=TRACKS, by=world.curator).code is Code.INVALID_TRACK
 
     def test_before_that_they_may_go(self, world: World) -> None:
-        tracks.change(phase=world.phase, given=[], by=world.curator)
+        tracks.change(phase=world.phase, tracks_given=[], by=world.curator)
         assert world.submit().track == ""
 
     def test_others_than_organisers_change_nothing(self, world: World) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 
-from evaluator.sandbox.containers.image_errors import ArchiveError, TooLargeError
+from evaluator.sandbox.containers.image_errors import ImageArchiveError, TooLargeError
 from evaluator.sandbox.containers.system_contract import LoadedImage
 from leaderboard.containers.actions import engine, image_files, images, run_system, workers
 from leaderboard.core.refusal import Refused
@@ -28,7 +28,7 @@ def here(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> World:
     """Every archive turns out to be no image."""
 
     def load(*_: Any, **__: Any) -> None:
-        raise ArchiveError("this is no image")
+        raise ImageArchiveError("this is no image")
 
     made = tiny_world.build(quota_per_day=50)
     takes_images(made)

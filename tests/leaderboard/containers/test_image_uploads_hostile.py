@@ -20,7 +20,7 @@ from django.utils import timezone
 from leaderboard.containers.actions import image_uploads, images
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Submission
-from leaderboard.models.image import KEPT, images_storage
+from leaderboard.models.image import RETENTION, images_storage
 from leaderboard.operations import sweep
 from tests.support import tiny_world
 from tests.support.api_calls import ROOT, client_of, person
@@ -271,7 +271,7 @@ def test_what_is_never_finished_is_swept_with_its_pieces(here: World) -> None:
     storage.save("pieces/" + "ab" * 16 + f"/{0:014d}", ContentFile(b"nobody's"))
     sweep.sweep()
     assert ImageUpload.objects.exists(), "what is young is kept"
-    ImageUpload.objects.update(touched_at=timezone.now() - KEPT - timedelta(seconds=1))
+    ImageUpload.objects.update(touched_at=timezone.now() - RETENTION - timedelta(seconds=1))
     sweep.sweep()
     assert not ImageUpload.objects.exists()
     assert stored() == nothing
@@ -295,7 +295,7 @@ def test_an_archive_that_nobody_submitted_is_swept(here: World) -> None:
     kept = images.image_files.get_or_store(archive=ContentFile(ARCHIVE), sha256="ab" * 32)
     sweep.sweep()
     assert Image.objects.filter(pk=kept.pk).exists(), "its submission may be on its way"
-    Image.objects.update(created_at=timezone.now() - KEPT - timedelta(seconds=1))
+    Image.objects.update(created_at=timezone.now() - RETENTION - timedelta(seconds=1))
     sweep.sweep()
     assert not Image.objects.exists()
     assert stored() == nothing

@@ -6,7 +6,7 @@ import pytest
 from django.core.checks import run_checks
 from django.test import Client
 
-from evaluator.tasks.registry import TASKS, MissingTaskError, TaskFault
+from evaluator.tasks.registry import TASKS, MissingTaskError, TaskProblem
 from leaderboard.core.api import errors
 from leaderboard.models import Benchmark
 from tests.support.tiny_world import World, build
@@ -42,6 +42,6 @@ def test_pages_of_the_site_stay(world: World) -> None:
 
 def test_what_is_left_out_is_a_warning_of_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not [found for found in run_checks() if found.id == "leaderboard.W001"]
-    monkeypatch.setattr(type(TASKS), "faults", [TaskFault("ancient", "ancient-task 1.0", "it does not load")])
+    monkeypatch.setattr(type(TASKS), "faults", [TaskProblem("ancient", "ancient-task 1.0", "it does not load")])
     (warning,) = [found for found in run_checks() if found.id == "leaderboard.W001"]
     assert warning.msg == 'task "ancient" of ancient-task 1.0 is left out: it does not load'

@@ -78,7 +78,7 @@ def test_a_preview_tells_what_drafts_then_hold(world: World) -> None:
     assert whole["labels"] == {"REFUTES": 2, "SUPPORTS": 2}
     inputs, gold = parts["test"].first[0]
     assert "label" not in inputs and gold["label"] in whole["labels"] and inputs["id"] == gold["id"]
-    splits_made = drafts.make(generation=preview, wanted=wanted(preview), by=world.curator)
+    splits_made = drafts.make(generation=preview, requests=wanted(preview), by=world.curator)
     assert [(one.name, one.state, one.gold_public) for one in splits_made] == [
         ("my-train", "draft", False),
         ("my-test", "draft", False),
@@ -113,7 +113,7 @@ def test_salted_ids_are_the_same_within_a_dataset(world: World) -> None:
     asked = {"generator": "published-symmetric", "sources": {"published": [file]}, "parameters": {}}
     first, second = (made(begun(world, **asked)) for _ in range(2))
     assert first.parts.get().sha256 == second.parts.get().sha256
-    (split,) = drafts.make(generation=first, wanted=wanted(first), by=world.curator)
+    (split,) = drafts.make(generation=first, requests=wanted(first), by=world.curator)
     assert all(len(one) == 16 and one != "9" for one in ids_of(split))
     assert not any(one.startswith("9000000") for one in ids_of(split))
 
@@ -301,14 +301,14 @@ def test_drafts_are_all_or_none(world: World) -> None:
     assert refused.code is Code.NAME_TAKEN or refused.code is Code.INVALID_NAME
     assert Split.objects.count() == n_splits
     assert not preview.parts.exclude(split=None).exists()
-    assert len(drafts.make(generation=preview, wanted=[train, test], by=world.curator)) == 2
+    assert len(drafts.make(generation=preview, requests=[train, test], by=world.curator)) == 2
 
 
 def test_the_oldest_previews_give_way_but_not_those_with_splits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_preview, "KEPT_PREVIEWS", 2)
+    monkeypatch.setattr(request_preview, "MAX_PREVIEWS", 2)
     file = generator_previews.raw(world)
     used = made(begun(world, file, seed=1))
-    drafts.make(generation=used, wanted=wanted(used), by=world.curator)
+    drafts.make(generation=used, requests=wanted(used), by=world.curator)
     for seed in (2, 3, 4):
         made(begun(world, file, seed=seed))
     assert list(Generation.objects.order_by("pk").values_list("seed", flat=True)) == [1, 3, 4]
@@ -325,7 +325,7 @@ def test_of_drafts_asked_for_twice_at_once_the_second_is_told(world: World, monk
     def overtaken(row: Generation) -> sandbox_client.Answer:
         if not first:
             first.append(row)
-            drafts.make(generation=row, wanted=wanted(row), by=world.curator)
+            drafts.make(generation=row, requests=wanted(row), by=world.curator)
         return run(row)
 
     monkeypatch.setattr(run_generator, "run", overtaken)

@@ -210,7 +210,7 @@ def test_the_state_follows_and_asks_the_page_to_load_anew(world: World) -> None:
 def test_a_forgotten_preview_says_so_and_one_that_never_was_is_not_found(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request_preview, "KEPT_PREVIEWS", 1)
+    monkeypatch.setattr(request_preview, "MAX_PREVIEWS", 1)
     client, old = organiser(world), generator_previews.done(world)
     raw = old.sources.get().raw
     form = client.get(at("manage_generator", "as-it-is"))

@@ -55,7 +55,7 @@ def drafted(dataset: Dataset, generator: str, by: User, *, name: str = "test", *
     generation = Generation.objects.get(pk=generation.pk)
     assert (generation.state, generation.problems) == (State.DONE, [])
     wanted = [DraftRequest(part, name=name, kind="test", gold_public=False) for part in generation.parts.all()]
-    (split,) = drafts.make(generation=generation, wanted=wanted, by=by)
+    (split,) = drafts.make(generation=generation, requests=wanted, by=by)
     return split
 
 

@@ -92,7 +92,7 @@ def published(world: World, way: dict[str, Any], **parameters: str) -> Split:
     part = made.parts.order_by("place").last()
     assert part is not None
     (split,) = drafts.make(
-        generation=made, wanted=[DraftRequest(part, name="final", kind="test", gold_public=False)], by=world.curator
+        generation=made, requests=[DraftRequest(part, name="final", kind="test", gold_public=False)], by=world.curator
     )
     return lifecycle.publish_unaudited(split=split, by=world.curator)
 

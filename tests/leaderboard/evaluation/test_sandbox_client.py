@@ -33,7 +33,7 @@ def answered(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
         (tmp_path / "gold").write_bytes(b"")
         with (tmp_path / "gold").open("rb") as gold:
             found = sandbox_client.divide(
-                task="fact-checking", gold=gold, name="g", options={"a": "b"}, seed=1, share="0.5", kept=None
+                task="fact-checking", gold=gold, name="g", options={"a": "b"}, seed=1, share="0.5", previous=None
             )
         assert (seen[0].job, seen[0].arguments["options"], seen[0].arguments["share"]) == ("divide", {"a": "b"}, "0.5")
         return found

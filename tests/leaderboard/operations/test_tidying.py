@@ -25,7 +25,7 @@ from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 MONTH = 30 * 86_400
-ALIASES = (*orphaned_files.KEPT, "images", "archives")
+ALIASES = (*orphaned_files.STORED_FOLDERS, "images", "archives")
 WEEK = 7 * 86_400
 
 
@@ -95,7 +95,7 @@ def stored(alias: str, name: str, seconds: float = WEEK + 60) -> Path:
 def test_an_old_image_without_a_record_goes_and_what_cannot_be_made_again_stays(world: World) -> None:
     image, young = stored("images", "image/old.tar"), stored("images", "image/young.tar", WEEK - 60)
     piece = stored("gold", "pieces/upload/0")
-    kept = [stored(alias, f"kept/{alias}.jsonl") for alias in orphaned_files.KEPT]
+    kept = [stored(alias, f"kept/{alias}.jsonl") for alias in orphaned_files.STORED_FOLDERS]
     said = tidy("--apply", "--verbosity", "2")
     assert not image.exists() and young.exists() and piece.exists()
     assert all(path.exists() for path in kept), "gold, raw files, inputs, predictions and outcomes are never removed"

@@ -443,7 +443,7 @@ def test_an_error_of_ours_is_numbered_and_quotes_nothing(world, monkeypatch, cap
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("SUPPORTS is the label of a1")
 
-    monkeypatch.setattr("leaderboard.boards.queries.lookup.head_asked", broken)
+    monkeypatch.setattr("leaderboard.boards.queries.lookup.read_head", broken)
     answer = Client(raise_request_exception=False).get(f"{BOARD}/")
     assert (answer.status_code, answer.json()["code"]) == (500, "server_error")
     assert "SUPPORTS" not in answer.content.decode() + caplog.text

@@ -34,7 +34,7 @@ match os.environ["HOLD_AT"]:
         # The stored files are open and the sandbox is about to be asked.
         sandbox_client._ask = hold
     case "scored":
-        runs._publish_if_sound = hold
+        runs._publish_if_valid = hold
     case "scored-uncommitted":
         releases.publish = after(releases.publish)
     case "second-claimed":

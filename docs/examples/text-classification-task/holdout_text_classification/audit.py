@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from evaluator.tasks.audit.findings import Finding, Severity
-from evaluator.tasks.audit.grouped_findings import Faults
+from evaluator.tasks.audit.grouped_findings import GroupedFindings
 from evaluator.tasks.audit.split import AnswerKind, AuditColumns, Secret, Split
 from holdout_text_classification.files import Gold
 
@@ -27,7 +27,7 @@ def audit_columns(gold: Gold) -> AuditColumns:
 
 
 def check_gold(split: Split) -> Iterator[Finding]:
-    faults = Faults(split)
+    faults = GroupedFindings(split)
     empty = faults.kind(Severity.ERROR, "empty-text", "have an empty text", "there is nothing to read", "drop them")
     rare = faults.kind(
         Severity.WARNING,

@@ -99,9 +99,9 @@ class _Sets:
         self.shared = int(np.count_nonzero(counts < 2))
         self._held: dict[int, frozenset[int]] = {}
 
-    def rarest(self, place: int, count: int) -> list[int]:
+    def rarest(self, index: int, count: int) -> list[int]:
         """Return those of the text's `count` rarest bigrams that occur in another text."""
-        begin = self._ends[place] - self.sizes[place]
+        begin = self._ends[index] - self.sizes[index]
         return [gram for gram in self._ranks[begin : begin + count].tolist() if gram >= self.shared]
 
     def jaccard(self, a: int, b: int) -> float:

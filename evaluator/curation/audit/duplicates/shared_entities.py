@@ -15,16 +15,16 @@ def shared_names(split: Split, train: Split) -> Iterator[Finding]:
     own_ids = split.has_ids and train.has_ids
     if own_ids:
         means = "one id is one item: which file is right is open"
-        yield from _shared(split, train, "ids", values=split.ids, known=train.ids, means=means)
+        yield from _shared(split, train, "ids", values=split.ids, known=train.ids, meaning=means)
         groups: list[Hashable] = [
             None if group == name else group for group, name in zip(split.groups, split.ids, strict=True)
         ]
         known = [group for group, name in zip(train.groups, train.ids, strict=True) if group != name]
         means = "what belongs to one group tells its other lines' answers; a group stands on one side"
-        yield from _shared(split, train, "groups", values=groups, known=known, means=means)
+        yield from _shared(split, train, "groups", values=groups, known=known, meaning=means)
     if split.evidence:
         means = "a sentence seen in training, with its label, tells of the claims beside it"
-        yield from _shared(split, train, "evidence", values=_evidence(split), known=_evidence(train), means=means)
+        yield from _shared(split, train, "evidence", values=_evidence(split), known=_evidence(train), meaning=means)
 
 
 def _evidence(split: Split) -> list[Hashable]:
@@ -32,7 +32,7 @@ def _evidence(split: Split) -> list[Hashable]:
 
 
 def _shared(
-    split: Split, train: Split, noun: str, *, values: Sequence[Hashable], known: Sequence[Hashable], means: str
+    split: Split, train: Split, noun: str, *, values: Sequence[Hashable], known: Sequence[Hashable], meaning: str
 ) -> Iterator[Finding]:
     known_values = {(type(value), value) for value in known if value is not None}
     indices = [index for index, value in enumerate(values) if (type(value), value) in known_values]
@@ -42,7 +42,7 @@ def _shared(
             f"{noun}-in-training",
             f"{len(indices)} of {len(split)} lines ({percent(len(indices) / len(split))}) have {noun} that stand in "
             f"{train.name}, the first on line {split.line(indices[0])}",
-            means,
+            meaning,
             "take these lines out of one of the two, or give them names of their own",
             split.file,
             split.line(indices[0]),

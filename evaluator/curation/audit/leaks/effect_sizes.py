@@ -13,7 +13,7 @@ from evaluator.tasks.audit.findings import percent
 
 _CLASSES = 20
 _BINS = 20
-_DEALS = 20
+_N_PERMUTATIONS = 20
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Effect:
 class Guesses:
     """Hidden values, prepared for guessing."""
 
-    def __init__(self, values: Sequence[str | float | None], deals: Permutations) -> None:
-        self._deals = deals
+    def __init__(self, values: Sequence[str | float | None], permutations: Permutations) -> None:
+        self._deals = permutations
         self.numeric = all(isinstance(value, float) for value in values)
         if self.numeric:
             self._ranked = _ranks(np.array(values, dtype=np.float64))
@@ -72,7 +72,7 @@ class Guesses:
         """Return the effect of having, or never having, the neighbour's value, compared with permutations."""
         random = np.random.default_rng(0)
         observed = self._alike(order, None)
-        chance = float(np.mean([self._alike(order, self._deals.deal(random)) for _ in range(_DEALS)]))
+        chance = float(np.mean([self._alike(order, self._deals.deal(random)) for _ in range(_N_PERMUTATIONS)]))
         least = -1.0 if self.numeric else 0.0
         share = (observed - chance) / (1 - chance) if observed >= chance else (chance - observed) / (chance - least)
         if self.numeric:

@@ -129,9 +129,9 @@ _ADVICE = {
 
 
 def _effects(
-    secret: Secret, source: _Source, tests: list[TestResult], deals: Permutations
+    secret: Secret, source: _Source, tests: list[TestResult], permutations: Permutations
 ) -> list[tuple[TestResult, Effect]]:
-    guesses = Guesses(secret.values, deals)
+    guesses = Guesses(secret.values, permutations)
     return [(test, source.effect(test.name, guesses)) for test in tests]
 
 

@@ -114,13 +114,19 @@ class TestResult:
 
 
 def max_t_test(
-    features: Sequence[Feature], secret: Hidden, deals: Permutations, *, seed: int, times: int = TIMES, steps: Steps
+    features: Sequence[Feature],
+    secret: Hidden,
+    permutations: Permutations,
+    *,
+    seed: int,
+    times: int = TIMES,
+    steps: Steps,
 ) -> list[TestResult]:
     """Test each feature, in order. p = (1 + permutations with no smaller largest deviation) / (1 + permutations)."""
     random = np.random.default_rng(seed)
     statistics = np.empty((times + 1, len(features)))
     for row in range(times + 1):
-        permuted = secret if row == 0 else Hidden(secret.values[deals.deal(random)], secret.shares)
+        permuted = secret if row == 0 else Hidden(secret.values[permutations.deal(random)], secret.shares)
         statistics[row] = [feature.statistic(permuted) for feature in features]
         steps.add(1)
     spread = statistics.std(axis=0)

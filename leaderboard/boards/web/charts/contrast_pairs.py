@@ -76,14 +76,14 @@ class PairsChart:
         return [(f"{share}%", f"{share}") for share in (0, 25, 50, 75, 100)]
 
 
-def pairs_chart(found: Sequence[tuple[Row, Pairs]], *, are_whole: bool = False) -> PairsChart | None:
+def pairs_chart(rows: Sequence[tuple[Row, Pairs]], *, are_whole: bool = False) -> PairsChart | None:
     """Return a chart with one bar per system, in the order of the input; None if no system has a pair.
 
     are_whole: every group has its four members, so that FLOOR applies.
     """
     bars = [
         Bar(row, pairs, _pieces(pairs), LINE // 2 + 4 + LINE * index)
-        for index, (row, pairs) in enumerate(entry for entry in found if entry[1].n)
+        for index, (row, pairs) in enumerate(entry for entry in rows if entry[1].n)
     ]
     return PairsChart(bars, LINE * len(bars), are_whole) if bars else None
 

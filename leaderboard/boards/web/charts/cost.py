@@ -135,7 +135,7 @@ def cost_chart(rows: Sequence[Row], *, measure: str, kind: str, higher_is_better
         )
         for number, ((row, cell, cost), on_front) in enumerate(zip(costed, best, strict=True), start=1)
     ]
-    marks = _place_labels(_shift_overlapping(marks))
+    marks = _position_labels(_shift_overlapping(marks))
     rungs = [(f"{_y(up, up.low + i * up.step):.1f}", label) for i, (_, label) in enumerate(up.ticks)]
     return CostChart(marks, across, rungs, _stairs(marks))
 
@@ -174,7 +174,7 @@ def _overlap(one: Mark, other: Mark) -> bool:
     return one.share == other.share and abs(one.y - other.y) < 2 * RADIUS
 
 
-def _place_labels(marks: Sequence[Mark]) -> list[Mark]:
+def _position_labels(marks: Sequence[Mark]) -> list[Mark]:
     """Place each label at its point's height, or below the labels and points that it would overlap."""
     placed: list[Mark] = []
     for mark in sorted(marks, key=lambda mark: (mark.y, mark.number)):

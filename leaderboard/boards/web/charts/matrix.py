@@ -16,7 +16,7 @@ OPEN = "all"
 
 
 @dataclass(frozen=True)
-class Place:
+class MatrixEntry:
     """One cell of the grid. outer, inner None: the margin over that dimension's values. n None: nothing scored."""
 
     outer: str | None
@@ -39,7 +39,7 @@ class Grid:
     """The cells of two dimensions: a line for each value of the outer one, the margins last."""
 
     pair: Pair
-    lines: Sequence[Sequence[Place]]
+    lines: Sequence[Sequence[MatrixEntry]]
 
     @property
     def headings(self) -> list[str | None]:
@@ -47,14 +47,14 @@ class Grid:
         return [cell.inner for cell in self.lines[0]]
 
     @cached_property
-    def places(self) -> list[Place]:
+    def places(self) -> list[MatrixEntry]:
         return [cell for line in self.lines for cell in line]
 
     @property
-    def whole(self) -> Place:
+    def whole(self) -> MatrixEntry:
         return self.lines[-1][-1]
 
-    def place(self, key: str) -> Place:
+    def place(self, key: str) -> MatrixEntry:
         """Return the cell with this key; for any other text the overall cell."""
         return next((cell for cell in self.places if cell.key == key), self.whole)
 
@@ -62,13 +62,13 @@ class Grid:
 def grid_of(board: Board, pair: Pair, measure: Measure) -> Grid:
     """Return the grid of a board that was read with the slices of both dimensions."""
     outer, inner = ([*dict.fromkeys(board.dimensions[name]), None] for name in pair)
-    return Grid(pair, [[_grid_cell(board, pair, measure, x, y) for y in inner] for x in outer])
+    return Grid(pair, [[_grid_entry(board, pair, measure, x, y) for y in inner] for x in outer])
 
 
-def _grid_cell(board: Board, pair: Pair, measure: Measure, outer: str | None, inner: str | None) -> Place:
+def _grid_entry(board: Board, pair: Pair, measure: Measure, outer: str | None, inner: str | None) -> MatrixEntry:
     values = zip(pair, (outer, inner), strict=True)
     slice_ = slice_of({name: value for name, value in values if value is not None})
-    return Place(outer, inner, Source(measure, slice_), board.n(measure.name, slice_))
+    return MatrixEntry(outer, inner, Source(measure, slice_), board.n(measure.name, slice_))
 
 
 @dataclass(frozen=True)
@@ -97,21 +97,21 @@ def matrices(grid: Grid, rows: Sequence[Row]) -> list[Matrix]:
 class Leader:
     """The best systems of one cell, several if tied; none if no system has a value."""
 
-    place: Place
+    place: MatrixEntry
     value: float | None
     shade: str
     names: Sequence[str]
 
 
-def leaders(grid: Grid, drawn: Sequence[Matrix]) -> list[tuple[str | None, list[Leader]]]:
+def leaders(grid: Grid, matrices: Sequence[Matrix]) -> list[tuple[str | None, list[Leader]]]:
     """Return the leaders of each cell, by line of the grid as (outer value, leaders)."""
     return [
-        (line[0].outer, [_leader(cell, [(m.row, m.lines[i][1][j]) for m in drawn]) for j, cell in enumerate(line)])
+        (line[0].outer, [_leader(cell, [(m.row, m.lines[i][1][j]) for m in matrices]) for j, cell in enumerate(line)])
         for i, line in enumerate(grid.lines)
     ]
 
 
-def _leader(grid_cell: Place, cells: Sequence[tuple[Row, HeatCell]]) -> Leader:
-    best = [(row, heat) for row, heat in cells if heat.best]
+def _leader(entry: MatrixEntry, heat_cells: Sequence[tuple[Row, HeatCell]]) -> Leader:
+    best = [(row, heat) for row, heat in heat_cells if heat.best]
     value = best[0][1].cell.value if best else None
-    return Leader(grid_cell, value, shade(value, grid_cell.source.measure), [row.system for row, _ in best])
+    return Leader(entry, value, shade(value, entry.source.measure), [row.system for row, _ in best])

@@ -105,7 +105,7 @@ def progress_chart(moments: Sequence[Moment], levels: Sequence[Level] = ()) -> P
     return ProgressChart(
         _shift_numbers(marks),
         _stair([m for m in marks if m.moment.is_best]),
-        _place_labels(levels, up),
+        _position_labels(levels, up),
         _dates(first, last),
         rungs,
     )
@@ -150,7 +150,7 @@ def _dates(first: datetime, last: datetime) -> list[tuple[str, str]]:
     return [(_x(at, first, last), at.strftime(shown)) for at in times]
 
 
-def _place_labels(levels: Sequence[Level], up: Scale) -> list[Level]:
+def _position_labels(levels: Sequence[Level], up: Scale) -> list[Level]:
     """Position levels from the bottom up, each label on its line, or above the label that it would overlap."""
     placed: list[Level] = []
     for level in sorted(levels, key=lambda level: _y(up, level.value), reverse=True):

@@ -74,5 +74,5 @@ def _parts(column: Column) -> str:
     return str(first) if first == last else f"{first}\N{EN DASH}{last}"
 
 
-def squares(found: Sequence[tuple[Row, ShownScore, Grid]]) -> list[Square]:
-    return [Square(*entry) for entry in found]
+def squares(rows: Sequence[tuple[Row, ShownScore, Grid]]) -> list[Square]:
+    return [Square(*entry) for entry in rows]

@@ -66,7 +66,7 @@ class RocChart:
         return self.lines[0].curve.steps
 
 
-def roc_chart(found: Sequence[tuple[Row, ShownScore, Curve]]) -> RocChart | None:
+def roc_chart(rows: Sequence[tuple[Row, ShownScore, Curve]]) -> RocChart | None:
     """Return the chart of the first MOST curves, in the order of the input; None if there are none."""
-    lines = [Line(number, *curve) for number, curve in enumerate(found[:MOST], start=1)]
+    lines = [Line(number, *curve) for number, curve in enumerate(rows[:MOST], start=1)]
     return RocChart(lines) if lines else None

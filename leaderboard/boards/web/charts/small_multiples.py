@@ -64,14 +64,14 @@ class Multiples:
     tile: tuple[int, int] = (CELL_WIDTH - 2, CELL_HEIGHT - 2)
 
 
-def multiples(grid: Grid, drawn: Sequence[Matrix]) -> Multiples | None:
+def multiples(grid: Grid, matrices: Sequence[Matrix]) -> Multiples | None:
     """Return a map for each of the first MOST matrices, in their order; None if there are none."""
-    if not drawn:
+    if not matrices:
         return None
     wide = LEFT + CELL_WIDTH * len(grid.headings) + GAP
     high = HEAD + CELL_HEIGHT * len(grid.lines) + GAP
-    across = max(1, min(len(drawn), WIDTH // wide))
-    maps = [_map(grid, matrix, i % across * wide, i // across * high) for i, matrix in enumerate(drawn[:MOST])]
+    across = max(1, min(len(matrices), WIDTH // wide))
+    maps = [_map(grid, matrix, i % across * wide, i // across * high) for i, matrix in enumerate(matrices[:MOST])]
     return Multiples(maps, max(across * wide, 420), -(-len(maps) // across) * high)
 
 

@@ -21,7 +21,7 @@ from leaderboard.boards.web.tables import filter_form, rows_html
 from leaderboard.boards.web.tables import table as board_columns
 from leaderboard.models import Submission
 
-DRAWN = 30
+MAX_PLOTTED = 30
 """Systems in the interval plot; the table has all."""
 
 
@@ -36,7 +36,7 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
     page, error = _page(request, slug, phase, version)
     board, wanted = page.board, page.wanted
     table = board_columns.Table.of(request, page)
-    plotted = by_primary(board, wanted.slice_)[:DRAWN]
+    plotted = by_primary(board, wanted.slice_)[:MAX_PLOTTED]
     context = {
         "board": board,
         "phase": board.phase,

@@ -21,7 +21,7 @@ from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.charts.intervals import interval_plot
-from leaderboard.boards.web.charts.matrix import OPEN, Grid, Place, grid_of, leaders, matrices
+from leaderboard.boards.web.charts.matrix import OPEN, Grid, MatrixEntry, grid_of, leaders, matrices
 from leaderboard.boards.web.charts.small_multiples import multiples
 from leaderboard.boards.web.etag import tagged
 from leaderboard.boards.web.tables.grouped import Planned, grouped_table, sorted_by
@@ -162,8 +162,8 @@ def _is_number(shown: str) -> bool:
         return False
 
 
-def _planned(cell: Place) -> Planned:
-    return Planned(cell.key, _heading(cell.inner), cell.source, cell.n)
+def _planned(entry: MatrixEntry) -> Planned:
+    return Planned(entry.key, _heading(entry.inner), entry.source, entry.n)
 
 
 def _plan(grid: Grid) -> list[tuple[str, list[Planned]]]:

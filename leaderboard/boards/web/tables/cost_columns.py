@@ -42,21 +42,21 @@ def columns(board: Board) -> list[CostColumn]:
     ]
 
 
-def keys(found: Sequence[CostColumn]) -> dict[str, Key]:
-    return {column.kind: column.key() for column in found}
+def keys(columns: Sequence[CostColumn]) -> dict[str, Key]:
+    return {column.kind: column.key() for column in columns}
 
 
-def headed(found: Sequence[CostColumn], sorting: Sorting) -> list[tuple[CostColumn, object]]:
+def headed(columns: Sequence[CostColumn], sorting: Sorting) -> list[tuple[CostColumn, object]]:
     """Return each column with its heading."""
-    return [(column, sorting.headings[column.kind]) for column in found]
+    return [(column, sorting.headings[column.kind]) for column in columns]
 
 
-def cells(row: Row, found: Sequence[CostColumn]) -> list[tuple[float | None, str]]:
+def cost_texts(row: Row, columns: Sequence[CostColumn]) -> list[tuple[float | None, str]]:
     """Return (cost, reason if it is missing) of a row for each column."""
-    return [(row.spent(column.kind), row.no_cost or "not measured") for column in found]
+    return [(row.spent(column.kind), row.no_cost or "not measured") for column in columns]
 
 
-def reasons(rows: Sequence[Row], found: Sequence[CostColumn]) -> list[str]:
+def reasons(rows: Sequence[Row], columns: Sequence[CostColumn]) -> list[str]:
     """Return the distinct reasons for missing costs in these rows."""
-    missing = (reason for row in rows for value, reason in cells(row, found) if value is None)
+    missing = (reason for row in rows for value, reason in cost_texts(row, columns) if value is None)
     return list(dict.fromkeys(missing))

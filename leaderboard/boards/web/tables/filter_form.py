@@ -14,7 +14,7 @@ from leaderboard.boards.web.tables.cost_columns import ABOUT
 from leaderboard.boards.web.tables.table import Table
 from leaderboard.models import System
 
-KEPT = ("sort", "order")
+PRESERVED_PARAMS = ("sort", "order")
 """Parameters that column headings set and the form passes on in hidden fields."""
 OFFERED = ("slice", "kind", "track", "search", "by", "at_least", "at_most", "as_of", "columns")
 
@@ -58,7 +58,7 @@ def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
         tracks=[Choice(track.name, track.title, given["track"] == track.name) for track in tracks.of(board.phase)],
         by=[Choice(name, _title(name), given["by"] == name) for name in numbers],
         columns=[Choice(name, _title(name), name in table.shown) for name in table.all],
-        kept=[(name, request.GET[name]) for name in KEPT if request.GET.get(name)],
+        kept=[(name, request.GET[name]) for name in PRESERVED_PARAMS if request.GET.get(name)],
         today=timezone.now().date().isoformat(),
         in_force=_in_force(page, table),
     )

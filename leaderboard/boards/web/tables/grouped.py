@@ -93,9 +93,9 @@ def grouped_table(
     )
 
 
-def _split(cells: Sequence[HeatCell], groups: Sequence[Group]) -> list[Sequence[HeatCell]]:
+def _split(heat_cells: Sequence[HeatCell], groups: Sequence[Group]) -> list[Sequence[HeatCell]]:
     cells_by_group, start = [], 0
     for group in groups:
-        cells_by_group.append(cells[start : start + len(group.columns)])
+        cells_by_group.append(heat_cells[start : start + len(group.columns)])
         start += len(group.columns)
     return cells_by_group

@@ -89,16 +89,16 @@ def _column(rows: Sequence[Row], source: Source, shown: Sequence[Row]) -> list[H
     ]
 
 
-def _reason(cell: ShownScore, measure: Measure, is_scored: bool) -> str:
+def _reason(score: ShownScore, measure: Measure, is_scored: bool) -> str:
     """Return why a cell has no value; empty if it has one.
 
     is_scored: some system has a cell in this column. If none has, the gold has no unit on the slice.
     """
-    if cell.value is not None:
+    if score.value is not None:
         return ""
-    if cell is NO_SCORE and is_scored:
+    if score is NO_SCORE and is_scored:
         return NOT_SCORED
-    return measure.none_where if cell.n else NO_UNIT
+    return measure.none_where if score.n else NO_UNIT
 
 
 def reasons(rows: Iterable[Iterable[HeatCell]]) -> list[str]:

@@ -38,23 +38,23 @@ def spent(value: float | None) -> str:
     return NONE if value is None else f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
-def interval(cell: object) -> str:
+def interval(shown: object) -> str:
     """Format a cell's interval as `[0.501, 0.546]`; empty if it has none."""
-    low, high = getattr(cell, "low", None), getattr(cell, "high", None)
+    low, high = getattr(shown, "low", None), getattr(shown, "high", None)
     return "" if low is None or high is None else f"[{score(low)}, {score(high)}]"
 
 
-def scored(cell: object) -> SafeString:
+def scored(shown: object) -> SafeString:
     """Return markup of a value with its interval below. A filter, not a template: a board has thousands of them."""
-    ends = interval(cell)
+    ends = interval(shown)
     # Only digits and signs that we format: nothing needs escaping.
     below = f' <span class="interval">{ends}</span>' if ends else ""
-    return SafeString(f'<span class="value">{score(getattr(cell, "value", None))}</span>{below}')
+    return SafeString(f'<span class="value">{score(getattr(shown, "value", None))}</span>{below}')
 
 
-def in_words(cell: object) -> str:
+def in_words(shown: object) -> str:
     """Describe a cell for tooltips and screen readers: `0.523, interval 0.501 to 0.546, n 124`."""
-    value, low, high, n = (getattr(cell, name, None) for name in ("value", "low", "high", "n"))
+    value, low, high, n = (getattr(shown, name, None) for name in ("value", "low", "high", "n"))
     if value is None:
         return "no value"
     ends = "" if low is None else f", interval {score(low)} to {score(high)}"

@@ -84,9 +84,9 @@ def _notes(row: Row) -> list[SafeString]:
     return notes
 
 
-def cost(told: tuple[float | None, str]) -> SafeString:
+def cost(cost_text: tuple[float | None, str]) -> SafeString:
     """Return the table cell of (cost, reason): the value, or an en dash with the reason as its title."""
-    value, reason = told
+    value, reason = cost_text
     shown = f'<span class="nobody" title="{escape(reason)}">\N{EN DASH}</span>' if value is None else spent(value)
     return SafeString(f'<td class="num cost">{shown}</td>')
 

@@ -66,4 +66,4 @@ def _receipt(board: Board, row: Row) -> str:
 
 
 def _costs(row: Row, columns: Sequence[cost_columns.CostColumn]) -> list[SafeString]:
-    return [cost(pair) for pair in cost_columns.cells(row, columns)]
+    return [cost(pair) for pair in cost_columns.cost_texts(row, columns)]

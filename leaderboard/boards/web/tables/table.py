@@ -27,9 +27,9 @@ def direction(order: str) -> Callable[[Column], bool]:
     return descending
 
 
-def names(asked: Iterable[str]) -> list[str]:
+def names(requested: Iterable[str]) -> list[str]:
     """Return the column names of `?columns=a,b` and of `?columns=a&columns=b`, which a form sends."""
-    return [name for part in asked for name in part.split(",") if name]
+    return [name for part in requested for name in part.split(",") if name]
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ class Plot:
     strips: Sequence[Strip]
 
 
-def plot(trial: DryRunReport) -> Plot | None:
+def plot(report: DryRunReport) -> Plot | None:
     """Return the chart of the dry runs that have a value; None if there are none."""
-    cells = [(tried, tried.cell(trial.primary)) for tried in trial.done]
+    cells = [(tried, tried.cell(report.primary)) for tried in report.done]
     shown = [(tried, cell, cell.value) for tried, cell in cells if cell.value is not None]
     if not shown:
         return None

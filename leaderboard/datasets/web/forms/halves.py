@@ -7,7 +7,7 @@ from decimal import Decimal
 from django import forms
 
 
-class HalvesForm(forms.Form):
+class PublicPrivateForm(forms.Form):
     """Share and seed of the partition of a split's groups."""
 
     share = forms.DecimalField(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.curation.open_triples.evaluation_sets import Eligible, draw_sample
+from evaluator.curation.open_triples.evaluation_sets import Eligible, sample_triples
 from evaluator.curation.open_triples.triples import Block, Dictionary
 from evaluator.errors import UsageError
 
@@ -48,7 +48,7 @@ def made_rows(n: int) -> list[list[str]]:
 
 def test_files_have_what_they_should_and_share_no_text() -> None:
     rows = made_rows(600)
-    drawn = draw_sample(eligible(rows), 50, seed=1)
+    drawn = sample_triples(eligible(rows), 50, seed=1)
     texts = [[tuple(rows[place - 1]) for place in places.tolist()] for places in drawn]
     assert [len(part) for part in texts] == [50, 50, 50]
     assert len({text for part in texts for text in part}) == 150
@@ -60,7 +60,7 @@ def test_files_have_what_they_should_and_share_no_text() -> None:
 
 def test_a_seed_draws_the_same_and_another_one_others() -> None:
     made = eligible(made_rows(600))
-    one, again, other = (draw_sample(made, 50, seed=seed) for seed in (1, 1, 2))
+    one, again, other = (sample_triples(made, 50, seed=seed) for seed in (1, 1, 2))
     assert all((a == b).all() for a, b in zip(one, again, strict=True))
     assert (one.test != other.test).any()
 
@@ -71,7 +71,7 @@ def test_each_triple_is_drawn_as_often_as_any_other() -> None:
     made = eligible(rows)
     counts: dict[str, Counter[int]] = {"test": Counter(), "linked": Counter(), "all": Counter()}
     for seed in range(600):
-        for name, places in draw_sample(made, 3, seed=seed)._asdict().items():
+        for name, places in sample_triples(made, 3, seed=seed)._asdict().items():
             counts[name].update(places.tolist())
     for count in counts.values():
         assert set(count) == set(range(1, 13))
@@ -81,11 +81,11 @@ def test_each_triple_is_drawn_as_often_as_any_other() -> None:
 
 def test_too_few_are_told() -> None:
     with pytest.raises(UsageError, match=r"found 5 different triples of 3 relation tokens.* 6: 3 for test"):
-        draw_sample(eligible([["a", f"is in the {n}", "b"] for n in range(5)] * 2), 3, seed=0)
+        sample_triples(eligible([["a", f"is in the {n}", "b"] for n in range(5)] * 2), 3, seed=0)
     with pytest.raises(UsageError, match="found 1 more triples of 3 relation tokens, expected at least 2"):
-        draw_sample(eligible([["a", f"is in the {n}", "b"] for n in range(5)]), 2, seed=0)
+        sample_triples(eligible([["a", f"is in the {n}", "b"] for n in range(5)]), 2, seed=0)
     with pytest.raises(UsageError, match="size is 0"):
-        draw_sample(eligible([]), 0, seed=0)
+        sample_triples(eligible([]), 0, seed=0)
 
 
 def test_an_empty_file_has_none() -> None:

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 from scipy.optimize import minimize
 
 from evaluator.curation.reweighting import newton, objective, presence_of, reweight
-from evaluator.curation.reweighting.problem import Problem
+from evaluator.curation.reweighting.problem import ReweightingProblem
 from evaluator.errors import UsageError
 from evaluator.statistics.ngrams import FEVER_FREQUENT
 
@@ -74,7 +74,7 @@ def test_it_never_rises_and_ends_where_it_says(problem):
 def test_derivatives_are_those_of_differences(tau):
     presence, labels = made(3, 12, 8, 3)
     coded = np.array([LABELS.index(label) for label in labels])
-    problem = Problem(presence[:, presence.any(axis=0)], coded, 0.2)
+    problem = ReweightingProblem(presence[:, presence.any(axis=0)], coded, 0.2)
     alpha, step = np.random.default_rng(1).exponential(size=12), 1e-6
     _, gradient = problem.smooth(alpha, tau)
     curvature = problem.curvature(alpha, tau)

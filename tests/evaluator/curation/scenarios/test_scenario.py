@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluator.curation.graph.graph import Graph
 from evaluator.curation.scenarios.embeddings import embed
-from evaluator.curation.scenarios.matrix import cells, decimal, matrix, name, recurrence
+from evaluator.curation.scenarios.matrix import combinations, decimal, matrix, name, recurrence
 from evaluator.curation.scenarios.scenario import Claim, MatrixParams, ScenarioParams, Scenarios
 from evaluator.errors import UsageError
 from tests.evaluator.curation.graph import graph_oracle, small_graphs
@@ -81,7 +81,7 @@ def test_a_plausible_claim_is_no_unrelated_one_too():
 
 
 def test_the_order_of_cells_is_the_one_given_and_names_are_those_of_the_files():
-    wanted = cells(["0.5", "1"], ["0.25", None], ["non-popular", "random"])
+    wanted = combinations(["0.5", "1"], ["0.25", None], ["non-popular", "random"])
     assert [(cell.popularity, cell.homogeneity, cell.transparency) for cell in wanted][:3] == [
         ("non-popular", "0.25", "0.5"),
         ("non-popular", "0.25", "1"),
@@ -95,7 +95,7 @@ def test_the_order_of_cells_is_the_one_given_and_names_are_those_of_the_files():
 
 def test_a_matrix_comes_in_the_order_asked_for():
     scenarios = made_of([("a", "p", "b"), ("c", "p", "d"), ("a", "q", "d")], {}, MatrixParams(2))
-    wanted = cells(["1", "0"], [None], ["popular", "random"])
+    wanted = combinations(["1", "0"], [None], ["popular", "random"])
     assert [cell for cell, _ in matrix(scenarios, wanted)] == wanted
 
 

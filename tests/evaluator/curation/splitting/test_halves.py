@@ -39,7 +39,7 @@ def test_neither_order_nor_repetition_matters(groups, seed, shuffled):
 def test_a_correction_moves_no_group_that_stays(groups, gone, seed, share, other):
     before = split_public_private(groups | gone, seed=seed, share=share)
     added = {f"added {number}" for number in range(5)}
-    after = split_public_private((groups - gone) | added, seed=other, share=share, kept=before)
+    after = split_public_private((groups - gone) | added, seed=other, share=share, previous=before)
     stayed = groups - gone
     assert after.public & stayed == before.public & stayed
     assert after.private & stayed == before.private & stayed
@@ -48,7 +48,7 @@ def test_a_correction_moves_no_group_that_stays(groups, gone, seed, share, other
 def test_new_groups_bring_the_share_back():
     """Of ten kept groups all are public; of thirty, fifteen should be: five of the new ones."""
     kept = PublicPrivateSplit(frozenset(range(10)), frozenset())
-    after = split_public_private(range(30), seed=1, kept=kept)
+    after = split_public_private(range(30), seed=1, previous=kept)
     assert (len(after.public), len(after.private)) == (15, 15)
     assert after.public >= set(range(10))
 
@@ -92,4 +92,4 @@ def test_what_cannot_be_divided_is_wrong_usage(groups, arguments, told):
 def test_kept_halves_may_fill_one_side_alone():
     """Nothing is drawn: what stays keeps its side, even where that leaves the other side without a group."""
     sides = PublicPrivateSplit(frozenset({1, 2}), frozenset({3}))
-    assert split_public_private([1, 2], seed=0, kept=sides) == PublicPrivateSplit(frozenset({1, 2}), frozenset())
+    assert split_public_private([1, 2], seed=0, previous=sides) == PublicPrivateSplit(frozenset({1, 2}), frozenset())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evaluator.curation.symmetric.build import Pair, quadruples
 from evaluator.errors import GoldError, UsageError
-from evaluator.tasks.fact_verification.symmetric import check_symmetric, symmetric_faults
+from evaluator.tasks.fact_verification.symmetric import check_symmetric, symmetric_problems
 
 FILES = ("originals.jsonl", "contraries.jsonl")
 SALT = "nothing that is public"
@@ -136,7 +136,7 @@ def test_a_fault_has_the_place_of_its_group():
     lines[5]["label"] = OTHER[lines[5]["label"]]
     group = lines[5]["group"]
     first = next(place for place, line in enumerate(lines) if line["group"] == group)
-    places = {place for place, _ in symmetric_faults(lines)}
+    places = {place for place, _ in symmetric_problems(lines)}
     assert places == {first, None}
 
 

@@ -96,11 +96,11 @@ HERE, AWAY = (
 WRONG: dict[str, tuple[Image, type[ImageError], str]] = {
     "two images": (Image(entries=TWO), image_errors.SeveralImagesError, "lists 2 images"),
     "no image": (Image(entries=[]), image_errors.SeveralImagesError, "lists 0 images"),
-    "no manifest": (Image(without="manifest.json"), image_errors.ArchiveError, "no file"),
-    "a manifest without layers": (Image(entries=[{"Config": "x"}]), image_errors.ArchiveError, "names no config"),
+    "no manifest": (Image(without="manifest.json"), image_errors.ImageArchiveError, "no file"),
+    "a manifest without layers": (Image(entries=[{"Config": "x"}]), image_errors.ImageArchiveError, "names no config"),
     "a manifest with a path": (
         Image(entries=[{"Config": "../../etc/passwd", "Layers": []}]),
-        image_errors.ArchiveError,
+        image_errors.ImageArchiveError,
         "no file",
     ),
     "dot dot": (Image(more=[member("../evil", b"x")]), image_errors.UnsafeMemberError, "below its top"),
@@ -249,12 +249,12 @@ def test_a_sparse_file_in_a_layer(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("cut", [1, 100, 511, 512, 513, 2000, 5000])
 def test_an_archive_that_is_cut(tmp_path: Path, cut: int) -> None:
     content = Image().legacy().rstrip(b"\0")
-    assert isinstance(refused(tmp_path, content[:-cut]), image_errors.ArchiveError)
+    assert isinstance(refused(tmp_path, content[:-cut]), image_errors.ImageArchiveError)
 
 
 @pytest.mark.parametrize("content", [b"", b"x", bytes(10_240), b"PK\x03\x04" * 1000, packed(b"x" * 1000)])
 def test_what_is_no_archive(tmp_path: Path, content: bytes) -> None:
-    assert isinstance(refused(tmp_path, content), image_errors.ArchiveError)
+    assert isinstance(refused(tmp_path, content), image_errors.ImageArchiveError)
 
 
 def test_a_packed_archive_that_is_a_bomb(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_a_layer_that_is_packed_too_well(tmp_path: Path) -> None:
 
 def test_a_folder_or_fifo_in_place_of_the_archive(tmp_path: Path) -> None:
     descriptor = os.open(tmp_path, os.O_RDONLY)
-    with pytest.raises(image_errors.ArchiveError, match="no regular file"):
+    with pytest.raises(image_errors.ImageArchiveError, match="no regular file"):
         read_image(descriptor)
     os.close(descriptor)
 
