@@ -19,4 +19,4 @@ def check_task_packages(**_: Any) -> list[CheckMessage]:
     """Return a warning for each installed task that could not be loaded; shown by `manage.py check` and at startup."""
     from evaluator.tasks.registry import TASKS
 
-    return [Warning(str(fault), id="leaderboard.W001") for fault in TASKS.faults]
+    return [Warning(str(fault), id="leaderboard.W001") for fault in TASKS.problems]

@@ -149,7 +149,7 @@ def _command(args: argparse.Namespace) -> int:
 
 
 def _tasks(args: argparse.Namespace) -> int:
-    for fault in TASKS.faults:
+    for fault in TASKS.problems:
         print(f"evaluator: {printable(str(fault))}", file=sys.stderr)
     if args.json:
         print(json.dumps([_described(name) for name in TASKS]))

@@ -18,10 +18,10 @@ MOST_BYTES = 200_000_000
 class Read:
     """The scorer's output. scores: as published; table: per-unit outcomes, None if absent; given: measures in it."""
 
-    found: Scores
+    content: Scores
     scores: list[Score]
     table: Outcomes | None
-    given: list[str]
+    measures: list[str]
 
 
 def read(files: Mapping[str, BinaryIO], expected: Expected, *, resamples: int, seed: int) -> Read:

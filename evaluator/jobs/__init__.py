@@ -27,7 +27,7 @@ _ALL: tuple[Job[Any], ...] = (
     Job(compare.CompareRequest, compare.compare),
     Job(compare.CompareOutcomesRequest, compare.compare_stored),
     Job(compare.CompareBoardRequest, compare.compare_board),
-    Job(compare.SideBySideRequest, compare.side_by_side),
+    Job(compare.HeadToHeadRequest, compare.side_by_side),
     Job(compare.PlotRequest, compare.plot),
     Job(SignatureRequest, make_signature),
     Job(NearCopiesRequest, near_copies),
@@ -50,7 +50,7 @@ def warm_up() -> None:
     Unusable tasks of installed packages are reported on standard error, which is the server's log.
     """
     warmup.run(JOBS)
-    for fault in TASKS.faults:
+    for fault in TASKS.problems:
         sys.stderr.write(f"holdout: {fault}\n")
 
 

@@ -49,7 +49,7 @@ class AuditPart(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class AuditPartReport(Report):
-    told: AuditPart
+    part: AuditPart
 
 
 def audit_part(files: Files, request: AuditPartRequest) -> tuple[AuditPartReport, bytes]:

@@ -146,7 +146,7 @@ class PairRow(msgspec.Struct, forbid_unknown_fields=True):
     low: float | None
     high: float | None
     p: float | None
-    draws: int
+    n_permutations: int
 
 
 class CompareBoardReport(Report):
@@ -166,7 +166,7 @@ def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBo
     return CompareBoardReport(tables[0].n_groups, [PairRow(**reproducible(row.as_dict())) for row in rows]), b""
 
 
-class SideBySideRequest(Request, frozen=True, kw_only=True):
+class HeadToHeadRequest(Request, frozen=True, kw_only=True):
     """gold_name: name of the gold file, if there is one. scorer: as for `CompareBoardRequest`."""
 
     job = "side_by_side"
@@ -195,14 +195,14 @@ class ItemsRow(msgspec.Struct, forbid_unknown_fields=True):
     b_only: list[tuple[str | int, str]]
 
 
-class SideBySideReport(Report, omit_defaults=True):
+class HeadToHeadReport(Report, omit_defaults=True):
     n_groups: int
     comparisons: list[ComparisonRow]
     counts: list[CountRow]
     items: list[ItemsRow] | None = None
 
 
-def side_by_side(files: Files, request: SideBySideRequest) -> tuple[SideBySideReport, bytes]:
+def side_by_side(files: Files, request: HeadToHeadRequest) -> tuple[HeadToHeadReport, bytes]:
     """Compare two systems on every measure and one-way slice, from stored outcomes; count the units each has right.
 
     files: a, b, and gold if it is public: `items` then lists the units that only one of the two has right.
@@ -210,7 +210,7 @@ def side_by_side(files: Files, request: SideBySideRequest) -> tuple[SideBySideRe
     a, b = (from_bytes(files[name].read()) for name in ("a", "b"))
     measures = _measures_of([a, b], request.scorer)
     rows = compare_outcomes(a, b, measures, resamples=request.resamples, seed=request.seed)
-    report = SideBySideReport(a.n_groups, _rows(rows), [CountRow(**row.as_dict()) for row in counts(a, b, measures)])
+    report = HeadToHeadReport(a.n_groups, _rows(rows), [CountRow(**row.as_dict()) for row in counts(a, b, measures)])
     if "gold" in files:
         named = items(a, b, measures, files["gold"], request.gold_name)
         report.items = [ItemsRow(**row.as_dict()) for row in named]
@@ -222,7 +222,7 @@ class PlotRequest(Request, frozen=True, kw_only=True):
 
 
 class PlotReport(Report):
-    drawing: PlotData
+    plot_data: PlotData
 
 
 def plot(files: Files, request: PlotRequest) -> tuple[PlotReport, bytes]:

@@ -36,7 +36,7 @@ class GenerateReport(Report):
 
     version: int
     parts: list[GeneratedPart]
-    told: dict[str, Any]
+    result: dict[str, Any]
     text: str
 
 
@@ -65,7 +65,7 @@ def generate(files: Files, request: GenerateRequest) -> tuple[GenerateReport, by
     report = GenerateReport(
         version=offer.generator.version,
         parts=[GeneratedPart(name, len(outputs[output])) for output, name in parts.items()],
-        told=generated.report,
+        result=generated.report,
         text=generated.text,
     )
     return report, b"".join(outputs[output] for output in parts)

@@ -72,11 +72,11 @@ class DivideReport(Report):
 def divide(files: Files, request: DivideRequest) -> tuple[DivideReport, bytes]:
     """Partition a gold's groups into public and private; the attachment lists the groups of each.
 
-    files: gold, and `kept`, the public/private split of an earlier version, if any: its groups keep their subset.
+    files: gold, and `previous`, the public/private split of an earlier version, if any: its groups keep their subset.
     """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options, request.limits)
     outcomes = task.score(gold, task.unanswered(gold), options)
-    earlier = read_public_private(files["kept"].read()) if "kept" in files else None
+    earlier = read_public_private(files["previous"].read()) if "previous" in files else None
     split = split_public_private(outcomes.group_names, seed=request.seed, share=request.share, previous=earlier)
     return DivideReport(len(split.public), len(split.private)), write_public_private(split)

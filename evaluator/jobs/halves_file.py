@@ -18,11 +18,11 @@ def write_public_private(split: PublicPrivateSplit) -> bytes:
 
 
 def read_public_private(content: bytes) -> PublicPrivateSplit:
-    """Parse the bytes of `write_division`. Raises SandboxError for anything else: the site itself stores the file."""
+    """Parse the bytes of `write_public_private`. Raises SandboxError for anything else, since the site stored them."""
     try:
         file = msgspec.json.decode(content, type=_File)
     except msgspec.MsgspecError as error:
-        raise SandboxError(f"the division cannot be read: {error}") from None
+        raise SandboxError(f"the partition cannot be read: {error}") from None
     return PublicPrivateSplit(frozenset(file.public), frozenset(file.private))
 
 

@@ -47,7 +47,7 @@ class ScoreRequest(TaskRequest, frozen=True, kw_only=True):
     job = "score"
     gold_name: str
     predictions_name: str
-    half: str = ""
+    subset: str = ""
     resamples: int = RESAMPLES
     seed: int = SEED
     limits: ReadLimits = ReadLimits()
@@ -85,7 +85,7 @@ class ScoreReport(Report):
     primary: str
     groups: list[int] = []
     gold_warnings: list[str] = []
-    drawing: PlotData | None = None
+    plot_data: PlotData | None = None
 
     @property
     def scores(self) -> list[ScoreRow]:
@@ -99,7 +99,7 @@ class ScoreReport(Report):
 def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
     """Compute every score, with intervals; the attachment is the outcomes.
 
-    files: gold, predictions, and division (the public/private split) if the request names a half.
+    files: gold, predictions, and partition (the public/private split) if the request names a half.
     """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
@@ -107,10 +107,10 @@ def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
         files["predictions"], request.predictions_name, task.known(gold), options, request.limits
     )
     outcomes = task.score(gold, answers, options)
-    if request.half:
-        division = read_public_private(files["division"].read())
+    if request.subset:
+        partition = read_public_private(files["partition"].read())
         units = task.measure(task.primary(outcomes.facts)).units
-        outcomes = subset_of_groups(outcomes, getattr(division, request.half), units=units)
+        outcomes = subset_of_groups(outcomes, getattr(partition, request.subset), units=units)
     scores = score_outcomes(
         outcomes, task.measures, cross=options["cross"], resamples=request.resamples, seed=request.seed
     )
@@ -126,7 +126,7 @@ def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
         primary=task.primary(outcomes.facts),
         groups=[score.n_groups for score in scores],
         gold_warnings=gold.warnings,
-        drawing=plot_data(outcomes, task.measures),
+        plot_data=plot_data(outcomes, task.measures),
     )
     return report, to_bytes(outcomes)
 
@@ -147,7 +147,7 @@ class ScorerOutputRequest(Request, frozen=True, kw_only=True):
 class ScorerOutputReport(ScoreReport):
     """given: names of the measures in outcomes. units_sha256: digest of the units in outcomes, empty without them."""
 
-    given: list[str] = []
+    measures: list[str] = []
     units_sha256: str = ""
     n_warnings: int = 0
 
@@ -165,14 +165,14 @@ def scorer_output(files: Files, request: ScorerOutputRequest) -> tuple[ScorerOut
         dimensions=request.dimensions,
     )
     output = scorer_reading.read(files, expected, resamples=request.resamples, seed=request.seed)
-    content = output.found
+    content = output.content
     result = ScoreResult(
         content.task, content.task_version, content.n_units, content.n_groups, _rows(output.scores), []
     )
     report = ScorerOutputReport(
         result,
         primary=request.primary,
-        given=output.given,
+        measures=output.measures,
         units_sha256=output.table.facts["units_sha256"] if output.table else "",
         n_warnings=len(content.warnings),
     )

@@ -17,8 +17,8 @@ from evaluator.jobs.compare import (
     CompareBoardRequest,
     CompareOutcomesRequest,
     CompareRequest,
+    HeadToHeadRequest,
     PlotRequest,
-    SideBySideRequest,
 )
 from evaluator.jobs.generate import GenerateRequest
 from evaluator.jobs.gold import DivideRequest, PrepareGoldRequest
@@ -132,7 +132,7 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
         scored, table = once(scoring, predictions=answers, gold=gold)
         if table:
             once(CompareOutcomesRequest(**resampling), a=table, b=table)
-            once(SideBySideRequest(gold_name="gold.jsonl", **resampling), a=table, b=table, gold=gold)
+            once(HeadToHeadRequest(gold_name="gold.jsonl", **resampling), a=table, b=table, gold=gold)
             once(PlotRequest(), table=table)
             once(CompareBoardRequest(pairs=[(0, 1)], measure=scored["primary"], **resampling), _0=table, _1=table)
         once(comparison, gold=gold, predictions_a=predictions, predictions_b=answers)
@@ -144,12 +144,12 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
         once(SignatureRequest(task=task, **names), gold=gold, predictions=predictions)
         once(NearCopiesRequest(task=task, gold_name="gold.jsonl", names=["0", "1"]), gold=gold, _0=predictions, _1=body)
     once(PrepareGoldRequest(task=task, gold_name="gold.jsonl"), gold=broken)
-    division = DivideRequest(task=task, gold_name="gold.jsonl", seed=1, share="0.5")
-    divided, halves = once(division, gold=gold)
+    partition = DivideRequest(task=task, gold_name="gold.jsonl", seed=1, share="0.5")
+    divided, halves = once(partition, gold=gold)
     if divided["ok"]:
         half = msgspec.structs.replace(scoring, half="public")
-        once(half, gold=gold, predictions=predictions, division=halves)
-        once(division, gold=gold, kept=halves)
+        once(half, gold=gold, predictions=predictions, partition=halves)
+        once(partition, gold=gold, previous=halves)
     _audit(once, task, gold, inputs)
     _baselines(once, task, gold, inputs, expects)
     _difference(once, task, gold, broken)

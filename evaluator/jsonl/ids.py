@@ -34,7 +34,7 @@ class IdRegister:
     """Assigns each id of a file its index; reports duplicates and ids whose type differs from the first id's."""
 
     def __init__(self, problems: ProblemList, name: str = "id") -> None:
-        self.places: dict[Id, int] = {}
+        self.indices: dict[Id, int] = {}
         self._problems = problems
         self._name = name
         self._type: type | None = None
@@ -49,10 +49,10 @@ class IdRegister:
                 line, f"{self._name} is of another type than those before", type_name(value), f"{expected}, as before"
             )
             return False
-        if value in self.places:
+        if value in self.indices:
             self._problems.add(line, f"duplicate {self._name}", shown(value), "each once")
             return False
-        self.places[value] = len(self.places)
+        self.indices[value] = len(self.indices)
         return True
 
 
@@ -60,15 +60,15 @@ class AnswerRegister:
     """Looks up the index of each answer's id; reports ids that are duplicates or not in the inputs."""
 
     def __init__(self, index_of: Mapping[Id, int], problems: ProblemList) -> None:
-        self._places = index_of
+        self._indices = index_of
         self._problems = problems
         self._first_line = array("Q", bytes(8 * len(index_of)))  # a list would need one object per line
 
-    def place(self, value: Id, line: int) -> int | None:
+    def index_of(self, value: Id, line: int) -> int | None:
         """Return the id's index, or None after reporting a problem."""
-        index = self._places.get(value)
+        index = self._indices.get(value)
         if index is None:
-            self._problems.add(line, *unknown_id("id", value, self._places))
+            self._problems.add(line, *unknown_id("id", value, self._indices))
             return None
         first = self._first_line[index]
         if first:
@@ -80,7 +80,7 @@ class AnswerRegister:
     @property
     def silent(self) -> list[Id]:
         """Ids without an answer."""
-        return [value for value, index in self._places.items() if not self._first_line[index]]
+        return [value for value, index in self._indices.items() if not self._first_line[index]]
 
     @property
     def warnings(self) -> list[str]:

@@ -167,7 +167,7 @@ class Reader(Generic[Record]):
             records = [widened.decode(line) for line in lines]
         except (LineError, ValueError, msgspec.MsgspecError, RecursionError):
             return None
-        counts_by_key = widened.found(records)
+        counts_by_key = widened.positions(records)
         ignored = sum(count for _, count in counts_by_key.values())
         if _most_keys_of_block(block) != sum(map(self._layout.count_keys, records)) + ignored:
             return None

@@ -30,7 +30,7 @@ class Widened(Generic[Record]):
         self.decode = msgspec.json.Decoder(cast(type[Record], wide)).decode
         self._fields = fields
 
-    def found(self, records: Sequence[Record]) -> dict[str, list[int]]:
+    def positions(self, records: Sequence[Record]) -> dict[str, list[int]]:
         """Return, for each key that occurs: [index of the first record with it, number of records with it]."""
         result = {}
         for name, key in self._fields.items():

@@ -115,7 +115,7 @@ def _within_systems(sample: Sample, x: str, y: str, system: str) -> tuple[Number
         residuals = [systems.residuals(column, weights) for column in columns]
         pearson[block] = correlate(centred(residuals[0], weights), centred(residuals[1], weights), weights)
         if sample.is_plain:
-            ranks = [centred_ranks(Ties.of(systems.places(column)), weights) for column in raw]
+            ranks = [centred_ranks(Ties.of(systems.indices(column)), weights) for column in raw]
         else:
             ranks = [centred_ranks_each(*pair) for pair in zip(residuals, (weights, weights), slack, strict=True)]
         spearman[block] = correlate(ranks[0], ranks[1], weights)

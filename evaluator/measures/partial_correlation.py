@@ -48,6 +48,6 @@ class Systems:
         largest = np.maximum.reduceat(np.abs(column), self._starts)
         return np.take(_CLOSE * largest, self._system)
 
-    def places(self, column: Numbers) -> Numbers:
+    def indices(self, column: Numbers) -> Numbers:
         """Return the exact ranks of the residuals with every row counted once. column: in `order`, unscaled."""
         return ranks_within_systems(column, self._system)

@@ -69,7 +69,7 @@ class View(Remembering):
 
     @cached_property
     def _starts(self) -> Rows:
-        groups = self._here(self.outcomes.groups)
+        groups = self._selected(self.outcomes.groups)
         if not len(groups):
             return np.zeros(0, dtype=np.int64)
         return np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
@@ -77,7 +77,7 @@ class View(Remembering):
     @cached_property
     def groups(self) -> Rows:
         """The groups that have rows in the view, ascending."""
-        groups = self._here(self.outcomes.groups)
+        groups = self._selected(self.outcomes.groups)
         return (groups if self._one_row_each else groups[self._starts]).astype(np.int64)
 
     @property
@@ -94,16 +94,16 @@ class View(Remembering):
         with np.errstate(over="ignore"):  # sums of scores may overflow, but no measure uses them
             for column, out in zip(columns, sums, strict=True):
                 if self._one_row_each:
-                    out[:] = self._here(column)
+                    out[:] = self._selected(column)
                 else:
-                    np.add.reduceat(self._here(column), self._starts, out=out)
+                    np.add.reduceat(self._selected(column), self._starts, out=out)
         return sums
 
     def column(self, statistic: str) -> Numbers:
         """Return the statistic of each row of the view, in the order of `rows`."""
-        return self._here(self.outcomes.statistics[statistic])
+        return self._selected(self.outcomes.statistics[statistic])
 
-    def _here(self, column: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    def _selected(self, column: npt.NDArray[Number]) -> npt.NDArray[Number]:
         return column if self._as_they_stand else np.take(column, self.rows)
 
     @cached_property

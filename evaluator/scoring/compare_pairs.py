@@ -38,7 +38,7 @@ _ROUNDING = 1e-12  # differences this close are equal: a sum of fractions depend
 class PairComparison:
     """Two of the systems, by their indices. None: there is no such number.
 
-    difference: a - b; low, high: its interval; p: two-sided; draws: the number of permutations behind p.
+    difference: a - b; low, high: its interval; p: two-sided; n_permutations: the number of permutations behind p.
     """
 
     a: int
@@ -47,7 +47,7 @@ class PairComparison:
     low: float | None
     high: float | None
     p: float | None
-    draws: int
+    n_permutations: int
 
     def as_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}
@@ -64,7 +64,7 @@ def compare_pairs(
 ) -> list[PairComparison]:
     """Return the comparisons by the measure on the whole, in the order of the pairs.
 
-    resamples: of the interval; draws: the maximum number of permutations of the test (large golds get fewer,
+    resamples: of the interval; n_permutations: the maximum number of permutations of the test (large golds get fewer,
     `most_draws`). Raises UsageError where tables are not of one gold, SandboxError for a value outside the measure's
     bounds.
     """
@@ -90,7 +90,7 @@ def compare_pairs(
             low=number_or_none(ends[index][0]) if bounded[index] else None,
             high=number_or_none(ends[index][1]) if bounded[index] else None,
             p=number_or_none(counts[index].p),
-            draws=counts[index].drawn,
+            n_permutations=counts[index].drawn,
         )
         for index, (a, b) in enumerate(pairs)
     ]

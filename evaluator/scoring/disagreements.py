@@ -84,7 +84,7 @@ def items(a: Outcomes, b: Outcomes, measures: Sequence[Measure], gold: BinaryIO,
     for measure in existing(measures, a.facts):
         test = right_or_wrong(measure, a, b)
         if test is not None:
-            a_only, b_only = ([_item(lines[row]) for row in rows[:MOST_ITEMS]] for rows in test.apart())
+            a_only, b_only = ([_item(lines[row]) for row in rows[:MOST_ITEMS]] for rows in test.discordant())
             yield Items(measure.name, a_only, b_only)
 
 

@@ -34,7 +34,7 @@ class RightOrWrong:
         both, a_only, b_only, units = counts
         return both, a_only, b_only, units - both - a_only - b_only
 
-    def apart(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def discordant(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the rows that only a has right, and those that only b has right."""
         return np.flatnonzero(self._a_only), np.flatnonzero(self._b_only)
 

@@ -60,7 +60,7 @@ class TaskProblem:
 @dataclass
 class _Installed:
     tasks: dict[str, AnyTask] = field(default_factory=dict)
-    faults: dict[str, list[TaskProblem]] = field(default_factory=dict)
+    problems: dict[str, list[TaskProblem]] = field(default_factory=dict)
 
 
 class Tasks(Mapping[str, AnyTask]):
@@ -89,16 +89,16 @@ class Tasks(Mapping[str, AnyTask]):
         return len(self.built_in) + len(self._installed().tasks)
 
     @property
-    def faults(self) -> list[TaskProblem]:
+    def problems(self) -> list[TaskProblem]:
         """Skipped entry points, by name."""
-        return [fault for _, faults in sorted(self._installed().faults.items()) for fault in faults]
+        return [fault for _, faults in sorted(self._installed().problems.items()) for fault in faults]
 
     def leave_out(self, name: str, why: str) -> None:
         """Remove an installed task from this process, after it was found broken when in use."""
         installed = self._installed()
         task = installed.tasks.pop(name)
         package = type(task).__module__.partition(".")[0]
-        installed.faults.setdefault(name, []).append(TaskProblem(name, package, why))
+        installed.problems.setdefault(name, []).append(TaskProblem(name, package, why))
 
     def _installed(self) -> _Installed:
         with self._lock:
@@ -124,7 +124,7 @@ def _load(built_in: Mapping[str, AnyTask]) -> _Installed:
             reasons = [reason] if task is None else []
             installed.tasks |= {} if task is None else {name: task}
         if reasons:
-            installed.faults[name] = [TaskProblem(name, *pair) for pair in zip(packages, reasons, strict=True)]
+            installed.problems[name] = [TaskProblem(name, *pair) for pair in zip(packages, reasons, strict=True)]
     return installed
 
 
@@ -190,6 +190,6 @@ TASKS = Tasks(
 def find_task(name: str) -> AnyTask:
     """Return the task of that name. Raises UsageError."""
     if name not in TASKS:
-        reason = "".join(f" ({fault})" for fault in TASKS.faults if fault.name == name)
+        reason = "".join(f" ({fault})" for fault in TASKS.problems if fault.name == name)
         raise UsageError(f"unknown task {shown(name)}, expected one of: {', '.join(TASKS)}{reason}")
     return TASKS[name]

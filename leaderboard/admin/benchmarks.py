@@ -7,7 +7,7 @@ from simple_history.admin import SimpleHistoryAdmin
 
 from leaderboard.admin.files import ExportsRecords
 from leaderboard.admin.readonly import ReadOnlyAdmin
-from leaderboard.models import Benchmark, Dataset, Division, Download, GoldVersion, Split
+from leaderboard.models import Benchmark, Dataset, Download, GoldVersion, PublicPrivatePartition, Split
 
 
 @admin.register(Benchmark)
@@ -33,8 +33,8 @@ class DatasetAdmin(ExportsRecords, SimpleHistoryAdmin):
         return False
 
 
-@admin.register(Division)
-class DivisionAdmin(ReadOnlyAdmin):
+@admin.register(PublicPrivatePartition)
+class PublicPrivatePartitionAdmin(ReadOnlyAdmin):
     list_display = ("gold", "share", "n_public", "n_private", "created_by", "created_at")
     list_select_related = ("gold__split__dataset", "created_by")
     exclude = ("file", "seed")

@@ -67,7 +67,7 @@ class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
         "scorer",
         "disclosure",
         "scope",
-        "half",
+        "subset",
         "sealed_until",
         "unsealed_at",
         "tracks",

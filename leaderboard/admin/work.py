@@ -128,5 +128,5 @@ class RankingAdmin(ReadOnlyAdmin):
 
 @admin.register(Comparison)
 class ComparisonAdmin(ReadOnlyAdmin):
-    list_display = ("leaderboard", "a", "b", "measure", "difference", "low", "high", "p", "draws")
+    list_display = ("leaderboard", "a", "b", "measure", "difference", "low", "high", "p", "n_permutations")
     list_select_related = ("leaderboard__phase__benchmark", "leaderboard__gold_version", "a", "b")

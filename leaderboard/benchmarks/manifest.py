@@ -75,7 +75,7 @@ class PhasePart(Part):
     quota_everybody: Annotated[int, Meta(ge=1)] | None = None
     disclosure: Literal["full", "ladder", "sealed"] = "full"
     scope: Literal["team", "task"] = "team"
-    half: Literal["", "public", "private"] = ""
+    subset: Literal["", "public", "private"] = msgspec.field(default="", name="half")
     sealed_until: Moment | None = None
     finals_per_team: Annotated[int, Meta(ge=1)] = 1
     takes_predictions: bool = True

@@ -44,7 +44,7 @@ def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequen
         raise ReportError("the report is of another task or task version")
     if scored.groups and (len(scored.groups) != len(scored.scores) or min(scored.groups) < 0):
         raise ReportError("the groups of the scores are not one number a score")
-    if scored.drawing and (wrong := plot_checks.problem(scored.drawing)):
+    if scored.plot_data and (wrong := plot_checks.problem(scored.plot_data)):
         raise ReportError(wrong)
     seen: set[tuple[str, str]] = set()
     for row in scored.scores:

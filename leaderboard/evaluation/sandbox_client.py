@@ -18,7 +18,7 @@ from evaluator.errors import SandboxError
 from evaluator.jobs.audit import AuditPartRequest
 from evaluator.jobs.base import Refusal, Report, Request
 from evaluator.jobs.baseline import BaselineReport, BaselineRequest
-from evaluator.jobs.compare import CompareBoardRequest, PlotRequest, ScorerDeclaration, SideBySideRequest
+from evaluator.jobs.compare import CompareBoardRequest, HeadToHeadRequest, PlotRequest, ScorerDeclaration
 from evaluator.jobs.generate import GenerateRequest
 from evaluator.jobs.gold import DivideReport, DivideRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
@@ -28,7 +28,7 @@ from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process.client import ProcessSandbox
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation.report_checks import ReportError, in_shape
-from leaderboard.models import Division, GoldVersion, Reason, Scorer, Split
+from leaderboard.models import GoldVersion, PublicPrivatePartition, Reason, Scorer, Split
 
 __all__ = [
     "Answer",
@@ -152,11 +152,11 @@ def score(
     name: str,
     options: Mapping[str, str],
     seed: int,
-    half: str = "",
+    subset: str = "",
 ) -> Answer:
     """Score a prediction against hidden gold, or against one half of its groups.
 
-    Raises SandboxError (ours), and FileNotFoundError or AlteredError for a missing or altered division file.
+    Raises SandboxError (ours), and FileNotFoundError or AlteredError for a missing or altered partition file.
     """
     request = ScoreRequest(
         task=task,
@@ -165,14 +165,14 @@ def score(
         seed=seed,
         gold_name=str(gold.file.name),
         predictions_name=name,
-        half=half,
+        subset=subset,
     )
     with ExitStack() as stack:
         files = {"gold": stack.enter_context(opened(gold.file)), "predictions": predictions}
-        if half:
-            division = Division.objects.get(gold=gold)
-            files["division"] = stack.enter_context(opened(division.file))
-            check_digest(files["division"], division.sha256)
+        if subset:
+            partition = PublicPrivatePartition.objects.get(gold=gold)
+            files["partition"] = stack.enter_context(opened(partition.file))
+            check_digest(files["partition"], partition.sha256)
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
 
 
@@ -190,17 +190,17 @@ def divide(
     options: Mapping[str, str],
     seed: int,
     share: str,
-    previous: Division | None,
+    previous: PublicPrivatePartition | None,
 ) -> Answer:
-    """Divide a gold's groups into a public and a private half (the attachment), keeping an earlier division's halves.
+    """Divide a gold's groups into a public and a private half (the attachment), keeping an earlier partition's halves.
 
-    Raises SandboxError (ours), and FileNotFoundError for a missing division file.
+    Raises SandboxError (ours), and FileNotFoundError for a missing partition file.
     """
     request = DivideRequest(task=task, options=dict(options), gold_name=name, seed=seed, share=share)
     with ExitStack() as stack:
         files = {"gold": gold}
         if previous is not None:
-            files["kept"] = stack.enter_context(opened(previous.file))
+            files["previous"] = stack.enter_context(opened(previous.file))
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20, report=DivideReport)
 
 
@@ -248,7 +248,7 @@ def side_by_side(
 
     gold: public gold to name the units, or None to read no gold. scorer: as for `compare_board`.
     """
-    request = SideBySideRequest(
+    request = HeadToHeadRequest(
         gold_name=str(gold.file.name) if gold is not None else "",
         scorer=_declaration(scorer),
         resamples=settings.RESAMPLES,

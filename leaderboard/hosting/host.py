@@ -27,7 +27,7 @@ from leaderboard.datasets.actions import (
     split_in_halves,
     splits,
 )
-from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Split, User
+from leaderboard.models import AuditEntry, Benchmark, Dataset, PublicPrivatePartition, Split, User
 
 BEGAN, ENDED = "hosting.began", "hosting.ended"
 DOWNLOAD = "download "
@@ -175,9 +175,9 @@ def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Calla
 
 
 def _divide(split: Split, part: SplitPart, by: User, say: Callable[[str], None]) -> None:
-    if part.public_share and not Division.objects.filter(gold=split.current_gold).exists():
-        division = split_in_halves.divide(split=split, share=Decimal(part.public_share), by=by)
-        say(f"{split}: {division.n_public:,} groups in the public half, {division.n_private:,} in the private one")
+    if part.public_share and not PublicPrivatePartition.objects.filter(gold=split.current_gold).exists():
+        partition = split_in_halves.divide(split=split, share=Decimal(part.public_share), by=by)
+        say(f"{split}: {partition.n_public:,} groups in the public half, {partition.n_private:,} in the private one")
 
 
 def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say: Callable[[str], None]) -> int:

@@ -47,7 +47,7 @@ class ImageToBuild:
         return f"Built from {self.source.name}, sources {build_image.sources(self.source)}."
 
     @property
-    def there(self) -> Submission | None:
+    def existing(self) -> Submission | None:
         """A submission of the same sources that did not fail. Each build's archive differs, its sources do not."""
         same = Submission.objects.filter(
             phase=self.phase,
@@ -72,7 +72,7 @@ def source_of(benchmark: Path, image: str) -> Path:
 
 def submit(images: Sequence[ImageToBuild], say: Say) -> list[Submission]:
     """Build and submit the missing systems; return all submissions, new and earlier."""
-    submissions = {system: system.there for system in images}
+    submissions = {system: system.existing for system in images}
     submitted = [submission for submission in submissions.values() if submission is not None]
     missing = [system for system, submission in submissions.items() if submission is None]
     if not missing:

@@ -1,20 +1,20 @@
 """Database models, one module per concept."""
 
 from .announcement import Announcement, Extension
-from .archive import ArchiveArrival, ArchiveExport
+from .archive import ArchiveExport, ArchiveImport
 from .audit import AuditEntry
 from .benchmark import Benchmark, Phase
-from .comparison import Comparison, Ranking, SideBySide
-from .correction import ChangedItem, Correction, Move
-from .dataset import Dataset, Division, GoldVersion, Split
+from .comparison import Comparison, HeadToHead, Ranking
+from .correction import ChangedItem, Correction, RankChange
+from .dataset import Dataset, GoldVersion, PublicPrivatePartition, Split
 from .download import Download
 from .dry_run import DryRun
 from .generation import GeneratedFrom, GeneratedPart, Generation
 from .hidden_submission import HiddenSubmission
 from .image import Image, ImageUpload
 from .invitation import Invitation
-from .leaderboard import Disqualification, Drawing, Leaderboard, Release, ReleaseSlice, Representative, Standing
-from .near_copy import Likeness, NearCopy
+from .leaderboard import Disqualification, Leaderboard, Release, ReleasePlot, ReleaseSlice, Representative, Standing
+from .near_copy import NearDuplicate, SimilarityCheck
 from .notice import Notice, Webhook
 from .raw_file import RawFile, RawUpload
 from .rehearsal import Rehearsal
@@ -31,8 +31,8 @@ from .worker import WorkerReport
 __all__ = [
     "TERMINAL",
     "Announcement",
-    "ArchiveArrival",
     "ArchiveExport",
+    "ArchiveImport",
     "AuditAnswer",
     "AuditEntry",
     "Benchmark",
@@ -41,9 +41,7 @@ __all__ = [
     "Correction",
     "Dataset",
     "Disqualification",
-    "Division",
     "Download",
-    "Drawing",
     "DryRun",
     "Extension",
     "Final",
@@ -51,32 +49,34 @@ __all__ = [
     "GeneratedPart",
     "Generation",
     "GoldVersion",
+    "HeadToHead",
     "HiddenSubmission",
     "Image",
     "ImageUpload",
     "Invitation",
     "Leaderboard",
-    "Likeness",
     "Membership",
-    "Move",
-    "NearCopy",
+    "NearDuplicate",
     "Notice",
     "Phase",
     "Prediction",
+    "PublicPrivatePartition",
     "QuotaCharge",
+    "RankChange",
     "Ranking",
     "RawFile",
     "RawUpload",
     "Reason",
     "Rehearsal",
     "Release",
+    "ReleasePlot",
     "ReleaseSlice",
     "ReportedResult",
     "Representative",
     "Run",
     "Score",
     "Scorer",
-    "SideBySide",
+    "SimilarityCheck",
     "Split",
     "SplitAudit",
     "Stage",

@@ -19,11 +19,11 @@ class Announcement(models.Model):
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="announcements")
     title = models.CharField(max_length=200)
     text = models.TextField(blank=True)
-    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    made_at = models.DateTimeField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
 
     class Meta:
-        ordering = ["-made_at"]
+        ordering = ["-created_at"]
 
     def __str__(self) -> str:
         return self.title
@@ -40,11 +40,11 @@ class Extension(models.Model):
     before = models.DateTimeField(help_text="when it would have closed")
     closes_at = models.DateTimeField()
     reason = models.CharField(max_length=300)
-    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    made_at = models.DateTimeField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
 
     class Meta:
-        ordering = ["made_at"]
+        ordering = ["created_at"]
         constraints = [
             models.CheckConstraint(condition=Q(closes_at__gt=F("before")), name="extension_is_later"),
         ]

@@ -33,7 +33,7 @@ class ArchiveExport(LeasedWork):
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="exports")
     recipients = models.TextField(blank=True, help_text="empty: the closed part is left out")
-    told = models.JSONField(default=list, blank=True)
+    progress = models.JSONField(default=list, blank=True)
     file = models.FileField(storage=archives_storage, upload_to=unguessable_archive, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
     bytes = models.PositiveBigIntegerField(default=0)
@@ -56,7 +56,7 @@ class ArchiveExport(LeasedWork):
         return f"archive of {self.benchmark}"
 
 
-class ArchiveArrival(models.Model):
+class ArchiveImport(models.Model):
     """An archive that a curator uploaded and has not imported yet. head: metadata from its unencrypted part."""
 
     file = models.FileField(storage=archives_storage, upload_to=unguessable_archive)

@@ -57,7 +57,7 @@ class Benchmark(models.Model):
     task = models.CharField(max_length=60, help_text="a name in evaluator.tasks.registry.TASKS")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="benchmarks")
     contact = models.CharField(
-        max_length=300, blank=True, help_text="where questions go: a mail address or a page; everybody reads it"
+        max_length=300, blank=True, help_text="where questions go: a mail address or a page; shown to everybody"
     )
     organisers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="benchmarks", blank=True)
     baselines_team = models.OneToOneField(
@@ -67,7 +67,7 @@ class Benchmark(models.Model):
         editable=False,
         on_delete=models.SET_NULL,
         related_name="baselines_of",
-        help_text="for which its baselines are submitted; who manages the benchmark submits for it",
+        help_text="owns the baselines' submissions; managers of the benchmark may submit for it",
     )
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -114,12 +114,12 @@ class Phase(models.Model):
         TEAM = "team", "each team its own"
         TASK = "task", "one for everybody"
 
-    class Half(models.TextChoices):
-        """The part of a public/private split that a phase scores; a Division assigns the gold's groups."""
+    class Subset(models.TextChoices):
+        """Groups of the gold that a phase scores; a PublicPrivatePartition assigns them."""
 
         WHOLE = "", "all groups"
-        PUBLIC = "public", "the public half"
-        PRIVATE = "private", "the private half"
+        PUBLIC = "public", "the public groups"
+        PRIVATE = "private", "the private groups"
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="phases")
     slug = models.SlugField(max_length=80)
@@ -131,7 +131,7 @@ class Phase(models.Model):
     time_zone = models.CharField(
         max_length=60,
         default="UTC",
-        help_text="of the dates, shown beside UTC: an IANA name, or AoE (anywhere on Earth)",
+        help_text="dates are shown in it and in UTC: an IANA name, or AoE (anywhere on Earth)",
     )
     quota_per_day = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1)])
     quota_total = models.PositiveIntegerField(default=100, validators=[MinValueValidator(1)])
@@ -140,13 +140,15 @@ class Phase(models.Model):
     )
     disclosure = models.CharField(max_length=10, choices=Disclosure.choices, default=Disclosure.FULL)
     scope = models.CharField(max_length=10, choices=Scope.choices, default=Scope.TEAM, help_text="of a ladder")
-    half = models.CharField(max_length=10, choices=Half.choices, default=Half.WHOLE, blank=True)
+    subset = models.CharField(max_length=10, choices=Subset.choices, default=Subset.WHOLE, blank=True)
     sealed_until = models.DateTimeField(
         null=True, blank=True, help_text="of a sealed phase: when its finals are scored"
     )
-    unsealed_at = models.DateTimeField(null=True, blank=True, help_text="when that was done")
+    unsealed_at = models.DateTimeField(null=True, blank=True, help_text="when its finals were scored")
     finals_per_team = models.PositiveSmallIntegerField(
-        default=1, validators=[MinValueValidator(1)], help_text="how many a team may choose in a sealed phase"
+        default=1,
+        validators=[MinValueValidator(1)],
+        help_text="number of final submissions a team may choose in a sealed phase",
     )
     takes_predictions = models.BooleanField(default=True, help_text="predictions files may be uploaded")
     takes_images = models.BooleanField(default=False, help_text="container images may be submitted")
@@ -157,21 +159,23 @@ class Phase(models.Model):
         blank=True,
         on_delete=models.PROTECT,
         related_name="phases",
-        help_text="the organisers' own, which scores in the task's place; none: the task scores",
+        help_text="the organisers' custom scorer, which replaces the task's; null: the task scores",
     )
     shows_logs = models.BooleanField(
-        null=True, blank=True, help_text="owners see what their container printed; unset: where the inputs are public"
+        null=True, blank=True, help_text="owners see their container's log; null: only if the inputs are public"
     )
     tracks = models.JSONField(
         default=list,
         blank=True,
-        help_text='what a submission declares one of, in order: [{"name", "title", "description"}]; empty: nothing',
+        help_text='tracks, of which a submission declares one: [{"name", "title", "description"}]; empty: no tracks',
     )
-    arrivals = models.PositiveIntegerField(default=0, editable=False, help_text="predictions that came to be there")
+    last_sequence = models.PositiveIntegerField(
+        default=0, editable=False, help_text="the highest Prediction.sequence assigned in this phase"
+    )
     position = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    history = HistoricalRecords(excluded_fields=["arrivals"])
+    history = HistoricalRecords(excluded_fields=["last_sequence"])
 
     class Meta:
         ordering = ["benchmark", "position", "id"]

@@ -26,9 +26,11 @@ class Ranking(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
     computed_at = models.DateTimeField(null=True, blank=True)
-    n_pairs = models.PositiveIntegerField(default=0, help_text="that the correction counted, when last computed")
+    n_pairs = models.PositiveIntegerField(
+        default=0, help_text="pairs in the family of the Holm correction, when last computed"
+    )
     n_unresolved = models.PositiveIntegerField(
-        default=0, help_text="of those the ones that no exchange reached, and whose p is too large all the same"
+        default=0, help_text="pairs whose p is the smallest possible and still too large after correction"
     )
 
     class Meta:
@@ -55,9 +57,9 @@ class Comparison(models.Model):
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
     p = models.FloatField(null=True, help_text="two-sided, by permutation of groups, not corrected")
-    draws = models.PositiveIntegerField(help_text="exchanges behind p")
+    n_permutations = models.PositiveIntegerField(help_text="number of permutations behind p")
     n_groups = models.PositiveIntegerField()
-    resamples = models.PositiveIntegerField(help_text="draws behind the interval")
+    resamples = models.PositiveIntegerField(help_text="bootstrap resamples behind the interval")
     seed = models.PositiveIntegerField()
 
     class Meta:
@@ -75,14 +77,14 @@ class Comparison(models.Model):
         return f"{self.a_id} against {self.b_id}, {self.measure}"
 
 
-class SideBySide(LeasedWork):
+class HeadToHead(LeasedWork):
     """Head-to-head report of two runs of a leaderboard: every measure on every slice, computed on request."""
 
-    leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="side_by_sides")
+    leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="head_to_heads")
     a = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     b = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
-    report = models.JSONField(default=dict, help_text="what evaluator.jobs reports of the two; empty until done")
+    report = models.JSONField(default=dict, help_text="report of evaluator.jobs on the two systems; empty until done")
 
     class Meta:
         constraints = [

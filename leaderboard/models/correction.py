@@ -19,8 +19,8 @@ class Correction(LeasedWork):
     exists only while the decision is pending.
     """
 
-    class Fate(models.TextChoices):
-        PENDING = "pending", "waits for a word"
+    class Decision(models.TextChoices):
+        PENDING = "pending", "waits for confirmation"
         CONFIRMED = "confirmed"
         DROPPED = "dropped"
         EXPIRED = "expired"
@@ -31,16 +31,20 @@ class Correction(LeasedWork):
     file = models.FileField(storage=gold_storage, upload_to=unguessable_name, blank=True)
     sha256 = models.CharField(max_length=64)
     bytes = models.PositiveBigIntegerField()
-    inputs_sha256 = models.CharField(max_length=64, help_text="of the inputs that it gives")
-    counts = models.JSONField(default=dict, blank=True, help_text="of items by what changed; empty until done")
+    inputs_sha256 = models.CharField(max_length=64, help_text="of the inputs made from it")
+    counts = models.JSONField(default=dict, blank=True, help_text="number of items by kind of change; empty until done")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
     expires_at = models.DateTimeField()
-    fate = models.CharField(max_length=10, choices=Fate.choices, default=Fate.PENDING)
+    decision = models.CharField(max_length=10, choices=Decision.choices, default=Decision.PENDING)
     decided_at = models.DateTimeField(null=True, blank=True)
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     gold = models.OneToOneField(
-        GoldVersion, null=True, on_delete=models.CASCADE, related_name="correction", help_text="the version it became"
+        GoldVersion,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="correction",
+        help_text="the gold version made from it",
     )
     publishes_count = models.BooleanField(default=False, help_text="everybody sees how many items changed")
 
@@ -49,14 +53,15 @@ class Correction(LeasedWork):
         constraints = [
             *lease_constraints("correction"),
             models.UniqueConstraint(
-                fields=["split"], condition=Q(fate="pending"), name="one_pending_correction_a_split"
+                fields=["split"], condition=Q(decision="pending"), name="one_pending_correction_a_split"
             ),
             models.CheckConstraint(
-                condition=Q(fate="pending", decided_at=None) | (~Q(fate="pending") & Q(decided_at__isnull=False)),
+                condition=Q(decision="pending", decided_at=None)
+                | (~Q(decision="pending") & Q(decided_at__isnull=False)),
                 name="correction_decided_at_a_moment",
             ),
             models.CheckConstraint(
-                condition=Q(fate="confirmed", gold__isnull=False) | (~Q(fate="confirmed") & Q(gold=None)),
+                condition=Q(decision="confirmed", gold__isnull=False) | (~Q(decision="confirmed") & Q(gold=None)),
                 name="confirmed_correction_is_a_version",
             ),
         ]
@@ -68,7 +73,7 @@ class Correction(LeasedWork):
     @property
     def is_pending(self) -> bool:
         """Return whether it may still be confirmed or dropped."""
-        return self.fate == Correction.Fate.PENDING
+        return self.decision == Correction.Decision.PENDING
 
     @property
     def changes_inputs(self) -> bool:
@@ -80,27 +85,27 @@ class ChangedItem(models.Model):
     """An item changed by a correction, in file order. It quotes gold, so each access is recorded in the audit log."""
 
     correction = models.ForeignKey(Correction, on_delete=models.CASCADE, related_name="items")
-    place = models.PositiveIntegerField(help_text="among the changed ones, from 0")
+    index = models.PositiveIntegerField(help_text="index among the changed items, from 0")
     item = models.TextField(help_text='its id, as JSON: 1 and "1" are two')
-    line = models.PositiveIntegerField(help_text="in the file; of what was removed, in the version before")
-    kinds = models.CharField(max_length=120, help_text="what changed of it, as |answer|slices|")
+    line = models.PositiveIntegerField(help_text="in the file; for removed items, in the previous version")
+    kinds = models.CharField(max_length=120, help_text="kinds of change, such as |answer|slices|")
     changes = models.JSONField(help_text='[{"kind", "field", "before", "after"}]')
 
     class Meta:
-        ordering = ["correction", "place"]
-        constraints = [models.UniqueConstraint(fields=["correction", "place"], name="one_changed_item_a_place")]
+        ordering = ["correction", "index"]
+        constraints = [models.UniqueConstraint(fields=["correction", "index"], name="one_changed_item_a_place")]
 
     def __str__(self) -> str:
         return f"{self.item} in {self.correction}"
 
 
-class Move(models.Model):
+class RankChange(models.Model):
     """A system's rank and value on a replaced board and on its successor; written at the switch, never edited."""
 
-    leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="moves")
+    leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="rank_changes")
     replaced = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="+")
-    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="moves")
-    measure = models.CharField(max_length=60, help_text="that ranks the board")
+    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="rank_changes")
+    measure = models.CharField(max_length=60, help_text="the board's primary measure")
     rank_before = models.PositiveIntegerField(null=True)
     value_before = models.FloatField(null=True)
     rank = models.PositiveIntegerField(null=True)

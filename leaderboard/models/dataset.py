@@ -82,7 +82,7 @@ class Split(models.Model):
     name = models.SlugField(max_length=80)
     kind = models.CharField(max_length=10, choices=Kind.choices)
     gold_public = models.BooleanField(default=False)
-    inputs_public = models.BooleanField(default=True, help_text="else only containers see the inputs")
+    inputs_public = models.BooleanField(default=True, help_text="if false, only containers see the inputs")
     options = models.JSONField(default=dict, blank=True, help_text="the task's options for this split")
     inputs = models.FileField(storage=inputs_storage, upload_to=unguessable_name, blank=True)
     inputs_sha256 = models.CharField(max_length=64, blank=True)
@@ -91,7 +91,7 @@ class Split(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     published_at = models.DateTimeField(null=True, blank=True)
     retired_at = models.DateTimeField(null=True, blank=True)
-    retired_reason = models.CharField(max_length=500, blank=True, help_text="everybody reads it")
+    retired_reason = models.CharField(max_length=500, blank=True, help_text="shown to everybody")
 
     objects = SplitQuerySet.as_manager()
 
@@ -171,15 +171,15 @@ class GoldVersion(models.Model):
         return f"{self.split} gold v{self.number}"
 
 
-class Division(models.Model):
+class PublicPrivatePartition(models.Model):
     """The public/private split of a gold version's groups. Never edited; corrected gold gets its own.
 
     `file` lists the groups of each part and is as secret as gold: it reveals which guesses remain unseen.
     """
 
-    gold = models.OneToOneField(GoldVersion, on_delete=models.CASCADE, related_name="division")
-    share = models.DecimalField(max_digits=7, decimal_places=6, help_text="of the groups that was to be public")
-    seed = models.PositiveBigIntegerField(help_text="of the draw")
+    gold = models.OneToOneField(GoldVersion, on_delete=models.CASCADE, related_name="partition")
+    share = models.DecimalField(max_digits=7, decimal_places=6, help_text="requested fraction of public groups")
+    seed = models.PositiveBigIntegerField(help_text="of the random partition")
     n_public = models.PositiveIntegerField(help_text="groups")
     n_private = models.PositiveIntegerField(help_text="groups")
     file = models.FileField(storage=gold_storage, upload_to=unguessable_name)
@@ -193,4 +193,4 @@ class Division(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"halves of {self.gold}"
+        return f"public/private split of {self.gold}"

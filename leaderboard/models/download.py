@@ -24,8 +24,8 @@ class Download(models.Model):
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="downloads")
     name = models.SlugField(max_length=80)
-    title = models.CharField(max_length=200, help_text="what the file is, in a line")
-    description = models.TextField(blank=True, help_text="its layout, and what it is for")
+    title = models.CharField(max_length=200, help_text="one line")
+    description = models.TextField(blank=True, help_text="its format and purpose")
     suffix = models.CharField(
         max_length=20,
         validators=[RegexValidator(r"\A(\.[a-z0-9]{1,9}){1,2}\Z", "expected one such as .tsv or .jsonl.gz")],

@@ -27,14 +27,18 @@ class DryRun(LeasedWork):
     """
 
     class Kind(models.TextChoices):
-        TRIVIAL = "trivial", "made by the server"
+        TRIVIAL = "trivial", "computed by the server"
         FILE = "file", "uploaded"
 
     gold = models.ForeignKey(GoldVersion, on_delete=models.CASCADE, related_name="dry_runs")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     name = models.CharField(max_length=120, help_text="of a baseline of the task, or of an uploaded file")
-    scored_as = models.CharField(max_length=80, blank=True, help_text="the phase whose options it has; empty: none's")
-    half = models.CharField(max_length=10, blank=True, help_text="of the gold's groups; empty: all of them")
+    scored_as = models.CharField(
+        max_length=80, blank=True, help_text="slug of the phase whose options it uses; empty: no phase"
+    )
+    subset = models.CharField(
+        max_length=10, blank=True, help_text="public or private groups of the gold; empty: all groups"
+    )
     options = models.JSONField(default=dict, blank=True)
     trains = models.ManyToManyField(GoldVersion, related_name="+", blank=True)
     inputs_sha256 = models.CharField(max_length=64)

@@ -21,13 +21,15 @@ class Generation(LeasedWork):
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="generations")
     generator = models.CharField(max_length=60, help_text="a name in evaluator.curation.generators.catalog")
     version = models.PositiveSmallIntegerField(help_text="of the generator")
-    parameters = models.JSONField(default=dict, help_text="its own, as they were filled in")
-    options = models.JSONField(default=dict, blank=True, help_text="the task's options of the splits to be")
-    seed = models.PositiveBigIntegerField(help_text="of every draw; as secret as gold")
-    salt = models.CharField(max_length=64, help_text="of the ids that it makes; as secret as gold")
-    code_sha256 = models.CharField(max_length=64, blank=True, help_text="of the referee that made it")
-    report = models.JSONField(default=dict, blank=True, help_text="what the generator told; empty until it has")
-    problems = models.JSONField(default=list, blank=True, help_text="lines at fault, where it was rejected")
+    parameters = models.JSONField(default=dict, help_text="the generator's parameters, as entered")
+    options = models.JSONField(default=dict, blank=True, help_text="the task's options for the new splits")
+    seed = models.PositiveBigIntegerField(help_text="of all random choices; as secret as gold")
+    salt = models.CharField(max_length=64, help_text="of the generated ids; as secret as gold")
+    code_sha256 = models.CharField(
+        max_length=64, blank=True, help_text="code digest of the sandbox that ran the generator"
+    )
+    report = models.JSONField(default=dict, blank=True, help_text="the generator's report; empty until done")
+    problems = models.JSONField(default=list, blank=True, help_text="problems of the input, if rejected")
     more_problems = models.PositiveIntegerField(default=0)
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
@@ -52,11 +54,11 @@ class GeneratedFrom(models.Model):
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="sources")
     raw = models.ForeignKey(RawFile, on_delete=models.PROTECT, related_name="uses")
     role = models.CharField(max_length=60)
-    place = models.PositiveSmallIntegerField(help_text="among the generation's files, from 0")
+    index = models.PositiveSmallIntegerField(help_text="index among the generation's files, from 0")
 
     class Meta:
-        ordering = ["generation", "place"]
-        constraints = [models.UniqueConstraint(fields=["generation", "place"], name="one_source_a_place")]
+        ordering = ["generation", "index"]
+        constraints = [models.UniqueConstraint(fields=["generation", "index"], name="one_source_a_place")]
 
     def __str__(self) -> str:
         return f"{self.raw} as {self.role}"
@@ -70,7 +72,7 @@ class GeneratedPart(models.Model):
     """
 
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="parts")
-    place = models.PositiveSmallIntegerField(help_text="in the generator's order, from 0")
+    index = models.PositiveSmallIntegerField(help_text="index in the generator's order, from 0")
     name = models.SlugField(max_length=80)
     sha256 = models.CharField(max_length=64)
     bytes = models.PositiveBigIntegerField()
@@ -79,9 +81,9 @@ class GeneratedPart(models.Model):
     split = models.OneToOneField(Split, null=True, on_delete=models.SET_NULL, related_name="generated")
 
     class Meta:
-        ordering = ["generation", "place"]
+        ordering = ["generation", "index"]
         constraints = [
-            models.UniqueConstraint(fields=["generation", "place"], name="one_part_a_place"),
+            models.UniqueConstraint(fields=["generation", "index"], name="one_part_a_place"),
             models.UniqueConstraint(fields=["generation", "name"], name="one_part_a_name"),
             models.CheckConstraint(condition=~Q(sha256=""), name="generated_part_has_a_digest"),
         ]

@@ -25,7 +25,7 @@ class HiddenSubmission(models.Model):
     """A period in which a submission represents no system on any board; ongoing while `unhidden_at` is null."""
 
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="hidings")
-    reason = models.CharField(max_length=300, help_text="shown to its team and the organisers alone")
+    reason = models.CharField(max_length=300, help_text="shown to its team and the organisers only")
     hidden_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     hidden_at = models.DateTimeField()
     unhidden_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")

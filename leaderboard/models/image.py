@@ -33,11 +33,11 @@ class Image(models.Model):
     archive = models.FileField(storage=images_storage, upload_to=archive_name, blank=True)
     archive_sha256 = models.CharField(max_length=64, blank=True, help_text="of the bytes received")
     archive_bytes = models.PositiveBigIntegerField(default=0)
-    reference = models.CharField(max_length=400, blank=True, help_text="registry/name@sha256:..., for what is pulled")
+    reference = models.CharField(max_length=400, blank=True, help_text="registry/name@sha256:..., for a pulled image")
     digest = models.CharField(
-        max_length=71, blank=True, validators=[DIGEST], help_text="what the engine runs it by; known once it was read"
+        max_length=71, blank=True, validators=[DIGEST], help_text="the engine's image id; empty until inspected"
     )
-    unpacked_bytes = models.PositiveBigIntegerField(default=0, help_text="the layers together, once it was read")
+    unpacked_bytes = models.PositiveBigIntegerField(default=0, help_text="size of all layers, after inspection")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -66,7 +66,7 @@ class ImageUpload(PieceUpload):
         null=True,
         on_delete=models.CASCADE,
         related_name="scorer_uploads",
-        help_text="in place of a phase: the image becomes a scorer of it",
+        help_text="instead of a phase: the image becomes a scorer of this benchmark",
     )
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="image_uploads")
 

@@ -24,7 +24,7 @@ class Release(models.Model):
     primary = models.CharField(max_length=60)
     values = models.JSONField(help_text='[{"measure", "slice", "value", "low", "high", "n"}] as revealed')
     warnings = models.JSONField(default=list)
-    cost = models.JSONField(null=True, help_text="of the container, in coarse steps (costs.py); null: none is told")
+    cost = models.JSONField(null=True, help_text="of the container, rounded (costs.py); null: not revealed")
     released_at = models.DateTimeField()
 
     class Meta:
@@ -41,9 +41,11 @@ class ReleaseSlice(models.Model):
     """The values of a release on one slice: denormalized from `values`, to sort and paginate boards in SQL."""
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="slices")
-    slice_key = models.CharField(max_length=2000, blank=True, help_text="as shown, as canonical JSON; empty: all")
-    dimensions = models.CharField(max_length=2000, blank=True, help_text="that it names, in order, as a JSON list")
-    cells = models.JSONField(help_text="{measure: [value, low, high, n]}")
+    slice_key = models.CharField(max_length=2000, blank=True, help_text="the slice as canonical JSON; empty: all units")
+    dimensions = models.CharField(
+        max_length=2000, blank=True, help_text="the slice's dimensions, in order, as a JSON list"
+    )
+    scores = models.JSONField(help_text="{measure: [value, low, high, n]}")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["release", "slice_key"], name="release_tells_a_slice_once")]
@@ -70,8 +72,8 @@ class Leaderboard(models.Model):
     task_version = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=State.choices)
     created_at = models.DateTimeField(auto_now_add=True)
-    shown_from = models.DateTimeField(null=True, help_text="when it became current; null: it never was")
-    revision = models.PositiveBigIntegerField(default=0, help_text="counts whatever changed on it")
+    shown_from = models.DateTimeField(null=True, help_text="when it became current; null: never")
+    revision = models.PositiveBigIntegerField(default=0, help_text="incremented by every change of the board")
 
     class Meta:
         constraints = [
@@ -95,9 +97,13 @@ class Standing(models.Model):
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="standings")
     value = models.FloatField(null=True, help_text="the primary measure, as revealed")
     rank = models.PositiveIntegerField(null=True, help_text="shared by ties; none for rows that do not compete")
-    rank_low = models.PositiveIntegerField(null=True, help_text="1 + how many are significantly better; see Ranking")
-    rank_high = models.PositiveIntegerField(null=True, help_text="how many compete, less those significantly worse")
-    disqualified = models.CharField(max_length=300, blank=True, help_text="the public reason; empty: it is not")
+    rank_low = models.PositiveIntegerField(
+        null=True, help_text="1 + number of significantly better systems; see Ranking"
+    )
+    rank_high = models.PositiveIntegerField(
+        null=True, help_text="number of competing systems minus those significantly worse"
+    )
+    disqualified = models.CharField(max_length=300, blank=True, help_text="the public reason; empty: not disqualified")
 
     class Meta:
         ordering = ["leaderboard", "rank", "id"]
@@ -122,11 +128,11 @@ class Disqualification(models.Model):
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="disqualifications")
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="disqualifications")
     reason = models.CharField(max_length=300, help_text="shown to everybody")
-    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    made_at = models.DateTimeField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
 
     class Meta:
-        ordering = ["phase", "made_at"]
+        ordering = ["phase", "created_at"]
         constraints = [
             models.UniqueConstraint(fields=["phase", "system"], name="one_disqualification_a_phase_and_system"),
             models.CheckConstraint(condition=~Q(reason=""), name="disqualification_has_a_reason"),
@@ -155,18 +161,18 @@ class Representative(models.Model):
         return f"{self.submission} stands for {self.system}"
 
 
-class Drawing(models.Model):
+class ReleasePlot(models.Model):
     """Plot data of a release: curves, grids and pairs, as revealed by the phase. Append-only, like releases.
 
     A separate table, because boards read whole releases and most pages show no plots.
     """
 
-    release = models.OneToOneField(Release, on_delete=models.PROTECT, related_name="drawing")
-    content = models.JSONField(help_text="what evaluator.plots.summary made of the run's outcomes")
-    made_at = models.DateTimeField()
+    release = models.OneToOneField(Release, on_delete=models.PROTECT, related_name="plot")
+    content = models.JSONField(help_text="plot data computed by evaluator.plots.summary from the run's outcomes")
+    created_at = models.DateTimeField()
 
     class Meta:
         ordering = ["release"]
 
     def __str__(self) -> str:
-        return f"drawing of {self.release}"
+        return f"plot of {self.release}"

@@ -11,49 +11,49 @@ from .state import LeasedWork, lease_constraints
 from .submission import Prediction
 
 
-class Likeness(LeasedWork):
+class SimilarityCheck(LeasedWork):
     """One prediction's similarity signature, and the search for near-duplicates among other teams' in the phase.
 
     signature: numbers of which similar predictions share more (`evaluator.similarity.predictions`), computed from the
     answers only. Empty until a worker has computed it; it is stored before the search begins.
     """
 
-    prediction = models.OneToOneField(Prediction, on_delete=models.CASCADE, related_name="likeness")
-    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="likenesses")
+    prediction = models.OneToOneField(Prediction, on_delete=models.CASCADE, related_name="similarity_check")
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="similarity_checks")
     signature = models.BinaryField(default=b"")
     enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
 
     class Meta:
-        verbose_name_plural = "likenesses"
+        verbose_name_plural = "similarity checks"
         constraints = lease_constraints("likeness")
         indexes = [models.Index(fields=["state", "queued_at"])]
 
     def __str__(self) -> str:
-        return f"likeness of {self.prediction_id}"
+        return f"similarity check of {self.prediction_id}"
 
 
-class NearCopy(models.Model):
+class NearDuplicate(models.Model):
     """A pair of near-duplicate predictions of two teams. `a` is the earlier one, not necessarily the original.
 
-    equal: fraction of equal answers. shared_errors: fraction, of the units where either errs, on which both make the
+    equal: fraction of equal answers. shared_errors: fraction, of the units on which either errs, on which both make the
     same error; null if neither errs.
     """
 
-    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="near_copies")
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="near_duplicates")
     a = models.ForeignKey(Prediction, on_delete=models.CASCADE, related_name="+")
     b = models.ForeignKey(Prediction, on_delete=models.CASCADE, related_name="+")
     equal = models.FloatField()
     shared_errors = models.FloatField(null=True)
     n_units = models.PositiveIntegerField()
-    n_errors = models.PositiveIntegerField(help_text="units where either errs")
-    found_at = models.DateTimeField()
+    n_errors = models.PositiveIntegerField(help_text="units on which either errs")
+    detected_at = models.DateTimeField()
     dismissed_at = models.DateTimeField(null=True, blank=True)
     dismissed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    reason = models.CharField(max_length=300, blank=True, help_text="why it is no matter")
+    reason = models.CharField(max_length=300, blank=True, help_text="why it was dismissed")
 
     class Meta:
-        ordering = ["-found_at"]
-        verbose_name_plural = "near-copies"
+        ordering = ["-detected_at"]
+        verbose_name_plural = "near-duplicates"
         constraints = [
             models.UniqueConstraint(fields=["a", "b"], name="near_copy_once_a_pair"),
             models.CheckConstraint(condition=~Q(a=F("b")), name="near_copy_of_two"),

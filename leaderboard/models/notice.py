@@ -34,7 +34,7 @@ class Webhook(models.Model):
 
 
 class Notice(models.Model):
-    """One mail (webhook null) or one webhook call, retried until it is delivered or given up.
+    """One mail (webhook null) or one webhook call, retried until it is delivered or failed after all attempts.
 
     subject: id of the finished run or prediction, or of the announcement; of a test, its own id. due_at: time of the
     next attempt; a worker postpones it when it claims the notice, so that a notice whose worker died is retried.
@@ -43,7 +43,7 @@ class Notice(models.Model):
     class State(models.TextChoices):
         QUEUED = "queued"
         DONE = "done", "delivered"
-        FAILED = "failed", "given up"
+        FAILED = "failed", "failed after all attempts"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
@@ -54,7 +54,7 @@ class Notice(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField()
-    answer = models.CharField(max_length=100, blank=True, help_text="what the last attempt came to")
+    answer = models.CharField(max_length=100, blank=True, help_text="result of the last attempt")
     created_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
 

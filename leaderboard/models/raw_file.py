@@ -21,7 +21,7 @@ class RawFile(models.Model):
     """An uploaded file from which splits may be generated. As secret as gold: it has no URL."""
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="raw_files")
-    name = models.CharField(max_length=255, help_text="as it was called where it came from")
+    name = models.CharField(max_length=255, help_text="name of the uploaded file")
     file = models.FileField(storage=gold_storage, upload_to=raw_name)
     sha256 = models.CharField(max_length=64)
     bytes = models.PositiveBigIntegerField()

@@ -53,7 +53,7 @@ class ReportedResult(models.Model):
 
         NaN marks a missing value of an older row, shown as a dash. Raises ValueError with what was found and expected.
         """
-        values = self._told()
+        values = self._summary()
         dashes = [index for index, value in enumerate(values) if _is_dash(value)] if isinstance(values, list) else []
         numbers = reported_numbers.check(
             [{**v, "value": 0.0} if _is_dash(v) else v for v in values] if dashes else values, task=task
@@ -62,7 +62,7 @@ class ReportedResult(models.Model):
             numbers[index].value = math.nan
         return numbers
 
-    def _told(self) -> Any:
+    def _summary(self) -> Any:
         """Return `values`, adding `shown` where an older row lacks it: the number itself."""
         if not isinstance(self.values, list):
             return self.values

@@ -29,8 +29,8 @@ class Run(LeasedWork):
     enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
     problems = models.JSONField(default=list, blank=True, help_text="the participant's errors, if rejected")
     warnings = models.JSONField(default=list, blank=True)
-    detail = models.TextField(blank=True, help_text="what was wrong with the scorer: for organisers alone")
-    error_id = models.CharField(max_length=40, blank=True, help_text="finds the operator's log line")
+    detail = models.TextField(blank=True, help_text="what was wrong with the scorer; shown to organisers only")
+    error_id = models.CharField(max_length=40, blank=True, help_text="matches the log event in the operator's log")
     outcomes = models.FileField(storage=outcomes_storage, blank=True)
     outcomes_sha256 = models.CharField(max_length=64, blank=True)
     provenance = models.JSONField(default=dict, blank=True)
@@ -69,7 +69,7 @@ class Score(models.Model):
     high = models.FloatField(null=True)
     n = models.PositiveIntegerField()
     n_groups = models.PositiveIntegerField(
-        null=True, help_text="groups of gold that the slice has units of: a ladder's step; null: not counted"
+        null=True, help_text="number of gold groups with units in the slice, for the ladder's step; null: not counted"
     )
 
     class Meta:

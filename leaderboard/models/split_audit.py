@@ -19,14 +19,16 @@ class SplitAudit(LeasedWork):
 
     gold = models.ForeignKey(GoldVersion, on_delete=models.CASCADE, related_name="audits")
     trains = models.ManyToManyField(GoldVersion, related_name="+", blank=True)
-    inputs_sha256 = models.CharField(max_length=64, blank=True, help_text="of the inputs that it saw")
-    options = models.JSONField(default=dict, blank=True, help_text="the task's options that it was made with")
-    code_sha256 = models.CharField(max_length=64, blank=True, help_text="of the referee that told its parts")
-    parts = models.JSONField(default=list, blank=True, help_text="what its parts told so far, in their order")
-    report = models.JSONField(default=dict, blank=True, help_text="of evaluator.curation.audit; empty until done")
+    inputs_sha256 = models.CharField(max_length=64, blank=True, help_text="of the audited inputs")
+    options = models.JSONField(default=dict, blank=True, help_text="the task's options at the time of the audit")
+    code_sha256 = models.CharField(max_length=64, blank=True, help_text="code digest of the sandbox that ran the audit")
+    parts = models.JSONField(default=list, blank=True, help_text="reports of the completed parts, in order")
+    report = models.JSONField(
+        default=dict, blank=True, help_text="the audit's report (evaluator.curation.audit); empty until done"
+    )
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
-    accepted_at = models.DateTimeField(null=True, blank=True, help_text="when it became public, with its answers")
+    accepted_at = models.DateTimeField(null=True, blank=True, help_text="when it was published with its answers")
     accepted_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
@@ -53,7 +55,7 @@ class AuditAnswer(models.Model):
     """A curator's answer to one finding of an audit; public once the audit is."""
 
     audit = models.ForeignKey(SplitAudit, on_delete=models.CASCADE, related_name="answers")
-    finding = models.PositiveSmallIntegerField(help_text="its place in the report, from 0")
+    finding = models.PositiveSmallIntegerField(help_text="index in the report, from 0")
     text = models.TextField()
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField()

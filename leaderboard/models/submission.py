@@ -52,7 +52,7 @@ class Submission(models.Model):
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.PREDICTIONS)
     image = models.ForeignKey(Image, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions")
     track = models.CharField(
-        max_length=80, blank=True, editable=False, help_text="the phase's track that it declares; empty: it has none"
+        max_length=80, blank=True, editable=False, help_text="the declared track of the phase; empty: none"
     )
     note = models.CharField(max_length=300, blank=True)
     submitted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions")
@@ -142,14 +142,14 @@ class Prediction(LeasedWork):
     warnings = models.JSONField(default=list, blank=True)
     problems = models.JSONField(default=list, blank=True, help_text="the system's errors, if its output was rejected")
     enqueued_at = models.DateTimeField(null=True, blank=True, help_text="when it was last enqueued for a worker")
-    arrival = models.PositiveIntegerField(
-        null=True, blank=True, help_text="which of its phase's predictions it was to be there, from 1; null: not yet"
+    sequence = models.PositiveIntegerField(
+        null=True, blank=True, help_text="order of receipt among the phase's predictions, from 1; null: not ready yet"
     )
-    error_id = models.CharField(max_length=40, blank=True, help_text="finds the operator's log line")
+    error_id = models.CharField(max_length=40, blank=True, help_text="matches the log event in the operator's log")
     stage = models.CharField(max_length=12, choices=Stage.choices, blank=True, help_text="what a worker is doing")
     log = models.TextField(blank=True, help_text="the end of what the container printed")
     cost = models.JSONField(default=dict, blank=True, help_text="wall, cpu (s), memory, image (bytes) as measured")
-    execution = models.JSONField(default=dict, blank=True, help_text="what it ran under: limits, image, engine")
+    execution = models.JSONField(default=dict, blank=True, help_text="conditions of the run: limits, image, engine")
 
     class Meta:
         constraints = [

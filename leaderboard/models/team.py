@@ -50,10 +50,10 @@ class System(models.Model):
     code_url = models.URLField(blank=True)
     bibtex = models.TextField(blank=True, help_text="how to cite it")
     anonymous_until = models.DateTimeField(
-        null=True, blank=True, help_text="until then boards show it under its number; null: under its name"
+        null=True, blank=True, help_text='until then boards show "Anonymous N"; null: the name is shown'
     )
     anonymous_number = models.PositiveIntegerField(
-        null=True, blank=True, unique=True, help_text='the N of "Anonymous N"; kept once it was given'
+        null=True, blank=True, unique=True, help_text='the N of "Anonymous N"; never reassigned'
     )
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.PARTICIPANT)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -10,5 +10,8 @@ class User(AbstractUser):
     email = models.EmailField(unique=True)
     is_curator = models.BooleanField(default=False, help_text="may create benchmarks and manage all of them")
     mailed_since = models.DateTimeField(
-        null=True, blank=True, editable=False, help_text="submissions that end from then on are mailed; null: none"
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="mail is sent for submissions that end after this time; null: never",
     )

@@ -17,7 +17,7 @@ class WorkerReport(models.Model):
     queue = models.CharField(max_length=40)
     host = models.CharField(max_length=255)
     ready = models.BooleanField()
-    message = models.TextField(blank=True, help_text="why it is not ready, and what to do about it")
+    message = models.TextField(blank=True, help_text="why it is not ready, and how to fix it")
     detail = models.JSONField(default=dict, blank=True, help_text="engine, runtime, processors")
     seen_at = models.DateTimeField()
 

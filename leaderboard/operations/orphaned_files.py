@@ -61,7 +61,7 @@ class OrphanedFiles:
         return [] if self.doubtful else [stray for stray in self.files if stray.may_go]
 
     @property
-    def told(self) -> list[OrphanedFile]:
+    def reported(self) -> list[OrphanedFile]:
         """Old files without a row that are not removed."""
         return [stray for stray in self.files if stray.is_old and (self.doubtful or not stray.may_go)]
 

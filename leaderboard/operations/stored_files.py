@@ -18,7 +18,7 @@ class FileCheck:
     """A verified file: its owner, and its fault; empty if it is intact."""
 
     owner: str
-    fault: str
+    problem: str
 
 
 def verify_file() -> Iterator[FileCheck]:

@@ -55,9 +55,9 @@ class Supervisor:
         signal.set_wakeup_fd(self._wake[1], warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._asked)
+            signal.signal(number, self._on_signal)
 
-    def _asked(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self.stopping:
             for child in self.children:
                 self._kill(child)

@@ -36,7 +36,7 @@ from leaderboard.models import (
 )
 
 MOST_TESTERS = 100
-NOT_COPIED = {"id", "benchmark", "opens_at", "closes_at", "sealed_until", "unsealed_at", "arrivals", "created_at"}
+NOT_COPIED = {"id", "benchmark", "opens_at", "closes_at", "sealed_until", "unsealed_at", "last_sequence", "created_at"}
 """Fields of a phase that are not copied; its scorer is copied separately."""
 
 

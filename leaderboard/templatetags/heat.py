@@ -17,13 +17,13 @@ BEST = SafeString('<span class="visually-hidden"> best</span>')
 @register.filter
 def heat_td(heat: HeatCell, more: str = "") -> SafeString:
     """Render a cell with three decimals. `more`: another class."""
-    return _td(heat, compact(heat.cell.value), more)
+    return _td(heat, compact(heat.score.value), more)
 
 
 @register.filter
 def matrix_td(heat: HeatCell, more: str = "") -> SafeString:
     """Render a cell with two decimals, for compact tables; the title has three."""
-    return _td(heat, compact(heat.cell.value, 2), more)
+    return _td(heat, compact(heat.score.value, 2), more)
 
 
 @register.filter
@@ -37,7 +37,7 @@ def detail_tds(shown_score: ShownScore, has_intervals: bool) -> SafeString:
 @register.filter
 def why(heat: HeatCell) -> str:
     """Describe the cell in one phrase, with the reason if there is no value."""
-    phrase = in_words(heat.cell)
+    phrase = in_words(heat.score)
     return f"{phrase}: {heat.reason}" if heat.reason else phrase
 
 

@@ -27,7 +27,7 @@ def behind(plot: IntervalPlot) -> SafeString:
 @register.filter
 def drawn(strip: Strip, backdrop: SafeString) -> SafeString:
     """Render one system's row over the background from `behind`: name, point with interval, value."""
-    name, cell = escape(strip.row.system), strip.cell
+    name, cell = escape(strip.row.system), strip.score
     ends = ""
     if cell.low is not None:
         ends = "".join(LINE.format("whisker", x, x, 9, 17) for x in (strip.low, strip.high))

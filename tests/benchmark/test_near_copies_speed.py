@@ -19,7 +19,7 @@ from django.utils import timezone
 from evaluator.jobs import JOBS
 from evaluator.similarity.predictions import signature
 from evaluator.tasks.answers import Items
-from leaderboard.models import Likeness, Prediction, Submission, System, Team
+from leaderboard.models import Prediction, SimilarityCheck, Submission, System, Team
 from leaderboard.near_copies.actions import similarity
 from tests.support.scoring_runs import taken_by
 from tests.support.tiny_world import build
@@ -50,9 +50,9 @@ def test_a_phase_of_two_thousand_files() -> None:
     for _, _, pk in told:
         signed = signature(Items(units, (answers(random, gold) + 1).astype(np.uint64), errs)).tobytes()
         row = {"phase": world.phase, "signature": signed, "queued_at": at, "enqueued_at": at}
-        made.append(Likeness(prediction_id=pk, state="done", finished_at=at, **row))
-    Likeness.objects.bulk_create(made)
-    one = Likeness.objects.select_related("prediction__submission__system").first()
+        made.append(SimilarityCheck(prediction_id=pk, state="done", finished_at=at, **row))
+    SimilarityCheck.objects.bulk_create(made)
+    one = SimilarityCheck.objects.select_related("prediction__submission__system").first()
     assert one is not None
     with CaptureQueriesContext(connection) as queries:
         begin = time.perf_counter()

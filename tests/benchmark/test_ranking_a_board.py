@@ -62,5 +62,5 @@ def test_a_whole_board_and_a_newcomer(board, measure):
 
 def test_spearman_against_fifteen(board):
     seconds, rows = timed(board[::3][:16], [(0, place) for place in range(1, 16)], SPEARMAN)
-    full = max(row.draws for row in rows)
+    full = max(row.n_permutations for row in rows)
     print(f"\nspearman: one against 15, up to {full} exchanges, in {seconds:.1f} s", end="")

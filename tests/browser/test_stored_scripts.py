@@ -20,7 +20,7 @@ from playwright.sync_api import Browser
 
 from leaderboard.models import (
     Announcement,
-    ArchiveArrival,
+    ArchiveImport,
     ChangedItem,
     Correction,
     Disqualification,
@@ -72,7 +72,7 @@ WRITTEN = {
     "Disqualification": ["reason"],
     "HiddenSubmission": ["reason"],
     "Download": ["title", "description"],
-    "NearCopy": ["reason"],
+    "NearDuplicate": ["reason"],
     "Webhook": ["url"],
     "User": ["username", "first_name", "last_name"],
     "WorkerReport": ["message", "host"],
@@ -82,13 +82,20 @@ WRITTEN = {
     "DryRun": ["name"],
     "Correction": ["name"],
     "ChangedItem": ["item"],
-    "ArchiveArrival": ["name"],
+    "ArchiveImport": ["name"],
 }
 """The fields that a person, or what a person sent, fills with words of their own."""
 ONLY_SOME = {"retired_reason", "disqualified"}
 OURS = {
     # Names and digests that are checked letter by letter, and what the server or the referee writes.
-    *("Dataset.slug", "Dataset.task", "Split.name", "Split.inputs_sha256", "Division.sha256", "Benchmark.slug"),
+    *(
+        "Dataset.slug",
+        "Dataset.task",
+        "Split.name",
+        "Split.inputs_sha256",
+        "PublicPrivatePartition.sha256",
+        "Benchmark.slug",
+    ),
     *("Benchmark.task", "Phase.slug", "Phase.time_zone", "Image.archive_sha256", "Image.reference", "Image.digest"),
     *("ImageUpload.sha256", "Prediction.sha256", "Prediction.inputs_sha256", "Prediction.error_id"),
     *("Run.error_id", "Run.outcomes_sha256", "Score.measure", "Score.slice_key", "ReleaseSlice.slice_key"),
@@ -97,9 +104,9 @@ OURS = {
     *("SplitAudit.code_sha256", "User.password", "User.email", "WorkerReport.queue"),
     *("Submission.track", "ReportedResult.track", "RawFile.sha256", "RawUpload.sha256", "Generation.generator"),
     *("Generation.salt", "Generation.code_sha256", "GeneratedFrom.role", "GeneratedPart.name", "GeneratedPart.sha256"),
-    *("DryRun.scored_as", "DryRun.half", "DryRun.inputs_sha256", "DryRun.sha256", "Correction.sha256"),
-    *("Correction.inputs_sha256", "ChangedItem.kinds", "Move.measure"),
-    *("ArchiveExport.recipients", "ArchiveExport.sha256", "ArchiveArrival.sha256"),
+    *("DryRun.scored_as", "DryRun.subset", "DryRun.inputs_sha256", "DryRun.sha256", "Correction.sha256"),
+    *("Correction.inputs_sha256", "ChangedItem.kinds", "RankChange.measure"),
+    *("ArchiveExport.recipients", "ArchiveExport.sha256", "ArchiveImport.sha256"),
 }
 
 
@@ -162,10 +169,10 @@ def on_the_desk(world: World) -> None:
         **life,
     )
     changes = [{"kind": "answer", "field": NASTY, "before": NASTY, "after": NASTY}]
-    ChangedItem.objects.create(correction=correction, place=0, item="x", line=1, kinds="|answer|", changes=changes)
+    ChangedItem.objects.create(correction=correction, index=0, item="x", line=1, kinds="|answer|", changes=changes)
     head = {"format": "holdout", "version": 1, "layout": NASTY, "slug": "x", "title": NASTY, "readable": {NASTY: "0"}}
     head |= {"closed": None, "rows": {NASTY: 1}}
-    ArchiveArrival.objects.create(file="x", head=head, by=curator, at=at, **sent)
+    ArchiveImport.objects.create(file="x", head=head, by=curator, at=at, **sent)
 
 
 @pytest.fixture
@@ -184,7 +191,7 @@ def spoiled() -> dict[str, User | None]:
     organiser = person("xena")
     world.benchmark.organisers.add(organiser)
     second = System.objects.get(name="Second")
-    given = {"made_by": organiser, "made_at": at}
+    given = {"created_by": organiser, "created_at": at}
     Disqualification.objects.create(phase=world.phase, system=second, reason="x", **given)
     Standing.objects.filter(system=second).update(disqualified="x", rank=None)
     hidden = world.insert_run().prediction.submission

@@ -61,12 +61,12 @@ def done(world: World, file: RawFile | None = None) -> Generation:
         finished_at=at,
         requested_by=world.curator,
     )
-    GeneratedFrom.objects.create(generation=made, raw=file, role="gold", place=0)
+    GeneratedFrom.objects.create(generation=made, raw=file, role="gold", index=0)
     prepared, _ = JOBS["prepare_gold"]({"gold": io.BytesIO(gold_lines())}, {"task": TASK, "gold_name": "gold.jsonl"})
     names = ("n_lines", "n_units", "n_groups", "primary", "warnings")
     GeneratedPart.objects.create(
         generation=made,
-        place=0,
+        index=0,
         name="test",
         sha256=hashlib.sha256(content).hexdigest(),
         bytes=len(content),

@@ -111,7 +111,7 @@ def differences(before: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
 
 
 def slices(database: str) -> list[list[Any]]:
-    rows = ReleaseSlice.objects.using(database).values_list("release", "slice_key", "dimensions", "cells")
+    rows = ReleaseSlice.objects.using(database).values_list("release", "slice_key", "dimensions", "scores")
     return sorted(json.loads(json.dumps(list(rows))))
 
 
@@ -143,7 +143,7 @@ def refused() -> dict[str, str]:
         "an act": lambda: AuditEntry.objects.update(action="nothing"),
         "a submission's track": lambda: Submission.objects.update(track="another"),
         "a slice twice": lambda: ReleaseSlice.objects.create(
-            release=ReleaseSlice.objects.filter(slice_key="")[0].release, slice_key="", dimensions="", cells={}
+            release=ReleaseSlice.objects.filter(slice_key="")[0].release, slice_key="", dimensions="", scores={}
         ),
         "a published split without a date": lambda: Split.objects.filter(pk=split.pk if split else 0).update(
             published_at=None

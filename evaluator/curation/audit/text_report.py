@@ -40,7 +40,7 @@ def _finding(finding: Finding) -> str:
     )
     return (
         f"{finding.severity.value.upper()}{where} [{finding.code}]\n  {finding.found}.\n"
-        f"  It means: {finding.means}.\n  Do: {finding.do}."
+        f"  It means: {finding.meaning}.\n  Do: {finding.advice}."
     )
 
 

@@ -16,11 +16,11 @@ from evaluator.errors import UsageError, shown
 class _MemoryFile(io.BytesIO):
     """A buffer whose bytes are still available after it is closed."""
 
-    kept = b""
+    content = b""
 
     def close(self) -> None:
         if not self.closed:
-            self.kept = self.getvalue()
+            self.content = self.getvalue()
         super().close()
 
 
@@ -61,4 +61,4 @@ class MemoryWorkspace(Workspace):
         """Return the written bytes by name, in the order of creation."""
         for file in self._made.values():
             file.close()
-        return {name: file.kept for name, file in self._made.items()}
+        return {name: file.content for name, file in self._made.items()}

@@ -56,23 +56,23 @@ class Parameter:
     choices: tuple[str, ...] = ()
     metavar: str | None = None
     required: bool = False
-    desk: bool = True
+    on_site: bool = True
 
     @property
     def flag(self) -> str:
         return "--" + self.name.replace("_", "-")
 
     @property
-    def otherwise(self) -> Any:
+    def default_value(self) -> Any:
         """Default value; False for a flag, a copy of a list."""
         if self.kind is Kind.YES:
             return False
         return list(self.default) if isinstance(self.default, list) else self.default
 
     @property
-    def otherwise_text(self) -> str:
+    def default_text(self) -> str:
         """Default value as the text of a field or a flag; empty if there is none."""
-        value = self.otherwise
+        value = self.default_value
         if isinstance(value, list):
             return ",".join(map(str, value))
         return "" if value is None or value is False else str(value)
@@ -100,7 +100,7 @@ class Parameter:
         if not text:
             if self.required:
                 raise ParameterError("is empty, expected a value")
-            return self.otherwise
+            return self.default_value
         if self.kind is Kind.KEYS:
             return [key for part in text.split(",") if (key := part.strip())]
         if self.kind is Kind.SEVERAL:
@@ -109,14 +109,14 @@ class Parameter:
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add the flag to a parser."""
-        default_text = f"; {self.otherwise_text} unless said" if self.otherwise_text else ""
+        default_text = f"; {self.default_text} unless said" if self.default_text else ""
         options: dict[str, Any] = {"help": self.help + default_text}
         if self.kind is Kind.YES:
             parser.add_argument(self.flag, action="store_true", **options)
             return
         options |= {"required": self.required, "default": self.default, "metavar": self.metavar}
         if self.kind is Kind.KEYS:
-            parser.add_argument(self.flag, action="append", **{**options, "default": list(self.otherwise or [])})
+            parser.add_argument(self.flag, action="append", **{**options, "default": list(self.default_value or [])})
         elif self.kind is Kind.CHOICE:
             parser.add_argument(self.flag, choices=self.choices, **options)
         else:
@@ -144,7 +144,7 @@ class Source:
     several: bool = False
     repeated: bool = False
     required: bool = True
-    desk: bool = True
+    on_site: bool = True
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         options: dict[str, Any] = {"type": Path, "help": self.help}

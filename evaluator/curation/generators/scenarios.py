@@ -36,7 +36,7 @@ SOURCES_READ = (
         "an entity and its numbers, tab-separated; else a decomposition of the graph",
         flag="--embeddings",
         required=False,
-        desk=False,
+        on_site=False,
     ),
     Source(
         "apart_from",
@@ -63,7 +63,7 @@ PARAMETERS = (
         Kind.SEVERAL,
         "Homogeneity",
         "shares of true claims from the largest clusters; any clusters unless said",
-        desk=False,
+        on_site=False,
     ),
     Parameter(
         "popularity",
@@ -86,7 +86,7 @@ PARAMETERS = (
         "Clustered facts",
         "facts that are clustered at most",
         default=_POOL,
-        desk=False,
+        on_site=False,
     ),
     Parameter(
         "dimensions",
@@ -94,7 +94,7 @@ PARAMETERS = (
         "Dimensions",
         "of the decomposition",
         default=_DIMENSIONS,
-        desk=False,
+        on_site=False,
     ),
     Parameter(
         "pairs_once", Kind.YES, "Use each pair once", "use each subject and object together once over all scenarios"
@@ -104,7 +104,7 @@ PARAMETERS = (
         Kind.YES,
         "Public graph",
         "write the graph without the true claims, for those who take part",
-        desk=False,
+        on_site=False,
     ),
     Parameter(
         "kind",
@@ -113,7 +113,7 @@ PARAMETERS = (
         "what the published layout's file names begin with",
         default="test",
         choices=("test", "train"),
-        desk=False,
+        on_site=False,
     ),
     Parameter("salt", Kind.SECRET, "Salt", "makes ids that nobody else can make; never recorded", default=Secret("")),
 )

@@ -42,15 +42,15 @@ class TokenCounts:
         for texts, column in ((mentions, 0), (relations, 1), (mentions, 2)):
             texts.update([row[column] for row in rows])
         if len(mentions) + len(relations) > self._most:
-            self._settle()
+            self._flush()
 
     def stop_words(self, n: int = STOPPED) -> StopWords:
         """Return the n most frequent tokens of either kind; ties in the order of code points."""
-        self._settle()
+        self._flush()
         mentions, relations = self._tokens
         return StopWords(_frequent(mentions, n), _frequent(relations, n))
 
-    def _settle(self) -> None:
+    def _flush(self) -> None:
         for texts, tokens in zip(self._texts, self._tokens, strict=True):
             for text, count in texts.items():
                 for token in text.lower().split():

@@ -121,7 +121,7 @@ class Scenarios:
         name = self.graph.entities
         return [
             *(Claim(name[s], name[o], True, "true", clusters.get((s, o))) for s, o in positives),
-            *(self._told(candidate, fact, clusters.get(fact)) for candidate, fact in plausible),
+            *(self._claim(candidate, fact, clusters.get(fact)) for candidate, fact in plausible),
             *(Claim(name[s], name[o], False, "unrelated") for s, o in rest),
         ]
 
@@ -199,7 +199,7 @@ class Scenarios:
         for first in range(0, len(rest), self.n_positives):
             yield rest[first : first + self.n_positives]
 
-    def _told(self, candidate: Plausible, fact: Pair, number: int | None) -> Claim:
+    def _claim(self, candidate: Plausible, fact: Pair, number: int | None) -> Claim:
         name, predicates = self.graph.entities, self.graph.predicates
         codes = candidate.path if candidate.from_subject else tuple(code ^ 1 for code in reversed(candidate.path))
         path = tuple(("(-1)" if code % 2 else "") + predicates[code // 2] for code in codes)

@@ -43,7 +43,7 @@ class Job:
     limits: SystemLimits
     environment: Mapping[str, str]
     folders: Mapping[str, Sequence[InputFile]]
-    wanted: Sequence[OutputFile]
+    output_files: Sequence[OutputFile]
 
     @property
     def descriptors(self) -> dict[str, int]:
@@ -62,7 +62,7 @@ def of_system(execution: SystemExecution, predictions: BinaryIO) -> Job:
         limits=execution.limits,
         environment=system_environment(execution),
         folders={"/input": [task_file, InputFile("inputs.jsonl", execution.inputs)]},
-        wanted=[
+        output_files=[
             OutputFile(
                 (system_contract.OUTPUT, system_contract.OUTPUT_PACKED), predictions, execution.limits.output_bytes
             )
@@ -84,7 +84,7 @@ def of_scorer(execution: ScorerExecution, scores: BinaryIO, outcomes: BinaryIO) 
             "/gold": [InputFile("gold.jsonl", execution.gold)],
             "/predictions": [InputFile("predictions.jsonl", execution.predictions)],
         },
-        wanted=[
+        output_files=[
             OutputFile((scorer_contract.SCORES,), scores, min(execution.scores_bytes, most)),
             OutputFile((scorer_contract.OUTCOMES,), outcomes, most, required=False),
         ],

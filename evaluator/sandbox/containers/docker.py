@@ -89,7 +89,7 @@ class DockerSandbox:
         settings = image.get("Config") or {}
         check_settings(settings)
         layers = self._layers or self.layers()
-        keeper = self._keeper_image()
+        keeper = self._volume_holder_image()
         belongings = Resources(
             self._engine,
             job,
@@ -107,7 +107,7 @@ class DockerSandbox:
             raise
         finally:
             run.clean_up()
-        return run.told(result, image_bytes=int(image.get("Size") or 0), total_seconds=time.monotonic() - began)
+        return run.completed(result, image_bytes=int(image.get("Size") or 0), total_seconds=time.monotonic() - began)
 
     def load(self, archive: ImageArchive) -> LoadedImage:
         """Implement `system_contract.SystemSandbox.load`."""
@@ -158,7 +158,7 @@ class DockerSandbox:
         labels = reaper.labels(self.instance, reaper.PROBE, "probe", health.PATIENCE)
         self._layers = health.examine(
             self._engine,
-            self._keeper_image().id,
+            self._volume_holder_image().id,
             runtime=self.runtime,
             info=info,
             architecture=self.architecture,
@@ -203,7 +203,7 @@ class DockerSandbox:
     def _has_containerd_store(self) -> bool:
         return any(_CONTAINERD_STORE in str(pair) for pair in self._about().get("DriverStatus") or ())
 
-    def _keeper_image(self) -> VolumeHolderImage:
+    def _volume_holder_image(self) -> VolumeHolderImage:
         """Return the volume holder's image. Load it if missing: it has no tag, so an operator's prune may remove it."""
         if self._keeper is None:
             keeper = volume_holder_image(self.architecture)

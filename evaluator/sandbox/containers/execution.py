@@ -42,7 +42,7 @@ class Run:
         self.engine = engine
         self.job = job
         self.limits = job.limits
-        self.belongings = resources
+        self.resources = resources
         self.layers = layers
         self.probe = probe
         self.meter = Meter()
@@ -54,7 +54,7 @@ class Run:
     def follow(self, keep_going: Callable[[], bool] | None) -> SystemResult:
         """Run the container, copy its output, return the result. Raises SandboxError; `clean_up` must always follow."""
         with self._timed("prepare"):
-            keeper, working = self.belongings.make()
+            keeper, working = self.resources.make()
         with self._timed("start"):
             refused = self._start(working)
         if refused:
@@ -68,7 +68,7 @@ class Run:
             self.log, self.log_is_cut = log_tail.tail(self.engine.logs(working), int(self.limits.log_bytes))
             return self._judge(state, in_time, keeper)
 
-    def told(self, result: SystemResult, *, image_bytes: int, total_seconds: float) -> SystemResult:
+    def completed(self, result: SystemResult, *, image_bytes: int, total_seconds: float) -> SystemResult:
         """Return the result, completed with the facts that are known only after the clean-up."""
         facts = {"image_bytes": image_bytes, "total_seconds": total_seconds, "timings": dict(self.timings)}
         return SystemResult(**{**vars(result), **facts})
@@ -76,7 +76,7 @@ class Run:
     def clean_up(self) -> None:
         """Remove its resources from the engine; what cannot be removed is left to the reaper."""
         with self._timed("clean_up"):
-            self.belongings.remove()
+            self.resources.remove()
         self._measurements.shutdown(wait=False)  # the last one may still be in progress
 
     def _start(self, system: str) -> str:
@@ -140,7 +140,7 @@ class Run:
         if state.get("Error"):
             raise EngineError("the engine lost a container", said=str(state["Error"]))
         try:
-            outputs = [output for wanted in self.job.wanted if (output := fetch(self.engine, holder, wanted))]
+            outputs = [output for wanted in self.job.output_files if (output := fetch(self.engine, holder, wanted))]
         except OutputError as problem:
             # The volume holder keeps the output in memory: if it has ended, the loss is not the author's fault.
             if not self.engine.state(holder).get("Running"):

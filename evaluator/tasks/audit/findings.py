@@ -33,8 +33,8 @@ class Finding:
     severity: Severity
     code: str
     found: str
-    means: str
-    do: str
+    meaning: str
+    advice: str
     file: str | None = None
     line: int | None = None
     numbers: Mapping[str, Any] = field(default_factory=dict)
@@ -45,8 +45,8 @@ class Finding:
             "code": self.code,
             "where": {"file": self.file, "line": self.line},
             "found": self.found,
-            "means": self.means,
-            "do": self.do,
+            "means": self.meaning,
+            "do": self.advice,
             "numbers": plain(self.numbers),
         }
 

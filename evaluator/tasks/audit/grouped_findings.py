@@ -18,14 +18,14 @@ class GroupedFinding:
     severity: Severity
     code: str
     what: str
-    means: str
-    do: str
+    meaning: str
+    advice: str
     one_of: str = "lines"
-    places: list[int] = field(default_factory=list)
+    indices: list[int] = field(default_factory=list)
     examples: list[str] = field(default_factory=list)
 
     def add(self, index: int, example: str = "") -> None:
-        self.places.append(index)
+        self.indices.append(index)
         if example and len(self.examples) < _NAMED:
             self.examples.append(example)
 
@@ -46,21 +46,21 @@ class GroupedFindings:
 
     def findings(self) -> Iterator[Finding]:
         for fault in self._faults:
-            if not fault.places:
+            if not fault.indices:
                 continue
-            first = self._split.line(fault.places[0])
+            first = self._split.line(fault.indices[0])
             example = f" ({fault.examples[0]})" if fault.examples else ""
             yield Finding(
                 fault.severity,
                 fault.code,
-                f"{len(fault.places)} {fault.one_of} {fault.what}, the first on line {first}{example}",
-                fault.means,
-                fault.do,
+                f"{len(fault.indices)} {fault.one_of} {fault.what}, the first on line {first}{example}",
+                fault.meaning,
+                fault.advice,
                 self._split.file,
                 first,
                 {
-                    "count": len(fault.places),
-                    "lines": [self._split.line(index) for index in dict.fromkeys(fault.places)][:_NAMED],
+                    "count": len(fault.indices),
+                    "lines": [self._split.line(index) for index in dict.fromkeys(fault.indices)][:_NAMED],
                     "examples": fault.examples,
                 },
             )

@@ -87,7 +87,7 @@ class AuditColumns:
     texts: list[str] = field(default_factory=list)
     labels: tuple[str, ...] = ()
     triples: list[list[Triple]] = field(default_factory=list)
-    asked_triples: list[QueriedTriple] | None = None
+    queried_triples: list[QueriedTriple] | None = None
     labelled_texts: list[str] = field(default_factory=list)
     evidence: list[str | None] = field(default_factory=list)
 
@@ -139,13 +139,13 @@ class Split(AuditColumns):
     @property
     def states_facts(self) -> bool:
         """True if facts are to be extracted from the lines' texts."""
-        return bool(self.triples) and self.asked_triples is None
+        return bool(self.triples) and self.queried_triples is None
 
     def line(self, index: int) -> int:
         """Return the line number of an item: every line of a parsed file is an item."""
         return index + self.first_line
 
-    def asked(self, index: int) -> str:
+    def queried(self, index: int) -> str:
         """Return a line's question as one short text."""
         question = self.questions[index]
         parts = question if isinstance(question, tuple) else (question,)

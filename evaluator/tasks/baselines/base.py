@@ -30,7 +30,7 @@ class BaselineInput:
     seed: int
     own: Split | None = None
 
-    def draws(self, name: str) -> random.Random:
+    def rng(self, name: str) -> random.Random:
         return random_stream(self.seed, "baseline", name)
 
 
@@ -67,7 +67,7 @@ class Baseline:
     answer: Callable[[BaselineInput], Iterable[Line] | None]
     watched: str
     chance: float | None = None
-    beside: str = ""
+    reference: str = ""
     needs: str = ""
     known: bool = False
     audit: AuditUse | None = None

@@ -30,7 +30,7 @@ def audit_columns(gold: Gold) -> AuditColumns:
         secrets=[Secret("label", ["true" if label else "false" for label in gold.labels])],
         labels=("true", "false"),
         triples=[[triple] for triple in triples],
-        asked_triples=[QueriedTriple(*triple) for triple in triples],
+        queried_triples=[QueriedTriple(*triple) for triple in triples],
     )
 
 

@@ -31,7 +31,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     """Parse gold. Raises GoldError. Gold of one class is legal, with a warning: no measure has a value there."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
-    gold = Gold(register.places)
+    gold = Gold(register.indices)
     relations: dict[str, str] = {}  # one string object for each of the few relations
     for number, line in reader.records(stream):
         if not register.add(line.id, number):

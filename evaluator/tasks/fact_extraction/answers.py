@@ -16,7 +16,7 @@ def predicted_facts(stream: BinaryIO, file: str, gold: Gold) -> Items:
     register = AnswerRegister(gold.ids, reader.problems)
     predicted = []
     for number, line in reader.records(stream):
-        index = register.place(line.id, number)
+        index = register.index_of(line.id, number)
         if index is not None:
             predicted += [(index, *fact) for fact in line.facts]
     reader.problems.raise_if_any()

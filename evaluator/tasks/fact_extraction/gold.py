@@ -28,7 +28,7 @@ class GoldFacts:
 class Known:
     """The data that predictions are checked against: the index of each id and, where gold is available, its facts."""
 
-    places: dict[Id, int]
+    index_of: dict[Id, int]
     gold: GoldFacts | None = None
 
 
@@ -53,7 +53,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     """Parse gold. Raises GoldError."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
-    gold = Gold(register.places)
+    gold = Gold(register.indices)
     texts: dict[str, str] = {}  # one copy of each text
     for number, line in reader.records(stream):
         if not register.add(line.id, number):
@@ -82,4 +82,4 @@ def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Known
     for number, line in reader.records(stream):
         register.add(line.id, number)
     reader.problems.raise_if_any()
-    return Known(register.places)
+    return Known(register.indices)

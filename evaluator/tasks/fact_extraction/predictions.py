@@ -31,10 +31,10 @@ class Answers:
 def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
     """Parse predictions. Raises PredictionError. A missing text counts as no facts, with a warning."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
-    register = AnswerRegister(known.places, reader.problems)
+    register = AnswerRegister(known.index_of, reader.problems)
     numbers = array("q")
     for number, line in reader.records(stream):
-        index = register.place(line.id, number)
+        index = register.index_of(line.id, number)
         if index is not None and known.gold is not None:
             for counts in tally(line.facts, known.gold.texts[index], known.gold.relations):
                 numbers.append(index)

@@ -18,7 +18,7 @@ def _majority(data: BaselineInput) -> Iterable[Line]:
 
 
 def _random(data: BaselineInput) -> Iterable[Line]:
-    rng = data.draws("random")
+    rng = data.rng("random")
     labels = sorted(set(_labels(data))) or LABELS
     return _lines([line["id"] for line in data.inputs], [rng.choice(labels) for _ in data.inputs])
 
@@ -66,13 +66,15 @@ BASELINES = (
         "accuracy",
         audit=AuditUse(shown=("fever_score",), untrained="the most frequent label of the split for every claim"),
     ),
-    Baseline("random", "a label drawn for each claim, each of them as often", _random, "accuracy", beside="majority"),
+    Baseline(
+        "random", "a label drawn for each claim, each of them as often", _random, "accuracy", reference="majority"
+    ),
     Baseline(
         "claim-only",
         "naive Bayes over words and bigrams of the claim, trained on public gold",
         _claim_only,
         "accuracy",
-        beside="majority",
+        reference="majority",
         needs="public gold to train on",
         audit=AuditUse(
             majority_share,
@@ -85,7 +87,7 @@ BASELINES = (
         "the same over the given sentence, without the claim",
         _evidence_only,
         "accuracy",
-        beside="majority",
+        reference="majority",
         needs="public gold with sentences, and sentences in the inputs",
         audit=AuditUse(
             majority_share,

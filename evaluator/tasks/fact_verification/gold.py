@@ -20,7 +20,7 @@ class Known:
     """The data that predictions are checked against: the index of each id, and a mask of those that need
     `predicted_evidence`."""
 
-    places: dict[Id, int]
+    index_of: dict[Id, int]
     needs_evidence: npt.NDArray[np.bool_]
 
 
@@ -60,7 +60,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     """Parse gold. Raises GoldError."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
-    gold = Gold(register.places)
+    gold = Gold(register.indices)
     unset = msgspec.UNSET
     for number, line in reader.records(stream):
         label = label_code(line.label)
@@ -87,4 +87,4 @@ def read_inputs(stream: BinaryIO, file: str, share: str, limits: ReadLimits | No
     for number, line in reader.records(stream):
         register.add(line.id, number)
     reader.problems.raise_if_any()
-    return Known(register.places, np.full(len(register.places), share == "all"))
+    return Known(register.indices, np.full(len(register.indices), share == "all"))

@@ -34,12 +34,12 @@ def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimi
     some."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     problems = reader.problems
-    register = AnswerRegister(known.places, problems)
-    labels: list[int] = [-1] * len(known.places)
-    evidence: list[list[tuple[str, int]]] = [[]] * len(known.places)
+    register = AnswerRegister(known.index_of, problems)
+    labels: list[int] = [-1] * len(known.index_of)
+    evidence: list[list[tuple[str, int]]] = [[]] * len(known.index_of)
     needs_evidence = known.needs_evidence.tolist()
     for number, line in reader.records(stream):
-        index = register.place(line.id, number)
+        index = register.index_of(line.id, number)
         label = label_code(line.predicted_label)
         if label < 0:
             problems.add(number, "unknown predicted_label", shown(line.predicted_label), EXPECTED_LABEL)

@@ -29,7 +29,7 @@ class Matches:
 
     gold: FactTable
     predicted: FactTable
-    found: Marks
+    matched: Marks
     surplus: Marks
 
 

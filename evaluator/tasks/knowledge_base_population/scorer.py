@@ -29,7 +29,7 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
         rows = np.searchsorted(cells, _cells(matches.predicted, document_of, n))
         wrong = matches.surplus & _counts(matches, annotated)
         statistics[f"{mode}_gold"] = _count(gold_rows, len(cells))
-        statistics[f"{mode}_tp"] = _count(gold_rows[matches.found], len(cells))
+        statistics[f"{mode}_tp"] = _count(gold_rows[matches.matched], len(cells))
         statistics[f"{mode}_fp"] = _count(rows[wrong], len(cells))
     documents, properties = cells // n, cells % n
     groups, names = _groups(gold)

@@ -16,11 +16,11 @@ def first_ranked(stream: BinaryIO, file: str, known: Known) -> Items:
     """Return Items with one unit per question, wrong unless its first mention is an answer. Raises PredictionError."""
     assert known.mentions is not None
     reader = Reader(file, PREDICTIONS, PredictionError)
-    register = AnswerRegister(known.places, reader.problems)
-    answers = np.zeros(len(known.places), dtype=np.uint64)
-    errs = np.ones(len(known.places), dtype=np.bool_)
+    register = AnswerRegister(known.index_of, reader.problems)
+    answers = np.zeros(len(known.index_of), dtype=np.uint64)
+    errs = np.ones(len(known.index_of), dtype=np.bool_)
     for number, line in reader.records(stream):
-        index = register.place(line.id, number)
+        index = register.index_of(line.id, number)
         if index is not None and line.ranking:
             answers[index] = digest(line.ranking[0])
             errs[index] = line.ranking[0] not in known.mentions[index][0]

@@ -27,7 +27,7 @@ def audit_columns(gold: Gold) -> AuditColumns:
         answer_kind=AnswerKind.SET,
         secrets=[Secret("answer", [answers[0] if answers else None for _, answers in questions])],
         triples=[[_filled(question, answer) for answer in answers] for question, answers in questions],
-        asked_triples=[triple for question, answers in questions for triple in _queried_triples(question, answers)],
+        queried_triples=[triple for question, answers in questions for triple in _queried_triples(question, answers)],
     )
 
 

@@ -30,7 +30,7 @@ def _random(data: BaselineInput) -> Iterable[Line]:
     mentions = sorted(
         {part for line in data.inputs for part in (line["question"][0], line["question"][2])} - {QUERY_MARKER}
     )
-    rng = data.draws("random")
+    rng = data.rng("random")
     most = min(_most(data), len(mentions))
     for line in data.inputs:
         yield {"id": line["id"], "ranking": rng.sample(mentions, most)}
@@ -91,7 +91,7 @@ BASELINES = (
         "the mentions that other questions of the inputs ask with, by the relation",
         _by_questions,
         "mrr",
-        beside="random",
+        reference="random",
         audit=_AUDIT,
     ),
     Baseline(
@@ -99,7 +99,7 @@ BASELINES = (
         "the mentions that stand most often with the relation in public gold",
         _by_relation,
         "mrr",
-        beside="random",
+        reference="random",
         needs="public gold to count in",
         audit=_AUDIT,
     ),
@@ -108,7 +108,7 @@ BASELINES = (
         "the mentions that stand most often with the given one in public gold",
         _by_entity,
         "mrr",
-        beside="random",
+        reference="random",
         needs="public gold to count in",
         audit=_AUDIT,
     ),

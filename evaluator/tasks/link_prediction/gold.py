@@ -24,7 +24,7 @@ class Known:
     index.
     """
 
-    places: dict[Id, int]
+    index_of: dict[Id, int]
     mentions: Sequence[tuple[Mentions, Mentions]] | None = None
 
 
@@ -49,7 +49,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     """Parse gold. Raises GoldError. A question without answers is legal, with a warning: nothing can be found there."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
-    gold = Gold(register.places)
+    gold = Gold(register.indices)
     unanswerable: list[Id] = []
     texts: dict[str, str] = {}  # one copy of each mention
     for number, line in reader.records(stream):
@@ -87,4 +87,4 @@ def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Known
     for number, line in reader.records(stream):
         register.add(line.id, number)
     reader.problems.raise_if_any()
-    return Known(register.places)
+    return Known(register.indices)

@@ -38,10 +38,10 @@ def unanswered(n_questions: int) -> Answers:
 def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
     """Parse predictions. Raises PredictionError. A missing question counts as nothing found, with a warning."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
-    register = AnswerRegister(known.places, reader.problems)
-    ranks = [(0, 0)] * len(known.places)
+    register = AnswerRegister(known.index_of, reader.problems)
+    ranks = [(0, 0)] * len(known.index_of)
     for number, line in reader.records(stream):
-        index = register.place(line.id, number)
+        index = register.index_of(line.id, number)
         if len(line.ranking) > MAX_RANKED:
             reader.problems.add(
                 number, "ranking is too long", f"{len(line.ranking)} mentions", f"at most {MAX_RANKED} mentions"

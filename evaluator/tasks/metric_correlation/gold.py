@@ -37,7 +37,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     """Parse gold. Raises GoldError."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
-    gold = Gold(register.places)
+    gold = Gold(register.indices)
     for number, line in reader.records(stream):
         if not register.add(line.id, number):
             continue

@@ -12,7 +12,7 @@ def constant(data: BaselineInput) -> Iterable[Line]:
 
 
 def random_scores(data: BaselineInput) -> Iterable[Line]:
-    rng = data.draws("random")
+    rng = data.rng("random")
     return score_lines(data, lambda line: rng.random())
 
 

@@ -45,7 +45,7 @@ def read_scores(stream: BinaryIO, file: str, index_of: IdIndex, limits: ReadLimi
     register = AnswerRegister(index_of, reader.problems)
     values = array("d", bytes(8 * len(index_of)))  # a list would hold one object per line
     for number, line in reader.records(stream):
-        index = register.place(line.id, number)
+        index = register.index_of(line.id, number)
         if index is not None:
             values[index] = line.score
     report_missing(reader.problems, register.silent, reader.n_unread)
@@ -65,7 +65,7 @@ def read_ids(stream: BinaryIO, file: str, layout: Format[Any], limits: ReadLimit
     for number, line in reader.records(stream):
         register.add(line.id, number)
     reader.problems.raise_if_any()
-    return register.places
+    return register.indices
 
 
 class Named(Protocol):

@@ -18,7 +18,7 @@ from leaderboard.archives.actions import encryption, reading
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.core.uploads import sha256_of
-from leaderboard.models import ArchiveArrival, AuditEntry, Benchmark, Dataset, User
+from leaderboard.models import ArchiveImport, AuditEntry, Benchmark, Dataset, User
 from leaderboard.models.archive import RETENTION
 
 log = structlog.get_logger(__name__)
@@ -26,13 +26,13 @@ MOST = 10
 """Maximum number of archives waiting to be imported."""
 
 
-def receive(*, file: UploadedFile, by: User) -> ArchiveArrival:
+def receive(*, file: UploadedFile, by: User) -> ArchiveImport:
     """Store an uploaded archive until it is imported, with the head of its readable part. For curators.
 
     Raises Refused: INVALID_NAME for a file that is no archive of this layout, NOT_READY, NOT_AN_ORGANISER.
     """
     _check_curator(by)
-    if ArchiveArrival.objects.count() >= MOST:
+    if ArchiveImport.objects.count() >= MOST:
         raise Refused(
             Code.NOT_READY,
             f"{MOST} archives wait here already; take one in or remove one first.",
@@ -41,7 +41,7 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveArrival:
     with _as_path(file.file) as path:
         head = _refusing(reading.read_head, path)
     file.seek(0)
-    arrival = ArchiveArrival(
+    archive_import = ArchiveImport(
         name=(file.name or "archive.zip")[-255:],
         sha256=sha256_of(file),
         bytes=file.size or 0,
@@ -49,19 +49,19 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveArrival:
         by=by,
         at=timezone.now(),
     )
-    arrival.file.save("archive.zip", file, save=False)
+    archive_import.file.save("archive.zip", file, save=False)
     try:
         with transaction.atomic():
-            arrival.save(force_insert=True)
-            detail = {"slug": head.slug, "sha256": arrival.sha256, "bytes": arrival.bytes}
-            AuditEntry.record("archive.uploaded", arrival, by=by, **detail)
+            archive_import.save(force_insert=True)
+            detail = {"slug": head.slug, "sha256": archive_import.sha256, "bytes": archive_import.bytes}
+            AuditEntry.record("archive.uploaded", archive_import, by=by, **detail)
     except BaseException:
-        arrival.file.storage.delete(str(arrival.file.name))
+        archive_import.file.storage.delete(str(archive_import.file.name))
         raise
-    return arrival
+    return archive_import
 
 
-def find_conflicts(archive_import: ArchiveArrival) -> list[str]:
+def find_conflicts(archive_import: ArchiveImport) -> list[str]:
     """List conflicts visible in the readable part; further ones are found when the closed part is opened."""
     slug = str(archive_import.head["slug"])
     conflicts = []
@@ -74,7 +74,7 @@ def find_conflicts(archive_import: ArchiveArrival) -> list[str]:
     return conflicts
 
 
-def import_upload(*, archive_import: ArchiveArrival, key: str, by: User) -> reading.Imported:
+def import_upload(*, archive_import: ArchiveImport, key: str, by: User) -> reading.Imported:
     """Import an archive completely or not at all; return its benchmark and renamed accounts.
 
     key: secret key of one of the archive's recipients; it is never stored. Raises Refused: INVALID_NAME for a wrong
@@ -95,7 +95,7 @@ def import_upload(*, archive_import: ArchiveArrival, key: str, by: User) -> read
     return result
 
 
-def remove(*, archive_import: ArchiveArrival, by: User | None) -> None:
+def remove(*, archive_import: ArchiveImport, by: User | None) -> None:
     """Delete an uploaded archive; rows imported from it stay."""
     if by is not None:
         _check_curator(by)
@@ -107,9 +107,9 @@ def remove(*, archive_import: ArchiveArrival, by: User | None) -> None:
 
 def sweep() -> int:
     """Delete archives that were not imported in time; return their number."""
-    old = list(ArchiveArrival.objects.filter(at__lt=timezone.now() - RETENTION))
-    for arrival in old:
-        remove(archive_import=arrival, by=None)
+    old = list(ArchiveImport.objects.filter(at__lt=timezone.now() - RETENTION))
+    for archive_import in old:
+        remove(archive_import=archive_import, by=None)
     return len(old)
 
 

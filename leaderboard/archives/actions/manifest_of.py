@@ -7,7 +7,7 @@ from typing import Any
 
 from leaderboard.benchmarks.manifest import DownloadPart, Manifest, PhasePart, ReportedPart, SplitPart, TrackPart
 from leaderboard.boards.queries.reported_results import valid_results
-from leaderboard.models import Benchmark, Division, Phase, Split
+from leaderboard.models import Benchmark, Phase, PublicPrivatePartition, Split
 
 OF_A_PHASE = [name for name in PhasePart.__struct_fields__ if name not in ("split", "tracks")]
 
@@ -62,7 +62,7 @@ def file_of(kind: str, split: Split, stored: str) -> str:
 
 def _split(split: Split) -> SplitPart:
     gold = split.current_gold
-    division = Division.objects.filter(gold=gold).first() if gold else None
+    partition = PublicPrivatePartition.objects.filter(gold=gold).first() if gold else None
     return SplitPart(
         name=split.name,
         kind=split.kind,  # type: ignore[arg-type]  # one of Split.Kind, as the manifest's are
@@ -71,7 +71,7 @@ def _split(split: Split) -> SplitPart:
         gold_public=split.gold_public,
         inputs_public=split.inputs_public,
         options=split.options,
-        public_share=f"{division.share:f}" if division else "",
+        public_share=f"{partition.share:f}" if partition else "",
     )
 
 

@@ -54,7 +54,7 @@ def migration() -> str:
 
 def _write(archive: ZipFile, benchmark: Benchmark, keys: Sequence[x25519.Recipient], say: Say) -> None:
     for result in left_out(benchmark):
-        say(f"left out: the reported row {result.row}: {result.fault}")
+        say(f"left out: the reported row {result.row}: {result.reason}")
     readable: dict[str, str] = {}
     for name, chunks in _readable(benchmark):
         readable[name] = _member(archive, name, chunks)

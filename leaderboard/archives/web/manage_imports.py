@@ -18,7 +18,7 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.core.web.upload import check_upload
-from leaderboard.models import ArchiveArrival
+from leaderboard.models import ArchiveImport
 
 MOST_NAMED = 20
 """Maximum number of renamed accounts listed in a message."""
@@ -27,7 +27,7 @@ MOST_NAMED = 20
 @needs("archives.use")
 @never_cache
 @require_http_methods(["GET", "POST"])
-def arrivals(request: PersonRequest) -> HttpResponse:
+def archive_imports(request: PersonRequest) -> HttpResponse:
     """List the archives waiting to be imported; POST uploads one."""
     if request.method != "POST":
         return _list(request, ImportForm())
@@ -44,7 +44,7 @@ def arrivals(request: PersonRequest) -> HttpResponse:
 
 def _list(request: PersonRequest, form: ImportForm, refusal: Refusal | None = None, status: int = 200) -> HttpResponse:
     context = {
-        "arrivals": ArchiveArrival.objects.select_related("by"),
+        "archive_imports": ArchiveImport.objects.select_related("by"),
         "form": form,
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
         "refusal": refusal,
@@ -58,7 +58,7 @@ def _list(request: PersonRequest, form: ImportForm, refusal: Refusal | None = No
 @require_http_methods(["GET", "POST"])
 def archive_import(request: PersonRequest, pk: int) -> HttpResponse:
     """Show an archive's content; POST imports it with its key."""
-    row = get_object_or_404(ArchiveArrival.objects.select_related("by"), pk=pk)
+    row = get_object_or_404(ArchiveImport.objects.select_related("by"), pk=pk)
     form = KeyForm(request.POST or None)
     refusal = None
     if form.is_valid():
@@ -72,7 +72,7 @@ def archive_import(request: PersonRequest, pk: int) -> HttpResponse:
             refusal = Refusal(refused)
     readable = sorted(row.head["readable"])
     context = {
-        "arrival": row,
+        "archive_import": row,
         "boards": [name for name in readable if name.startswith("boards/")],
         "files": [name for name in readable if not name.startswith("boards/")],
         "rows": [(name, n) for name, n in row.head["rows"].items() if n],
@@ -94,7 +94,7 @@ def _in_words(renamed: Sequence[tuple[str, str]]) -> str:
 @require_POST
 def remove(request: PersonRequest, pk: int) -> HttpResponse:
     """Delete an archive that was not imported."""
-    row = get_object_or_404(ArchiveArrival, pk=pk)
+    row = get_object_or_404(ArchiveImport, pk=pk)
     try:
         imports.remove(archive_import=row, by=request.user)
     except Refused as refused:

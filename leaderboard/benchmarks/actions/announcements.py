@@ -31,7 +31,7 @@ def announce(*, benchmark: Benchmark, title: str, text: str, by: User) -> Announ
     if len(text) > LONGEST:
         raise Refused(Code.INVALID_NAME, f"The text has {len(text):,} characters; expected at most {LONGEST:,}.")
     announcement = Announcement.objects.create(
-        benchmark=benchmark, title=title, text=text.strip(), made_by=by, made_at=timezone.now()
+        benchmark=benchmark, title=title, text=text.strip(), created_by=by, created_at=timezone.now()
     )
     AuditEntry.record("announcement.made", announcement, by=by, title=title)
     if settings.NOTICES and benchmark.state == Benchmark.State.PUBLIC:
@@ -92,7 +92,7 @@ def _queue_mails(announcement: Announcement) -> None:
     )
     body = {
         "event": "announcement",
-        "at": announcement.made_at.isoformat(),
+        "at": announcement.created_at.isoformat(),
         "benchmark": benchmark.title,
         "title": announcement.title,
         "text": announcement.text,
@@ -103,8 +103,8 @@ def _queue_mails(announcement: Announcement) -> None:
             user_id=user,
             subject=announcement.pk,
             body=body,
-            due_at=announcement.made_at,
-            created_at=announcement.made_at,
+            due_at=announcement.created_at,
+            created_at=announcement.created_at,
         )
         for user in followers.distinct().values_list("pk", flat=True)
     )

@@ -13,7 +13,16 @@ from leaderboard.core import time_zones, validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.evaluation.container_limits import with_changes
-from leaderboard.models import AuditEntry, Benchmark, Dataset, Division, Phase, ReportedResult, Split, User
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    Dataset,
+    Phase,
+    PublicPrivatePartition,
+    ReportedResult,
+    Split,
+    User,
+)
 
 
 @transaction.atomic
@@ -62,7 +71,7 @@ def add_phase(
     quota_everybody: int | None = None,
     disclosure: str = Phase.Disclosure.FULL,
     scope: str = Phase.Scope.TEAM,
-    half: str = Phase.Half.WHOLE,
+    subset: str = Phase.Subset.WHOLE,
     sealed_until: datetime | None = None,
     finals_per_team: int = 1,
     takes_predictions: bool = True,
@@ -111,7 +120,7 @@ def add_phase(
         quota_everybody=quota_everybody,
         disclosure=disclosure,
         scope=scope,
-        half=half,
+        subset=subset,
         sealed_until=sealed_until,
         finals_per_team=finals_per_team,
         takes_predictions=takes_predictions,
@@ -154,7 +163,7 @@ def _check_disclosure(phase: Phase) -> None:
             "A ladder a team protects nothing from many teams: it needs a limit for the submissions of all teams "
             "together, or one ladder for everybody.",
         )
-    if phase.half and not Division.objects.filter(gold=phase.split.current_gold).exists():
+    if phase.subset and not PublicPrivatePartition.objects.filter(gold=phase.split.current_gold).exists():
         raise Refused(
             Code.NOT_READY,
             f"The groups of {phase.split.name} are not divided yet; divide its gold first.",

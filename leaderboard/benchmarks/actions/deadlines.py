@@ -48,7 +48,13 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
             phase.sealed_until = closes_at
         phase.save(update_fields=["closes_at", "sealed_until"])
     extension = Extension.objects.create(
-        phase=phase, team=team, before=before, closes_at=closes_at, reason=reason, made_by=by, made_at=timezone.now()
+        phase=phase,
+        team=team,
+        before=before,
+        closes_at=closes_at,
+        reason=reason,
+        created_by=by,
+        created_at=timezone.now(),
     )
     details = {"before": before.isoformat(), "until": closes_at.isoformat(), "reason": reason}
     AuditEntry.record("phase.extended", phase, by=by, team=team.pk if team else None, **details)

@@ -89,14 +89,14 @@ class ExtensionShape(serializers.Serializer[Any]):
     before = serializers.DateTimeField()
     closes_at = serializers.DateTimeField()
     reason = serializers.CharField()
-    made_at = serializers.DateTimeField()
+    made_at = serializers.DateTimeField(source="created_at")
 
 
 class AnnouncementShape(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     title = serializers.CharField()
     text = serializers.CharField()
-    made_at = serializers.DateTimeField()
+    made_at = serializers.DateTimeField(source="created_at")
 
 
 class TrackShape(serializers.Serializer[Any]):
@@ -121,7 +121,9 @@ class PhaseShape(serializers.Serializer[Any]):
     quota_everybody = serializers.IntegerField(allow_null=True, help_text="of all teams together; null: no limit")
     disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is told of a score")
     scope = serializers.ChoiceField(Phase.Scope.choices, help_text="whose best shown a ladder's next score must beat")
-    half = serializers.CharField(help_text="public or private: the half of the groups that is scored; empty: all")
+    half = serializers.CharField(
+        source="subset", help_text="public or private: the half of the groups that is scored; empty: all"
+    )
     sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is opened")
     is_sealed = serializers.BooleanField(help_text="whether nothing is scored yet")
     finals_per_team = serializers.IntegerField(help_text="how many submissions a team may choose in a sealed phase")
@@ -198,7 +200,7 @@ def download(benchmark: Benchmark, download: Download, request: Request) -> dict
 
 def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
     date_names = ("opens_at", "closes_at", "time_zone", "quota_per_day", "quota_total", "quota_everybody")
-    disclosure_names = ("disclosure", "scope", "half", "sealed_until", "is_sealed", "finals_per_team")
+    disclosure_names = ("disclosure", "scope", "subset", "sealed_until", "is_sealed", "finals_per_team")
     names = ("slug", "title", "options", *date_names, *disclosure_names, "takes_predictions", "takes_images", "tracks")
     url_args = (benchmark.slug, phase.slug)
     return {

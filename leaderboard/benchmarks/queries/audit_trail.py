@@ -21,7 +21,7 @@ from leaderboard.models import (
     Dataset,
     Download,
     GoldVersion,
-    NearCopy,
+    NearDuplicate,
     Phase,
     ReportedResult,
     Scorer,
@@ -48,7 +48,7 @@ THINGS: dict[type[Model], str] = {
     Scorer: "benchmark",
     ReportedResult: "benchmark",
     Announcement: "benchmark",
-    NearCopy: "phase__benchmark",
+    NearDuplicate: "phase__benchmark",
 }
 """Models whose entries belong to the trail, with the lookup from each to its benchmark."""
 

@@ -46,7 +46,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "main": main,
         "board": board,
         "rows": rows,
-        "top": [(row, row.cell(board.primary), plot.strip(row) if plot else None) for row in rows[:SHOWN]]
+        "top": [(row, row.score(board.primary), plot.strip(row) if plot else None) for row in rows[:SHOWN]]
         if board
         else [],
         "n_more": len(rows) - SHOWN,

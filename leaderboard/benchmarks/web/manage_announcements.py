@@ -37,7 +37,7 @@ def announcements(request: PersonRequest, slug: str) -> HttpResponse:
         "benchmark": benchmark,
         "form": form,
         "refusal": refusal,
-        "announcements": benchmark.announcements.select_related("made_by"),
+        "announcements": benchmark.announcements.select_related("created_by"),
         "mails": settings.NOTICES and benchmark.state == benchmark.State.PUBLIC,
     }
     return render(request, "benchmarks/manage_announcements.html", context, status=_status(request, form, refusal))

@@ -63,6 +63,6 @@ def _page(
         "form": form,
         "zone_form": zone_form or ZoneForm(initial={"time_zone": phase_row.time_zone}),
         "refusal": refusal,
-        "extensions": phase_row.extensions.select_related("team", "made_by"),
+        "extensions": phase_row.extensions.select_related("team", "created_by"),
     }
     return render(request, "benchmarks/manage_deadline.html", context, status=status)

@@ -32,7 +32,7 @@ def edit(request: PersonRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         leaves, seen = form.cleaned_data.get("leaves", False), form.cleaned_data["seen"]
         try:
-            changed = editing.edit(benchmark=benchmark, values=form.asked(), seen=seen, leaves=leaves, by=request.user)
+            changed = editing.edit(benchmark=benchmark, values=form.values(), seen=seen, leaves=leaves, by=request.user)
         except Refused as refused:
             refusal = Refusal(refused)
             form, theirs = _conflicts(request, benchmark, form)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from leaderboard.models import Leaderboard, Move, Standing
+from leaderboard.models import Leaderboard, RankChange, Standing
 
 
 def record(*, replaced: Leaderboard, board: Leaderboard, measure: str) -> int:
-    """Store a `Move` for each system of either board; return their number. Call with the phase's row locked."""
+    """Store a `RankChange` for each system of either board; return their number. Call with the phase's row locked."""
     before, after = _standings(replaced), _standings(board)
     moves = []
     for system in dict.fromkeys([*after, *before]):
         old, new = before.get(system), after.get(system)
         moves.append(
-            Move(
+            RankChange(
                 leaderboard=board,
                 replaced=replaced,
                 system_id=system,
@@ -23,7 +23,7 @@ def record(*, replaced: Leaderboard, board: Leaderboard, measure: str) -> int:
                 value=new.value if new else None,
             )
         )
-    Move.objects.bulk_create(moves, batch_size=500)
+    RankChange.objects.bulk_create(moves, batch_size=500)
     return len(moves)
 
 

@@ -129,7 +129,7 @@ class BoardView(View):
             "tracks": [track["name"] for track in board.phase.tracks],
             "n_inputs": board.n_inputs,
             "crossed": board.crossed,
-            "slice": dict(page.wanted.slice_),
+            "slice": dict(page.query.slice_),
             "as_of": board.as_of,
             "count": page.n,
             "next": _page_url(request, page.after),
@@ -178,7 +178,7 @@ def _rows(rows: Iterable[Row], keys: Iterable[Key]) -> list[dict[str, Any]]:
     return [
         {
             **dict(zip(names, values(row), strict=True)),
-            "scores": [_score(measure, on, row.cells[key]) for key, measure, on in named if key in row.cells],
+            "scores": [_score(measure, on, row.scores[key]) for key, measure, on in named if key in row.scores],
             "cost": row.cost and row.cost.as_dict(),
         }
         for row in rows

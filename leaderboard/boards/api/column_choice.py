@@ -19,7 +19,7 @@ def chosen(board: Board, *, measures: list[str], slices: list[str], base: Slice 
     """Return the selected columns: the base slice, then those of the dimensions `slices`; the primary measure first."""
     names = [measure.name for measure in board.measures if not measures or measure.name in measures]
     dimensions = set(board.dimensions) if ALL in slices else set(slices)
-    revealed = {key for row in board.rows for key in row.cells}
+    revealed = {key for row in board.rows for key in row.scores}
     selected = [base, *(slice_ for slice_ in _slices(board, dimensions) if slice_ != base)]
     return [(name, slice_) for slice_ in selected for name in names if slice_ == base or (name, slice_) in revealed]
 
@@ -35,7 +35,7 @@ def _slices(board: Board, dimensions: set[str]) -> list[Slice]:
     one_way = [
         ((name, str(value)),) for name in board.dimensions if name in dimensions for value in board.dimensions[name]
     ]
-    shown = {slice_ for row in board.rows for _, slice_ in row.cells}
+    shown = {slice_ for row in board.rows for _, slice_ in row.scores}
     crossed = [s for s in shown if len(s) > 1 and dimensions.issuperset(name for name, _ in s)]
     positions = {slice_[0]: i for i, slice_ in enumerate(one_way)}
     # A value that the current gold no longer has comes last.

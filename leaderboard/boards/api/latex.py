@@ -47,7 +47,7 @@ def _width(texts: Sequence[str]) -> str:
 
 def _line(table: TextTable, line: Line) -> str:
     texts = (_text(column, *text) for column, text in zip(table.columns, line.texts, strict=True))
-    return " & ".join([*texts, *(_cell(*cell) for cell in line.cells)]) + r" \\"
+    return " & ".join([*texts, *(_cell(*cell) for cell in line.scores)]) + r" \\"
 
 
 def _text(column: RowColumn, text: str, marks: Sequence[str]) -> str:

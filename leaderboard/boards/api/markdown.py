@@ -29,7 +29,7 @@ def written(table: TextTable) -> str:
 
 
 def _line(line: Line) -> str:
-    cells = (f"{value} {ends}".rstrip() or NONE for value, ends in line.cells)
+    cells = (f"{value} {ends}".rstrip() or NONE for value, ends in line.scores)
     return _row([*(_text(*text) for text in line.texts), *cells])
 
 

@@ -37,7 +37,7 @@ def reported(rows: Reported) -> list[dict[str, Any]]:
             **{name: getattr(row, name) for name in names},
             "values": [
                 {"measure": measure, "slice": dict(slice_), "value": value, "shown": shown}
-                for (measure, slice_), (value, shown) in row.cells.items()
+                for (measure, slice_), (value, shown) in row.values.items()
             ],
         }
         for row in rows.rows

@@ -13,15 +13,15 @@ from leaderboard.boards.queries.columns import RowColumn
 
 @dataclass(frozen=True)
 class Line:
-    """One system. texts: (text, marks) of the row columns. cells: (value, interval) of the scores, may be empty."""
+    """One system. texts: (text, marks) of the row columns. scores: (value, interval) of the scores, may be empty."""
 
     texts: Sequence[tuple[str, Sequence[str]]]
-    cells: Sequence[tuple[str, str]]
+    scores: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """Unescaped texts, which each format must escape. headings: those of `cells`."""
+    """Unescaped texts, which each format must escape. headings: those of `scores`."""
 
     caption: str
     columns: Sequence[RowColumn]
@@ -35,7 +35,7 @@ def build(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
     lines = [
         Line(
             texts=[_text(row, column) for column in columns],
-            cells=[_texts(row.cell(*key)) for key in keys],
+            scores=[_texts(row.score(*key)) for key in keys],
         )
         for row in rows
     ]
@@ -85,6 +85,6 @@ def _caption(board: Board, lines: Sequence[Line]) -> str:
         parts.append(f"gold version {made_of.gold_version.number}, task version {made_of.task_version}")
     if board.rows:
         parts.append(f"results of {max(row.released_at for row in board.rows).date().isoformat()}")
-    if any(ends for line in lines for _, ends in line.cells):
+    if any(ends for line in lines for _, ends in line.scores):
         parts.append(f"{confidence.percent()} intervals by resampling groups")
     return "; ".join(parts)

@@ -21,7 +21,7 @@ from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries.rows import WHOLE, Row, Slice, in_order, shown
 from leaderboard.boards.queries.track_ranks import TrackRanks
 from leaderboard.evaluation import scorer_of_phase as scoring
-from leaderboard.models import Division, GoldVersion, Leaderboard, Phase, Ranking
+from leaderboard.models import GoldVersion, Leaderboard, Phase, PublicPrivatePartition, Ranking
 
 Pair = tuple[str, str]
 """Two dimensions, outer first."""
@@ -62,7 +62,7 @@ class Summary:
     n_competing: int
     shared: Collection[int]
     cost_kinds: Sequence[str]
-    places: TrackRanks = field(default_factory=dict)
+    track_ranks: TrackRanks = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Summary:
@@ -132,7 +132,7 @@ class Board:
         return 1 / math.sqrt(self.n_groups) if is_ladder and self.n_groups else None
 
     @property
-    def tells_intervals(self) -> bool:
+    def reveals_intervals(self) -> bool:
         return reveals_comparisons(self.phase) and not self.lacks_outcomes
 
     @property
@@ -163,7 +163,7 @@ class Board:
         """True if a custom scorer returned the primary measure without outcomes, hence without intervals."""
         if self.scoring.scorer is None or not reveals_comparisons(self.phase):
             return False
-        cells = (cell for row in self.rows for (measure, _), cell in row.cells.items() if measure == self.primary)
+        cells = (cell for row in self.rows for (measure, _), cell in row.scores.items() if measure == self.primary)
         return any(cell.value is not None and cell.low is None for cell in cells)
 
     def measure(self, name: str) -> Measure | None:
@@ -199,12 +199,12 @@ class Board:
     def measures_on(self, dimensions: Collection[str]) -> Sequence[Measure]:
         """Return the measures that were revealed on a slice by exactly these dimensions, the primary one first."""
         names = tuple(sorted(dimensions))
-        seen = {m for row in self.rows for m, slice_ in row.cells if tuple(name for name, _ in slice_) == names}
+        seen = {m for row in self.rows for m, slice_ in row.scores if tuple(name for name, _ in slice_) == names}
         return [measure for measure in self.measures if measure.name in seen]
 
     def n(self, measure: str, slice_: Slice = WHOLE) -> int | None:
         """Return the number of gold units behind a measure, the same in every row; None if nothing was scored."""
-        return next((row.cells[measure, slice_].n for row in self.rows if (measure, slice_) in row.cells), None)
+        return next((row.scores[measure, slice_].n for row in self.rows if (measure, slice_) in row.scores), None)
 
     def values(self, dimension: str, measure: str) -> list[SliceValue]:
         """Return a dimension's values with the measure's n."""
@@ -226,14 +226,14 @@ def n_groups_of(phase: Phase, gold: GoldVersion | None) -> int | None:
 
     None without gold, or if the phase scores one side of a public/private split that the gold does not have.
     """
-    if gold is None or not phase.half:
+    if gold is None or not phase.subset:
         return gold.n_groups if gold else None
-    division = Division.objects.filter(gold=gold).first()
-    return getattr(division, f"n_{phase.half}") if division else None
+    partition = PublicPrivatePartition.objects.filter(gold=gold).first()
+    return getattr(partition, f"n_{phase.subset}") if partition else None
 
 
 def by_primary(board: Board, slice_: Slice = WHOLE) -> list[Row]:
     """Return the board's rows from best to worst by the primary measure, including systems that do not compete."""
     measure = board.measure(board.primary)
     best_first = measure is None or measure.higher_is_better is not False
-    return in_order(board.rows, lambda row: row.cell(board.primary, slice_).value, descending=best_first)
+    return in_order(board.rows, lambda row: row.score(board.primary, slice_).value, descending=best_first)

@@ -111,9 +111,11 @@ def best_shown(board: Leaderboard, primary: str, *, team: int | None) -> float |
     if team is not None:
         slices = slices.filter(release__submission__system__team=team)
     # SQLite returns JSON null as the text "null".
-    text = NullIf(KeyTextTransform("0", KeyTransform(primary, "cells")), Value("null"))
+    text = NullIf(KeyTextTransform("0", KeyTransform(primary, "scores")), Value("null"))
     valued = slices.annotate(told=Cast(text, FloatField())).exclude(told=None)
-    best = valued.order_by("-told" if direction(board, primary) > 0 else "told").values_list("cells", flat=True).first()
+    best = (
+        valued.order_by("-told" if direction(board, primary) > 0 else "told").values_list("scores", flat=True).first()
+    )
     # Parsed from the stored JSON: databases differ in how they convert digits.
     return None if best is None else float(best[primary][0])
 

@@ -114,7 +114,7 @@ def canonical(board: Board) -> bytes:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    cells = sorted(row.cells.items())
+    cells = sorted(row.scores.items())
     return {
         **{name: getattr(row, name) for name in OF_A_ROW},
         "disqualified": row.disqualified,

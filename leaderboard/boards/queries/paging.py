@@ -36,21 +36,21 @@ class Page:
     """board: with the rows of this page only, in order. n: number of rows on all pages, after filtering."""
 
     board: Board
-    wanted: BoardQuery
+    query: BoardQuery
     n: int
 
     @property
     def last(self) -> int:
-        return max(1, ceil(self.n / self.wanted.size))
+        return max(1, ceil(self.n / self.query.size))
 
     @property
     def before(self) -> int | None:
         """Number of the previous page, or None; for a page beyond the last one, the last."""
-        return min(self.wanted.page - 1, self.last) if self.wanted.page > 1 else None
+        return min(self.query.page - 1, self.last) if self.query.page > 1 else None
 
     @property
     def after(self) -> int | None:
-        return self.wanted.page + 1 if self.wanted.page < self.last else None
+        return self.query.page + 1 if self.query.page < self.last else None
 
 
 def read_head(phase: Phase, as_of: str, version: Version | None = None) -> Board:
@@ -81,7 +81,7 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
         cells.setdefault(release, {}).update(scores_on(query.slice_, read_json(line[-1]) if line[-1] else {}))
     without_cells, summary = (line[:-1] for line in lines), board.summary
     rows = build_rows(
-        board.phase, without_cells, cells, shared=summary.shared, track_ranks=summary.places, reader=reader
+        board.phase, without_cells, cells, shared=summary.shared, track_ranks=summary.track_ranks, reader=reader
     )
     return Page(replace(board, rows=rows), query, n)
 

@@ -1,4 +1,4 @@
-"""Revealed plot data for charts and the API, read from stored `Drawing` rows only, never from outcomes."""
+"""Revealed plot data for charts and the API, read from stored `ReleasePlot` rows only, never from outcomes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from leaderboard.boards.disclosure.policies import reveals_drawings
 from leaderboard.boards.queries import WHOLE, Board, Row, Slice, slice_of
-from leaderboard.models import Drawing
+from leaderboard.models import ReleasePlot
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def plots_of(board: Board, rows: Iterable[Row]) -> dict[UUID, ShownPlot]:
     if not shows_plots(board):
         return {}
     runs = [row.run_id for row in rows if row.run_id is not None]
-    contents = Drawing.objects.filter(release__run__in=runs).values_list("release__run", "content")
+    contents = ReleasePlot.objects.filter(release__run__in=runs).values_list("release__run", "content")
     return {run: plot_of(content) for run, content in contents}
 
 
@@ -102,7 +102,7 @@ def with_drawings(board: Board) -> Collection[UUID]:
     if not shows_plots(board):
         return ()
     runs = [row.run_id for row in board.rows if row.run_id is not None]
-    return set(Drawing.objects.filter(release__run__in=runs).values_list("release__run", flat=True))
+    return set(ReleasePlot.objects.filter(release__run__in=runs).values_list("release__run", flat=True))
 
 
 def plot_of(content: Mapping[str, Any]) -> ShownPlot:

@@ -65,7 +65,7 @@ class Change:
     next_value: float | None
 
     @property
-    def moves(self) -> bool:
+    def changes_rank(self) -> bool:
         """True if the system is ranked on both boards, and differently."""
         return None not in (self.rank, self.next_rank) and self.rank != self.next_rank
 

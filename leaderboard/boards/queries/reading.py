@@ -87,7 +87,7 @@ def summary_of(leaderboard: Leaderboard) -> Summary:
         n_competing=n_competing,
         shared=_shared(leaderboard) if n_ranks < n_ranked else frozenset(),
         cost_kinds=_cost_kinds(leaderboard) if n_costs else (),
-        places=_track_ranks(leaderboard) if leaderboard.phase.tracks else {},
+        track_ranks=_track_ranks(leaderboard) if leaderboard.phase.tracks else {},
     )
 
 
@@ -168,7 +168,7 @@ def build_rows(
             received_at=moment(received_at),
             released_at=moment(released_at),
             warnings=read_json(warnings),
-            cells=scores.get(release, {}),
+            scores=scores.get(release, {}),
             cost=costs.shown_cost(read_json(cost)) if cost else None,
             no_cost=_no_cost(cost, sent),
             disqualified=disqualified,
@@ -189,7 +189,7 @@ def scores_of(releases: Collection[int], within: Collection[str] | None) -> dict
     if within is not None:
         slices = slices.filter(dimensions__in=_combined(within))
     cells: dict[int, ShownScores] = {}
-    lines = slices.order_by("release", "pk").values_list("release_id", "slice_key", *as_text("cells"))
+    lines = slices.order_by("release", "pk").values_list("release_id", "slice_key", *as_text("scores"))
     for release, key, stored in lines:
         cells.setdefault(release, {}).update(scores_on(slice_named(key), read_json(stored)))
     return cells

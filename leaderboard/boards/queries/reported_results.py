@@ -32,7 +32,7 @@ class ReportedRow:
     same_split: bool
     track: str
     note: str
-    cells: Mapping[Key, tuple[float | None, str]]
+    values: Mapping[Key, tuple[float | None, str]]
 
 
 @dataclass(frozen=True)
@@ -45,18 +45,18 @@ class Reported:
     @property
     def table(self) -> list[tuple[ReportedRow, list[str]]]:
         """Each row with its numbers as printed, in the order of the columns; empty text for none."""
-        return [(row, [row.cells.get(key, (None, ""))[1] for key in self.columns]) for row in self.rows]
+        return [(row, [row.values.get(key, (None, ""))[1] for key in self.columns]) for row in self.rows]
 
     def on(self, *dimensions: str) -> Reported:
         """Return the columns on slices by exactly these dimensions, and the rows that fill one."""
         names = tuple(sorted(dimensions))
         columns = [key for key in self.columns if tuple(name for name, _ in key[1]) == names]
-        return Reported(columns, [row for row in self.rows if any(key in row.cells for key in columns)])
+        return Reported(columns, [row for row in self.rows if any(key in row.values for key in columns)])
 
     def in_track(self, track: str) -> Reported:
         """Return the rows of one track, and the columns that they fill."""
         rows = [row for row in self.rows if row.track == track]
-        return Reported([key for key in self.columns if any(key in row.cells for row in rows)], rows)
+        return Reported([key for key in self.columns if any(key in row.values for row in rows)], rows)
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ class LeftOut:
     """A stored row that is not shown because its numbers are invalid, with the reason."""
 
     row: ReportedResult
-    fault: str
+    reason: str
 
 
 def reported_of(benchmark: Benchmark) -> Reported:
     """Return a benchmark's reported rows, in one query, without those whose numbers are invalid."""
     rows = [_reported(row, values) for row, values in valid_results(benchmark)]
-    columns = list(dict.fromkeys(key for row in rows for key in row.cells))
+    columns = list(dict.fromkeys(key for row in rows for key in row.values))
     order = {measure.name: index for index, measure in enumerate(TASKS[benchmark.task].measures)}
     columns.sort(key=lambda key: (len(key[1]), order.get(key[0], len(order))))
     return Reported(columns, rows)
@@ -119,7 +119,7 @@ def _reported(result: ReportedResult, values: Iterable[Value]) -> ReportedRow:
         same_split=result.same_split,
         track=result.track,
         note=result.note,
-        cells={
+        values={
             (value.measure, slice_of(value.slice)): (None if math.isnan(value.value) else value.value, value.shown)
             for value in values
         },

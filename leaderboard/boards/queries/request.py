@@ -37,7 +37,7 @@ class Column:
     def value(self, row: Row) -> Any:
         """Return the row's sort key in this column; None if it has no value."""
         if self.key is not None:
-            return row.cell(*self.key).value
+            return row.score(*self.key).value
         if self.name in costs.KINDS:
             return row.spent(self.name)
         value = SORTABLE[self.name].value(row)

@@ -63,7 +63,7 @@ class Row:
     received_at: datetime
     released_at: datetime
     warnings: Sequence[str]
-    cells: Mapping[Key, ShownScore]
+    scores: Mapping[Key, ShownScore]
     run_id: UUID | None = None
     rank_low: int | None = None
     rank_high: int | None = None
@@ -81,9 +81,9 @@ class Row:
     def competes(self) -> bool:
         return self.kind == System.Kind.PARTICIPANT and not self.disqualified
 
-    def cell(self, measure: str, slice_: Slice = WHOLE) -> ShownScore:
+    def score(self, measure: str, slice_: Slice = WHOLE) -> ShownScore:
         """Return the revealed score, or one without a value."""
-        return self.cells.get((measure, slice_), NO_SCORE)
+        return self.scores.get((measure, slice_), NO_SCORE)
 
     def spent(self, kind: str) -> float | None:
         """Return the cost of a kind in costs.KINDS, or None."""

@@ -63,7 +63,7 @@ class RevealedRun:
     system_id: int
     submission_id: UUID
     at: datetime
-    cell: ShownScore
+    score: ShownScore
 
 
 def entries_of(system: System, reader: Any) -> list[BoardEntry]:
@@ -112,8 +112,8 @@ def records(runs: Iterable[RevealedRun], *, higher_is_better: bool = True) -> li
     """
     best: list[RevealedRun] = []
     for score in runs:
-        last = best[-1].cell.value if best else None
-        value = score.cell.value
+        last = best[-1].score.value if best else None
+        value = score.score.value
         if value is not None and (last is None or (value > last if higher_is_better else value < last)):
             best.append(score)
     return best

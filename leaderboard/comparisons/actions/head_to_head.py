@@ -16,19 +16,19 @@ import msgspec
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from evaluator.jobs.compare import SideBySideReport
+from evaluator.jobs.compare import HeadToHeadReport
 from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_items
 from leaderboard.comparisons.actions import pairs
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance, sandbox_client, scorer_of_phase
 from leaderboard.evaluation.report_checks import ReportError
-from leaderboard.models import Leaderboard, Reason, Run, SideBySide, State
+from leaderboard.models import HeadToHead, Leaderboard, Reason, Run, State
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError, Work
 
 MOST_WAITING = 20
 """On the whole site, so that readers cannot occupy the workers for more than a minute or two."""
-WAITING = SideBySide.objects.select_related(
+WAITING = HeadToHead.objects.select_related(
     "leaderboard__phase__benchmark",
     "leaderboard__phase__scorer",
     "leaderboard__phase__split",
@@ -41,7 +41,7 @@ WAITING = SideBySide.objects.select_related(
 class NotAvailable(StrEnum):
     """Reasons why two runs have no row, in the order in which they are checked."""
 
-    NOT_TOLD = "the phase tells no differences"
+    NOT_REVEALED = "the phase tells no differences"
     OUTDATED = "the board is of an earlier version of the task, whose outcomes are not read any more"
     NO_OUTCOMES = "a scorer gave no outcomes by unit"
     TOO_OFTEN = "this reader has asked for too much"
@@ -50,16 +50,16 @@ class NotAvailable(StrEnum):
 
 def find_or_enqueue(
     *, board: Leaderboard, a: UUID, b: UUID, may_ask: Callable[[], bool] = lambda: True
-) -> SideBySide | NotAvailable:
+) -> HeadToHead | NotAvailable:
     """Return the row of two runs, enqueueing a new one if needed, or the reason why none was created.
 
     `a` and `b` are runs that represent systems on `board`. may_ask: returns True if another comparison may be computed
     for this reader; called only if one would be.
     """
     if not reveals_comparisons(board.phase):
-        return NotAvailable.NOT_TOLD
+        return NotAvailable.NOT_REVEALED
     first, second = pairs.in_order(a, b)
-    row = SideBySide.objects.filter(a=first, b=second).first()
+    row = HeadToHead.objects.filter(a=first, b=second).first()
     if row is not None:
         return NotAvailable.OUTDATED if row.reason == Reason.OUTDATED else row
     if board.task_version != scorer_of_phase.of_board(board).version:
@@ -68,19 +68,19 @@ def find_or_enqueue(
         return NotAvailable.NO_OUTCOMES
     if not may_ask():
         return NotAvailable.TOO_OFTEN
-    if SideBySide.objects.filter(state__in=(State.QUEUED, State.RUNNING)).count() >= MOST_WAITING:
+    if HeadToHead.objects.filter(state__in=(State.QUEUED, State.RUNNING)).count() >= MOST_WAITING:
         return NotAvailable.BUSY
     at = timezone.now()
     try:
         with transaction.atomic():
-            row = SideBySide.objects.create(leaderboard=board, a_id=first, b_id=second, queued_at=at, enqueued_at=at)
+            row = HeadToHead.objects.create(leaderboard=board, a_id=first, b_id=second, queued_at=at, enqueued_at=at)
             WORK.enqueue(row)
             return row
     except IntegrityError:  # a concurrent request created it
-        return SideBySide.objects.get(a=first, b=second)
+        return HeadToHead.objects.get(a=first, b=second)
 
 
-def _compare(lease: Lease[SideBySide]) -> None:
+def _compare(lease: Lease[HeadToHead]) -> None:
     row = lease.row
     board = row.leaderboard
     scored = scorer_of_phase.of_board(board)
@@ -97,10 +97,10 @@ def _compare(lease: Lease[SideBySide]) -> None:
         )
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.INTERNAL)
-    lease.finish(state=State.DONE, report=msgspec.to_builtins(_checked(answer.read(SideBySideReport))))
+    lease.finish(state=State.DONE, report=msgspec.to_builtins(_checked(answer.read(HeadToHeadReport))))
 
 
-def _checked(report: SideBySideReport) -> SideBySideReport:
+def _checked(report: HeadToHeadReport) -> HeadToHeadReport:
     """Return the report; raises ReportError for numbers that are not finite."""
     for row in report.comparisons:
         numbers = [number for number in (row.a, row.b, row.difference, row.low, row.high, row.p) if number is not None]

@@ -84,7 +84,7 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
             n_groups=report.n_groups,
             resamples=settings.RESAMPLES,
             seed=provenance.SEED,
-            **{name: getattr(row, name) for name in ("difference", "low", "high", "p", "draws")},
+            **{name: getattr(row, name) for name in ("difference", "low", "high", "p", "n_permutations")},
         )
         for (a, b), row in zip(pairs, report.comparisons, strict=True)
     ]

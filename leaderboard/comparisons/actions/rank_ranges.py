@@ -163,7 +163,9 @@ def _finish(lease: Lease[Ranking]) -> None:
     measure = scorer_of_phase.of_board(board).primary(board.gold_version)
     result = corrected(
         values={row.release.run_id: row.value for row in standings if row.value is not None},
-        comparisons=Comparison.objects.filter(leaderboard=board, measure=measure).values_list("a", "b", "p", "draws"),
+        comparisons=Comparison.objects.filter(leaderboard=board, measure=measure).values_list(
+            "a", "b", "p", "n_permutations"
+        ),
         higher_is_better=board_state.direction(board, measure) > 0,
     )
     for standing in standings if result.n_pairs else ():

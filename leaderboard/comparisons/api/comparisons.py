@@ -78,8 +78,13 @@ class ComparisonsView(View):
 
 
 def _shape(pair: RankedPair) -> dict[str, Any]:
-    names = ("difference", "low", "high", "p", "p_holm", "significant", "draws", "n_groups")
-    return {**{name: getattr(pair, name) for name in names}, "a": _system(pair.a), "b": _system(pair.b)}
+    names = ("difference", "low", "high", "p", "p_holm", "significant", "n_groups")
+    return {
+        **{name: getattr(pair, name) for name in names},
+        "draws": pair.n_permutations,
+        "a": _system(pair.a),
+        "b": _system(pair.b),
+    }
 
 
 def _system(row: Row) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from evaluator.statistics.multiple_testing import ALPHA, holm
 from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_counts, reveals_items
 from leaderboard.boards.queries import WHOLE, Key, Row, ShownScore, Slice, slice_of
-from leaderboard.models import Phase, SideBySide
+from leaderboard.models import HeadToHead, Phase
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class HeadToHead:
+class HeadToHeadTable:
     """A comparison of a and b, in the reader's order.
 
     computed: False if there are no stored differences; found, counted and items are then empty.
@@ -67,18 +67,18 @@ class HeadToHead:
     a: Row
     b: Row
     computed: bool
-    found: Mapping[Key, Mapping[str, Any]]
+    differences: Mapping[Key, Mapping[str, Any]]
     counted: Mapping[Key, Counts]
     items: Mapping[str, tuple[Sequence[Item], Sequence[Item]]]
 
     def line(self, title: str, measure: str, slice_: Slice = WHOLE) -> Line:
         key = (measure, slice_)
-        numbers = self.found.get(key, {})
+        numbers = self.differences.get(key, {})
         return Line(
             title,
             slice_,
-            self.a.cell(measure, slice_),
-            self.b.cell(measure, slice_),
+            self.a.score(measure, slice_),
+            self.b.score(measure, slice_),
             difference=numbers.get("difference"),
             low=numbers.get("low"),
             high=numbers.get("high"),
@@ -96,7 +96,7 @@ class HeadToHead:
         ]
 
 
-def head_to_head(phase: Phase, a: Row, b: Row, stored: SideBySide | None) -> HeadToHead:
+def head_to_head(phase: Phase, a: Row, b: Row, stored: HeadToHead | None) -> HeadToHeadTable:
     """Return the part of a comparison that the phase reveals. stored: the pair's row if it is done, else None."""
     report = stored.report if stored is not None and reveals_comparisons(phase) else {}
     is_reversed = stored is not None and stored.a_id != a.run_id
@@ -111,7 +111,7 @@ def head_to_head(phase: Phase, a: Row, b: Row, stored: SideBySide | None) -> Hea
         for row in report.get("items", ()):
             a_items, b_items = ([Item(json.dumps(id_), line) for id_, line in row[side]] for side in sides)
             items[row["measure"]] = a_items, b_items
-    return HeadToHead(a, b, bool(report), comparisons, counted, items)
+    return HeadToHeadTable(a, b, bool(report), comparisons, counted, items)
 
 
 def slice_key(one: Mapping[str, Any]) -> Key:

@@ -15,7 +15,7 @@ from evaluator.statistics.multiple_testing import ALPHA
 from leaderboard.boards.queries import Board, Ranges, Row, by_primary
 from leaderboard.models import Comparison
 
-NUMBERS = ("difference", "low", "high", "p", "draws", "n_groups")
+NUMBERS = ("difference", "low", "high", "p", "n_permutations", "n_groups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class RankedPair:
     """Two competing systems, `a` ranked at least as high as `b`. None: undefined.
 
     difference: a - b of the overall primary measure; low, high: its interval; p: two-sided; p_holm: corrected for all
-    pairs of the board; draws: permutations behind p.
+    pairs of the board; n_permutations: permutations behind p.
     """
 
     a: Row
@@ -33,7 +33,7 @@ class RankedPair:
     high: float | None
     p: float | None
     p_holm: float | None
-    draws: int
+    n_permutations: int
     n_groups: int
 
     @property
@@ -104,9 +104,9 @@ class RankedPairs(Sequence[RankedPair]):
         if numbers is None:
             difference, low, high, *rest = by_pair[b, a]
             numbers = (_negated(difference), _negated(high), _negated(low), *rest)
-        difference, low, high, p, draws, n_groups = numbers
+        difference, low, high, p, n_permutations, n_groups = numbers
         p_holm = None if p is None else self._p_holm[p]
-        return RankedPair(self.rows[a], self.rows[b], difference, low, high, p, p_holm, draws, n_groups)
+        return RankedPair(self.rows[a], self.rows[b], difference, low, high, p, p_holm, n_permutations, n_groups)
 
 
 def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:

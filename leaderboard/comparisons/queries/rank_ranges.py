@@ -35,10 +35,12 @@ def corrected(
 ) -> Corrected:
     """Correct the family of all pairs of these runs.
 
-    values: by run; comparisons: (run, run, p, draws), where pairs with other runs are ignored. Raises KeyError if a
-    pair was not compared.
+    values: by run; comparisons: (run, run, p, n_permutations), where pairs with other runs are ignored. Raises KeyError
+    if a pair was not compared.
     """
-    tests = {frozenset((a, b)): (p, draws) for a, b, p, draws in comparisons if a in values and b in values}
+    tests = {
+        frozenset((a, b)): (p, n_permutations) for a, b, p, n_permutations in comparisons if a in values and b in values
+    }
     runs = list(values)
     family = [frozenset(pair) for pair in combinations(runs, 2)]
     p_values = [tests[pair][0] for pair in family]

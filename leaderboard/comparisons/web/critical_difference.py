@@ -57,7 +57,11 @@ def significance(request: HttpRequest, slug: str, phase: str, **version: int) ->
         "task": TASKS[board.phase.benchmark.task],
         "boards": other_boards(board),
         "rows": [
-            (row, row.cell(board.primary).value, _links(board, row, [peer for peer in ranked if not differ(row, peer)]))
+            (
+                row,
+                row.score(board.primary).value,
+                _links(board, row, [peer for peer in ranked if not differ(row, peer)]),
+            )
             for row in ranked
         ],
         "n_pairs": len(pairs),

@@ -17,10 +17,10 @@ from leaderboard.boards.queries import WHOLE, Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.comparisons.actions.head_to_head import NotAvailable, find_or_enqueue
-from leaderboard.comparisons.queries.head_to_head import HeadToHead, Item, Line, head_to_head
+from leaderboard.comparisons.queries.head_to_head import HeadToHeadTable, Item, Line, head_to_head
 from leaderboard.comparisons.web.charts.differences import Differences, differences
 from leaderboard.comparisons.web.rate_limit import Reader
-from leaderboard.models import SideBySide, State
+from leaderboard.models import HeadToHead, State
 
 STATUS = {NotAvailable.TOO_OFTEN: 429, NotAvailable.BUSY: 503}
 """HTTP status of pages to be retried later, by reason; they show the board's scores all the same."""
@@ -68,7 +68,7 @@ def side_by_side(request: HttpRequest, slug: str, phase: str, **version: int) ->
         "tells_counts": reveals_counts(board.phase),
         "tells_items": reveals_items(board.phase),
     }
-    stored: SideBySide | NotAvailable | None = None
+    stored: HeadToHead | NotAvailable | None = None
     if chosen is not None and measure is not None:
         stored = _stored(request, board, *chosen)
         context |= _compared(board, *chosen, measure, stored)
@@ -94,9 +94,9 @@ def _chosen(request: HttpRequest, rows: Sequence[Row]) -> tuple[Row, Row] | None
 
 
 def _compared(
-    board: Board, a: Row, b: Row, measure: Measure, stored: SideBySide | NotAvailable | None
+    board: Board, a: Row, b: Row, measure: Measure, stored: HeadToHead | NotAvailable | None
 ) -> dict[str, Any]:
-    row = stored if isinstance(stored, SideBySide) else None
+    row = stored if isinstance(stored, HeadToHead) else None
     pair = head_to_head(board.phase, a, b, row if row and row.state == State.DONE else None)
     all_slices = [
         (value, measure.name, ((dimension, value),))
@@ -106,7 +106,7 @@ def _compared(
     tables = []
     for dimension, values in board.dimensions.items():
         slices = [key for key in all_slices if key[2][0][0] == dimension]
-        scored = [key for key in slices if (measure.name, key[2]) in a.cells or (measure.name, key[2]) in b.cells]
+        scored = [key for key in slices if (measure.name, key[2]) in a.scores or (measure.name, key[2]) in b.scores]
         if values and scored:
             lines = pair.lines(scored)
             tables.append(Table(f"By {dimension}", dimension, lines, differences(lines)))
@@ -126,12 +126,12 @@ def _compared(
     }
 
 
-def _items(pair: HeadToHead, measure: Measure) -> list[tuple[Row, Sequence[Item]]]:
+def _items(pair: HeadToHeadTable, measure: Measure) -> list[tuple[Row, Sequence[Item]]]:
     a_items, b_items = pair.items.get(measure.name, ((), ()))
     return [(pair.a, a_items), (pair.b, b_items)]
 
 
-def _stored(request: HttpRequest, board: Board, a: Row, b: Row) -> SideBySide | NotAvailable | None:
+def _stored(request: HttpRequest, board: Board, a: Row, b: Row) -> HeadToHead | NotAvailable | None:
     """Return the pair's row, enqueueing it if it is new, or the reason for having none.
 
     None: no board or runs, the same system twice, or a request other than GET.
@@ -140,6 +140,6 @@ def _stored(request: HttpRequest, board: Board, a: Row, b: Row) -> SideBySide | 
         return None
     reader = Reader(request)
     row = find_or_enqueue(board=board.leaderboard, a=a.run_id, b=b.run_id, may_ask=reader.may_ask)
-    if reader.was_let and isinstance(row, SideBySide):
-        reader.has_asked(row.pk)
+    if reader.was_let and isinstance(row, HeadToHead):
+        reader.record_request(row.pk)
     return row

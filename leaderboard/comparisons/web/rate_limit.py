@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.http import HttpRequest
 from django.utils import timezone
 
-from leaderboard.models import SideBySide, State
+from leaderboard.models import HeadToHead, State
 
 WITHIN = timedelta(hours=1)
 MOST_WAITING = 5
@@ -40,10 +40,10 @@ class Reader:
     def _has_room(self, recent: RequestLog) -> bool:
         if len(recent) >= MOST_WITHIN:
             return False
-        waiting = SideBySide.objects.filter(pk__in=[pk for pk, _ in recent], state__in=(State.QUEUED, State.RUNNING))
+        waiting = HeadToHead.objects.filter(pk__in=[pk for pk, _ in recent], state__in=(State.QUEUED, State.RUNNING))
         return len(recent) < MOST_WAITING or waiting.count() < MOST_WAITING
 
-    def has_asked(self, pk: int) -> None:
+    def record_request(self, pk: int) -> None:
         for key in self._keys:
             cache.set(key, [*_recent(key), (pk, timezone.now().timestamp())], WITHIN.total_seconds())
 

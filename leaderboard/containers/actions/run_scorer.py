@@ -63,7 +63,7 @@ def _is_by_current_scorer(run_id: UUID) -> bool:
 
 def _score(lease: Lease[Run]) -> None:
     run = lease.row
-    if run.prediction.submission.phase.half:
+    if run.prediction.submission.phase.subset:
         raise ScorerImageError("The phase scores a half of the gold, and a scorer image knows of none.")
     with ExitStack() as stack:
         gold = stack.enter_context(_plain(run.gold_version.file, run.gold_version.sha256, str(run.gold_version.file)))
@@ -103,8 +103,8 @@ def _executed(
         ran = scorer_engine.run(image=loaded, **params)
     except engine.ImageMissingError:
         ran = scorer_engine.run(image=_loaded(image, allowed), **params)
-    if ran.fault:
-        raise ScorerImageError(f"Execution {time} of {len(TIMES)}: {ran.fault}.")
+    if ran.reason:
+        raise ScorerImageError(f"Execution {time} of {len(TIMES)}: {ran.reason}.")
     return ran
 
 
@@ -145,7 +145,7 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
     receipt = {
         "number": scorer.number,
         "image": scorer.image.digest,
-        "outcomes": result.given,
+        "outcomes": result.measures,
         "units": _units(result),
         "execution_seconds": [costs.step(duration) for duration in seconds],
         "runtime": scorer_engine.held_by(),

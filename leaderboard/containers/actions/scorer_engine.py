@@ -26,7 +26,7 @@ OUTCOMES = "outcomes.jsonl"
 class Ran:
     """Result of an execution. `fault` is empty if it wrote scores, else a reason that quotes none of its output."""
 
-    fault: str
+    reason: str
     has_outcomes: bool
     seconds: float
 

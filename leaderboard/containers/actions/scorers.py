@@ -109,7 +109,7 @@ def attach(*, phase: Phase, scorer: Scorer | None, by: User) -> int:
 def _check_fits(phase: Phase, scorer: Scorer) -> None:
     if scorer.benchmark_id != phase.benchmark_id:
         raise Refused(Code.INVALID_NAME, "The scorer is another benchmark's; expected one of this one.")
-    if phase.half:
+    if phase.subset:
         raise Refused(
             Code.SCORER_DOES_NOT_FIT, "The phase scores one half of its gold's groups, which a scorer image knows not."
         )

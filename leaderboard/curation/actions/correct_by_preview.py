@@ -35,7 +35,7 @@ def correctable_splits(generation: Generation) -> list[tuple[GeneratedPart, Spli
                 for other in earlier_parts
                 if other.split and not other.split.is_draft and (are_single or other.name == part.name)
             ]
-    return sorted(pairs, key=lambda pair: (pair[0].place, pair[1].name))
+    return sorted(pairs, key=lambda pair: (pair[0].index, pair[1].name))
 
 
 def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: User) -> Correction:

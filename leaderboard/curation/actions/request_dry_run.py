@@ -22,7 +22,17 @@ from leaderboard.core.uploads import sha256_of
 from leaderboard.curation.actions import run_dry_run
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client
-from leaderboard.models import AuditEntry, Benchmark, Division, DryRun, GoldVersion, Phase, Split, State, User
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    DryRun,
+    GoldVersion,
+    Phase,
+    PublicPrivatePartition,
+    Split,
+    State,
+    User,
+)
 
 log = structlog.get_logger(__name__)
 UNDER_WAY = (State.QUEUED, State.RUNNING)
@@ -118,7 +128,7 @@ def _gold_to_score(split: Split, phase: Phase | None, by: User) -> GoldVersion:
         raise Refused(Code.NOT_READY, reason, heading="No dry run can be made")
     gold = split.current_gold
     assert gold is not None, "why_not has looked"
-    if phase is not None and phase.half and not Division.objects.filter(gold=gold).exists():
+    if phase is not None and phase.subset and not PublicPrivatePartition.objects.filter(gold=gold).exists():
         raise Refused(
             Code.NOT_READY,
             f"The groups of {split.name} are not divided yet; divide its gold first.",
@@ -132,7 +142,7 @@ def _fields(gold: GoldVersion, phase: Phase | None, by: User) -> dict[str, Any]:
     return {
         "gold": gold,
         "scored_as": phase.slug if phase else "",
-        "half": phase.half if phase else "",
+        "subset": phase.subset if phase else "",
         "options": {**gold.split.options, **(phase.options if phase else {})},
         "inputs_sha256": gold.split.inputs_sha256,
         "requested_by": by,

@@ -77,7 +77,7 @@ def begin(
             enqueued_at=at,
         )
         for index, (role, raw) in enumerate(files):
-            GeneratedFrom.objects.create(generation=generation, raw=raw, role=role, place=index)
+            GeneratedFrom.objects.create(generation=generation, raw=raw, role=role, index=index)
         details = {"generation": generation.pk, "generator": offer.name, "raw": [raw.sha256 for _, raw in files]}
         AuditEntry.record("generation.begun", dataset, by=by, **details)
         run_generator.WORK.enqueue(generation)

@@ -95,7 +95,7 @@ def _score(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
         name="predictions.jsonl.gz" if str(row.file.name).endswith(".gz") else "predictions.jsonl",
         options=row.options,
         seed=provenance.SEED,
-        half=row.half,
+        subset=row.subset,
     )
     if not answer.ok:
         if not answer.reason and answer.report.get("fault") == "predictions":

@@ -101,14 +101,14 @@ def _store_parts(lease: Lease[Generation], report: GenerateReport, contents: Map
     """Store all parts. Identical parts of an earlier attempt are kept, so that only the missing ones are inspected."""
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     with transaction.atomic():
-        lease.write(report={"told": report.told, "text": report.text}, code_sha256=code)
+        lease.write(report={"result": report.result, "text": report.text}, code_sha256=code)
         stored = dict(lease.row.parts.values_list("name", "sha256"))
         if stored == digests and lease.row.code_sha256 == code:
             return
         lease.row.parts.all().delete()
         for index, (name, content) in enumerate(contents.items()):
             GeneratedPart.objects.create(
-                generation=lease.row, place=index, name=name, sha256=digests[name], bytes=len(content)
+                generation=lease.row, index=index, name=name, sha256=digests[name], bytes=len(content)
             )
 
 
@@ -127,7 +127,7 @@ def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) ->
             answer = sandbox_client.gold_part(part=name, gold=file, **params)
             if not _check_ok(lease, answer):
                 return False
-            tables |= answer.report.get("told", {}).get("keys", {})
+            tables |= answer.report.get("part", {}).get("keys", {})
     facts = {name: prepared.report[name] for name in FACTS} | {name: tables.get(name, []) for name in AUDIT_PARTS}
     facts["inputs_sha256"] = hashlib.sha256(prepared.attachment).hexdigest()
     facts["inputs_bytes"] = len(prepared.attachment)

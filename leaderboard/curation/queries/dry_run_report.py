@@ -52,7 +52,7 @@ class BaselineRun:
     def is_done(self) -> bool:
         return self.row.state == State.DONE
 
-    def cell(self, measure: str, slice_: Mapping[str, Any] | None = None) -> ShownScore:
+    def score(self, measure: str, slice_: Mapping[str, Any] | None = None) -> ShownScore:
         score = self._cells.get((measure, _key(slice_ or {})))
         return ShownScore(*(score[name] for name in ("value", "low", "high", "n"))) if score else NOTHING
 
@@ -73,7 +73,7 @@ class DryRunReport:
 
     task: Task[Any, Any, Any]
     gold: GoldVersion
-    tried: Sequence[BaselineRun]
+    runs: Sequence[BaselineRun]
 
     @property
     def primary(self) -> str:
@@ -81,11 +81,11 @@ class DryRunReport:
 
     @property
     def done(self) -> list[BaselineRun]:
-        return [dry_run for dry_run in self.tried if dry_run.is_done]
+        return [dry_run for dry_run in self.runs if dry_run.is_done]
 
     @property
     def is_over(self) -> bool:
-        return all(dry_run.row.is_over for dry_run in self.tried)
+        return all(dry_run.row.is_over for dry_run in self.runs)
 
     @property
     def slices(self) -> list[dict[str, Any]]:
@@ -95,9 +95,9 @@ class DryRunReport:
         """Return the chance level of its watched measure; None if there is none."""
         if one.baseline is None:
             return None
-        if one.baseline.beside:
-            reference = next((dry_run for dry_run in self.done if dry_run.row.name == one.baseline.beside), None)
-            return reference.cell(one.baseline.watched).value if reference else None
+        if one.baseline.reference:
+            reference = next((dry_run for dry_run in self.done if dry_run.row.name == one.baseline.reference), None)
+            return reference.score(one.baseline.watched).value if reference else None
         return one.baseline.chance
 
     @property
@@ -105,7 +105,7 @@ class DryRunReport:
         warnings = [
             warning
             for dry_run in self.done
-            for warning in (self._suspicious(dry_run), self._not_apart(dry_run))
+            for warning in (self._suspicious(dry_run), self._not_significant(dry_run))
             if warning
         ]
         return [*warnings, *self._widths()]
@@ -115,11 +115,11 @@ class DryRunReport:
         chance = self.knowing_nothing(one)
         if one.baseline is None or chance is None:
             return None
-        cell = one.cell(one.baseline.watched)
+        cell = one.score(one.baseline.watched)
         if cell.value is None or cell.low is None or cell.high is None or abs(cell.value - chance) < MARGIN:
             return None
         # A correlation or AUROC below chance carries as much information as one above.
-        both_ways = not one.baseline.beside and self.task.measure(one.baseline.watched).low < chance
+        both_ways = not one.baseline.reference and self.task.measure(one.baseline.watched).low < chance
         if not (cell.low > chance or (both_ways and cell.high < chance)):
             return None
         text = f"{one.row.name} has {one.baseline.watched} {cell.value:.3f}; knowing nothing gives {chance:.3f}"
@@ -131,12 +131,14 @@ class DryRunReport:
             "trivial-baseline", f"{text}. It reads nothing that could tell the answer: {one.baseline.doc}."
         )
 
-    def _not_apart(self, one: BaselineRun) -> DryRunWarning | None:
+    def _not_significant(self, one: BaselineRun) -> DryRunWarning | None:
         """Return a warning if an uploaded system is not significantly better than the best trivial baseline."""
-        cell = one.cell(self.primary)
+        cell = one.score(self.primary)
         if one.row.kind != DryRun.Kind.FILE or cell.low is None or cell.high is None:
             return None
-        trivial = [(dry_run.cell(self.primary).value, dry_run) for dry_run in self.done if dry_run.baseline is not None]
+        trivial = [
+            (dry_run.score(self.primary).value, dry_run) for dry_run in self.done if dry_run.baseline is not None
+        ]
         values = [(value, dry_run) for value, dry_run in trivial if value is not None]
         if not values:
             return None
@@ -153,7 +155,7 @@ class DryRunReport:
     def _widths(self) -> list[DryRunWarning]:
         measure = self.task.measure(self.primary)
         unit = min(measure.high - measure.low, 2.0)
-        widths = [width for dry_run in self.done if (width := _half_width(dry_run.cell(self.primary))) is not None]
+        widths = [width for dry_run in self.done if (width := _half_width(dry_run.score(self.primary))) is not None]
         warnings = []
         if widths and max(widths) > WIDE * unit:
             warnings.append(
@@ -172,7 +174,7 @@ class DryRunReport:
         return warnings
 
     def _widest(self, slice_: Mapping[str, Any]) -> float:
-        return max((_half_width(dry_run.cell(self.primary, slice_)) or 0.0 for dry_run in self.done), default=0.0)
+        return max((_half_width(dry_run.score(self.primary, slice_)) or 0.0 for dry_run in self.done), default=0.0)
 
 
 def _half_width(score: ShownScore) -> float | None:

@@ -146,7 +146,7 @@ def _redirect(slug: str, split: str, phase: Phase | None, gold: GoldVersion | No
 
 def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: GoldVersion | None) -> dict[str, Any]:
     trial = dry_run_report.report_of(gold, phase.slug if phase else "") if gold is not None else None
-    rows = trial.tried if trial else []
+    rows = trial.runs if trial else []
     return {
         "benchmark": benchmark,
         "split": split,
@@ -164,7 +164,7 @@ def _watched(
 ) -> tuple[str, dry_run_report.ShownScore, float | None, dry_run_report.ShownScore]:
     """Return (watched measure, its score, its chance level, score of the primary measure)."""
     name = run.baseline.watched if run.baseline else report.primary
-    return name, run.cell(name), report.knowing_nothing(run), run.cell(report.primary)
+    return name, run.score(name), report.knowing_nothing(run), run.score(report.primary)
 
 
 def _boards(
@@ -220,7 +220,7 @@ def _page(
     context = _context(benchmark, split, phase, gold)
     trial: dry_run_report.DryRunReport | None = context["trial"]
     standing_names = (
-        {one.row.name for one in trial.tried if one.row.state in request_dry_run.STANDING} if trial else set()
+        {one.row.name for one in trial.runs if one.row.state in request_dry_run.STANDING} if trial else set()
     )
     context |= {
         "boards": _boards(benchmark, split, trial) if trial else [],
@@ -234,7 +234,7 @@ def _page(
         "warnings": trial.warnings if trial and trial.is_over else [],
         "plot": plot(trial) if trial else None,
         "by_slice": [
-            (slice_name(slice_), [one.cell(trial.primary, slice_) for one in trial.done]) for slice_ in trial.slices
+            (slice_name(slice_), [one.score(trial.primary, slice_) for one in trial.done]) for slice_ in trial.slices
         ]
         if trial
         else [],

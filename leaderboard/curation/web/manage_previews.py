@@ -134,7 +134,7 @@ def _managed_preview_or_404(user: User, slug: str, pk: int) -> tuple[Benchmark, 
 def _parts(generation: Generation, data: Any = None) -> list[Part]:
     """Return the parts that are not splits yet, each with its form."""
     parts = generation.parts.filter(split=None)
-    return [(part, DraftForm(data, prefix=f"part-{part.place}", initial=_initial(part))) for part in parts]
+    return [(part, DraftForm(data, prefix=f"part-{part.index}", initial=_initial(part))) for part in parts]
 
 
 def _initial(part: GeneratedPart) -> dict[str, Any]:

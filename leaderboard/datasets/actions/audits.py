@@ -122,7 +122,7 @@ def _read_part(answer: sandbox_client.Answer) -> dict[str, Any]:
     """
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
-    return dict(msgspec.to_builtins(answer.read(AuditPartReport).told))
+    return dict(msgspec.to_builtins(answer.read(AuditPartReport).part))
 
 
 @contextmanager

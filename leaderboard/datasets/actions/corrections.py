@@ -22,7 +22,7 @@ from leaderboard.datasets.actions import datasets, gold_diffs, splits
 from leaderboard.datasets.actions.gold_validation import prepare
 from leaderboard.models import AuditEntry, Correction, GoldVersion, Reason, Split, State, User
 
-Decision = Correction.Fate
+Decision = Correction.Decision
 PENDING_FOR = timedelta(days=7)
 """Time until an unconfirmed correction expires."""
 LONGEST = 1000
@@ -66,7 +66,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
     try:
         with transaction.atomic():
             Split.objects.select_for_update().get(pk=split.pk)
-            for earlier in split.corrections.filter(fate=Decision.PENDING):
+            for earlier in split.corrections.filter(decision=Decision.PENDING):
                 _end(earlier, Decision.DROPPED, by=by)
             correction.save(force_insert=True)
             AuditEntry.record(
@@ -94,11 +94,11 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
         code = Code.INPUTS_CHANGED if correction.is_pending and correction.changes_inputs else Code.NOT_READY
         heading = "" if code is Code.INPUTS_CHANGED else "The correction was not confirmed"
         raise Refused(code, why_not, heading=heading)
-    decision = {"fate": Decision.CONFIRMED, "decided_by": by, "publishes_count": publishes_count, "file": ""}
+    decision = {"decision": Decision.CONFIRMED, "decided_by": by, "publishes_count": publishes_count, "file": ""}
 
     def decide(gold: GoldVersion) -> None:
         """Mark the correction as confirmed, in the transaction that stores the gold and locks its split."""
-        waiting = Correction.objects.filter(pk=correction.pk, fate=Decision.PENDING, state=State.DONE)
+        waiting = Correction.objects.filter(pk=correction.pk, decision=Decision.PENDING, state=State.DONE)
         if gold.number != correction.base.number + 1 or not waiting.update(
             **decision, gold=gold, decided_at=timezone.now()
         ):
@@ -124,7 +124,7 @@ def why_not_confirmed(correction: Correction) -> str:
     """Return why a correction cannot be confirmed, as text for its managers; empty if it can be."""
     split = correction.split
     if not correction.is_pending:
-        return f"This correction is {correction.get_fate_display()}; nothing is left to decide."
+        return f"This correction is {correction.get_decision_display()}; nothing is left to decide."
     if split.current_gold != correction.base:
         return "The gold was corrected since this file was uploaded; upload it again to see what it changes."
     if correction.changes_inputs and not split.is_draft:
@@ -145,7 +145,7 @@ def drop(*, correction: Correction, by: User) -> None:
     if not locked.is_pending:
         raise Refused(
             Code.NOT_READY,
-            f"This correction is {locked.get_fate_display()}; nothing is left to drop.",
+            f"This correction is {locked.get_decision_display()}; nothing is left to drop.",
             heading="The correction was not dropped",
         )
     _end(locked, Decision.DROPPED, by=by)
@@ -154,8 +154,8 @@ def drop(*, correction: Correction, by: User) -> None:
 def _end(correction: Correction, decision: str, *, by: User | None) -> None:
     """End a pending correction: delete its file and items, keep its row. Call in a transaction."""
     at = timezone.now()
-    if not Correction.objects.filter(pk=correction.pk, fate=Decision.PENDING).update(
-        fate=decision, decided_at=at, decided_by=by, file=""
+    if not Correction.objects.filter(pk=correction.pk, decision=Decision.PENDING).update(
+        decision=decision, decided_at=at, decided_by=by, file=""
     ):
         return
     cancelled: dict[str, Any] = {"state": State.CANCELLED, "reason": Reason.WITHDRAWN, "lease_until": None}
@@ -169,7 +169,7 @@ def _end(correction: Correction, decision: str, *, by: User | None) -> None:
 
 def sweep() -> int:
     """Expire corrections that were pending too long. Return how many."""
-    old = Correction.objects.filter(fate=Decision.PENDING, expires_at__lte=timezone.now())
+    old = Correction.objects.filter(decision=Decision.PENDING, expires_at__lte=timezone.now())
     pks = list(old.values_list("pk", flat=True))
     for pk in pks:
         with transaction.atomic():

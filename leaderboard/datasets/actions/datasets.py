@@ -8,7 +8,7 @@ from django.db import transaction
 
 from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Dataset, Division, GoldVersion, User
+from leaderboard.models import AuditEntry, Dataset, GoldVersion, PublicPrivatePartition, User
 
 
 @transaction.atomic
@@ -39,7 +39,7 @@ def discard(*, dataset: Dataset, by: User) -> None:
     golds = GoldVersion.objects.filter(split__dataset=dataset)
     files = [gold.file for gold in golds] + [split.inputs for split in dataset.splits.exclude(inputs="")]
     files += [download.file for download in dataset.downloads.all()]
-    files += [division.file for division in Division.objects.filter(gold__in=golds)]
+    files += [partition.file for partition in PublicPrivatePartition.objects.filter(gold__in=golds)]
     golds.delete()
     dataset.downloads.all().delete()
     dataset.splits.all().delete()

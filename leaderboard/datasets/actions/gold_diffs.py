@@ -57,7 +57,7 @@ def _items(attachment: bytes) -> Iterator[ItemRow]:
 def _row(correction: Correction, index: int, item: ItemRow) -> ChangedItem:
     return ChangedItem(
         correction=correction,
-        place=index,
+        index=index,
         item=msgspec.json.encode(item.id).decode(),
         line=item.line,
         kinds=f"|{'|'.join(item.kinds)}|",

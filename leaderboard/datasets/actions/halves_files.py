@@ -13,7 +13,7 @@ from django.core.files.base import ContentFile
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError
 from leaderboard.evaluation import sandbox_client
-from leaderboard.models import Division, GoldVersion, Split, User
+from leaderboard.models import GoldVersion, PublicPrivatePartition, Split, User
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +30,13 @@ class Partition:
 
 
 def compute(
-    *, split: Split, gold: IO[bytes], name: str, share: Decimal, seed: int, previous: Division | None = None
+    *,
+    split: Split,
+    gold: IO[bytes],
+    name: str,
+    share: Decimal,
+    seed: int,
+    previous: PublicPrivatePartition | None = None,
 ) -> Partition:
     """Split the groups of a gold file at random into public and private.
 
@@ -51,9 +57,9 @@ def compute(
     return Partition(share, seed, counts["public"], counts["private"], answer.attachment)
 
 
-def store(*, gold: GoldVersion, partition: Partition, by: User) -> Division:
+def store(*, gold: GoldVersion, partition: Partition, by: User) -> PublicPrivatePartition:
     """Store a public/private split with its gold. Call in a transaction; deletes the file if saving the row fails."""
-    division = Division(
+    division = PublicPrivatePartition(
         gold=gold,
         share=partition.share,
         seed=partition.seed,

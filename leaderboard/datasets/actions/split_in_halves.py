@@ -10,12 +10,12 @@ from django.db import transaction
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import opened
 from leaderboard.datasets.actions import datasets, halves_files
-from leaderboard.models import AuditEntry, Division, Split, User
+from leaderboard.models import AuditEntry, PublicPrivatePartition, Split, User
 
 HALF = Decimal("0.5")
 
 
-def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = None) -> Division:
+def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = None) -> PublicPrivatePartition:
     """Partition the groups of the split's current gold; later corrections keep the partition.
 
     share: public fraction of the groups, between 0 and 1, exclusive. seed: from 0; None: random. It is stored with
@@ -29,14 +29,14 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
         raise Refused(
             Code.NOT_READY, f"The split {split.name} has no gold yet; upload it first.", heading="There is no gold yet"
         )
-    _check_undivided(split, Division.objects.filter(gold=gold).exists())
+    _check_undivided(split, PublicPrivatePartition.objects.filter(gold=gold).exists())
     if not 0 < share < 1:
         raise Refused(Code.INVALID_NAME, f"The share is {share}; expected a number over 0 and under 1.")
     used_seed = secrets.randbits(48) if seed is None else seed
     if not 0 <= used_seed < 1 << 63:
         raise Refused(Code.INVALID_NAME, f"The seed is {used_seed}; expected a whole number from 0 to {(1 << 63) - 1}.")
     with opened(gold.file) as file:
-        partition = halves_files.compute(split=split, gold=file, name=str(gold.file.name), share=share, seed=used_seed)
+        computed = halves_files.compute(split=split, gold=file, name=str(gold.file.name), share=share, seed=used_seed)
     with transaction.atomic():
         Split.objects.select_for_update().get(pk=split.pk)
         if split.current_gold != gold:
@@ -45,12 +45,12 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
                 "The gold was corrected while its groups were divided; divide them again.",
                 heading="The groups were not divided",
             )
-        _check_undivided(split, Division.objects.filter(gold=gold).exists())
-        division = halves_files.store(gold=gold, partition=partition, by=by)
+        _check_undivided(split, PublicPrivatePartition.objects.filter(gold=gold).exists())
+        partition = halves_files.store(gold=gold, partition=computed, by=by)
         AuditEntry.record(
             "gold.divided", gold, by=by, share=str(share), n_public=partition.n_public, n_private=partition.n_private
         )
-    return division
+    return partition
 
 
 def _check_undivided(split: Split, divided: bool) -> None:

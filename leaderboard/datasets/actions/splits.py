@@ -20,7 +20,7 @@ from leaderboard.datasets.actions import halves_files
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.datasets.actions.gold_validation import Prepared, prepare
 from leaderboard.evaluation import sandbox_client
-from leaderboard.models import AuditEntry, Dataset, Division, GoldVersion, Split, Submission, User
+from leaderboard.models import AuditEntry, Dataset, GoldVersion, PublicPrivatePartition, Split, Submission, User
 from leaderboard.scoring.actions import rescoring
 
 log = structlog.get_logger(__name__)
@@ -100,7 +100,7 @@ def add_gold(
         created_by=by,
         **{field: getattr(prepared.facts, field) for field in prepared.facts.__struct_fields__},
     )
-    before = Division.objects.filter(gold=split.current_gold).first() if split.current_gold else None
+    before = PublicPrivatePartition.objects.filter(gold=split.current_gold).first() if split.current_gold else None
     partition = _divide_corrected(split, file, name, before) if before else None
     file.seek(0)
     gold.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
@@ -149,7 +149,9 @@ def check_is_another(split: Split, digest: str) -> None:
         raise Refused(Code.GOLD_UNCHANGED, f"This file is gold version {version.number} of {split.name} already.")
 
 
-def _divide_corrected(split: Split, file: File[bytes], name: str, before: Division) -> halves_files.Partition:
+def _divide_corrected(
+    split: Split, file: File[bytes], name: str, before: PublicPrivatePartition
+) -> halves_files.Partition:
     """Return the public/private split of corrected gold; groups that remain keep their subset."""
     assert file.file is not None, "it was read a moment ago"
     return halves_files.compute(
@@ -162,14 +164,14 @@ def _store_gold(
     gold: GoldVersion,
     prepared: Prepared,
     partition: halves_files.Partition | None,
-    before: Division | None,
+    before: PublicPrivatePartition | None,
     by: User,
     within: Callable[[GoldVersion], None] | None,
 ) -> None:
     """Save all rows in one transaction; delete the files of inputs and division if it fails."""
     digest = hashlib.sha256(prepared.inputs).hexdigest()
     stored = ""
-    division: Division | None = None
+    division: PublicPrivatePartition | None = None
     try:
         with transaction.atomic():
             split = Split.objects.select_for_update().get(pk=gold.split_id)
@@ -181,7 +183,7 @@ def _store_gold(
                 split.save(update_fields=["inputs", "inputs_bytes", "inputs_sha256"])
                 if replaced:
                     transaction.on_commit(lambda: storage.delete(replaced))
-            if Division.objects.filter(gold=split.current_gold).first() != before:
+            if PublicPrivatePartition.objects.filter(gold=split.current_gold).first() != before:
                 raise Refused(
                     Code.NOT_READY,
                     "The groups were divided while the gold was checked; upload it again.",

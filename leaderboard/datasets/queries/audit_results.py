@@ -17,17 +17,17 @@ TO_ANSWER = ("error", "warning")
 class Finding:
     """One finding of a report. place: index from 0. told: its entry in the report, which may quote gold."""
 
-    place: int
-    told: dict[str, Any]
+    index: int
+    entry: dict[str, Any]
     answer: AuditAnswer | None
 
     @property
     def severity(self) -> str:
-        return str(self.told["severity"])
+        return str(self.entry["severity"])
 
     @property
     def code(self) -> str:
-        return str(self.told["code"])
+        return str(self.entry["code"])
 
 
 @dataclass(frozen=True)

@@ -111,9 +111,9 @@ def _done_or_404(user: User, slug: str, split: str, pk: int) -> tuple[Benchmark,
 def _save_answers(request: PersonRequest, audit: SplitAudit) -> int:
     """Save the answers that were sent. Return how many findings have an answer then."""
     for finding in audit_results.findings(audit):
-        text = request.POST.get(f"answer-{finding.place}")
+        text = request.POST.get(f"answer-{finding.index}")
         if text is not None:
-            lifecycle.answer(audit=audit, finding=finding.place, text=text, by=request.user)
+            lifecycle.answer(audit=audit, finding=finding.index, text=text, by=request.user)
     return audit.answers.count()
 
 
@@ -142,7 +142,7 @@ def _page(
         "widths": charts.widths(results["sizes"]),
         "sizes": [(charts.slice_name(row["slice"]), row) for row in results["sizes"]],
         "overlaps": charts.overlaps(results["overlaps"]),
-        "examples": [finding for finding in findings if finding.told["numbers"].get("texts")],
+        "examples": [finding for finding in findings if finding.entry["numbers"].get("texts")],
         "cues": _cues(results["cues"]),
         "refusal": refusal,
         "steps": steps.steps_of_split(benchmark, split),
@@ -153,7 +153,7 @@ def _page(
 def _initial_text(request: PersonRequest, finding: Finding, earlier: dict[str, str]) -> str:
     """Return the field's initial text: what was sent and refused, the stored answer, or that of an earlier audit."""
     stored = finding.answer.text if finding.answer else earlier.get(finding.code, "")
-    return request.POST.get(f"answer-{finding.place}", stored)
+    return request.POST.get(f"answer-{finding.index}", stored)
 
 
 def _earlier_answers(audit: SplitAudit) -> dict[str, str]:

@@ -82,7 +82,10 @@ def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Show the changed items, paginated; `?kind=` filters by kind of change. Each view is recorded."""
     benchmark, correction_row = _correction(request.user, slug, split, pk)
-    if correction_row.state != State.DONE or correction_row.fate in (Correction.Fate.DROPPED, Correction.Fate.EXPIRED):
+    if correction_row.state != State.DONE or correction_row.decision in (
+        Correction.Decision.DROPPED,
+        Correction.Decision.EXPIRED,
+    ):
         raise Http404("there are no items")
     kind = request.GET.get("kind", "")
     rows = correction_row.items.all()

@@ -54,8 +54,8 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         "inputs": first_inputs(split_row),
         "rescorings": [(phase, progress_of(phase)) for phase in benchmark.phases.filter(split=split_row)],
         "is_correction": is_correction,
-        "made_by": _generation_of(split_row) if is_correction else None,
-        "pending": split_row.corrections.filter(fate=Correction.Fate.PENDING).first(),
+        "generation": _generation_of(split_row) if is_correction else None,
+        "pending": split_row.corrections.filter(decision=Correction.Decision.PENDING).first(),
         "form": form,
         "refusal": refusal,
     }

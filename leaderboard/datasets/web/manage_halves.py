@@ -14,7 +14,7 @@ from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.datasets.actions import split_in_halves
 from leaderboard.datasets.web.forms.halves import PublicPrivateForm
-from leaderboard.models import Division
+from leaderboard.models import PublicPrivatePartition
 
 
 @login_required
@@ -26,13 +26,13 @@ def divide(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     refusal = None
     if form.is_valid():
         try:
-            division = split_in_halves.divide(
+            partition = split_in_halves.divide(
                 split=split_row, share=form.cleaned_data["share"], seed=form.cleaned_data["seed"], by=request.user
             )
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, f"{division.n_public:,} groups are public, {division.n_private:,} private.")
+            messages.success(request, f"{partition.n_public:,} groups are public, {partition.n_private:,} private.")
             return redirect("manage_halves", slug, split)
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
     gold = split_row.current_gold
@@ -40,7 +40,9 @@ def divide(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         "benchmark": benchmark,
         "split": split_row,
         "gold": gold,
-        "division": Division.objects.filter(gold=gold).select_related("created_by").first() if gold else None,
+        "partition": PublicPrivatePartition.objects.filter(gold=gold).select_related("created_by").first()
+        if gold
+        else None,
         "form": form,
         "refusal": refusal,
     }

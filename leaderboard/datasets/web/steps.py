@@ -20,7 +20,7 @@ class Step:
     name: str
     url: str
     behind: bool
-    here: bool
+    is_current: bool
 
 
 def steps(

@@ -40,7 +40,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{board}: {'the same' if not different else ', '.join(different)}")
         invalid = [(benchmark, row) for benchmark in Benchmark.objects.order_by("pk") for row in left_out(benchmark)]
         for benchmark, row in invalid:
-            self.stdout.write(f"reported row {row.row.pk} of {benchmark.slug}, {row.row}: {row.fault}")
+            self.stdout.write(f"reported row {row.row.pk} of {benchmark.slug}, {row.row}: {row.reason}")
         if any(differing.values()):
             raise CommandError("a board is not what its runs make of it")
         if invalid:

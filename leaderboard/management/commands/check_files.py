@@ -23,9 +23,9 @@ class Command(BaseCommand):
         faults = 0
         for result in stored_files.verify_file():
             n += 1
-            if result.fault:
+            if result.problem:
                 faults += 1
-                self.stdout.write(f"{result.owner}: {result.fault}")
+                self.stdout.write(f"{result.owner}: {result.problem}")
         orphaned = orphaned_files.find()
         for stray in orphaned.files:
             self.stdout.write(f"{stray}: no record names it")

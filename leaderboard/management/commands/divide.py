@@ -38,11 +38,11 @@ class Command(BaseCommand):
         if person is None:
             raise CommandError(f"there is no account {by}" if by else "there is no curator; name somebody with --by")
         try:
-            division = split_in_halves.divide(split=split_row, share=Decimal(share), seed=seed, by=person)
+            partition = split_in_halves.divide(split=split_row, share=Decimal(share), seed=seed, by=person)
         except InvalidOperation as error:
             raise CommandError(f"--share is {share!r}, expected a number over 0 and under 1") from error
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         self.stdout.write(
-            f"{split_row}: {division.n_public:,} groups in the public half, {division.n_private:,} in the private one"
+            f"{split_row}: {partition.n_public:,} groups in the public half, {partition.n_private:,} in the private one"
         )

@@ -49,7 +49,7 @@ class Command(BaseCommand):
                 plan = manifest.read(folder / "benchmark.json")
                 host.host(manifest=plan, folder=folder, by=people["curator"], say=self.say)
                 submitted += [self.submit(plan, part, folder, people) for part in plan.systems if part.predictions]
-                images += [self.wanted(plan, part, folder, people) for part in plan.systems if part.image]
+                images += [self.image_to_build(plan, part, folder, people) for part in plan.systems if part.image]
             except (manifest.ManifestError, Refused) as error:
                 problems = [problem["text"] for problem in getattr(error, "problems", [])]
                 raise CommandError("\n".join([f"{folder.name}: {error}", *problems])) from error
@@ -71,7 +71,7 @@ class Command(BaseCommand):
             fields = {"phase": phase, "system": system, "by": by, "track": self.track(phase, part)}
             return submission or submissions.submit(file=file, **fields)  # type: ignore[arg-type]
 
-    def wanted(
+    def image_to_build(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
     ) -> submit_built_images.ImageToBuild:
         """Describe the system as an image to build."""

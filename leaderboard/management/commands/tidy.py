@@ -39,13 +39,13 @@ class Command(BaseCommand):
                     self.stdout.write(f"  {item.name}: {item.bytes} bytes")
                 if apply:
                     item.remove()
-        self._tell(orphaned.told, verbosity)
+        self._print_doubtful(orphaned.reported, verbosity)
         status = "removed" if apply else "may be removed: --apply does it, --verbosity 2 names each"
         self.stdout.write(f"{total / 1e6:.1f} MB in {settings.DATA} {status}")
         if orphaned.doubt:
             raise CommandError(orphaned.doubt)
 
-    def _tell(self, strays: list[orphaned_files.OrphanedFile], verbosity: int) -> None:
+    def _print_doubtful(self, strays: list[orphaned_files.OrphanedFile], verbosity: int) -> None:
         size = sum(stray.bytes for stray in strays)
         self.stdout.write(f"stored files that no record names, and that stay: {len(strays)}, {size / 1e6:.1f} MB")
         for stray in strays if verbosity > 1 else ():

@@ -15,15 +15,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
-from leaderboard.models import Likeness, NearCopy, Prediction, Reason, State, System
+from leaderboard.models import NearDuplicate, Prediction, Reason, SimilarityCheck, State, System
 from leaderboard.near_copies.actions import similarity
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import AT_ONCE, NoAnswerError, Work
 
-WAITING = Likeness.objects.select_related("prediction__submission__system", "phase__split__dataset", "phase__benchmark")
+WAITING = SimilarityCheck.objects.select_related(
+    "prediction__submission__system", "phase__split__dataset", "phase__benchmark"
+)
 
 
-def _check(lease: Lease[Likeness]) -> None:
+def _check(lease: Lease[SimilarityCheck]) -> None:
     row = lease.row
     gold = board_state.gold_of(row.phase)
     if gold is None:
@@ -34,7 +36,7 @@ def _check(lease: Lease[Likeness]) -> None:
     near_copies = similarity.near_duplicates_of(row, gold, candidates) if candidates else []
     with transaction.atomic():
         lease.finish(state=State.DONE)
-        NearCopy.objects.bulk_create(near_copies, ignore_conflicts=True)
+        NearDuplicate.objects.bulk_create(near_copies, ignore_conflicts=True)
 
 
 def _queue() -> None:
@@ -42,17 +44,17 @@ def _queue() -> None:
     now = timezone.now()
     long_ago = now - timedelta(days=1)
     scored = Prediction.objects.filter(
-        likeness=None, runs__state=State.DONE, submission__system__kind=System.Kind.PARTICIPANT
+        similarity_check=None, runs__state=State.DONE, submission__system__kind=System.Kind.PARTICIPANT
     )
     # In order of receipt: a copy is checked after its possible original.
     in_order = scored.order_by("submission__received_at", "pk").distinct()
     unchecked = list(in_order.values_list("pk", "submission__phase")[:AT_ONCE])
     rows = [
-        Likeness(prediction_id=prediction, phase_id=phase, queued_at=now, enqueued_at=long_ago)
+        SimilarityCheck(prediction_id=prediction, phase_id=phase, queued_at=now, enqueued_at=long_ago)
         for prediction, phase in unchecked
     ]
     # Two concurrent sweeps may find the same prediction: it gets one row.
-    Likeness.objects.bulk_create(rows, ignore_conflicts=True)
+    SimilarityCheck.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 WORK = Work(name="look_for_copies", rows=WAITING, do=_check, makes_way=True, before_sweep=_queue)

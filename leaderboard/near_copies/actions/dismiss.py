@@ -9,11 +9,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, NearCopy, Phase, User
+from leaderboard.models import AuditEntry, NearDuplicate, Phase, User
 
 
 @transaction.atomic
-def dismiss(*, near_copy: NearCopy, reason: str, by: User) -> int:
+def dismiss(*, near_copy: NearDuplicate, reason: str, by: User) -> int:
     """Dismiss all open near-duplicates of two systems, with a reason. Return how many. For organisers.
 
     Near-duplicates that are found later are shown again.
@@ -33,4 +33,4 @@ def dismiss(*, near_copy: NearCopy, reason: str, by: User) -> int:
 def open_between(phase: Phase, a: int, b: int) -> Any:
     """Return a queryset of near-duplicates of two systems, in either order, that are not dismissed."""
     either = Q(a__submission__system=a, b__submission__system=b) | Q(a__submission__system=b, b__submission__system=a)
-    return NearCopy.objects.filter(either, phase=phase, dismissed_at=None)
+    return NearDuplicate.objects.filter(either, phase=phase, dismissed_at=None)

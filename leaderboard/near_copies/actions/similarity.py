@@ -15,7 +15,7 @@ from evaluator.similarity import predictions
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
-from leaderboard.models import GoldVersion, Likeness, NearCopy, Prediction, Reason, System
+from leaderboard.models import GoldVersion, NearDuplicate, Prediction, Reason, SimilarityCheck, System
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError
 
@@ -24,7 +24,7 @@ MOST = 15
 """Maximum number of teams whose predictions are compared with one file: as many as one job accepts."""
 
 
-def sign(lease: Lease[Likeness], gold: GoldVersion) -> bool:
+def sign(lease: Lease[SimilarityCheck], gold: GoldVersion) -> bool:
     """Compute and store the signature. Return True if the task orders units."""
     row = lease.row
     with _open(row.prediction) as file:
@@ -43,13 +43,13 @@ def sign(lease: Lease[Likeness], gold: GoldVersion) -> bool:
     return report.ordered
 
 
-def most_similar(row: Likeness, *, ordered: bool) -> list[Prediction]:
+def most_similar(row: SimilarityCheck, *, ordered: bool) -> list[Prediction]:
     """Return the candidates for near-duplicates: the most similar prediction of each other team.
 
     At most MOST, of the most similar teams, in order of queueing.
     """
     others = (
-        Likeness.objects.filter(phase=row.phase, prediction__submission__system__kind=System.Kind.PARTICIPANT)
+        SimilarityCheck.objects.filter(phase=row.phase, prediction__submission__system__kind=System.Kind.PARTICIPANT)
         .exclude(prediction__submission__system__team=row.prediction.submission.system.team_id)
         .exclude(signature=b"")
         .order_by("pk")
@@ -70,7 +70,7 @@ def _numbers(signature: bytes) -> Any:
     return np.frombuffer(bytes(signature), dtype=np.uint64)
 
 
-def near_duplicates_of(row: Likeness, gold: GoldVersion, alike: list[Prediction]) -> list[NearCopy]:
+def near_duplicates_of(row: SimilarityCheck, gold: GoldVersion, alike: list[Prediction]) -> list[NearDuplicate]:
     with ExitStack() as stack:
         files = [(one.name, stack.enter_context(_open(one))) for one in (row.prediction, *alike)]
         answer = sandbox_client.near_copies(
@@ -90,7 +90,7 @@ def near_duplicates_of(row: Likeness, gold: GoldVersion, alike: list[Prediction]
     ]
 
 
-def _near_copy(row: Likeness, other: Prediction, similarity: SimilarityRow, at: datetime) -> NearCopy:
+def _near_copy(row: SimilarityCheck, other: Prediction, similarity: SimilarityRow, at: datetime) -> NearDuplicate:
     for share in (similarity.equal, similarity.shared_errors):
         if share is None or not 0 <= share <= 1:
             raise ReportError("a share is none, or is outside 0 to 1")
@@ -98,7 +98,7 @@ def _near_copy(row: Likeness, other: Prediction, similarity: SimilarityRow, at: 
         (row.prediction, other), key=lambda prediction: (prediction.submission.received_at, prediction.pk)
     )
     shares = {name: getattr(similarity, name) for name in ("equal", "shared_errors", "n_units", "n_errors")}
-    return NearCopy(phase=row.phase, a=first, b=second, found_at=at, **shares)
+    return NearDuplicate(phase=row.phase, a=first, b=second, detected_at=at, **shares)
 
 
 def _read_report(answer: sandbox_client.Answer, kind: type[T]) -> T:

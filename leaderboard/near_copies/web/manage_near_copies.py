@@ -18,7 +18,7 @@ from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
-from leaderboard.models import Benchmark, Likeness, NearCopy, Phase, State, System
+from leaderboard.models import Benchmark, NearDuplicate, Phase, SimilarityCheck, State, System
 from leaderboard.near_copies.actions import dismiss as near_copy_flags
 from leaderboard.near_copies.web.forms import DismissForm
 
@@ -32,7 +32,7 @@ class Pair:
 
     phase: Phase
     systems: tuple[System, System]
-    rows: list[NearCopy]
+    rows: list[NearDuplicate]
 
 
 @login_required
@@ -42,7 +42,7 @@ def near_copies(request: PersonRequest, slug: str) -> HttpResponse:
     """List open near-duplicates by pair of systems, and dismissed ones."""
     benchmark = managed_or_404(request.user, slug)
     rows = _of(benchmark)
-    waiting = Likeness.objects.filter(phase__benchmark=benchmark)
+    waiting = SimilarityCheck.objects.filter(phase__benchmark=benchmark)
     context = {
         "benchmark": benchmark,
         "pairs": pairs(rows.filter(dismissed_at=None)[:SHOWN]),
@@ -77,7 +77,7 @@ def dismiss(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     return render(request, "near_copies/manage_near_copy_dismiss.html", context, status=status)
 
 
-def pairs(rows: Iterable[NearCopy]) -> list[Pair]:
+def pairs(rows: Iterable[NearDuplicate]) -> list[Pair]:
     """Group rows by phase and pair of systems, in order of first occurrence."""
     pair_by_key: dict[tuple[int, frozenset[int]], Pair] = {}
     for row in rows:
@@ -87,5 +87,5 @@ def pairs(rows: Iterable[NearCopy]) -> list[Pair]:
     return list(pair_by_key.values())
 
 
-def _of(benchmark: Benchmark) -> QuerySet[NearCopy]:
-    return NearCopy.objects.filter(phase__benchmark=benchmark).select_related(*ABOUT)
+def _of(benchmark: Benchmark) -> QuerySet[NearDuplicate]:
+    return NearDuplicate.objects.filter(phase__benchmark=benchmark).select_related(*ABOUT)

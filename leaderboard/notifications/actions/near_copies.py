@@ -14,7 +14,7 @@ from django.db.models import Min, Q, QuerySet
 from django.urls import reverse
 
 from leaderboard.core.plain_text import one_line
-from leaderboard.models import NearCopy, Notice, Phase, User, Webhook
+from leaderboard.models import NearDuplicate, Notice, Phase, User, Webhook
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event
 
@@ -36,13 +36,13 @@ def write(since: datetime, at: datetime) -> int:
     wants = Q(phase__benchmark__organisers__mailed_since__isnull=False) | Q(
         phase__benchmark__organisers__webhooks__isnull=False
     )
-    recent = _first_of_pairs(NearCopy.objects.filter(wants, found_at__gt=since, dismissed_at=None))
+    recent = _first_of_pairs(NearDuplicate.objects.filter(wants, detected_at__gt=since, dismissed_at=None))
     if not recent:
         return 0
     phases = Phase.objects.select_related("benchmark").prefetch_related("benchmark__organisers__webhooks")
     phases_by_key = phases.in_bulk({pair.phase for pair in recent})
-    first_found = _first_of_pairs(NearCopy.objects.filter(phase__in=phases_by_key))
-    pairs = {_subject(pair): pair for pair, found_at in recent.items() if first_found[pair] == found_at}
+    first_found = _first_of_pairs(NearDuplicate.objects.filter(phase__in=phases_by_key))
+    pairs = {_subject(pair): pair for pair, detected_at in recent.items() if first_found[pair] == detected_at}
     events = (
         Event(subject, phases_by_key[pair.phase].benchmark.organisers.all(), recent[pair])
         for subject, pair in pairs.items()
@@ -69,10 +69,10 @@ def words(notice: Notice) -> tuple[str, str]:
     return f"Near-copies in {fields['benchmark']}, {fields['phase']}", text
 
 
-def _first_of_pairs(rows: QuerySet[NearCopy]) -> dict[Pair, datetime]:
+def _first_of_pairs(rows: QuerySet[NearDuplicate]) -> dict[Pair, datetime]:
     """Return the time at which each pair of systems in a phase was first found, in either order."""
     systems = ("a__submission__system", "b__submission__system")
-    grouped = rows.order_by().values_list("phase", *systems).annotate(first=Min("found_at"))
+    grouped = rows.order_by().values_list("phase", *systems).annotate(first=Min("detected_at"))
     first_by_pair: dict[Pair, datetime] = {}
     for phase, a, b, first in grouped:
         pair = Pair(phase, min(a, b), max(a, b))

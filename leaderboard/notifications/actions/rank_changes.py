@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from leaderboard.core.plain_text import one_line
-from leaderboard.models import Benchmark, Leaderboard, Move, Notice, Team, User, Webhook
+from leaderboard.models import Benchmark, Leaderboard, Notice, RankChange, Team, User, Webhook
 from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event
 
@@ -28,7 +28,7 @@ def write(since: datetime, at: datetime) -> int:
     notices = []
     for board in _switched(since):
         assert board.shown_from is not None, "it was switched to"
-        ranked_teams = Team.objects.filter(_wants(), systems__in=board.moves.values("system")).distinct()
+        ranked_teams = Team.objects.filter(_wants(), systems__in=board.rank_changes.values("system")).distinct()
         teams = {_subject(board, team): team for team in ranked_teams.prefetch_related("members__webhooks")}
         events = (Event(subject, team.members.all(), board.shown_from) for subject, team in teams.items())
         bodies: dict[uuid.UUID, dict[str, Any]] = {}
@@ -55,7 +55,7 @@ def words(notice: Notice) -> tuple[str, str]:
 
 def _switched(since: datetime) -> QuerySet[Leaderboard]:
     moved = Leaderboard.objects.filter(
-        shown_from__gt=since, moves__isnull=False, phase__benchmark__state=Benchmark.State.PUBLIC
+        shown_from__gt=since, rank_changes__isnull=False, phase__benchmark__state=Benchmark.State.PUBLIC
     )
     return moved.select_related("phase__benchmark", "gold_version").distinct().order_by("shown_from")
 
@@ -69,7 +69,7 @@ def _subject(board: Leaderboard, team: Team) -> uuid.UUID:
 
 
 def _body(board: Leaderboard, team: Team, at: datetime) -> dict[str, Any]:
-    moves = list(Move.objects.filter(leaderboard=board, system__team=team).select_related("system", "replaced"))
+    moves = list(RankChange.objects.filter(leaderboard=board, system__team=team).select_related("system", "replaced"))
     replaced, phase = moves[0].replaced, board.phase
     args, gold = [phase.benchmark.slug, phase.slug], board.gold_version
     is_corrected = replaced.gold_version_id != gold.pk
@@ -91,7 +91,7 @@ def _body(board: Leaderboard, team: Team, at: datetime) -> dict[str, Any]:
     }
 
 
-def _system(move: Move) -> dict[str, Any]:
+def _system(move: RankChange) -> dict[str, Any]:
     names = ("measure", "rank_before", "rank", "value_before", "value")
     return {"system": move.system.name, **{name: getattr(move, name) for name in names}}
 

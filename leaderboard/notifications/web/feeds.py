@@ -93,8 +93,8 @@ def _announce(feed: Atom1Feed, announcement: Announcement) -> None:
         description="\n".join(one_line(line) for line in announcement.text.splitlines()),
         unique_id=f"urn:uuid:{announcement.pk}",
         author_name=one_line(announcement.benchmark.title),
-        pubdate=announcement.made_at,
-        updateddate=announcement.made_at,
+        pubdate=announcement.created_at,
+        updateddate=announcement.created_at,
     )
 
 
@@ -123,7 +123,7 @@ def _boards(phases: Iterable[Phase]) -> list[Board]:
 def _add(feed: Atom1Feed, board: Board, row: Row) -> None:
     """Add an entry for a system's shown submission. It keeps its id when rescored: readers see an update."""
     benchmark: Benchmark = board.phase.benchmark
-    value = row.cell(board.primary).value
+    value = row.score(board.primary).value
     score = f"{board.primary} {'none' if value is None else format(value, '.3f')}"
     rank = ", disqualified" if row.disqualified else "" if row.rank is None else f", rank {row.rank}"
     location = f"{one_line(benchmark.title)}, {one_line(board.phase.title)}"

@@ -14,19 +14,19 @@ from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import plot_checks, sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.evaluation.scorer_of_phase import of_board
-from leaderboard.models import Drawing, Leaderboard, Phase, Release
+from leaderboard.models import Leaderboard, Phase, Release, ReleasePlot
 
 
 class NoPlotDataError(Exception):
     """The sandbox could not compute plot data from stored outcomes; the message says why, without gold."""
 
 
-def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) -> Drawing | None:
+def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) -> ReleasePlot | None:
     """Store a release's plot data if its phase's policy allows. Call in the transaction that publishes the release.
     Returns None if nothing may be shown, or there is nothing to show."""
     if release is None or data is None or data.is_empty or not _may_reveal(release):
         return None
-    return Drawing.objects.create(release=release, content=content_of(data), made_at=timezone.now())
+    return ReleasePlot.objects.create(release=release, content=content_of(data), created_at=timezone.now())
 
 
 def _may_reveal(release: Release) -> bool:
@@ -46,7 +46,7 @@ def plot_data(release: Release) -> plot_checks.PlotData:
         answer = sandbox_client.plot(table=table)
     if not answer.ok:
         raise NoPlotDataError(answer.reason or "the outcomes are of another task version")
-    drawing = answer.read(PlotReport).drawing
+    drawing = answer.read(PlotReport).plot_data
     if wrong := plot_checks.problem(drawing):
         raise ReportError(wrong)
     return drawing
@@ -63,10 +63,10 @@ def without_plot_data(board: Leaderboard) -> models.QuerySet[Release]:
         run__gold_version=board.gold_version_id,
         run__task_version=board.task_version,
     )
-    return releases.filter(drawing=None).exclude(run__outcomes="").select_related("run", "phase").order_by("sequence")
+    return releases.filter(plot=None).exclude(run__outcomes="").select_related("run", "phase").order_by("sequence")
 
 
-def add_plot_data(release: Release) -> Drawing | None:
+def add_plot_data(release: Release) -> ReleasePlot | None:
     """Compute and store the plot data of a release; idempotent. Raises the errors of `drawn`."""
     drawing = plot_data(release)
     try:

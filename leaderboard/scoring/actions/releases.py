@@ -33,9 +33,9 @@ def by_slice(release: Release) -> list[ReleaseSlice]:
         slice_ = slice_of(score["slice"])
         key = key_of(slice_)
         row = rows_by_key.setdefault(
-            key, ReleaseSlice(release=release, slice_key=key, dimensions=dimensions_of(slice_), cells={})
+            key, ReleaseSlice(release=release, slice_key=key, dimensions=dimensions_of(slice_), scores={})
         )
-        row.cells[score["measure"]] = [score[name] for name in ("value", "low", "high", "n")]
+        row.scores[score["measure"]] = [score[name] for name in ("value", "low", "high", "n")]
     return list(rows_by_key.values())
 
 
@@ -76,7 +76,7 @@ def advance(board: Leaderboard) -> int:
     released, changed = 0, False
     for run in runs.order_by("prediction__arrival", "queued_at", "pk"):
         earliest = first_open.get(_scope(phase, run.prediction.submission.system.team_id))
-        if earliest is not None and earliest < (run.prediction.arrival or 0):
+        if earliest is not None and earliest < (run.prediction.sequence or 0):
             continue
         primary = board_state.primary_of(board)
         changed |= _release(
@@ -162,7 +162,7 @@ def stored_scores(run: Run, board: Leaderboard) -> Scores:
     """
     scores = list(run.scores.order_by("pk").values(*OF_A_SCORE))
     for score in scores:
-        if score["n_groups"] is None and not score["slice"] and not board.phase.half:
+        if score["n_groups"] is None and not score["slice"] and not board.phase.subset:
             score["n_groups"] = board.gold_version.n_groups
     return scores
 
@@ -181,7 +181,7 @@ def _scope(phase: Phase, team: int) -> int | None:
 
 
 def _first_open(board: Leaderboard) -> dict[int | None, int]:
-    """Return the first unscored arrival by scope.
+    """Return the first unscored sequence number by scope.
 
     A board in preparation also waits for failed runs, until its organisers have them rescored; on the shown board a
     failure is final, and refunded.
@@ -192,7 +192,7 @@ def _first_open(board: Leaderboard) -> dict[int | None, int]:
         live = _on(board).filter(state__in=(State.QUEUED, State.RUNNING))
         pending = Prediction.objects.filter(pk__in=live.values("prediction"))
     first: dict[int | None, int] = {}
-    for team, arrival in pending.values_list("submission__system__team", "arrival"):
+    for team, sequence in pending.values_list("submission__system__team", "sequence"):
         scope = _scope(board.phase, team)
-        first[scope] = min(first.get(scope, arrival or 0), arrival or 0)
+        first[scope] = min(first.get(scope, sequence or 0), sequence or 0)
     return first

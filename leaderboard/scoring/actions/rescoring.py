@@ -40,7 +40,7 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
     live = Run.objects.filter(gold_version=gold, task_version=task_version).exclude(
         state__in=(State.FAILED, State.CANCELLED)
     )
-    waiting = predictions.exclude(pk__in=live.values("prediction")).order_by("arrival", "queued_at")
+    waiting = predictions.exclude(pk__in=live.values("prediction")).order_by("sequence", "queued_at")
     queued = [runs.queue(prediction=prediction, gold=gold) for prediction in waiting]
     releases.release_waiting(phase)
     if queued:

@@ -58,10 +58,10 @@ def on_prediction_ready(*, phase: Phase, prediction: Prediction, gold: GoldVersi
 
     Call with the phase's row locked, in the transaction that stores the file.
     """
-    Phase.objects.filter(pk=phase.pk).update(arrivals=F("arrivals") + 1)
-    phase.refresh_from_db(fields=["arrivals", "unsealed_at"])
-    prediction.arrival = phase.arrivals
-    prediction.save(update_fields=["arrival"])
+    Phase.objects.filter(pk=phase.pk).update(last_sequence=F("last_sequence") + 1)
+    phase.refresh_from_db(fields=["last_sequence", "unsealed_at"])
+    prediction.sequence = phase.last_sequence
+    prediction.save(update_fields=["sequence"])
     if not board_state.to_score(phase).filter(pk=prediction.pk).exists():
         return None
     return queue(prediction=prediction, gold=gold)
@@ -112,7 +112,7 @@ def _score(lease: Lease[Run]) -> None:
             name=run.prediction.name,
             options=provenance.options_of(run),
             seed=provenance.SEED,
-            half=run.prediction.submission.phase.half,
+            subset=run.prediction.submission.phase.subset,
         )
     if answer.reason in (Reason.TIME, Reason.MEMORY):
         reject(lease, reason=answer.reason, problems=[])
@@ -144,7 +144,7 @@ def _publish_if_valid(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
 def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreReport, **produced_by: Any) -> None:
     """Store scores, outcomes, release, standing and state in one transaction; raises LeaseLostError.
 
-    made_by: further fields of the receipt. A custom scorer may return no outcomes.
+    produced_by: further fields of the receipt. A custom scorer may return no outcomes.
     """
     run = lease.row
     scores = [to_builtins(score) for score in result.scores]
@@ -172,7 +172,7 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
                 _row(run, score, n_groups) for score, n_groups in zip(scores, groups, strict=True)
             )
             release = releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
-            plots.store_plot_data(release, result.drawing)
+            plots.store_plot_data(release, result.plot_data)
             # Before the commit, so that a finished run never has leftovers. Earlier attempts cannot win any more.
             _discard_outcomes(run, before=lease.attempt)
     except BaseException:

@@ -82,7 +82,7 @@ def unseal(*, phase: Phase) -> bool:
     phase.save(update_fields=["unsealed_at"])
     gold = board_state.gold_of(phase)
     queued = 0
-    for prediction in board_state.to_score(phase).order_by("arrival"):
+    for prediction in board_state.to_score(phase).order_by("sequence"):
         assert gold is not None, "predictions are taken for phases with gold alone"
         runs.queue(prediction=prediction, gold=gold)
         queued += 1

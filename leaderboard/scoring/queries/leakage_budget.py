@@ -44,13 +44,13 @@ class Spent:
     """
 
     answers: int
-    told: int
+    n_scored: int
     levels: float = 0.0
 
     @property
     def log_transcripts(self) -> float:
         """Log of the number of transcripts: which answers had scores, and which scores."""
-        n_scored = min(self.told, self.answers)
+        n_scored = min(self.n_scored, self.answers)
         which = math.lgamma(self.answers + 1) - math.lgamma(n_scored + 1) - math.lgamma(self.answers - n_scored + 1)
         return which + n_scored * self.levels
 
@@ -61,7 +61,7 @@ class Row:
 
     title: str
     answers: int
-    told: int
+    n_scored: int
     in_full: float
     inflation: float
 
@@ -89,10 +89,10 @@ class Budget:
     def after(self, more: int) -> Spent:
         """Return the answers after `more` further ones; on a ladder one of them reveals a score."""
         if self.phase.disclosure == Phase.Disclosure.LADDER:
-            return Spent(self.spent.answers + more, self.spent.told + 1, self.spent.levels)
+            return Spent(self.spent.answers + more, self.spent.n_scored + 1, self.spent.levels)
         if self.phase.disclosure == Phase.Disclosure.SEALED:
             return self.spent
-        return Spent(self.spent.answers + more, self.spent.told + more, self.spent.levels)
+        return Spent(self.spent.answers + more, self.spent.n_scored + more, self.spent.levels)
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -102,7 +102,7 @@ class Budget:
 
     def _row(self, title: str, spent: Spent) -> Row:
         in_full = full_disclosure_inflation(spent.answers, self.n_groups)
-        return Row(title, spent.answers, spent.told, in_full, self.inflation(spent))
+        return Row(title, spent.answers, spent.n_scored, in_full, self.inflation(spent))
 
     @property
     def added(self) -> float:
@@ -124,9 +124,9 @@ def budget_of(phase: Phase) -> Budget:
     if gold is not None:
         released = released.filter(run__gold_version=gold)
     counts = released.aggregate(
-        answers=Count("submission", distinct=True), told=Count("submission", ~Q(values=[]), distinct=True)
+        answers=Count("submission", distinct=True), n_scored=Count("submission", ~Q(values=[]), distinct=True)
     )
-    return Budget(phase, gold, n_groups, Spent(counts["answers"], counts["told"], _levels(phase, gold)))
+    return Budget(phase, gold, n_groups, Spent(counts["answers"], counts["n_scored"], _levels(phase, gold)))
 
 
 @dataclass(frozen=True)
@@ -135,24 +135,24 @@ class OfTeam:
 
     team: str
     answers: int
-    told: int
+    n_scored: int
 
 
 def by_team(phase: Phase) -> Sequence[OfTeam]:
     """Return the competing teams, sorted by number of answers, descending."""
     released = Release.objects.filter(phase=phase, submission__system__kind=System.Kind.PARTICIPANT)
     rows = released.values("submission__system__team__name").annotate(
-        answers=Count("submission", distinct=True), told=Count("submission", ~Q(values=[]), distinct=True)
+        answers=Count("submission", distinct=True), n_scored=Count("submission", ~Q(values=[]), distinct=True)
     )
-    teams = [OfTeam(row["submission__system__team__name"], row["answers"], row["told"]) for row in rows]
+    teams = [OfTeam(row["submission__system__team__name"], row["answers"], row["n_scored"]) for row in rows]
     return sorted(teams, key=lambda row: (-row.answers, row.team))
 
 
 def others_on(phase: Phase) -> Sequence[Budget]:
     """Return the budgets of the other phases that score any of this phase's groups, and so leak about it too."""
     others = Phase.objects.filter(split=phase.split).exclude(pk=phase.pk).select_related("benchmark", "split")
-    if phase.half:
-        others = others.filter(half__in=("", phase.half))
+    if phase.subset:
+        others = others.filter(subset__in=("", phase.subset))
     return [budget_of(other) for other in others.order_by("benchmark", "position", "pk")]
 
 

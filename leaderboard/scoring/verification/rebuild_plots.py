@@ -5,7 +5,7 @@ from __future__ import annotations
 from leaderboard.core.storage import AlteredError
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.evaluation.scorer_of_phase import of_board
-from leaderboard.models import Drawing, Leaderboard, Phase
+from leaderboard.models import Leaderboard, Phase, ReleasePlot
 from leaderboard.scoring.actions import plots
 from leaderboard.scoring.verification.rebuild_board import as_bytes
 
@@ -13,20 +13,20 @@ from leaderboard.scoring.verification.rebuild_board import as_bytes
 def differences(board: Leaderboard) -> list[str]:
     """Return the plot data of a board's releases that do not follow from their outcomes or should not be public; empty
     if all are right. For an earlier task version only the latter is checked. Raises SandboxError (a server failure)."""
-    drawings = Drawing.objects.filter(
+    drawings = ReleasePlot.objects.filter(
         release__phase=board.phase_id,
         release__run__gold_version=board.gold_version_id,
         release__run__task_version=board.task_version,
     )
     is_current = board.task_version == of_board(board).version
     return [
-        f"drawing of release {drawing.release.sequence}"
+        f"plot of release {drawing.release.sequence}"
         for drawing in drawings.select_related("release__run").order_by("release__sequence")
         if drawing.release.policy != Phase.Disclosure.FULL or (is_current and not _follows(drawing))
     ]
 
 
-def _follows(plot: Drawing) -> bool:
+def _follows(plot: ReleasePlot) -> bool:
     try:
         recomputed = plots.plot_data(plot.release)
     except (plots.NoPlotDataError, ReportError, AlteredError, FileNotFoundError):

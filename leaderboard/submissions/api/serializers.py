@@ -147,7 +147,7 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "revealed": progress.revealed.value,
         "is_final": progress.is_final,
         "reason_text": progress.reason.label if progress.reason else "",
-        "place_in_queue": progress.place,
+        "place_in_queue": progress.queue_position,
         "started_at": run and run.started_at,
         "finished_at": run.finished_at if run and progress.is_over else None,
         "warnings": progress.warnings,
@@ -157,7 +157,7 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "scorings": [_scoring(row, row.run, request) for row in reading.published(progress.submission) if row.run],
         "stage": progress.prediction.stage if progress.prediction else "",
         "log": progress.log,
-        "cost": costs.of(progress.prediction).as_dict() if progress.prediction and progress.is_made else {},
+        "cost": costs.of(progress.prediction).as_dict() if progress.prediction and progress.is_container else {},
     }
 
 

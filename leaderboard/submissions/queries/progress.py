@@ -41,7 +41,7 @@ class Progress:
     release: Release | None
 
     @property
-    def _life(self) -> Prediction | Run | None:
+    def _leased_work(self) -> Prediction | Run | None:
         """Return the row that determines the state: the prediction until it is done, then the run."""
         waits = self.prediction is not None and self.prediction.state != State.DONE
         return self.prediction if waits or self.run is None else self.run
@@ -49,22 +49,22 @@ class Progress:
     @property
     def _is_held(self) -> bool:
         """Return whether it was scored on a ladder and is shown as running until its turn to be released."""
-        is_scored = self.run is not None and self._life is self.run and self.run.state == State.DONE
+        is_scored = self.run is not None and self._leased_work is self.run and self.run.state == State.DONE
         return is_scored and self.release is None and self.submission.phase.disclosure == Phase.Disclosure.LADDER
 
     @property
     def state(self) -> State:
         if self._is_held:
             return State.RUNNING
-        return State(self._life.state) if self._life else State.QUEUED
+        return State(self._leased_work.state) if self._leased_work else State.QUEUED
 
     @property
     def reason(self) -> Reason:
-        return Reason(self._life.reason) if self._life else Reason.NONE
+        return Reason(self._leased_work.reason) if self._leased_work else Reason.NONE
 
     @property
     def is_over(self) -> bool:
-        return self._life is not None and self._life.is_over and not self._is_held
+        return self._leased_work is not None and self._leased_work.is_over and not self._is_held
 
     @property
     def revealed(self) -> Revealed:
@@ -92,9 +92,9 @@ class Progress:
         return charge is not None and charge.refunded_at is not None
 
     @cached_property
-    def place(self) -> int | None:
+    def queue_position(self) -> int | None:
         """Return the number of runs, or containers, ahead in the queue; None if it is not queued. One query."""
-        work = self._life
+        work = self._leased_work
         if work is None or work.state != State.QUEUED:
             return None
         return type(work)._default_manager.filter(state=State.QUEUED, queued_at__lt=work.queued_at).count()
@@ -112,19 +112,19 @@ class Progress:
         return [problem for problems in sources for problem in problems]
 
     @property
-    def is_made(self) -> bool:
+    def is_container(self) -> bool:
         """Return whether a container writes the predictions."""
         return self.submission.kind == Submission.Kind.IMAGE
 
     @property
     def container_waits_or_runs(self) -> bool:
         """Return whether it can still be withdrawn: its container has not written its predictions yet."""
-        return self.is_made and self.prediction is not None and not self.prediction.is_over
+        return self.is_container and self.prediction is not None and not self.prediction.is_over
 
     @property
     def file_is_shown(self) -> bool:
         """Return whether its owner may download the predictions. A container's could contain hidden inputs."""
-        return not self.is_made or self.submission.phase.split.inputs_public
+        return not self.is_container or self.submission.phase.split.inputs_public
 
     @property
     def log(self) -> str:
@@ -140,7 +140,7 @@ class Progress:
         """
         if self.run is None or self._is_held or not self.run.provenance:
             return {}
-        if not self.is_made:
+        if not self.is_container:
             return self.run.provenance
         shown = {
             name: value
@@ -152,7 +152,7 @@ class Progress:
     @property
     def container(self) -> dict[str, Any]:
         """Return image, limits and runtime of the container's execution; empty until it ran."""
-        execution = self.prediction.execution if self.prediction and self.is_made else {}
+        execution = self.prediction.execution if self.prediction and self.is_container else {}
         return {name: execution[name] for name in ("image", "runtime", "limits") if name in execution}
 
     @property

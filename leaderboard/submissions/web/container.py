@@ -55,7 +55,7 @@ class Container:
 def container(progress: Progress, *, is_manager: bool) -> Container | None:
     """Return the details of a submission's container; None for an uploaded file."""
     prediction = progress.prediction
-    if prediction is None or not progress.is_made:
+    if prediction is None or not progress.is_container:
         return None
     ran_under = prediction.execution.get("limits", {})
     defaults = container_limits.of(progress.submission.phase).as_dict()

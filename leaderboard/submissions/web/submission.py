@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.boards.queries import tracks
 from leaderboard.core.web.access import PersonRequest
-from leaderboard.models import Move, Reason, State, Submission
+from leaderboard.models import RankChange, Reason, State, Submission
 from leaderboard.submissions.queries import receipts
 from leaderboard.submissions.queries.progress import Progress, progress_or_404, published
 from leaderboard.submissions.web.container import container
@@ -83,7 +83,7 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
     progress = progress_or_404(request.user, pk)
     row = progress.submission
     # Pages of uploaded files are the same for all who may see them; only container details depend on the user.
-    is_manager = progress.is_made and row.phase.benchmark.is_managed_by(request.user)
+    is_manager = progress.is_container and row.phase.benchmark.is_managed_by(request.user)
     may_withdraw = progress.container_waits_or_runs and _is_of_its_team(request, progress)
     return {
         "container": container(progress, is_manager=is_manager),
@@ -105,9 +105,9 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
     }
 
 
-def _rank_changes(row: Submission) -> QuerySet[Move]:
+def _rank_changes(row: Submission) -> QuerySet[RankChange]:
     """Return the rank changes of its system at replacements of boards since the submission was received."""
-    moves = Move.objects.filter(leaderboard__phase=row.phase_id, leaderboard__shown_from__gt=row.received_at)
+    moves = RankChange.objects.filter(leaderboard__phase=row.phase_id, leaderboard__shown_from__gt=row.received_at)
     return moves.filter(system=row.system_id).select_related("leaderboard__gold_version", "replaced__gold_version")
 
 

@@ -122,7 +122,7 @@ def disqualify(*, phase: Phase, system: System, reason: str, by: User) -> None:
             Code.NOT_TAKEN, "That system has sent nothing to this phase.", heading="The system was not disqualified"
         )
     Disqualification.objects.update_or_create(
-        phase=phase, system=system, defaults={"reason": reason, "made_by": by, "made_at": timezone.now()}
+        phase=phase, system=system, defaults={"reason": reason, "created_by": by, "created_at": timezone.now()}
     )
     AuditEntry.record("system.disqualified", system, by=by, phase=phase.pk, reason=reason)
     _set_standing(phase, system, disqualified=reason, rank=None, rank_low=None, rank_high=None)

@@ -25,7 +25,7 @@ from leaderboard.systems.web.forms import DisqualifyForm
 def disqualify(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
     """Show the form for the public reason; a POST disqualifies the system."""
     row, system = _phase_and_system_or_404(request, slug, phase, pk)
-    current = row.disqualifications.filter(system=system).select_related("made_by").first()
+    current = row.disqualifications.filter(system=system).select_related("created_by").first()
     form = DisqualifyForm(request.POST or None, initial={"reason": current.reason if current else ""})
     refusal = None
     if form.is_valid():

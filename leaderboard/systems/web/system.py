@@ -30,8 +30,8 @@ class OwnRun:
     """One submission of the reader's team. stands: it represents the system; can_stand: it may be chosen to."""
 
     progress: Progress
-    stands: bool
-    can_stand: bool
+    represents: bool
+    can_represent: bool
 
 
 @require_safe
@@ -95,7 +95,7 @@ def runs_shown(
 
 def chart_of(runs: Sequence[tuple[RevealedRun, bool, bool]]) -> ProgressChart | None:
     moments = [
-        Moment(number, "", run.at, run.cell, is_best=best) for number, (run, best, _) in enumerate(runs, start=1)
+        Moment(number, "", run.at, run.score, is_best=best) for number, (run, best, _) in enumerate(runs, start=1)
     ]
     return progress_chart(moments)
 

@@ -139,7 +139,7 @@ def test_the_keepers_image_is_loaded_again(program: str, tmp_path: Path) -> None
         mine.start()
         _give(mine, program)
         systems = Systems(mine.sandbox(), program, tmp_path)
-        assert mine.docker("rmi", systems.sandbox._keeper_image().id).returncode == 0
+        assert mine.docker("rmi", systems.sandbox._volume_holder_image().id).returncode == 0
         with pytest.raises(SandboxError):
             systems.run()
         assert systems.run().content == INPUTS

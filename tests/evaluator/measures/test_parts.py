@@ -61,8 +61,8 @@ def test_a_half_scores_as_a_gold_of_its_groups_alone(task: str, half: str) -> No
     division = split_public_private([row["group"] for row in gold], seed=4)
     own = [row for row in gold if row["group"] in getattr(division, half)]
     alone = scored(task, own, [answer(row) for row in own])
-    files = {"division": io.BytesIO(write_public_private(division))}
-    here = scored(task, gold, [answer(row) for row in gold], half=half, files=files)
+    files = {"partition": io.BytesIO(write_public_private(division))}
+    here = scored(task, gold, [answer(row) for row in gold], subset=half, files=files)
     names = {json.dumps(one["slice"]) for one in alone["result"]["scores"]}
     both = [one for one in here["result"]["scores"] if json.dumps(one["slice"]) in names]
     assert both == alone["result"]["scores"] and names

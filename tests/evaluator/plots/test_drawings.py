@@ -24,7 +24,7 @@ def scored(task: str, gold: list[dict[str, Any]], predictions: list[dict[str, An
     arguments = {"task": task, "gold_name": "gold.jsonl", "predictions_name": "p.jsonl", "resamples": 0}
     report, attachment = JOBS["score"](files, arguments)
     assert report["ok"], report
-    return report["drawing"], attachment
+    return report["plot_data"], attachment
 
 
 def triple(place: int, label: bool, **slices: Any) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def test_curves_of_the_whole_and_of_slices_with_enough_claims() -> None:
     assert drawing["curves"][2]["heights"] == list(on_lattice(curve, 7))
     assert [*drawing] == ["curves"]
     again, _ = JOBS["draw"]({"table": io.BytesIO(attachment)}, {})
-    assert again == {"ok": True, "drawing": drawing}
+    assert again == {"ok": True, "plot_data": drawing}
 
 
 def test_no_more_slices_than_are_read() -> None:

@@ -80,8 +80,8 @@ def test_p_is_the_share_of_all_exchanges(measure):
     every = written_out(measure, tables, swapped)
     exact = np.mean(every >= abs(row.difference) - 1e-12)
     assert exact >= 2 / 2**9
-    deviation = math.sqrt(exact * (1 - exact) / row.draws)
-    assert row.p == pytest.approx(exact, abs=4.5 * deviation + 1 / row.draws)
+    deviation = math.sqrt(exact * (1 - exact) / row.n_permutations)
+    assert row.p == pytest.approx(exact, abs=4.5 * deviation + 1 / row.n_permutations)
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
@@ -113,7 +113,7 @@ def test_exchanging_two_systems_changes_signs_only():
     tables = systems(50, 2)
     for measure in MEASURES:
         there, back = compare_pairs(tables, [(0, 1), (1, 0)], measure, resamples=100, seed=0, n_permutations=2000)
-        assert (there.p, there.draws) == (back.p, back.draws)
+        assert (there.p, there.n_permutations) == (back.p, back.n_permutations)
         assert there.difference == pytest.approx(-back.difference)
         assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
 
@@ -121,8 +121,8 @@ def test_exchanging_two_systems_changes_signs_only():
 def test_a_settled_p_stops_early_and_a_small_one_uses_every_exchange():
     tables = systems(60, 5)
     same, apart = compare_pairs(tables, [(0, 0), (0, 4)], AUROC, resamples=0, seed=0, n_permutations=30_000)
-    assert (same.p, same.draws) == (1.0, ENOUGH)
-    assert apart.draws == 30_000 and apart.p == 1 / 30_001
+    assert (same.p, same.n_permutations) == (1.0, ENOUGH)
+    assert apart.n_permutations == 30_000 and apart.p == 1 / 30_001
 
 
 def test_draws_settle_on_the_exchange_that_is_enough():
@@ -145,7 +145,7 @@ def test_no_value_no_difference_and_no_test():
     tables = systems(10, 2)
     constant = replace(tables[1], statistics={**tables[1].statistics, "y": np.zeros(tables[1].n_rows)})
     (row,) = compare_pairs([tables[0], constant], [(0, 1)], SPEARMAN, resamples=50, seed=0)
-    assert (row.difference, row.low, row.high, row.p, row.draws) == (None, None, None, None, 0)
+    assert (row.difference, row.low, row.high, row.p, row.n_permutations) == (None, None, None, None, 0)
     one_class = [replace(t, statistics={**t.statistics, "positive": np.ones(t.n_rows)}) for t in tables]
     (row,) = compare_pairs(one_class, [(0, 1)], AUROC, resamples=50, seed=0)
     assert (row.difference, row.p) == (None, None)

@@ -33,7 +33,7 @@ def test_installed_tasks_follow_the_built_in_ones(tasks: Tasks, tmp_path: Path) 
     declare(tmp_path, "holdout_t_b", "second = holdout_t_b:TASK", GOOD.format("second"))
     declare(tmp_path, "holdout_t_a", "first = holdout_t_a:TASK", GOOD.format("first"))
     assert [*tasks] == ["fact-checking", "first", "second"] and len(tasks) == 3
-    assert tasks["first"].name == "first" and tasks.faults == []
+    assert tasks["first"].name == "first" and tasks.problems == []
     assert "third" not in tasks
     with pytest.raises(MissingTaskError, match="The task third is not installed"):
         tasks["third"]
@@ -64,7 +64,7 @@ def test_a_package_that_cannot_be_used_is_left_out(
 ) -> None:
     package = f"holdout_bad_{abs(hash(request.node.name)) % 10**9}"
     declare(tmp_path, package, entry.format(package), code)
-    (fault,) = tasks.faults
+    (fault,) = tasks.problems
     assert why.format(package) in str(fault)
     assert f"of {package} 1.0 is left out" in str(fault)
     assert [*tasks] == ["fact-checking"] and tasks["fact-checking"] is fact_checking.TASK
@@ -74,7 +74,7 @@ def test_of_two_packages_with_one_name_neither_is_taken(tasks: Tasks, tmp_path: 
     for package in ("holdout_twin_a", "holdout_twin_b"):
         declare(tmp_path, package, f"twin = {package}:TASK", GOOD.format("twin"))
     assert "twin" not in tasks
-    assert [fault.why for fault in tasks.faults] == [
+    assert [fault.why for fault in tasks.problems] == [
         "the name is taken twice, by holdout_twin_a 1.0 and holdout_twin_b 1.0"
     ] * 2
 

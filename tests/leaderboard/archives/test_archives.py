@@ -101,9 +101,9 @@ def populate() -> World:
         by=world.curator,
     )
     at = timezone.now()
-    Announcement.objects.create(benchmark=world.benchmark, title="Gold mended", made_by=world.curator, made_at=at)
+    Announcement.objects.create(benchmark=world.benchmark, title="Gold mended", created_by=world.curator, created_at=at)
     late = teams.create(name="Late", by=person("late"))
-    more = {"before": at, "closes_at": at + timedelta(days=1), "made_by": world.curator, "made_at": at}
+    more = {"before": at, "closes_at": at + timedelta(days=1), "created_by": world.curator, "created_at": at}
     Extension.objects.create(phase=full, team=late, reason="a fire", **more)
     generator_previews.done(world).parts.update(split=world.split)
     return world

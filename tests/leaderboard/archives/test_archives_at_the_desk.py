@@ -19,7 +19,7 @@ from django.utils import timezone
 from leaderboard.archives.actions import encryption, exports, imports, reading, writing
 from leaderboard.core.refusal import Code
 from leaderboard.evaluation import sandbox_client
-from leaderboard.models import ArchiveArrival, ArchiveExport, AuditEntry, Benchmark, Dataset, State, Submission, User
+from leaderboard.models import ArchiveExport, ArchiveImport, AuditEntry, Benchmark, Dataset, State, Submission, User
 from tests.leaderboard.archives.test_archives import wipe
 from tests.support.api_calls import person
 from tests.support.gold_uploads import close_all, files_of, refusal, uploaded
@@ -59,7 +59,7 @@ def written(world: World, recipients: str = "") -> ArchiveExport:
     return made
 
 
-def received(world: World, content: bytes) -> ArchiveArrival:
+def received(world: World, content: bytes) -> ArchiveImport:
     return imports.receive(file=uploaded(content, "tiny.zip"), by=world.curator)
 
 
@@ -94,13 +94,13 @@ class TestOut:
         made = written(world, keys[1])
         assert made.state == State.DONE
         content = made.file.open().read()
-        assert (made.bytes, len(made.told) > 5) == (len(content), True)
+        assert (made.bytes, len(made.progress) > 5) == (len(content), True)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             head = json.loads(archive.read(writing.HEAD))
             everything = b"".join(archive.read(name) for name in archive.namelist())
         assert (head["slug"], head["rows"]["submission"]) == ("tiny", 1)
         assert b"SUPPORTS" not in everything, "gold is in the closed part alone"
-        assert not any("SUPPORTS" in line or "ada" in line for line in made.told)
+        assert not any("SUPPORTS" in line or "ada" in line for line in made.progress)
 
     def test_without_a_key_the_closed_part_is_left_out(self, world: World) -> None:
         with zipfile.ZipFile(written(world).file.open()) as archive:
@@ -190,8 +190,8 @@ class TestIn:
         curator = person("cora", is_curator=True)
         client = as_(curator)
         answer = client.post("/manage/archives/", {"file": SimpleUploadedFile("tiny.zip", content)})
-        arrival = ArchiveArrival.objects.get()
-        assert answer["Location"] == f"/manage/archives/{arrival.pk}/"
+        archive_import = ArchiveImport.objects.get()
+        assert answer["Location"] == f"/manage/archives/{archive_import.pk}/"
         page = client.get(answer["Location"]).content.decode()
         assert "Tiny claims" in page and "inputs/test.jsonl" in page and "In the way" not in page
         assert "comes as <em>name</em>-2" in page, "told before the key is typed"
@@ -201,7 +201,7 @@ class TestIn:
         taken = client.post(answer["Location"], {"key": keys[0]})
         assert taken["Location"] == "/manage/benchmarks/tiny/"
         assert Submission.objects.count() == 1
-        assert not ArchiveArrival.objects.exists()
+        assert not ArchiveImport.objects.exists()
         assert AuditEntry.objects.get(action="benchmark.imported").actor == curator
 
     def test_who_was_renamed_is_told_on_the_page_and_kept_in_the_trail(
@@ -229,19 +229,19 @@ class TestIn:
         assert "is here, as it was" in page and "comes as" not in page
 
     def test_the_key_is_told_nowhere(self, world: World, keys: tuple[str, str], caplog: Any) -> None:
-        arrival = received(world, written(world, keys[1]).file.open().read())
-        answer = as_(world.curator).post(f"/manage/archives/{arrival.pk}/", {"key": keys[0]})
+        archive_import = received(world, written(world, keys[1]).file.open().read())
+        answer = as_(world.curator).post(f"/manage/archives/{archive_import.pk}/", {"key": keys[0]})
         assert answer.status_code == 409
         assert keys[0] not in answer.content.decode() and keys[0] not in caplog.text
         assert not any(keys[0] in json.dumps(entry.detail) for entry in AuditEntry.objects.all())
 
     def test_what_is_here_already_is_named(self, world: World, keys: tuple[str, str]) -> None:
-        arrival = received(world, written(world, keys[1]).file.open().read())
-        assert imports.find_conflicts(arrival) == [
+        archive_import = received(world, written(world, keys[1]).file.open().read())
+        assert imports.find_conflicts(archive_import) == [
             "the benchmark tiny: there is one of this name here",
             "the dataset tiny: there is one of this name here",
         ]
-        refused = refusal(imports.import_upload, arrival=arrival, key=keys[0], by=world.curator)
+        refused = refusal(imports.import_upload, archive_import=archive_import, key=keys[0], by=world.curator)
         assert (refused.code, "he dataset tiny: there is one" in refused.message) == (Code.NAME_TAKEN, True)
         assert Dataset.objects.count() == 1
 
@@ -249,7 +249,7 @@ class TestIn:
     def test_what_is_no_archive_is_not_kept(self, world: World, content: bytes) -> None:
         there = files_of("archives")
         assert refusal(received, world=world, content=content).code is Code.INVALID_NAME
-        assert files_of("archives") == there and not ArchiveArrival.objects.exists()
+        assert files_of("archives") == there and not ArchiveImport.objects.exists()
 
     @pytest.mark.parametrize("right", ["is_superuser", "is_staff", "is_curator", "password"])
     def test_no_archive_makes_anybody_more_than_a_person(self, world: World, keys: tuple[str, str], right: str) -> None:
@@ -264,8 +264,8 @@ class TestIn:
         content = forged(written(world, keys[1]).file.open().read(), keys[0], more)
         wipe()
         curator = person("cora", is_curator=True)
-        arrival = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
-        refused = refusal(imports.import_upload, arrival=arrival, key=keys[0], by=curator)
+        archive_import = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
+        refused = refusal(imports.import_upload, archive_import=archive_import, key=keys[0], by=curator)
         assert right in refused.message
         assert User.objects.count() == 1
 
@@ -278,10 +278,10 @@ class TestIn:
         content = forged(written(world, keys[1]).file.open().read(), keys[0], other)
         wipe()
         curator = person("cora", is_curator=True)
-        arrival = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
+        archive_import = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
         assert (
             "is for 'leaderboard.user'"
-            in refusal(imports.import_upload, arrival=arrival, key=keys[0], by=curator).message
+            in refusal(imports.import_upload, archive_import=archive_import, key=keys[0], by=curator).message
         )
 
     @pytest.mark.parametrize("missing", ["tables/split.jsonl", "tables/benchmark.jsonl"])
@@ -293,8 +293,8 @@ class TestIn:
         )
         wipe()
         curator = person("cora", is_curator=True)
-        arrival = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
-        refused = refusal(imports.import_upload, arrival=arrival, key=keys[0], by=curator)
+        archive_import = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
+        refused = refusal(imports.import_upload, archive_import=archive_import, key=keys[0], by=curator)
         assert "Nothing was changed" in refused.message
         assert not Dataset.objects.exists()
 
@@ -304,11 +304,11 @@ class TestIn:
         assert refused.code is Code.NOT_AN_ORGANISER
 
     def test_what_nobody_takes_in_is_removed_after_a_day(self, world: World) -> None:
-        arrival = received(world, written(world).file.open().read())
+        archive_import = received(world, written(world).file.open().read())
         assert imports.sweep() == 0
-        ArchiveArrival.objects.update(at=timezone.now() - timedelta(days=1, minutes=1))
+        ArchiveImport.objects.update(at=timezone.now() - timedelta(days=1, minutes=1))
         assert imports.sweep() == 1
-        assert not arrival.file.storage.exists(str(arrival.file.name))
+        assert not archive_import.file.storage.exists(str(archive_import.file.name))
 
     def test_a_head_longer_than_any_is_not_read(self, world: World) -> None:
         made = io.BytesIO()

@@ -45,7 +45,7 @@ def deliver_all() -> None:
 def test_it_stands_on_the_page_in_the_api_and_in_the_feed(world: World) -> None:
     made = announce(world)
     page = Client().get("/benchmarks/tiny/").content.decode()
-    assert made.title in page and "<p>Line two.</p>" in page and f"{made.made_at:%Y-%m-%d %H:%M} UTC" in page
+    assert made.title in page and "<p>Line two.</p>" in page and f"{made.created_at:%Y-%m-%d %H:%M} UTC" in page
     (told,) = Client().get("/api/v1/benchmarks/tiny/").json()["announcements"]
     assert (told["id"], told["title"], told["text"]) == (str(made.pk), made.title, made.text)
     feed = ET.fromstring(Client().get("/benchmarks/tiny/feed.atom").content)

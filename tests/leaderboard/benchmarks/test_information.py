@@ -21,7 +21,7 @@ def test_in_full(answers: int, n_groups: int, inflation: float) -> None:
 
 
 def test_series_of_answers_are_counted() -> None:
-    spent = Spent(answers=7, told=3, levels=math.log(5))
+    spent = Spent(answers=7, n_scored=3, levels=math.log(5))
     assert spent.log_transcripts == pytest.approx(math.log(len(list(combinations(range(7), 3))) * 5**3))
     assert Spent(9, 0).log_transcripts == pytest.approx(0.0)
     assert Spent(3, 3, math.log(2)).log_transcripts == pytest.approx(math.log(8))

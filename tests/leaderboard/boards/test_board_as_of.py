@@ -98,7 +98,7 @@ def test_today_is_the_board_as_it_is_rebuilt(world: World) -> None:
     rows = page_of(head, parse(head, {})).board.rows
     sequences = dict(Release.objects.values_list("submission", "sequence"))
     made = [
-        {"system": row.system_id, "sequence": sequences[row.submission_id], "value": row.cell("accuracy").value}
+        {"system": row.system_id, "sequence": sequences[row.submission_id], "value": row.score("accuracy").value}
         | {"rank": row.rank}
         for row in rows
     ]
@@ -174,7 +174,7 @@ def test_the_board_that_was_shown_then_answers(world: World) -> None:
         values=[score("accuracy", 0.25)],
         released_at=FIRST + timedelta(days=8),
     )
-    ReleaseSlice.objects.create(release=release, cells={"accuracy": [0.25, None, None, 4]})
+    ReleaseSlice.objects.create(release=release, scores={"accuracy": [0.25, None, None, 4]})
     Standing.objects.create(leaderboard=new, system=release.submission.system, release=release, value=0.25, rank=1)
     boards.revise(Leaderboard.objects.all())
     answer = Client().get(API, {"as_of": "2026-03-09"}).json()

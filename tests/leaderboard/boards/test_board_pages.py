@@ -71,7 +71,7 @@ def many(world: World, n: int, seed: int) -> None:
             spent={"wall_seconds": float(draw.choice((1, 2, 2, 8)))} if draw.random() < 0.5 else None,
         )
     for system in System.objects.filter(standings__isnull=False).order_by("pk")[: n // 8]:
-        reason = {"reason": "copied", "made_by": world.curator, "made_at": at}
+        reason = {"reason": "copied", "created_by": world.curator, "created_at": at}
         Disqualification.objects.create(phase=world.phase, system=system, **reason)
         Standing.objects.filter(system=system).update(disqualified="copied", rank=None)
     boards.rank(Leaderboard.objects.get())
@@ -122,7 +122,7 @@ def test_the_database_orders_and_filters_as_python_does(world: World, seed: int)
         cells = {row.system_id: row for row in expected}
         for row in page.board.rows:
             assert (row.rank, row.tied) == (cells[row.system_id].rank, cells[row.system_id].tied)
-            assert row.cell("accuracy", wanted.slice_) == cells[row.system_id].cell("accuracy", wanted.slice_)
+            assert row.score("accuracy", wanted.slice_) == cells[row.system_id].score("accuracy", wanted.slice_)
     assert filtered >= 6
 
 
@@ -193,7 +193,7 @@ def copies(world: World, first: Release, n: int) -> None:
             values=[score("accuracy", value)],
             released_at=timezone.now(),
         )
-        ReleaseSlice.objects.create(release=release, cells={"accuracy": [value, None, None, 4]})
+        ReleaseSlice.objects.create(release=release, scores={"accuracy": [value, None, None, 4]})
         Standing.objects.create(leaderboard=board, system=system, release=release, value=value)
     boards.rank(board)
 
@@ -291,7 +291,7 @@ def on_a_ladder(world: World, name: str, value: float) -> None:
         state="done", finished_at=timezone.now(), outcomes="o", outcomes_sha256="0" * 64, provenance={}
     )
     Submission.objects.filter(pk=run.prediction.submission_id).update(system=system)
-    Prediction.objects.filter(pk=run.prediction_id).update(arrival=Prediction.objects.count())
+    Prediction.objects.filter(pk=run.prediction_id).update(sequence=Prediction.objects.count())
     common = {"run": run, "measure": "accuracy", "value": value, "n": 4}
     Score.objects.create(**common, n_groups=4)
     Score.objects.create(**common, n_groups=1, slice={"origin": "generated"}, slice_key='{"origin":"generated"}')

@@ -106,10 +106,10 @@ def test_the_picture_has_all_systems(world: World) -> None:
     ("asked", "number"), [("", 1), ("0", 1), ("-1", 1), ("x", 1), ("\u0663", 1), ("9", 3), ("2", 2)]
 )
 def test_what_is_no_page_is_the_first_and_beyond_the_last_the_last(world: World, asked: str, number: int) -> None:
-    given = cut.Cut.asked(RequestFactory().get("/", {"page": asked}), N)
+    given = cut.Cut.from_request(RequestFactory().get("/", {"page": asked}), N)
     assert (given.number, given.last) == (number, 3)
 
 
 def test_no_system_is_one_empty_page() -> None:
-    given = cut.Cut.asked(RequestFactory().get("/"), 0)
+    given = cut.Cut.from_request(RequestFactory().get("/"), 0)
     assert (given.number, given.last, given.before, given.after, given.of([])) == (1, 1, None, None, [])

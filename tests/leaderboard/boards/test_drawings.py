@@ -16,7 +16,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.models import Drawing, Leaderboard, Phase, Release, System
+from leaderboard.models import Leaderboard, Phase, Release, ReleasePlot, System
 from leaderboard.scoring.verification import rebuild_plots
 from tests.support.many_groups import score_all
 from tests.support.plotted_benchmarks import SIZE, a_world, enter, gold_labels
@@ -61,7 +61,7 @@ def two_systems(task: str, **policy: Any) -> World:
 @TASKS
 def test_a_result_is_drawn_with_its_release(task: str) -> None:
     two_systems(task)
-    assert Drawing.objects.count() == Release.objects.count() == 2
+    assert ReleasePlot.objects.count() == Release.objects.count() == 2
     page = told(where(task))
     assert "Good" in page and "Worse" in page and 'role="img"' in page and "<table" in page
     assert f'href="{where(task)}"' in told("/benchmarks/drawn/test/")
@@ -80,14 +80,14 @@ def test_a_result_is_drawn_with_its_release(task: str) -> None:
 @pytest.mark.parametrize("policy", [{"quota_everybody": 50}, {"scope": "task"}])
 def test_a_ladder_tells_none_of_it(task: str, policy: dict[str, Any]) -> None:
     two_systems(task, disclosure="ladder", **policy)
-    assert Release.objects.count() == 2 and not Drawing.objects.exists()
+    assert Release.objects.count() == 2 and not ReleasePlot.objects.exists()
     page = told(where(task))
     assert "This phase tells no" in page and 'role="img"' not in page.split("<main")[1]
     assert lines(where(task)) == []
     assert api() == {"count": 0, "next": None, "previous": None, "results": [], "told": False}
     assert where(task) not in told("/benchmarks/drawn/test/")
     call_command("draw", "drawn", "test")
-    assert not Drawing.objects.exists()
+    assert not ReleasePlot.objects.exists()
 
 
 @TASKS
@@ -95,7 +95,7 @@ def test_what_a_ladder_told_stays_undrawn_when_the_phase_opens(task: str, capsys
     two_systems(task, disclosure="ladder", scope="task")
     Phase.objects.update(disclosure=Phase.Disclosure.FULL)
     call_command("draw", "drawn", "test")
-    assert "0 results drawn" in capsys.readouterr().out and not Drawing.objects.exists()
+    assert "0 results drawn" in capsys.readouterr().out and not ReleasePlot.objects.exists()
 
 
 @TASKS
@@ -116,12 +116,14 @@ def test_a_drawing_follows_from_the_outcomes_and_cannot_be_changed(task: str) ->
     assert rebuild_plots.differences(board) == []
     call_command("check_boards")
     with pytest.raises(DatabaseError), transaction.atomic():
-        Drawing.objects.update(content={})
-    kept = Drawing.objects.first()
+        ReleasePlot.objects.update(content={})
+    kept = ReleasePlot.objects.first()
     assert kept is not None
-    release, made_at = kept.release, kept.made_at
+    release, created_at = kept.release, kept.created_at
     kept.delete()
-    Drawing.objects.create(release=release, content={"pairs": dict.fromkeys(("both", "drop"), 1)}, made_at=made_at)
+    ReleasePlot.objects.create(
+        release=release, content={"pairs": dict.fromkeys(("both", "drop"), 1)}, created_at=created_at
+    )
     assert rebuild_plots.differences(board) == [f"drawing of release {release.sequence}"]
     with pytest.raises(CommandError):
         call_command("check_boards")
@@ -130,15 +132,15 @@ def test_a_drawing_follows_from_the_outcomes_and_cannot_be_changed(task: str) ->
 @TASKS
 def test_results_without_a_drawing_say_so_and_get_one_on_command(task: str, capsys: pytest.CaptureFixture[str]) -> None:
     two_systems(task)
-    before = [drawing.content for drawing in Drawing.objects.order_by("release")]
-    Drawing.objects.all().delete()
+    before = [drawing.content for drawing in ReleasePlot.objects.order_by("release")]
+    ReleasePlot.objects.all().delete()
     assert 'role="img"' not in told(where(task)).split("<main")[1]
     assert [one["drawn"] for one in api()["results"]] == [False, False]
     if task != "metric-correlation":
         assert "Good" in told(where(task)).split("<main")[1]
     call_command("draw", "drawn", "test")
     assert "2 results drawn" in capsys.readouterr().out
-    assert [drawing.content for drawing in Drawing.objects.order_by("release")] == before
+    assert [drawing.content for drawing in ReleasePlot.objects.order_by("release")] == before
     call_command("draw", "drawn", "test")
     assert "0 results drawn" in capsys.readouterr().out
 

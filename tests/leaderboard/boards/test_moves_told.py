@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.actions import rank_changes
-from leaderboard.models import Leaderboard, Move, Notice, Phase, User
+from leaderboard.models import Leaderboard, Notice, Phase, RankChange, User
 from leaderboard.notifications.actions import deliver, webhooks
 from leaderboard.scoring.actions import rescoring
 from leaderboard.work_queue import enqueue
@@ -40,7 +40,7 @@ def tell() -> list[Notice]:
 
 
 def kept() -> list[tuple[Any, ...]]:
-    rows = Move.objects.order_by("system__name")
+    rows = RankChange.objects.order_by("system__name")
     return list(rows.values_list("system__name", "rank_before", "rank", "value_before", "value", "measure"))
 
 
@@ -72,7 +72,7 @@ def test_moves_are_there_with_the_switch_or_not_at_all(world: World, monkeypatch
     monkeypatch.setattr(rank_changes, "record", broken)
     score_all()
     assert world.phase.leaderboards.get(state=Leaderboard.State.CURRENT).gold_version.number == 1
-    assert not Move.objects.exists()
+    assert not RankChange.objects.exists()
 
 
 def test_each_team_that_stands_there_is_told_once(world: World) -> None:
@@ -107,7 +107,7 @@ def test_a_cancelled_scoring_and_a_draft_tell_nothing(world: World) -> None:
     type(world.benchmark).objects.update(state="draft")
     correct(world, gold_lines().replace(b"\n", b"\r\n"))
     score_all()
-    assert Move.objects.count() == 2 and tell() == []
+    assert RankChange.objects.count() == 2 and tell() == []
 
 
 def test_a_ladder_tells_in_its_steps(world: World) -> None:

@@ -32,16 +32,16 @@ def test_a_row_is_what_was_revealed(world):
     assert (row.system, row.team, row.kind, row.rank, row.competes) == ("Engine", "Others", "baseline", None, False)
     assert (row.submission_id, row.released_at) == (release.submission_id, release.released_at)
     assert (list(row.warnings), row.paper_url) == (["look"], "https://p.example")
-    cell = row.cell("accuracy", GENERATED)
+    cell = row.score("accuracy", GENERATED)
     assert (cell.value, cell.n) == (0.6, 3)
     assert (cell.low, cell.high) == pytest.approx((0.5, 0.7))
-    assert row.cell("accuracy", (("origin", "elsewhere"),)).value is None
+    assert row.score("accuracy", (("origin", "elsewhere"),)).value is None
 
 
 def test_a_later_and_worse_run_changes_nothing_that_is_read(world):
     stand(world, "Engine", symmetric_scores(0.9))
     stand(world, "Engine", symmetric_scores(0.1))
-    assert [row.cell("accuracy").value for row in board(world).rows] == [0.9]
+    assert [row.score("accuracy").value for row in board(world).rows] == [0.9]
 
 
 def test_ties_share_a_rank_and_say_so(world):
@@ -108,9 +108,9 @@ def test_only_the_slices_that_are_asked_for_are_read(world):
     stand(world, "Engine")
     phase = Phase.objects.select_related("benchmark__dataset", "split").get(pk=world.phase.pk)
     (row,) = board_of(phase, within=()).rows
-    assert {slice_ for _, slice_ in row.cells} == {WHOLE}
+    assert {slice_ for _, slice_ in row.scores} == {WHOLE}
     (row,) = board_of(phase, within=["origin"]).rows
-    assert {slice_ for _, slice_ in row.cells} == {WHOLE, GENERATED, (("origin", "original"),)}
+    assert {slice_ for _, slice_ in row.scores} == {WHOLE, GENERATED, (("origin", "original"),)}
 
 
 def test_reported_rows_keep_their_own_columns_and_print(world, django_assert_num_queries):

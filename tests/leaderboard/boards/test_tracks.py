@@ -126,7 +126,7 @@ class TestChanging:
         stand(world, "Somebody's", track="simple")
         simple, thorough = TRACKS
         for given in ([thorough], [], [{**simple, "name": "plain"}, thorough]):
-            assert refusal(tracks.change, phase=world.phase, given=given, by=world.curator).code is Code.INVALID_TRACK
+            assert refusal(tracks.change, phase=world.phase, tracks_given=given, by=world.curator).code is Code.INVALID_TRACK
         added = [thorough, {**simple, "title": "Simple"}, {"name": "basic", "title": ""}]
         tracks.change(phase=world.phase, tracks_given=added, by=world.curator)
         stored = Phase.objects.get(pk=world.phase.pk).tracks
@@ -139,14 +139,14 @@ class TestChanging:
     def test_a_phase_with_submissions_gets_no_first_tracks(self) -> None:
         world = build()
         world.submit()
-        assert refusal(tracks.change, phase=world.phase, given=TRACKS, by=world.curator).code is Code.INVALID_TRACK
+        assert refusal(tracks.change, phase=world.phase, tracks_given=TRACKS, by=world.curator).code is Code.INVALID_TRACK
 
     def test_before_that_they_may_go(self, world: World) -> None:
         tracks.change(phase=world.phase, tracks_given=[], by=world.curator)
         assert world.submit().track == ""
 
     def test_others_than_organisers_change_nothing(self, world: World) -> None:
-        refused = refusal(tracks.change, phase=world.phase, given=TRACKS, by=world.researcher)
+        refused = refusal(tracks.change, phase=world.phase, tracks_given=TRACKS, by=world.researcher)
         assert refused.code is Code.NOT_AN_ORGANISER
 
     @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ class TestChanging:
         ],
     )
     def test_what_does_not_fit_is_said(self, world: World, given: list[dict[str, str]], said: str) -> None:
-        refused = refusal(tracks.change, phase=world.phase, given=given, by=world.curator)
+        refused = refusal(tracks.change, phase=world.phase, tracks_given=given, by=world.curator)
         assert said in str(refused)
 
 

@@ -42,7 +42,7 @@ def compared(world: World, seed: int = 1) -> Board:
         told: dict[str, Any] = {"difference": None if p is None else draw.uniform(-1, 1), "low": None, "high": None}
         if p is not None and draw.random() < 0.7:
             told |= {"low": told["difference"] - 0.1, "high": told["difference"] + 0.2}
-        more = {"draws": 999, "n_groups": 4, "resamples": 1000, "seed": 0}
+        more = {"n_permutations": 999, "n_groups": 4, "resamples": 1000, "seed": 0}
         Comparison.objects.create(leaderboard=board, a_id=a, b_id=b, measure="accuracy", p=p, **told, **more)
     told = {"changes": 1, "covered": 1, "enqueued_at": timezone.now(), "computed_at": timezone.now()}
     Ranking.objects.update_or_create(leaderboard=board, defaults={**told, "n_pairs": N * (N - 1) // 2})
@@ -52,11 +52,11 @@ def compared(world: World, seed: int = 1) -> Board:
 def by_reading_all(board: Board) -> list[tuple[Any, ...]]:
     """(a, b, difference, low, high, p, p_holm) of every pair in the order of ranks, corrected in one family."""
     rows = [row for row in board.rows if row.rank is not None]
-    rows = {row.run_id: row for row in sorted(rows, key=lambda row: -row.cell("accuracy").value)}
+    rows = {row.run_id: row for row in sorted(rows, key=lambda row: -row.score("accuracy").value)}
     there = {frozenset((one.a_id, one.b_id)): one for one in Comparison.objects.all()}
     family = corrected(
-        values={run: row.cell("accuracy").value for run, row in rows.items()},
-        comparisons=[(one.a_id, one.b_id, one.p, one.draws) for one in there.values()],
+        values={run: row.score("accuracy").value for run, row in rows.items()},
+        comparisons=[(one.a_id, one.b_id, one.p, one.n_permutations) for one in there.values()],
         higher_is_better=True,
     )
     found = []

@@ -74,7 +74,7 @@ def test_ranges_follow_the_scores(world: World) -> None:
     assert ranges(board) == SHOWN
     ranking = Ranking.objects.get(leaderboard=board)
     assert (ranking.n_pairs, ranking.n_unresolved, ranking.is_due) == (3, 0, False)
-    by_p = sorted(Comparison.objects.values_list("p", "draws", "n_groups"))
+    by_p = sorted(Comparison.objects.values_list("p", "n_permutations", "n_groups"))
     assert by_p[-1] == (1.0, 200, 40), "one error in forty is as good as none"
     assert by_p[0][:2] == (1 / (MAX_PERMUTATIONS + 1), MAX_PERMUTATIONS), (
         "no exchange of 200,000 gives twenty-five errors' difference"

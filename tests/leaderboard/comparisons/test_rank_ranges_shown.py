@@ -102,7 +102,7 @@ def test_what_could_not_be_computed_is_said(world: World) -> None:
 
 def test_pairs_that_need_more_exchanges_are_counted(world: World) -> None:
     rank_ranges.WORK.run(board_of(world).pk)
-    Comparison.objects.filter(p__lt=0.01).update(p=1 / 11, draws=10)
+    Comparison.objects.filter(p__lt=0.01).update(p=1 / 11, n_permutations=10)
     Ranking.objects.update(covered=0)
     rank_ranges.WORK.run(board_of(world).pk)
     assert [found[2:] for found in ranks()[:3]] == [[1, 3]] * 3

@@ -15,7 +15,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.comparisons.actions import head_to_head
 from leaderboard.comparisons.web import rate_limit
 from leaderboard.evaluation import sandbox_client
-from leaderboard.models import Phase, Reason, Run, SideBySide, Split, Standing, State
+from leaderboard.models import HeadToHead, Phase, Reason, Run, Split, Standing, State
 from tests.support import custom_scorers
 from tests.support.board_rows import stand
 from tests.support.tiny_world import TASK, World, build
@@ -63,7 +63,7 @@ def page(a: str = "Best", b: str = "Worse", **query: Any) -> Any:
 
 
 def compute() -> None:
-    for row in SideBySide.objects.filter(state=State.QUEUED):
+    for row in HeadToHead.objects.filter(state=State.QUEUED):
         head_to_head.WORK.run(row.pk)
 
 
@@ -106,7 +106,7 @@ def test_the_other_way_round_it_says_the_contrary(world: World) -> None:
     assert (back.difference, back.low, back.high) == (-there.difference, -there.high, -there.low)
     assert (back.counts.a_only, back.counts.b_only) == (there.counts.b_only, there.counts.a_only)
     assert back.p == there.p
-    assert SideBySide.objects.count() == 1
+    assert HeadToHead.objects.count() == 1
 
 
 def test_items_are_named_where_everybody_has_the_gold(world: World, asked: list[bool]) -> None:
@@ -133,10 +133,10 @@ def test_a_ladder_tells_no_difference_and_asks_for_none(world: World) -> None:
     page()
     compute()
     Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
-    SideBySide.objects.all().delete()
+    HeadToHead.objects.all().delete()
     response = page()
     assert not response.context["computed"] and "are not told in this phase" in text(response)
-    assert SideBySide.objects.count() == 0
+    assert HeadToHead.objects.count() == 0
 
 
 def test_what_was_stored_is_not_told_once_the_phase_tells_none(world: World) -> None:
@@ -166,7 +166,7 @@ def from_(address: str, a: str, b: str, client: Client | None = None) -> Any:
 
 
 def queued() -> int:
-    return SideBySide.objects.filter(state=State.QUEUED).count()
+    return HeadToHead.objects.filter(state=State.QUEUED).count()
 
 
 def test_readers_together_cannot_pile_up_work(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +176,7 @@ def test_readers_together_cannot_pile_up_work(world: World, monkeypatch: pytest.
     response = from_("198.51.100.9", *PAIRS[2])
     assert (response.status_code, response["Retry-After"]) == (503, "60")
     assert "too many others wait" in text(response) and "0.975" in text(response)
-    assert SideBySide.objects.count() == 2
+    assert HeadToHead.objects.count() == 2
     compute()
     assert from_("198.51.100.9", *PAIRS[2]).status_code == 200
     assert queued() == 1
@@ -193,7 +193,7 @@ def test_one_reader_leaves_room_for_others(world: World, monkeypatch: pytest.Mon
     assert from_("198.51.100.2", *PAIRS[2]).status_code == 200, "and somebody else may ask"
     assert queued() == 3
     compute()
-    SideBySide.objects.latest("pk").delete()
+    HeadToHead.objects.latest("pk").delete()
     assert from_(address, *PAIRS[2]).status_code == 200, "what is computed waits no more"
 
 
@@ -228,7 +228,7 @@ def test_a_network_of_ipv6_is_one_reader(
 
 def test_looking_whether_the_page_is_there_asks_for_nothing(world: World) -> None:
     assert Client().head(WHERE).status_code == 200
-    assert SideBySide.objects.count() == 0
+    assert HeadToHead.objects.count() == 0
 
 
 def test_a_board_of_an_earlier_task_version_says_so_and_asks_for_nothing(
@@ -237,12 +237,12 @@ def test_a_board_of_an_earlier_task_version_says_so_and_asks_for_nothing(
     page("Best", "Good")
     monkeypatch.setattr(TASKS[TASK], "version", 2)
     compute()
-    assert SideBySide.objects.get().reason == Reason.OUTDATED
+    assert HeadToHead.objects.get().reason == Reason.OUTDATED
     for a, b in PAIRS:
         response = page(a, b)
         assert response.status_code == 200 and "an earlier version of the task" in text(response)
         assert "being computed" not in text(response) and "could not" not in text(response)
-    assert SideBySide.objects.count() == 1
+    assert HeadToHead.objects.count() == 1
 
 
 def test_what_an_earlier_task_version_computed_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,16 +255,16 @@ def test_what_an_earlier_task_version_computed_stays(world: World, monkeypatch: 
 def test_systems_without_outcomes_are_said_to_have_none(world: World) -> None:
     Run.objects.update(outcomes="", outcomes_sha256="", scorer=custom_scorers.row(world))
     assert "no outcomes by unit" in text(page())
-    assert SideBySide.objects.count() == 0
+    assert HeadToHead.objects.count() == 0
 
 
 def test_a_worker_that_died_is_followed_by_another_and_at_last_by_a_word_on_the_page(world: World) -> None:
     page()
     for attempt in range(1, settings.MAX_ATTEMPTS + 1):
         past = timezone.now() - timedelta(seconds=1)
-        SideBySide.objects.update(state=State.RUNNING, attempt=attempt, lease_until=past)
+        HeadToHead.objects.update(state=State.RUNNING, attempt=attempt, lease_until=past)
         head_to_head.WORK.sweep()
-    row = SideBySide.objects.get()
+    row = HeadToHead.objects.get()
     assert (row.state, row.reason) == (State.FAILED, Reason.LOST)
     assert "could not be computed: the workers stopped in the middle" in text(page())
 
@@ -274,12 +274,12 @@ def test_a_late_worker_changes_nothing(world: World, monkeypatch: pytest.MonkeyP
     original = sandbox_client.side_by_side
 
     def robbed(**question: Any) -> sandbox_client.Answer:
-        SideBySide.objects.update(attempt=9)
+        HeadToHead.objects.update(attempt=9)
         return original(**question)
 
     monkeypatch.setattr(sandbox_client, "side_by_side", robbed)
     compute()
-    row = SideBySide.objects.get()
+    row = HeadToHead.objects.get()
     assert (row.state, row.report, row.attempt) == (State.RUNNING, {}, 9)
 
 
@@ -294,7 +294,7 @@ def test_a_report_that_no_sound_job_gives_is_refused(world: World, monkeypatch: 
 
     monkeypatch.setattr(sandbox_client, "side_by_side", changed)
     compute()
-    row = SideBySide.objects.get()
+    row = HeadToHead.objects.get()
     assert (row.state, row.reason, row.report) == (State.FAILED, Reason.BAD_REPORT, {})
 
 

@@ -223,7 +223,7 @@ def test_a_container_that_ran_is_charged_and_one_that_could_not_is_refunded(here
     problem = {"file": "", "line": None, "what": "it wrote <nothing>", "found": "", "expected": "", "text": "x"}
     charged = insert(here, state=State.REJECTED, reason="system_output", problems=[problem], **ran())
     page = page_of(ada, charged)
-    assert "the container left no predictions that can be used" in page
+    assert "the container wrote no usable predictions" in page
     assert "It counts against your quota" in page
     assert "it wrote &lt;nothing&gt;" in page
     refunded = insert(here, state=State.REJECTED, reason="bad_image")

@@ -190,7 +190,7 @@ def test_a_phase_that_the_task_has_scored_takes_no_scorer(world: World) -> None:
 
 
 def test_a_half_of_the_gold_takes_no_scorer(world: World) -> None:
-    Phase.objects.filter(pk=world.phase.pk).update(half=Phase.Half.PUBLIC)
+    Phase.objects.filter(pk=world.phase.pk).update(subset=Phase.Subset.PUBLIC)
     with pytest.raises(Refused, match="scores one half"):
         scorers.attach(phase=world.phase, scorer=row(world), by=world.curator)
 
@@ -238,7 +238,7 @@ def test_participants_read_that_it_failed_and_organisers_why(world: World, organ
     submission = run.prediction.submission
     assert QuotaCharge.objects.get(submission=submission).refunded_at is not None
     theirs = page_of(world.researcher, "submission", submission.pk)
-    assert "scorer failed; its organisers are told" in theirs.replace("&#x27;", "'")
+    assert "scorer failed; its organisers are notified" in theirs.replace("&#x27;", "'")
     assert "e77" in theirs and "refunded" in theirs
     api = page_of(world.researcher, "api_submission", submission.pk)
     assert json.loads(api)["reason"] == "scorer"

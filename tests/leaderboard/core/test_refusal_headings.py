@@ -63,7 +63,7 @@ def without_gold(world: World) -> None:
 def a_dropped_correction(world: World) -> None:
     at = timezone.now()
     ends = {"state": State.DONE, "queued_at": at, "enqueued_at": at, "finished_at": at, "expires_at": at}
-    told = {"fate": "dropped", "decided_by": world.curator, "decided_at": at, "bytes": 1, **ends}
+    told = {"decision": "dropped", "decided_by": world.curator, "decided_at": at, "bytes": 1, **ends}
     Correction.objects.create(pk=7, split=world.split, base=world.gold, **told)
 
 

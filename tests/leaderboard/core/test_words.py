@@ -31,7 +31,7 @@ def test_pages_turn_the_noun_with_its_number() -> None:
     assert {name: texts for name, texts in found.items() if texts} == {}
 
 
-@pytest.mark.parametrize("name", ["AuditEntry", "NearCopy", "Likeness"])
+@pytest.mark.parametrize("name", ["AuditEntry", "NearDuplicate", "SimilarityCheck"])
 def test_the_admin_says_more_than_one(name: str) -> None:
-    expected = {"AuditEntry": "audit entries", "NearCopy": "near-copies", "Likeness": "likenesses"}
+    expected = {"AuditEntry": "audit entries", "NearDuplicate": "near-duplicates", "SimilarityCheck": "similarity checks"}
     assert apps.get_model("leaderboard", name)._meta.verbose_name_plural == expected[name]

@@ -156,7 +156,7 @@ def test_it_is_scored_as_a_phase_would(world: World) -> None:
     rows, plain = begun(world, phase), begun(world)
     assert {(row.scored_as, row.options["max_evidence"]) for row in rows} == {("other", "none")}
     assert {(row.scored_as, *row.options) for row in plain} == {("",)}
-    divided = Phase.objects.create(benchmark=world.benchmark, slug="h", title="H", split=world.split, half="public")
+    divided = Phase.objects.create(benchmark=world.benchmark, slug="h", title="H", split=world.split, subset="public")
     assert "not divided" in refusal(begun, world=world, phase=divided).message
 
 

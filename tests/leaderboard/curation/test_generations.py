@@ -89,7 +89,7 @@ def test_a_preview_tells_what_drafts_then_hold(world: World) -> None:
         assert gold_version is not None and gold_version.sha256 == part.sha256
         part.refresh_from_db()
         assert part.split == split and split.inputs_sha256 == part.facts["inputs_sha256"]
-    again = refusal(drafts.make, generation=preview, wanted=wanted(preview), by=world.curator)
+    again = refusal(drafts.make, generation=preview, requests=wanted(preview), by=world.curator)
     assert again.code is Code.NOT_READY
 
 
@@ -277,7 +277,7 @@ def test_a_raw_file_that_was_altered_where_it_lies_is_not_read(world: World) -> 
     preview = made(begun(world, file))
     with Path(file.file.path).open("ab") as stored:
         stored.write(b" ")
-    refused = refusal(drafts.make, generation=preview, wanted=wanted(preview), by=world.curator)
+    refused = refusal(drafts.make, generation=preview, requests=wanted(preview), by=world.curator)
     assert refused.code is Code.NOT_READY and "altered" in refused.message
     again = made(begun(world, file))
     assert (again.state, again.reason) == (State.FAILED, "storage")
@@ -287,7 +287,7 @@ def test_parts_that_come_out_otherwise_make_no_draft(world: World) -> None:
     preview = made(begun(world))
     preview.parts.filter(name="test").update(sha256=hashlib.sha256(b"other").hexdigest())
     n_splits = Split.objects.count()
-    refused = refusal(drafts.make, generation=preview, wanted=wanted(preview), by=world.curator)
+    refused = refusal(drafts.make, generation=preview, requests=wanted(preview), by=world.curator)
     assert refused.code is Code.NOT_READY and "otherwise" in refused.message
     assert Split.objects.count() == n_splits
 
@@ -297,7 +297,7 @@ def test_drafts_are_all_or_none(world: World) -> None:
     n_splits = Split.objects.count()
     train, test = wanted(preview)
     taken = DraftRequest(test.part, name=world.split.name, kind="test", gold_public=False)
-    refused = refusal(drafts.make, generation=preview, wanted=[train, taken], by=world.curator)
+    refused = refusal(drafts.make, generation=preview, requests=[train, taken], by=world.curator)
     assert refused.code is Code.NAME_TAKEN or refused.code is Code.INVALID_NAME
     assert Split.objects.count() == n_splits
     assert not preview.parts.exclude(split=None).exists()
@@ -330,7 +330,7 @@ def test_of_drafts_asked_for_twice_at_once_the_second_is_told(world: World, monk
 
     monkeypatch.setattr(run_generator, "run", overtaken)
     n_splits = Split.objects.count()
-    refused = refusal(drafts.make, generation=preview, wanted=wanted(preview), by=world.curator)
+    refused = refusal(drafts.make, generation=preview, requests=wanted(preview), by=world.curator)
     assert refused.code is Code.NOT_READY and "is the split my-train already" in refused.message
     assert Split.objects.count() == n_splits + 2
 
@@ -346,7 +346,7 @@ def test_a_draft_of_a_name_that_is_taken_is_refused_before_its_parts_are_made(
             DraftRequest(part, name=name, kind="test", gold_public=False)
             for part, name in zip((train, test), names, strict=True)
         ]
-        refused = refusal(drafts.make, generation=preview, wanted=asked, by=world.curator)
+        refused = refusal(drafts.make, generation=preview, requests=asked, by=world.curator)
         assert refused.code is Code.NAME_TAKEN and told in refused.message
 
 

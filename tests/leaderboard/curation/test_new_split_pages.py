@@ -79,7 +79,7 @@ def drafts_form(generation: Generation, **changes: str) -> dict[str, str]:
     form = {}
     for part in generation.parts.all():
         told = {"take": "on", "name": part.name, "kind": "test", **changes}
-        form |= {f"part-{part.place}-{name}": text for name, text in told.items()}
+        form |= {f"part-{part.index}-{name}": text for name, text in told.items()}
     return form
 
 

@@ -89,7 +89,7 @@ def previewed(world: World, way: dict[str, Any], file: RawFile, seed: int | None
 def published(world: World, way: dict[str, Any], **parameters: str) -> Split:
     """A split `final` that the generator made of the raw file, and that is out."""
     made = previewed(world, way, generator_previews.raw(world, raws(way)[0]), **parameters)
-    part = made.parts.order_by("place").last()
+    part = made.parts.order_by("index").last()
     assert part is not None
     (split,) = drafts.make(
         generation=made, requests=[DraftRequest(part, name="final", kind="test", gold_public=False)], by=world.curator
@@ -221,13 +221,13 @@ def test_from_the_page_of_the_gold_to_the_correction(world: World) -> None:
     run_generator.WORK.run(preview.pk)
     page = client.get(at("manage_preview", preview.pk))
     assert "Use part final as a correction of final" in words(page)
-    place = preview.parts.get(name="final").place
+    place = preview.parts.get(name="final").index
     answer = client.post(at("manage_preview_correct", preview.pk), {"part": place, "split": "final"})
     correction = Correction.objects.get()
     assert (answer.status_code, answer["Location"]) == (302, at("manage_correction", "final", correction.pk))
     gold_diffs.WORK.run(correction.pk)
     assert "answered otherwise" in words(client.get(answer["Location"]))
-    other = preview.parts.exclude(name="final").get().place
+    other = preview.parts.exclude(name="final").get().index
     wrong = client.post(at("manage_preview_correct", preview.pk), {"part": other, "split": "final"})
     assert wrong.status_code == 409 and "corrects no split" in words(wrong)
     for part in ("", "x", "99", "²"):

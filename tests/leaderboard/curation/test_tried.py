@@ -88,4 +88,4 @@ def test_only_what_is_done_is_heard() -> None:
     majority = tried(CLAIMS, "majority", score("accuracy", 0.5))
     waiting = tried(CLAIMS, "claim-only", score("accuracy", 0.9), state=State.QUEUED)
     assert codes(CLAIMS, "accuracy", majority, waiting) == []
-    assert waiting.cell("accuracy", {"kind": 1}) == NOTHING
+    assert waiting.score("accuracy", {"kind": 1}) == NOTHING

@@ -59,7 +59,7 @@ class TestWidths:
     def test_a_slice_of_one_group_has_no_bar(self) -> None:
         drawn = audit.widths([size(0.1, 0.1), size(None, None, origin="x")])
         assert drawn is not None
-        assert drawn.rows[1].half is None and drawn.rows[1].bar == "0.00%"
+        assert drawn.rows[1].half_width is None and drawn.rows[1].bar == "0.00%"
         assert audit.widths([size(None, None)]) is None
 
 
@@ -69,7 +69,7 @@ class TestOverlaps:
         row = {"train": "t", "lines": 20, "training_lines": 40, "counted": counted}
         (bar,) = audit.overlaps([row | {"simple": 2, "basic": 2, "thorough": 10}])
         assert [one.count for one in bar.pieces] == [2, 0, 8]
-        assert (bar.told, bar.total) == (10, of)
+        assert (bar.shown_count, bar.total) == (10, of)
         assert bar.pieces[2].x == f"{2 / of:.2%}" and bar.pieces[2].width == f"{8 / of:.2%}"
 
 

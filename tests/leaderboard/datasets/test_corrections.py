@@ -24,7 +24,17 @@ from leaderboard.datasets.actions import (
     split_in_halves,
     splits,
 )
-from leaderboard.models import AuditEntry, Benchmark, ChangedItem, Correction, Division, GoldVersion, Phase, State, User
+from leaderboard.models import (
+    AuditEntry,
+    Benchmark,
+    ChangedItem,
+    Correction,
+    GoldVersion,
+    Phase,
+    PublicPrivatePartition,
+    State,
+    User,
+)
 from leaderboard.work_queue import enqueue
 from tests.support.corrected_gold import AFTER, BEFORE, CORRECTED, score_all, shown, states, two_systems
 from tests.support.tiny_world import DRAFT, World, build, gold_lines, uploaded
@@ -89,7 +99,7 @@ def test_nothing_counts_before_it_is_confirmed(world: World) -> None:
     gold = confirm(world, found)
     assert (gold.number, gold.reason, gold.sha256) == (2, WHY, found.sha256)
     found.refresh_from_db()
-    assert (found.fate, found.gold, str(found.file)) == ("confirmed", gold, "")
+    assert (found.decision, found.gold, str(found.file)) == ("confirmed", gold, "")
     assert found.items.count() == 4, "what it changed stays to be read"
 
 
@@ -150,7 +160,7 @@ def test_a_later_upload_takes_the_place_of_one_that_waits(world: World) -> None:
     before = gold_files()
     second = propose(world, OTHER_BYTES)
     first.refresh_from_db()
-    assert (first.fate, second.fate) == ("dropped", "pending")
+    assert (first.decision, second.decision) == ("dropped", "pending")
     assert len(gold_files()) == len(before) and not first.items.exists()
 
 
@@ -172,7 +182,7 @@ def test_what_nobody_confirms_goes_by_itself(world: World) -> None:
     Correction.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert corrections.sweep() == 1
     found.refresh_from_db()
-    assert found.fate == "expired" and gold_files() == before and not found.items.exists()
+    assert found.decision == "expired" and gold_files() == before and not found.items.exists()
     with pytest.raises(Refused, match="nothing is left to decide"):
         confirm(world, found)
 
@@ -189,7 +199,7 @@ def test_a_worker_that_comes_late_to_a_dropped_one_writes_nothing(world: World, 
     monkeypatch.setattr(gold_diffs.sandbox_client, "gold_difference", slow)
     gold_diffs.WORK.run(found.pk)
     found.refresh_from_db()
-    assert (found.state, found.fate, found.counts) == (State.CANCELLED, "dropped", {})
+    assert (found.state, found.decision, found.counts) == (State.CANCELLED, "dropped", {})
     assert not ChangedItem.objects.exists()
 
 
@@ -232,7 +242,7 @@ def test_packed_gold_and_halves_are_kept_through_a_correction(world: World) -> N
     found.refresh_from_db()
     gold = confirm(world, found)
     assert (gold.number, found.counts["n_changed"]) == (3, 1)
-    before, after = Division.objects.order_by("gold__number")
+    before, after = PublicPrivatePartition.objects.order_by("gold__number")
     assert after.gold == gold and before.file.read() == after.file.read()
 
 

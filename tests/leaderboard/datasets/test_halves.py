@@ -13,7 +13,7 @@ from django.test import Client
 
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.datasets.actions import split_in_halves
-from leaderboard.models import AuditEntry, Division, Leaderboard, Release, Split
+from leaderboard.models import AuditEntry, Leaderboard, PublicPrivatePartition, Release, Split
 from tests.support.many_groups import (
     a_phase,
     a_split,
@@ -43,7 +43,7 @@ def split(world: World) -> Split:
     return a_split(world, LABELS, per_group=4)
 
 
-def groups_of(division: Division) -> dict[str, set[str]]:
+def groups_of(division: PublicPrivatePartition) -> dict[str, set[str]]:
     with division.file.open("rb") as file:
         return {half: set(names) for half, names in json.load(file).items()}
 
@@ -78,8 +78,8 @@ def test_the_same_seed_divides_alike_and_a_random_one_does_not(world: World, spl
 def test_each_phase_scores_its_half_alone(world: World, split: Split) -> None:
     division = split_in_halves.divide(split=split, seed=7, by=world.curator)
     found = groups_of(division)
-    public = a_phase(world, split, disclosure="full", half="public", slug="public")
-    private = a_phase(world, split, disclosure="full", half="private", slug="private")
+    public = a_phase(world, split, disclosure="full", subset="public", slug="public")
+    private = a_phase(world, split, disclosure="full", subset="private", slug="private")
     # All right in the public half; in the private half a quarter is wrong.
     labels = turned(set(claims_of(found["private"])[:10]))
     sent = {"public": send(world, public, labels), "private": send(world, private, labels)}
@@ -94,13 +94,13 @@ def test_each_phase_scores_its_half_alone(world: World, split: Split) -> None:
 
 def test_a_correction_keeps_the_half_of_groups_that_stay(world: World, split: Split) -> None:
     before = groups_of(split_in_halves.divide(split=split, seed=7, by=world.curator))
-    phase = a_phase(world, split, disclosure="full", half="private", slug="private")
+    phase = a_phase(world, split, disclosure="full", subset="private", slug="private")
     private = claims_of(before["private"])
     sent = send(world, phase, turned(set(private[:10])))
     score_all()
     correct(split, world, gold_of(turned(set(private[:10])), per_group=4))
-    assert Division.objects.count() == 2
-    assert groups_of(Division.objects.get(gold=split.current_gold)) == before
+    assert PublicPrivatePartition.objects.count() == 2
+    assert groups_of(PublicPrivatePartition.objects.get(gold=split.current_gold)) == before
     score_all()
     assert Leaderboard.objects.get(state="current").gold_version.number == 2
     assert primary(sent) == 1.0
@@ -112,7 +112,7 @@ def test_new_groups_are_drawn_and_old_ones_stay(world: World, split: Split) -> N
     # Other groups are other inputs: such gold is for drafts.
     Split.objects.update(**DRAFT)
     correct(split, world, gold_of(more, per_group=4))
-    after = groups_of(Division.objects.get(gold=split.current_gold))
+    after = groups_of(PublicPrivatePartition.objects.get(gold=split.current_gold))
     assert before["public"] < after["public"] and before["private"] < after["private"]
     assert (len(after["public"]), len(after["private"])) == (20, 20)
 
@@ -123,7 +123,7 @@ def test_groups_are_divided_once_and_rows_are_never_edited(world: World, split: 
         split_in_halves.divide(split=split, by=world.curator)
     assert refused.value.code is Code.NAME_TAKEN
     with pytest.raises(DatabaseError, match="immutable"), transaction.atomic():
-        Division.objects.update(seed=1)
+        PublicPrivatePartition.objects.update(seed=1)
 
 
 def test_one_group_cannot_be_divided(world: World) -> None:
@@ -132,7 +132,7 @@ def test_one_group_cannot_be_divided(world: World) -> None:
     with pytest.raises(Refused) as refused:
         split_in_halves.divide(split=world.split, by=world.researcher)
     assert refused.value.code is Code.NOT_AN_ORGANISER
-    assert not Division.objects.exists()
+    assert not PublicPrivatePartition.objects.exists()
 
 
 def test_the_page_and_the_command(world: World, split: Split, client: Client, capsys: Any) -> None:
@@ -147,12 +147,12 @@ def test_the_page_and_the_command(world: World, split: Split, client: Client, ca
     other = a_split(world, LABELS, name="other")
     call_command("divide", "tiny", "other", "--share", "0.1", "--seed", "3", "--by", "curator")
     assert "8 groups in the public half, 72 in the private one" in capsys.readouterr().out
-    assert Division.objects.get(gold=other.current_gold).seed == 3
+    assert PublicPrivatePartition.objects.get(gold=other.current_gold).seed == 3
 
 
 def test_neither_seed_nor_halves_are_told(world: World, split: Split, client: Client) -> None:
     division = split_in_halves.divide(split=split, seed=918273645, by=world.curator)
-    phase = a_phase(world, split, disclosure="sealed", sealed_until=soon(), half="private", slug="final")
+    phase = a_phase(world, split, disclosure="sealed", sealed_until=soon(), subset="private", slug="final")
     for address in ("/benchmarks/tiny/", f"/benchmarks/tiny/{phase.slug}/", "/api/v1/benchmarks/tiny/"):
         said = client.get(address).content.decode()
         assert "918273645" not in said and division.sha256 not in said and '"g3"' not in said

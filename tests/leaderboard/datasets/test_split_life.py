@@ -50,7 +50,7 @@ def draft(world: World) -> Split:
 
 
 def places(audit: SplitAudit, severity: str) -> list[int]:
-    return [one.place for one in audit_results.findings(audit) if one.severity == severity]
+    return [one.index for one in audit_results.findings(audit) if one.severity == severity]
 
 
 def answered(audit: SplitAudit, by: Any) -> SplitAudit:
@@ -208,7 +208,7 @@ class TestRetiring:
         at = timezone.now()
         world.phase.closes_at = at
         world.phase.save()
-        later, made = at + timedelta(days=1), {"made_by": world.curator, "made_at": at}
+        later, made = at + timedelta(days=1), {"created_by": world.curator, "created_at": at}
         Extension.objects.create(
             phase=world.phase, team=world.system.team, before=at, closes_at=later, reason="x", **made
         )
@@ -271,7 +271,7 @@ def test_the_whole_way_on_the_desk(world: World, draft: Split, sandbox: str) -> 
     split_audits.WORK.run(audit.pk)
     assert client.post(f"{LIFE}publish/").status_code == 409
     page = client.get(f"{LIFE}audits/{audit.pk}/")
-    asked = {f"answer-{one.place}": f"Said to {one.code}." for one, asks, _ in page.context["findings"] if asks}
+    asked = {f"answer-{one.index}": f"Said to {one.code}." for one, asks, _ in page.context["findings"] if asks}
     assert asked and client.post(f"{LIFE}audits/{audit.pk}/", asked)["Location"] == f"{LIFE}audits/{audit.pk}/"
     assert client.post(f"{LIFE}publish/").status_code == 302
     assert _life(client)[1:3] == [("audited", True, False), ("published", False, True)]

@@ -24,7 +24,7 @@ DRAWING: dict[str, Any] = {
 
 
 def checked(drawing: Any) -> plot_checks.PlotData | None:
-    return report_checks.checked({**GOOD, "drawing": drawing}, task=TASK, task_version=1, measures=MEASURES).drawing
+    return report_checks.checked({**GOOD, "plot_data": drawing}, task=TASK, task_version=1, measures=MEASURES).plot_data
 
 
 def test_a_sound_drawing_is_kept_as_it_is() -> None:
@@ -34,7 +34,7 @@ def test_a_sound_drawing_is_kept_as_it_is() -> None:
 
 
 def test_a_report_may_have_none() -> None:
-    assert report_checks.checked(GOOD, task=TASK, task_version=1, measures=MEASURES).drawing is None
+    assert report_checks.checked(GOOD, task=TASK, task_version=1, measures=MEASURES).plot_data is None
     empty = checked({})
     assert empty is not None and empty.is_empty
 

@@ -12,7 +12,18 @@ from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Likeness, NearCopy, Phase, Prediction, Run, State, Submission, System, User
+from leaderboard.models import (
+    AuditEntry,
+    NearDuplicate,
+    Phase,
+    Prediction,
+    Run,
+    SimilarityCheck,
+    State,
+    Submission,
+    System,
+    User,
+)
 from leaderboard.near_copies.actions import detect, dismiss
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import work
@@ -56,13 +67,13 @@ def sent(world: World, system: System, labels: dict[str, str]) -> Submission:
 def look() -> None:
     """The sweeper, and what it rings for, one after the other."""
     detect.WORK.sweep()
-    for pk in Likeness.objects.filter(state=State.QUEUED).order_by("pk").values_list("pk", flat=True):
+    for pk in SimilarityCheck.objects.filter(state=State.QUEUED).order_by("pk").values_list("pk", flat=True):
         detect.WORK.run(pk)
-    assert set(Likeness.objects.values_list("state", flat=True)) <= {State.DONE}
+    assert set(SimilarityCheck.objects.values_list("state", flat=True)) <= {State.DONE}
 
 
 def found() -> list[tuple[Any, ...]]:
-    rows = NearCopy.objects.order_by("pk")
+    rows = NearDuplicate.objects.order_by("pk")
     return [(row.a.submission, row.b.submission, row.equal, row.shared_errors, row.n_units) for row in rows]
 
 
@@ -79,7 +90,7 @@ def test_it_does_not_matter_who_is_looked_at_first(world: World, rival: System) 
     second = sent(world, rival, WRONG)
     detect.WORK.sweep()
     for submission in (second, first):
-        detect.WORK.run(Likeness.objects.get(prediction__submission=submission).pk)
+        detect.WORK.run(SimilarityCheck.objects.get(prediction__submission=submission).pk)
     assert found() == [(first, second, 1.0, 1.0, 4)]
 
 
@@ -106,7 +117,7 @@ def test_ones_own_team_baselines_and_other_phases_are_not_compared(world: World,
     world.phase = Phase.objects.create(benchmark=world.benchmark, slug="final", title="Final", split=world.split)
     sent(world, rival, WRONG)
     look()
-    assert found() == [] and Likeness.objects.count() == 4
+    assert found() == [] and SimilarityCheck.objects.count() == 4
 
 
 def test_of_a_team_with_many_files_alike_one_is_flagged(world: World, rival: System) -> None:
@@ -120,18 +131,18 @@ def test_of_a_team_with_many_files_alike_one_is_flagged(world: World, rival: Sys
 def test_nothing_is_looked_at_before_it_is_scored(world: World) -> None:
     world.submit(WRONG)
     detect.WORK.sweep()
-    assert not Likeness.objects.exists()
+    assert not SimilarityCheck.objects.exists()
 
 
 def test_scoring_goes_first_but_not_for_ever(world: World) -> None:
     sent(world, world.system, WRONG)
     detect.WORK.sweep()
-    row = Likeness.objects.get()
+    row = SimilarityCheck.objects.get()
     world.submit(LABELS)
     detect.WORK.run(row.pk)
     row.refresh_from_db()
     assert (row.state, row.attempt) == (State.QUEUED, 0)
-    Likeness.objects.update(queued_at=timezone.now() - work.MAKES_WAY)
+    SimilarityCheck.objects.update(queued_at=timezone.now() - work.MAKES_WAY)
     detect.WORK.run(row.pk)
     row.refresh_from_db()
     assert row.state == State.DONE
@@ -142,9 +153,9 @@ def test_a_worker_that_died_loses_nothing(world: World, rival: System) -> None:
     sent(world, rival, WRONG)
     detect.WORK.sweep()
     gone = timezone.now() - timedelta(seconds=1)
-    Likeness.objects.update(state=State.RUNNING, attempt=1, lease_until=gone)
+    SimilarityCheck.objects.update(state=State.RUNNING, attempt=1, lease_until=gone)
     detect.WORK.sweep()
-    assert set(Likeness.objects.values_list("state", "reason")) == {(State.QUEUED, "lost")}
+    assert set(SimilarityCheck.objects.values_list("state", "reason")) == {(State.QUEUED, "lost")}
     look()
     assert len(found()) == 1
 
@@ -153,7 +164,7 @@ def test_a_file_that_was_altered_is_not_compared(world: World) -> None:
     submission = sent(world, world.system, WRONG)
     Prediction.objects.filter(submission=submission).update(sha256="0" * 64)
     detect.WORK.sweep()
-    row = Likeness.objects.get()
+    row = SimilarityCheck.objects.get()
     detect.WORK.run(row.pk)
     row.refresh_from_db()
     assert (row.state, row.reason, bytes(row.signature)) == (State.FAILED, "storage", b"")
@@ -165,7 +176,7 @@ def test_two_that_look_at_once_find_each_other() -> None:
     sent(world, world.system, WRONG)
     sent(world, system_of("bob", "Rivals"), WRONG)
     detect.WORK.sweep()
-    keys = list(Likeness.objects.values_list("pk", flat=True))
+    keys = list(SimilarityCheck.objects.values_list("pk", flat=True))
     together([lambda pk=pk: detect.WORK.run(pk) for pk in keys])
     assert len(found()) == 1
 
@@ -176,18 +187,18 @@ def test_setting_aside_covers_the_two_systems_until_then(world: World, rival: Sy
     for system in (world.system, rival, rival):
         sent(world, system, WRONG)
     look()
-    assert NearCopy.objects.count() == 2
-    one = NearCopy.objects.first()
+    assert NearDuplicate.objects.count() == 2
+    one = NearDuplicate.objects.first()
     assert one is not None
     with pytest.raises(Refused) as refused:
         dismiss.dismiss(near_copy=one, reason="no", by=world.researcher)
     assert refused.value.code is Code.NOT_AN_ORGANISER
     assert dismiss.dismiss(near_copy=one, reason="one published model", by=organiser) == 2
-    assert not NearCopy.objects.filter(dismissed_at=None).exists()
+    assert not NearDuplicate.objects.filter(dismissed_at=None).exists()
     assert AuditEntry.objects.get(action="near_copy.dismissed").detail["reason"] == "one published model"
     sent(world, rival, WRONG)
     look()
-    assert NearCopy.objects.filter(dismissed_at=None).count() == 1
+    assert NearDuplicate.objects.filter(dismissed_at=None).count() == 1
 
 
 def browser(user: User | None) -> Client:
@@ -209,7 +220,7 @@ def test_nobody_but_organisers_reads_of_it(world: World, rival: System) -> None:
     sent(world, rival, WRONG)
     sent(world, system_of("eve", "Third"), WRONG)
     look()
-    flagged = NearCopy.objects.get(a__submission__system=world.system, b__submission__system=rival)
+    flagged = NearDuplicate.objects.get(a__submission__system=world.system, b__submission__system=rival)
     dismiss.dismiss(near_copy=flagged, reason="CANARY-REASON", by=organiser)
     others = [None, world.researcher, rival.team.members.get(), person("stan", is_staff=True, is_superuser=True)]
     told = read([*map(browser, others), *(client_of(user) for user in others if user)])
@@ -227,7 +238,7 @@ def test_the_page_shows_pairs_and_sets_them_aside(world: World, rival: System) -
     look()
     page = client.get("/manage/benchmarks/tiny/near-copies/").content.decode()
     assert world.system.name in page and rival.name in page and "100\N{NO-BREAK SPACE}%" in page
-    where = f"/manage/benchmarks/tiny/near-copies/{NearCopy.objects.get().pk}/dismiss/"
+    where = f"/manage/benchmarks/tiny/near-copies/{NearDuplicate.objects.get().pk}/dismiss/"
     assert client.post(where, {"reason": ""}).status_code == 422
     assert client.post(where, {"reason": "<b>known</b>"}).status_code == 302
     page = client.get("/manage/benchmarks/tiny/near-copies/").content.decode()

@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.models import NearCopy, Notice, Phase, Prediction, Release, User, Webhook
+from leaderboard.models import NearDuplicate, Notice, Phase, Prediction, Release, User, Webhook
 from leaderboard.notifications.actions import deliver
 from tests.support.api_calls import person
 from tests.support.board_rows import stand
@@ -47,17 +47,17 @@ def wanting(name: str) -> User:
     return User.objects.get(pk=made.pk)
 
 
-def pair(world: World, *, after: timedelta = timedelta(0), swapped: bool = False) -> NearCopy:
+def pair(world: World, *, after: timedelta = timedelta(0), swapped: bool = False) -> NearDuplicate:
     """Two submissions of the two systems, found to be near-copies."""
     releases = [stand(world, name, team=f"Team of {name}") for name in SYSTEMS]
     return found(world, releases[::-1] if swapped else releases, after=after)
 
 
-def found(world: World, releases: list[Release], *, after: timedelta = timedelta(0)) -> NearCopy:
+def found(world: World, releases: list[Release], *, after: timedelta = timedelta(0)) -> NearDuplicate:
     a, b = (Prediction.objects.get(submission=one.submission_id) for one in releases)
     shares: dict[str, Any] = {"equal": 1.0, "shared_errors": 1.0, "n_units": 4, "n_errors": 2}
     at = timezone.now() - timedelta(hours=1) + after
-    return NearCopy.objects.create(phase=world.phase, a=a, b=b, found_at=at, **shares)
+    return NearDuplicate.objects.create(phase=world.phase, a=a, b=b, detected_at=at, **shares)
 
 
 def told() -> list[tuple[str, str]]:
@@ -105,7 +105,9 @@ def test_once_for_two_systems_whatever_is_found_of_them_later(world: World, olga
     assert deliver.sweep() == 0 and told() == [("olga", "mail")]
     # Long after: the notice itself is forgotten, and the two are not told of again.
     Notice.objects.all().delete()
-    NearCopy.objects.filter(pk=NearCopy.objects.earliest("pk").pk).update(found_at=timezone.now() - timedelta(days=40))
+    NearDuplicate.objects.filter(pk=NearDuplicate.objects.earliest("pk").pk).update(
+        detected_at=timezone.now() - timedelta(days=40)
+    )
     assert deliver.sweep() == 0 and told() == []
 
 
@@ -137,15 +139,15 @@ def test_a_beat_asks_no_more_questions_however_many_were_found(world: World, olg
 
 def test_what_was_set_aside_or_is_old_or_came_before_one_asked_is_not_told(world: World, olga: User) -> None:
     made = pair(world)
-    NearCopy.objects.update(dismissed_at=timezone.now(), dismissed_by=olga, reason="one published model")
+    NearDuplicate.objects.update(dismissed_at=timezone.now(), dismissed_by=olga, reason="one published model")
     assert deliver.sweep() == 0
-    NearCopy.objects.update(dismissed_at=None, dismissed_by=None, reason="")
-    User.objects.filter(pk=olga.pk).update(mailed_since=made.found_at + timedelta(minutes=1))
+    NearDuplicate.objects.update(dismissed_at=None, dismissed_by=None, reason="")
+    User.objects.filter(pk=olga.pk).update(mailed_since=made.detected_at + timedelta(minutes=1))
     assert deliver.sweep() == 0
-    User.objects.filter(pk=olga.pk).update(mailed_since=made.found_at - timedelta(days=9))
-    NearCopy.objects.update(found_at=timezone.now() - deliver.WINDOW)
+    User.objects.filter(pk=olga.pk).update(mailed_since=made.detected_at - timedelta(days=9))
+    NearDuplicate.objects.update(detected_at=timezone.now() - deliver.WINDOW)
     assert deliver.sweep() == 0
-    NearCopy.objects.update(found_at=made.found_at)
+    NearDuplicate.objects.update(detected_at=made.detected_at)
     assert deliver.sweep() == 1
 
 

@@ -18,7 +18,7 @@ from django.test import Client
 
 from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.datasets.actions import corrections, gold_diffs
-from leaderboard.models import Move, Prediction, Run, State
+from leaderboard.models import Prediction, RankChange, Run, State
 from leaderboard.scoring.actions import runs
 from tests.support.board_rows import stand, symmetric_scores
 from tests.support.corrected_gold import CORRECTED, assert_switched_once, states
@@ -148,7 +148,7 @@ def test_two_hundred_runs_with_a_worker_killed_half_way(world: World, capsys: py
     frozen = json.loads(Client().get(f"{BOARD}?gold_version=1&task_version=1").content)
     assert frozen["rows"] == before["rows"], "the old board stays as it was"
     assert Client().get("/benchmarks/tiny/test/gold-1/task-1/").status_code == 200
-    moved = Move.objects.filter(leaderboard__gold_version__number=2)
+    moved = RankChange.objects.filter(leaderboard__gold_version__number=2)
     assert moved.count() == N and not moved.filter(rank=None).exists()
     assert Run.objects.filter(state=State.DONE, gold_version__number=2).count() == N
     with capsys.disabled():

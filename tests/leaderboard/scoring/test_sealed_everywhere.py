@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from leaderboard import jobs
-from leaderboard.models import Phase, SideBySide, System
+from leaderboard.models import HeadToHead, Phase, System
 from tests.support.api_calls import person
 from tests.support.many_groups import a_phase, a_split, answers, labels_of, score_all, send, soon
 from tests.support.tiny_world import World, build
@@ -67,7 +67,7 @@ def test_a_sealed_submission_changes_no_address_for_others() -> None:
         send(world, phase, answers(LABELS, wrong))
         jobs.sweep()
     assert [told(where), told(where, stranger)] == before
-    assert not SideBySide.objects.exists()
+    assert not HeadToHead.objects.exists()
 
 
 def test_one_that_is_told_in_full_would_be_seen() -> None:

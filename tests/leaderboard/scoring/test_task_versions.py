@@ -142,7 +142,7 @@ def test_a_worker_of_the_earlier_version_leaves_a_later_run_alone(world: World) 
     assert (run.state, run.attempt, run.reason) == (State.QUEUED, 0, Reason.OUTDATED)
     client = Client()
     client.force_login(world.researcher)
-    assert "in the middle of an upgrade" in client.get(submission.get_absolute_url()).content.decode()
+    assert "the server is being upgraded" in client.get(submission.get_absolute_url()).content.decode()
 
 
 @pytest.mark.parametrize("who", ["code", "server"])

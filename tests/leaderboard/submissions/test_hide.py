@@ -62,7 +62,7 @@ def enter(world: World, name: str, value: float, **more: Any) -> Release:
 
 def ranks() -> list[tuple[int | None, str, float | None]]:
     board = board_of(Phase.objects.select_related("benchmark__dataset", "split", "scorer").get())
-    return [(row.rank, row.system, row.cell("accuracy").value) for row in by_primary(board)]
+    return [(row.rank, row.system, row.score("accuracy").value) for row in by_primary(board)]
 
 
 def hidden(world: World, release: Release, by: Any = None) -> Submission:

@@ -36,7 +36,7 @@ def text(response) -> str:
 
 
 def runs(response) -> list[float]:
-    return [run.cell.value for run, _, _ in response.context["runs"]]
+    return [run.score.value for run, _, _ in response.context["runs"]]
 
 
 def accuracy(value: float):

@@ -374,7 +374,7 @@ API = [
 ROWS = [*PUBLIC, *PEOPLE, *MANAGE, *ACCOUNTS, *API]
 
 READ_ONLY_RECORDS = {
-    *("auditentry", "comparison", "division", "download", "final", "goldversion", "hiddensubmission"),
+    *("auditentry", "comparison", "publicprivatepartition", "download", "final", "goldversion", "hiddensubmission"),
     *("image", "imageupload"),
     *(
         "leaderboard",

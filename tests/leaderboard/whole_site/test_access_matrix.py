@@ -20,15 +20,15 @@ from django.utils import timezone
 
 from leaderboard.models import (
     Announcement,
-    ArchiveArrival,
     ArchiveExport,
+    ArchiveImport,
     Benchmark,
     Download,
     DryRun,
     GoldVersion,
     Invitation,
     Membership,
-    NearCopy,
+    NearDuplicate,
     Phase,
     Rehearsal,
     Split,
@@ -72,7 +72,7 @@ def build() -> Cast:
     tried = {"gold": world.gold, "kind": "trivial", "name": "majority", "state": "done", "finished_at": at}
     THINGS.update(dry_run=DryRun.objects.create(**tried, queued_at=at, enqueued_at=at, requested_by=world.curator).pk)
     THINGS.update(rehearsal=rehearsal(world).pk)
-    THINGS.update(export=export(world).pk, arrival=arrival(world).pk)
+    THINGS.update(export=export(world).pk, archive_import=archive_import(world).pk)
     THINGS.update(audit=audited_splits.done(world.gold).pk, correction=corrected_gold.waiting(world).pk)
     THINGS.update(preview=generator_previews.done(world).pk, raw=generator_previews.raw(world, b"unused\n").pk)
     THINGS.update(raw_upload=generator_previews.upload(world, everybody.people["X"]).pk)
@@ -101,11 +101,11 @@ def export(world: World) -> ArchiveExport:
     return made
 
 
-def arrival(world: World) -> ArchiveArrival:
+def archive_import(world: World) -> ArchiveImport:
     """One that the curator has uploaded."""
     head = {"slug": "far", "title": "Far", "layout": "x", "closed": None, "readable": {}, "rows": {}}
     told = {"name": "far.zip", "sha256": "0" * 64, "bytes": 3, "head": head, "at": timezone.now()}
-    made = ArchiveArrival(by=world.curator, **told)
+    made = ArchiveImport(by=world.curator, **told)
     made.file.save("archive.zip", ContentFile(b"zip"), save=False)
     made.save()
     return made
@@ -120,10 +120,10 @@ def teams_things(everybody: Cast) -> None:
     digest = hashlib.sha256(TOKEN.encode()).hexdigest()
     day = timedelta(days=1)
     invitation = Invitation.objects.create(token_sha256=digest, created_at=at, expires_at=at + day, **invited)
-    made = Announcement.objects.create(benchmark=world.benchmark, title="Told", made_by=world.curator, made_at=at)
+    made = Announcement.objects.create(benchmark=world.benchmark, title="Told", created_by=world.curator, created_at=at)
     pair = (world.insert_run().prediction, world.insert_run().prediction)
-    shares = {"equal": 1.0, "shared_errors": 1.0, "n_units": 4, "n_errors": 2, "found_at": at}
-    copy = NearCopy.objects.create(phase=world.phase, a=pair[0], b=pair[1], **shares)
+    shares = {"equal": 1.0, "shared_errors": 1.0, "n_units": 4, "n_errors": 2, "detected_at": at}
+    copy = NearDuplicate.objects.create(phase=world.phase, a=pair[0], b=pair[1], **shares)
     THINGS.update(team=team.pk, member=mate.pk, invitation=invitation.pk, announcement=made.pk, copy=copy.pk)
 
 
@@ -148,7 +148,7 @@ def address(row: Row, everybody: Cast) -> str:
         ("previews/", "preview"),
         ("corrections/", "correction"),
         ("dry-run/", "dry_run"),
-        ("manage/archives/", "arrival"),
+        ("manage/archives/", "archive_import"),
         ("exports/", "export"),
         ("rehearsal/", "rehearsal"),
     ):

@@ -132,7 +132,7 @@ def test_a_deadline_moved_in_the_admin_is_an_extension(desk: Client, world: Worl
     )
     assert answer.status_code == 302, answer.content.decode()
     made = Extension.objects.get(phase=phase)
-    assert (made.before, made.reason, made.made_by) == (phase.closes_at, "The server was away.", world.curator)
+    assert (made.before, made.reason, made.created_by) == (phase.closes_at, "The server was away.", world.curator)
     before = phase.closes_at
     phase.refresh_from_db()
     assert phase.closes_at == made.closes_at == before + timedelta(days=2)

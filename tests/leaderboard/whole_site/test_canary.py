@@ -36,12 +36,12 @@ from leaderboard.models import (
     AuditEntry,
     Benchmark,
     GoldVersion,
+    HeadToHead,
     Leaderboard,
     Notice,
     Release,
     Run,
     Score,
-    SideBySide,
     State,
     Submission,
     User,
@@ -307,9 +307,9 @@ def work() -> None:
     jobs.sweep()
     for board in Leaderboard.objects.all():
         rank_ranges.WORK.run(board.pk)
-    for pair in SideBySide.objects.filter(state=State.QUEUED):
+    for pair in HeadToHead.objects.filter(state=State.QUEUED):
         head_to_head.WORK.run(pair.pk)
-    assert set(SideBySide.objects.values_list("state", flat=True)) == {State.DONE}
+    assert set(HeadToHead.objects.values_list("state", flat=True)) == {State.DONE}
     for notice in Notice.objects.all():
         deliver.deliver(notice_id=notice.pk)
     assert Notice.objects.filter(state=Notice.State.DONE).exists()
@@ -356,7 +356,7 @@ def test_what_only_gold_holds_comes_out_nowhere(stage, caplog, settings):
     assert CANARY not in "".join(message.message().as_string() for message in mail.outbox)
     kept = [*Score.objects.values_list("measure", "slice"), *Release.objects.values_list("values", "warnings")]
     kept += [*AuditEntry.objects.values_list("action", "detail"), *Run.objects.values_list("problems", "provenance")]
-    kept += [*Notice.objects.values_list("body"), *SideBySide.objects.values_list("report")]
+    kept += [*Notice.objects.values_list("body"), *HeadToHead.objects.values_list("report")]
     assert CANARY not in json.dumps(kept, default=str)
     read = {name_of(answer.address) for answer in told}
     known = {name for route, name in patterns() if not route.startswith(("admin/", "accounts/"))}

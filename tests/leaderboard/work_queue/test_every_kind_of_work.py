@@ -22,12 +22,12 @@ from leaderboard.models import (
     Correction,
     DryRun,
     Generation,
+    HeadToHead,
     Leaderboard,
-    Likeness,
     QuotaCharge,
     Ranking,
     Reason,
-    SideBySide,
+    SimilarityCheck,
     SplitAudit,
     State,
 )
@@ -55,7 +55,7 @@ def run_by_scorer(world: World, at: datetime) -> Model:
 
 def side_by_side(world: World, at: datetime) -> Model:
     a, b = sorted((world.insert_run(at=at), world.insert_run(at=at)), key=lambda run: run.pk)
-    return SideBySide.objects.create(leaderboard=board(world), a=a, b=b, queued_at=at, enqueued_at=at)
+    return HeadToHead.objects.create(leaderboard=board(world), a=a, b=b, queued_at=at, enqueued_at=at)
 
 
 def correction(world: World, at: datetime) -> Model:
@@ -71,7 +71,7 @@ ROWS: dict[str, Callable[[World, datetime], Model]] = {
     "predict": lambda world, at: container_rows.insert(world, enqueued_at=at),
     "compare": lambda world, at: Ranking.objects.create(leaderboard=board(world), changes=1, enqueued_at=at),
     "side_by_side": side_by_side,
-    "look_for_copies": lambda world, at: Likeness.objects.create(
+    "look_for_copies": lambda world, at: SimilarityCheck.objects.create(
         prediction=world.insert_run().prediction, phase=world.phase, queued_at=at, enqueued_at=at
     ),
     "audit_split": lambda world, at: SplitAudit.objects.create(gold=world.gold, queued_at=at, enqueued_at=at),
@@ -248,7 +248,7 @@ def test_a_new_kind_is_its_work_and_a_line(world: World, sent: Sent, monkeypatch
     """The list alone gives it a Celery task, messages and a sweep."""
 
     def do(lease: Any) -> None:
-        lease.finish(state=State.DONE, told=["counted"])
+        lease.finish(state=State.DONE, progress=["counted"])
 
     row = ROWS["export_archive"](world, timezone.now() - timedelta(hours=1))
     new = Work(name="count_words", rows=ArchiveExport.objects.all(), do=do)
@@ -263,7 +263,7 @@ def test_a_new_kind_is_its_work_and_a_line(world: World, sent: Sent, monkeypatch
         jobs.app.tasks[task](key)
     finally:
         jobs.app.tasks.pop("leaderboard.jobs.count_words", None)
-    assert (after(row).state, row.told, row.attempt) == (State.DONE, ["counted"], 1)
+    assert (after(row).state, row.progress, row.attempt) == (State.DONE, ["counted"], 1)
 
 
 def test_no_kind_is_spelled_elsewhere() -> None:

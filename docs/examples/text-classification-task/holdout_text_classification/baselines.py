@@ -6,33 +6,33 @@ from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput, Li
 from evaluator.tasks.baselines.labels import FOLDS, cross_validated, learnt_from, majority_share, most_frequent
 
 
-def _majority(given: BaselineInput) -> Iterable[Line] | None:
-    labels = _labels(given) or ([str(label) for label in given.own.answers] if given.own is not None else [])
-    return _lines(given, [most_frequent(labels, sorted(set(labels)))] * len(given.inputs)) if labels else None
+def _majority(data: BaselineInput) -> Iterable[Line] | None:
+    labels = _labels(data) or ([str(label) for label in data.own.answers] if data.own is not None else [])
+    return _lines(data, [most_frequent(labels, sorted(set(labels)))] * len(data.inputs)) if labels else None
 
 
-def _random(given: BaselineInput) -> Iterable[Line] | None:
-    classes, rng = sorted(set(_labels(given))), given.draws("random")
-    return _lines(given, [rng.choice(classes) for _ in given.inputs]) if classes else None
+def _random(data: BaselineInput) -> Iterable[Line] | None:
+    classes, rng = sorted(set(_labels(data))), data.rng("random")
+    return _lines(data, [rng.choice(classes) for _ in data.inputs]) if classes else None
 
 
-def _bag_of_words(given: BaselineInput) -> Iterable[Line] | None:
-    known = [text for train in given.trains for text in train.labelled_texts]
+def _bag_of_words(data: BaselineInput) -> Iterable[Line] | None:
+    known = [text for train in data.trains for text in train.labelled_texts]
     if known:
-        return _lines(given, learnt_from(known, _labels(given), [line["text"] for line in given.inputs]))
-    if given.own is None:
+        return _lines(data, learnt_from(known, _labels(data), [line["text"] for line in data.inputs]))
+    if data.own is None:
         return None
-    own = given.own
+    own = data.own
     answers = cross_validated(own.groups, own.labelled_texts, [str(label) for label in own.answers])
     return ({"id": name, "label": label} for name, label in zip(own.ids, answers, strict=True))
 
 
-def _labels(given: BaselineInput) -> list[str]:
-    return [str(label) for train in given.trains for label in train.answers]
+def _labels(data: BaselineInput) -> list[str]:
+    return [str(label) for train in data.trains for label in train.answers]
 
 
-def _lines(given: BaselineInput, labels: Sequence[str]) -> Iterable[Line]:
-    for line, label in zip(given.inputs, labels, strict=True):
+def _lines(data: BaselineInput, labels: Sequence[str]) -> Iterable[Line]:
+    for line, label in zip(data.inputs, labels, strict=True):
         yield {"id": line["id"], "label": label}
 
 
@@ -46,13 +46,13 @@ BASELINES = (
         needs=_NEEDS,
         audit=AuditUse(shown=("macro_f1",), untrained="the most frequent class of the split for every text"),
     ),
-    Baseline("random", "a class drawn for each text", _random, "accuracy", beside="majority", needs=_NEEDS),
+    Baseline("random", "a class drawn for each text", _random, "accuracy", reference="majority", needs=_NEEDS),
     Baseline(
         "bag-of-words",
         "naive Bayes over words and bigrams, trained on public gold",
         _bag_of_words,
         "accuracy",
-        beside="majority",
+        reference="majority",
         needs=_NEEDS,
         audit=AuditUse(
             majority_share,

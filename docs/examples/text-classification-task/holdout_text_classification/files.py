@@ -45,9 +45,9 @@ PREDICTIONS = Format(Answer, Schema(frozenset({"id", "label"})), lambda _: 2)
 
 @dataclass(frozen=True)
 class Known:
-    """What predictions are checked against: each id's place, and the classes; None: not known."""
+    """What predictions are checked against: the index of each id, and the classes; None: not known."""
 
-    places: dict[Id, int]
+    index_of: dict[Id, int]
     classes: list[str] | None
 
 
@@ -78,7 +78,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     """Raises GoldError."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
-    gold = Gold(register.places)
+    gold = Gold(register.indices)
     for number, line in reader.records(stream):
         slices = None if line.slices is msgspec.UNSET else line.slices
         if slices and "label" in slices:
@@ -102,20 +102,20 @@ def read_inputs(stream: BinaryIO, file: str, classes: list[str] | None, limits: 
     for number, line in reader.records(stream):
         register.add(line.id, number)
     reader.problems.raise_if_any()
-    return Known(register.places, classes)
+    return Known(register.indices, classes)
 
 
 def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
     """Raises PredictionError: every id needs one answer, which is one of the classes."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
-    register = AnswerRegister(known.places, reader.problems)
-    labels: list[str | None] = [None] * len(known.places)
+    register = AnswerRegister(known.index_of, reader.problems)
+    labels: list[str | None] = [None] * len(known.index_of)
     for number, line in reader.records(stream):
-        place = register.place(line.id, number)
+        index = register.index_of(line.id, number)
         if known.classes is not None and line.label not in known.classes:
             reader.problems.add(number, "unknown label", shown(line.label), f"one of {format_ids(known.classes)}")
-        elif place is not None:
-            labels[place] = line.label
+        elif index is not None:
+            labels[index] = line.label
     report_missing(reader.problems, register.silent, reader.n_unread)
     reader.problems.raise_if_any()
     return Answers(labels, reader.n_lines, reader.warnings)

@@ -41,7 +41,7 @@ class Pair(NamedTuple):
 class Pairs:
     """whole: all pairs are included; otherwise the search stopped at its limit."""
 
-    found: list[Pair] = field(default_factory=list)
+    pairs: list[Pair] = field(default_factory=list)
     whole: bool = True
 
 
@@ -60,12 +60,12 @@ def near_pairs(
     compared = 0
     for matches, count in _similar(sets, border, threshold):
         compared += count
-        pairs.found += matches
-        if len(pairs.found) >= most or compared >= MOST_COMPARED:
+        pairs.pairs += matches
+        if len(pairs.pairs) >= most or compared >= MOST_COMPARED:
             pairs.whole = False
-            del pairs.found[most:]
+            del pairs.pairs[most:]
             break
-    pairs.found.sort()
+    pairs.pairs.sort()
     return pairs
 
 

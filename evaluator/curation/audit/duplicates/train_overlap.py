@@ -35,7 +35,7 @@ def overlap(split: Split, train: Split, *, threshold: float) -> tuple[dict[str, 
     removal. threshold: of near-duplicates, the third level of texts.
     """
     counts: dict[str, Any] = {"train": train.name, "training_lines": len(train), "lines": len(split)}
-    if split.asked_triples is not None:
+    if split.queried_triples is not None:
         pairs, pair_findings = shared_pairs(split, train)
         level_of = leaking(split, train)
         counts |= {"counted": "training lines", **pairs}
@@ -67,7 +67,7 @@ def _by_texts(split: Split, train: Split, threshold: float) -> Iterable[tuple[in
     words = {as_words(question) for question in train.questions}
     both = split.texts and train.texts
     similar = (
-        {pair.first for pair in near_pairs(split.texts, train.texts, threshold=threshold).found} if both else set()
+        {pair.first for pair in near_pairs(split.texts, train.texts, threshold=threshold).pairs} if both else set()
     )
     claims = {*_claims(train)}
     for index, (question, claim) in enumerate(zip(split.questions, _claims(split), strict=True)):
@@ -102,6 +102,6 @@ def _finding(split: Split, train: Split, counted: Split, level: str, indices: li
             "count": len(indices),
             "of": len(counted),
             "lines": [counted.line(index) for index in indices[:_NAMED]],
-            "texts": [counted.asked(index) for index in indices[:_NAMED]],
+            "texts": [counted.queried(index) for index in indices[:_NAMED]],
         },
     )

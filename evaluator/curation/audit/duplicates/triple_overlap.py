@@ -37,7 +37,7 @@ def _has_words(triple: Triple) -> bool:
 
 
 def _evaluated(split: Split) -> Iterable[OpenTriple]:
-    return [OpenTriple(*triple) for triple in split.asked_triples or () if _has_words(triple[:3])]
+    return [OpenTriple(*triple) for triple in split.queried_triples or () if _has_words(triple[:3])]
 
 
 def shared_pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Finding]]:
@@ -61,7 +61,7 @@ def shared_pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Findi
                 "train": train.name,
                 "count": len(indices),
                 "lines": [split.line(index) for index in indices[:_NAMED]],
-                "texts": [split.asked(index) for index in indices[:_NAMED]],
+                "texts": [split.queried(index) for index in indices[:_NAMED]],
             },
         )
     ]

@@ -57,7 +57,7 @@ def _contradictions(split: Split, letters: list[list[int]]) -> list[Finding]:
             {
                 "questions": len(bad),
                 "lines": [[split.line(p) for p in indices] for indices in bad[:_NAMED]],
-                "texts": [split.asked(indices[0]) for indices in bad[:_NAMED]],
+                "texts": [split.queried(indices[0]) for indices in bad[:_NAMED]],
             },
         )
     ]
@@ -80,7 +80,7 @@ def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) ->
                 {
                     "questions": len(apart),
                     "lines": [[split.line(p) for p in indices] for indices in apart[:_NAMED]],
-                    "texts": [split.asked(indices[0]) for indices in apart[:_NAMED]],
+                    "texts": [split.queried(indices[0]) for indices in apart[:_NAMED]],
                 },
             )
         )
@@ -102,9 +102,9 @@ def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) ->
 
 def _near_duplicates(split: Split, threshold: float) -> tuple[dict[str, Any], list[Finding]]:
     pairs = near_pairs(split.texts, threshold=threshold)
-    apart = [pair for pair in pairs.found if split.groups[pair.first] != split.groups[pair.second]]
+    apart = [pair for pair in pairs.pairs if split.groups[pair.first] != split.groups[pair.second]]
     unlike = [pair for pair in apart if pair.jaccard < 1]
-    counts = {"pairs": len(pairs.found), "in_other_groups": len(apart), "all_found": pairs.whole}
+    counts = {"pairs": len(pairs.pairs), "in_other_groups": len(apart), "all_found": pairs.whole}
     if not unlike:
         return counts, []
     best = max(unlike, key=lambda pair: pair.jaccard)
@@ -125,7 +125,9 @@ def _near_duplicates(split: Split, threshold: float) -> tuple[dict[str, Any], li
                     [split.line(pair.first), split.line(pair.second), pair.jaccard]
                     for pair in sorted(unlike, key=lambda pair: -pair.jaccard)[:_NAMED]
                 ],
-                "texts": [split.asked(pair.first) for pair in sorted(unlike, key=lambda pair: -pair.jaccard)[:_NAMED]],
+                "texts": [
+                    split.queried(pair.first) for pair in sorted(unlike, key=lambda pair: -pair.jaccard)[:_NAMED]
+                ],
             },
         )
     ]

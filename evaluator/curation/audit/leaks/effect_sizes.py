@@ -21,14 +21,14 @@ class Effect:
     """share: 0 to 1. told: the effect in words."""
 
     share: float
-    told: str
+    text: str
 
 
 class Guesses:
     """Hidden values, prepared for guessing."""
 
     def __init__(self, values: Sequence[str | float | None], permutations: Permutations) -> None:
-        self._deals = permutations
+        self._permutations = permutations
         self.numeric = all(isinstance(value, float) for value in values)
         if self.numeric:
             self._ranked = _ranks(np.array(values, dtype=np.float64))
@@ -66,13 +66,13 @@ class Guesses:
             return Effect(1.0, "sorted by it")
         bins = max(2, min(_BINS, len(order) // 5))
         effect = self.by_value(rank * bins // len(order))
-        return Effect(effect.share, f"{effect.told}, by which of {bins} parts of the order a line is in")
+        return Effect(effect.share, f"{effect.text}, by which of {bins} parts of the order a line is in")
 
     def neighbours(self, order: Indices) -> Effect:
         """Return the effect of having, or never having, the neighbour's value, compared with permutations."""
         random = np.random.default_rng(0)
         observed = self._alike(order, None)
-        chance = float(np.mean([self._alike(order, self._deals.deal(random)) for _ in range(_N_PERMUTATIONS)]))
+        chance = float(np.mean([self._alike(order, self._permutations.deal(random)) for _ in range(_N_PERMUTATIONS)]))
         least = -1.0 if self.numeric else 0.0
         share = (observed - chance) / (1 - chance) if observed >= chance else (chance - observed) / (chance - least)
         if self.numeric:

@@ -153,9 +153,9 @@ def _finding(
     return Finding(
         severity=Severity.ERROR if is_error else Severity.WARNING,
         code=f"{kind}-{verb}-{name.replace(' ', '-')}",
-        found=f"the {source.name} {verb} the {secret.name} ({best.name}: {effect.told}; p = {best.p:.3f})",
-        means=means,
-        do=advice,
+        found=f"the {source.name} {verb} the {secret.name} ({best.name}: {effect.text}; p = {best.p:.3f})",
+        meaning=means,
+        advice=advice,
         file=split.file,
         numbers={
             "source": source.name,

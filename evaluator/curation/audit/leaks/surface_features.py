@@ -54,7 +54,7 @@ def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Indices]:
             "share of capitals": _ranges([n / max(len(text), 1) for n, text in zip(capitals, texts, strict=True)]),
             "case of the first letter": [text.strip()[:1].isupper() for text in texts],
         }
-        if split.asked_triples is None:  # in triples the first word is part of an entity's name, which may be known
+        if split.queried_triples is None:  # in triples the first word is part of an entity's name, which may be known
             kinds["first word"] = [next(iter(tokens(text)), "") for text in texts]
     seen: set[bytes] = set()
     codes_of: dict[str, Indices] = {}

@@ -61,7 +61,7 @@ def information_chart(budget: Budget) -> InformationChart | None:
 
 def _at(budget: Budget, answers: int) -> Spent:
     """Return a hypothetical number of answers, with at most as many informative ones as so far."""
-    return Spent(answers, min(answers, budget.spent.told), budget.spent.levels)
+    return Spent(answers, min(answers, budget.spent.n_scored), budget.spent.levels)
 
 
 def _line(x_scale: Scale, y_scale: Scale, last: int, value: Callable[[int], float]) -> list[Line]:

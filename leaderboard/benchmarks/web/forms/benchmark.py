@@ -17,7 +17,7 @@ from leaderboard.core.web.local_time_field import read_local
 from leaderboard.core.web.options_field import OptionsField
 from leaderboard.datasets.web.forms.split import SLUG_HELP
 from leaderboard.evaluation import container_limits
-from leaderboard.models import Dataset, Division, Phase, Split
+from leaderboard.models import Dataset, Phase, PublicPrivatePartition, Split
 from leaderboard.work_queue import worker_status
 
 LIMIT_FIELDS = {
@@ -85,7 +85,7 @@ class PhaseForm(forms.Form):
         initial=Phase.Scope.TEAM,
         help_text="One for everybody gives least away, and shows a score only when it is the best of all so far.",
     )
-    half = forms.ChoiceField(required=False, label="Groups that are scored", choices=Phase.Half.choices)
+    subset = forms.ChoiceField(required=False, label="Groups that are scored", choices=Phase.Subset.choices)
     sealed_until = forms.DateTimeField(
         required=False,
         label="A sealed phase is opened",
@@ -171,10 +171,10 @@ def _steps_in_words(dataset: Dataset) -> str:
         gold = split.current_gold
         if gold is None:
             continue
-        division = Division.objects.filter(gold=gold).first()
+        partition = PublicPrivatePartition.objects.filter(gold=gold).first()
         counts = {"all groups": gold.n_groups}
-        if division is not None:
-            counts |= {"public half": division.n_public, "private half": division.n_private}
+        if partition is not None:
+            counts |= {"public half": partition.n_public, "private half": partition.n_private}
         steps = ", ".join(f"{step_of_share(n)} on {subset} ({n:,})" for subset, n in counts.items())
         descriptions.append(f"{split.name}: {steps}")
     return "A ladder's step for a share is 1/√groups. " + "; ".join(descriptions) + "." if descriptions else ""

@@ -57,5 +57,5 @@ class EditForm(BenchmarkForm):
             return {}
         return marks if isinstance(marks, dict) and marks.keys() == set(edit.EVERYTHING) else {}
 
-    def asked(self) -> dict[str, str]:
+    def values(self) -> dict[str, str]:
         return {name: self.cleaned_data[name] for name in edit.EVERYTHING if name in self.cleaned_data}

@@ -53,7 +53,7 @@ class Badge:
 
 def badge(board: Board, row: Row, measure: str) -> Badge:
     """Return the badge with a system's rank among competing systems, and its overall value of a measure."""
-    benchmark, value = one_line(board.phase.benchmark.title), row.cell(measure).value
+    benchmark, value = one_line(board.phase.benchmark.title), row.score(measure).value
     n_ranked = sum(other.rank is not None for other in board.rows)
     status = [] if row.rank is None else [f"rank {row.rank}{'=' if row.tied else ''} of {n_ranked}"]
     status = ["disqualified"] if row.disqualified else status

@@ -34,7 +34,7 @@ class Mark:
 
     row: Row
     number: int
-    cell: ShownScore
+    score: ShownScore
     cost: float
     on_front: bool
     share: float
@@ -112,7 +112,7 @@ def cost_chart(rows: Sequence[Row], *, measure: str, kind: str, higher_is_better
     costed = [
         (row, cell, cost)
         for row in rows
-        if (cost := row.spent(kind)) is not None and (cell := row.cell(measure)).value is not None
+        if (cost := row.spent(kind)) is not None and (cell := row.score(measure)).value is not None
     ]
     if not costed:
         return None
@@ -125,7 +125,7 @@ def cost_chart(rows: Sequence[Row], *, measure: str, kind: str, higher_is_better
         Mark(
             row=row,
             number=number,
-            cell=cell,
+            score=cell,
             cost=cost,
             on_front=on_front,
             share=across.share(cost),

@@ -14,7 +14,7 @@ class Strip:
     """One system's row; point, low, high: SVG lengths. Without an interval the whisker has zero width."""
 
     row: Row
-    cell: ShownScore
+    score: ShownScore
     point: str
     low: str
     high: str
@@ -35,7 +35,7 @@ class IntervalPlot:
 
 def interval_plot(rows: Sequence[Row], measure: str, slice_: Slice = WHOLE) -> IntervalPlot | None:
     """Return the plot of the rows that have a value, in the order of `rows`; None if there are none."""
-    cells = [(row, row.cell(measure, slice_)) for row in rows]
+    cells = [(row, row.score(measure, slice_)) for row in rows]
     shown = [(row, cell) for row, cell in cells if cell.value is not None]
     if not shown:
         return None

@@ -47,16 +47,16 @@ class Grid:
         return [cell.inner for cell in self.lines[0]]
 
     @cached_property
-    def places(self) -> list[MatrixEntry]:
+    def entries(self) -> list[MatrixEntry]:
         return [cell for line in self.lines for cell in line]
 
     @property
     def whole(self) -> MatrixEntry:
         return self.lines[-1][-1]
 
-    def place(self, key: str) -> MatrixEntry:
+    def entry(self, key: str) -> MatrixEntry:
         """Return the cell with this key; for any other text the overall cell."""
-        return next((cell for cell in self.places if cell.key == key), self.whole)
+        return next((cell for cell in self.entries if cell.key == key), self.whole)
 
 
 def grid_of(board: Board, pair: Pair, measure: Measure) -> Grid:
@@ -85,7 +85,7 @@ class Matrix:
 
 def matrices(grid: Grid, rows: Sequence[Row]) -> list[Matrix]:
     """Return one matrix per system, in the order of `rows`."""
-    cells = heat_rows(rows, [cell.source for cell in grid.places])
+    cells = heat_rows(rows, [cell.source for cell in grid.entries])
     width = len(grid.lines[0])
     return [
         Matrix(row, [(line[0].outer, row_cells[i * width : (i + 1) * width]) for i, line in enumerate(grid.lines)])
@@ -97,7 +97,7 @@ def matrices(grid: Grid, rows: Sequence[Row]) -> list[Matrix]:
 class Leader:
     """The best systems of one cell, several if tied; none if no system has a value."""
 
-    place: MatrixEntry
+    entry: MatrixEntry
     value: float | None
     shade: str
     names: Sequence[str]
@@ -113,5 +113,5 @@ def leaders(grid: Grid, matrices: Sequence[Matrix]) -> list[tuple[str | None, li
 
 def _leader(entry: MatrixEntry, heat_cells: Sequence[tuple[Row, HeatCell]]) -> Leader:
     best = [(row, heat) for row, heat in heat_cells if heat.best]
-    value = best[0][1].cell.value if best else None
+    value = best[0][1].score.value if best else None
     return Leader(entry, value, shade(value, entry.source.measure), [row.system for row, _ in best])

@@ -31,9 +31,9 @@ class Moment:
     number: int
     name: str
     at: datetime
-    cell: ShownScore
+    score: ShownScore
     is_best: bool = True
-    is_apart: bool = False
+    is_separate: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,22 +81,22 @@ class ProgressChart:
 
 def progress_chart(moments: Sequence[Moment], levels: Sequence[Level] = ()) -> ProgressChart | None:
     """Return the chart of moments, which are sorted by time; None if none has a value."""
-    moments = [moment for moment in moments if moment.cell.value is not None]
+    moments = [moment for moment in moments if moment.score.value is not None]
     if not moments:
         return None
     first, last = moments[0].at, moments[-1].at
     if last - first < timedelta(hours=1):
         # Extend the axis to the past: nothing is known of the time after the last score.
         first = last - timedelta(hours=1)
-    ends = [end for m in moments for end in (m.cell.low, m.cell.value, m.cell.high) if end is not None]
+    ends = [end for m in moments for end in (m.score.low, m.score.value, m.score.high) if end is not None]
     up = covering([*ends, *(level.value for level in levels)])
     marks = [
         Mark(
             moment,
             _x(moment.at, first, last),
-            _y(up, moment.cell.value),
-            _y(up, moment.cell.value if moment.cell.low is None else moment.cell.low),
-            _y(up, moment.cell.value if moment.cell.high is None else moment.cell.high),
+            _y(up, moment.score.value),
+            _y(up, moment.score.value if moment.score.low is None else moment.score.low),
+            _y(up, moment.score.value if moment.score.high is None else moment.score.high),
             (moment.at - first) / (last - first),
         )
         for moment in moments

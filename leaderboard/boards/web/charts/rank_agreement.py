@@ -32,7 +32,7 @@ class Square:
     """One system's plot. edges: x of the boundaries between columns."""
 
     row: Row
-    cell: ShownScore
+    score: ShownScore
     grid: Grid
     size: int = SIZE
 

@@ -26,7 +26,7 @@ class Line:
 
     number: int
     row: Row
-    cell: ShownScore
+    score: ShownScore
     curve: Curve
 
     @property

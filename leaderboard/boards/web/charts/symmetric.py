@@ -38,7 +38,7 @@ def dumbbells(rows: Sequence[Row]) -> DumbbellChart | None:
     scale = Scale(0.0, 1.0, 0.1)
     shown = []
     for row in rows:
-        original, generated = row.cell("accuracy", ORIGINAL), row.cell("accuracy", GENERATED)
+        original, generated = row.score("accuracy", ORIGINAL), row.score("accuracy", GENERATED)
         if original.value is not None and generated.value is not None:
             shown.append(Dumbbell(row, original, generated, scale.at(original.value), scale.at(generated.value)))
     return DumbbellChart(scale, scale.at(FLOOR), shown) if shown else None

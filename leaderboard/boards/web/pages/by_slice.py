@@ -107,11 +107,11 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
     planned = _planned(board, measure, board.values(dimension, measure.name))
     keys = {key: source.key for key, (_, source, _) in planned.items()}
     keys |= {"system": Key(by_name, best_first=False)}
-    sorting = Sorting.asked(request, keys, "micro")
+    sorting = Sorting.from_request(request, keys, "micro")
     rows = sorting.apply(board.rows)
     headings = sorting.headings
     columns = [Column(title, n, source, headings[key]) for key, (title, source, n) in planned.items()]
-    cut = Cut.asked(request, len(rows))
+    cut = Cut.from_request(request, len(rows))
     page_rows = cut.of(rows)
     cells = heat_rows(rows, [column.source for column in columns], page_rows)
     shown = list(zip(page_rows, cells, strict=True))
@@ -121,9 +121,9 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
         "is_tall": len(columns) > UPRIGHT,
         "headings": headings,
         "rows": shown,
-        "details": [(column, [(row, line[i].cell) for row, line in shown]) for i, column in enumerate(columns)],
+        "details": [(column, [(row, line[i].score) for row, line in shown]) for i, column in enumerate(columns)],
         # The Ladder reveals no intervals, and some custom scorers return none.
-        "has_intervals": any(column.source.cell(row).low is not None for row in rows for column in columns),
+        "has_intervals": any(column.source.score(row).low is not None for row in rows for column in columns),
         "legends": legends([measure]),
         "reasons": reasons(cells),
     }

@@ -34,7 +34,7 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     pairs_by_system = _pairs_by_system(board)
     keys = {kind: Key(_share(pairs_by_system, kind), best_first=kind == "both") for kind, _, _ in KINDS}
     keys["system"] = Key(by_name, best_first=False)
-    sorting = Sorting.asked(request, keys, "both")
+    sorting = Sorting.from_request(request, keys, "both")
     rows = [
         (row, pairs_by_system[row.system_id]) for row in sorting.apply(board.rows) if row.system_id in pairs_by_system
     ]

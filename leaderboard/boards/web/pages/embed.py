@@ -37,7 +37,7 @@ def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         "phase": board.phase,
         "benchmark": board.phase.benchmark,
         "measures": [(measure, board.n(measure.name)) for measure in measures],
-        "rows": [(row, [row.cell(measure.name) for measure in measures]) for row in shown],
+        "rows": [(row, [row.score(measure.name) for measure in measures]) for row in shown],
         "left_out": len(rows) - len(shown),
         "site": settings.BASE_URL,
     }

@@ -34,7 +34,7 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
     version: the gold and task version of a frozen board; empty: the current one.
     """
     page, error = _page(request, slug, phase, version)
-    board, wanted = page.board, page.wanted
+    board, wanted = page.board, page.query
     table = board_columns.Table.of(request, page)
     plotted = by_primary(board, wanted.slice_)[:MAX_PLOTTED]
     context = {

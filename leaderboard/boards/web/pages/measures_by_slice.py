@@ -36,7 +36,7 @@ def measures_table(request: HttpRequest, board: Board, dimension: str, offered: 
     for value in values:
         plan.append((value, [_planned(board, measure, value, ((dimension, value),)) for measure in offered]))
     columns = [column for _, group in plan for column in group]
-    cut = Cut.asked(request, len(board.rows))
+    cut = Cut.from_request(request, len(board.rows))
     table = grouped_table(board, sorted_by(request, columns, columns[0].key), plan, cut)
     return {
         "cut": cut,

@@ -64,7 +64,7 @@ def _best_so_far(board: Board) -> list[tuple[int, Moment]]:
     names = {row.system_id: row.system for row in board.rows if row.competes}
     best_scores = records(revealed_on(board.leaderboard, names), higher_is_better=_is_up(board))
     return [
-        (score.system_id, Moment(number, names[score.system_id], score.at, score.cell))
+        (score.system_id, Moment(number, names[score.system_id], score.at, score.score))
         for number, score in enumerate(best_scores, 1)
     ]
 
@@ -79,12 +79,12 @@ def _levels(board: Board) -> list[Level]:
     levels = [
         Level(row.system if row.same_split else f"{row.system} (another split)", value, bool(HUMAN.search(row.system)))
         for row in reported_of(board.phase.benchmark).rows
-        if (value := row.cells.get((board.primary, WHOLE), (None, ""))[0]) is not None
+        if (value := row.values.get((board.primary, WHOLE), (None, ""))[0]) is not None
     ]
     levels += [
         Level(row.system, value, bool(HUMAN.search(row.system)))
         for row in board.rows
-        if not row.competes and not row.disqualified and (value := row.cell(board.primary).value) is not None
+        if not row.competes and not row.disqualified and (value := row.score(board.primary).value) is not None
     ]
     return sorted(levels, key=lambda level: level.value, reverse=_is_up(board))
 
@@ -95,5 +95,7 @@ def _plotted(levels: Sequence[Level]) -> list[Level]:
 
 
 def _table(moments: Sequence[Moment], levels: Sequence[Level]) -> list[Sequence[object]]:
-    best = [("best so far", m.number, m.name, m.at.isoformat(), m.cell.value, m.cell.low, m.cell.high) for m in moments]
+    best = [
+        ("best so far", m.number, m.name, m.at.isoformat(), m.score.value, m.score.low, m.score.high) for m in moments
+    ]
     return [*best, *(("held against", None, level.name, None, level.value, None, None) for level in levels)]

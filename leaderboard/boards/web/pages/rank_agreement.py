@@ -35,14 +35,14 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
     if measure is None:
         raise Http404("no ratings")
     slice_ = known(board, slice_)
-    rows = in_order(board.rows, lambda row: row.cell(measure.name, slice_).value, descending=True)
+    rows = in_order(board.rows, lambda row: row.score(measure.name, slice_).value, descending=True)
     runs_with_plots = with_drawings(board)
     drawn_rows = [row for row in rows if row.run_id in runs_with_plots]
     download = request.GET.get("download")
     plot_data = plots_of(board, drawn_rows if download == "csv" else drawn_rows[:MOST])
     plots = squares(
         [
-            (row, row.cell(measure.name, slice_), plot_data[row.run_id].grids[slice_])
+            (row, row.score(measure.name, slice_), plot_data[row.run_id].grids[slice_])
             for row in drawn_rows
             if row.run_id in plot_data and slice_ in plot_data[row.run_id].grids
         ]

@@ -30,7 +30,7 @@ class Choice:
 
     row: Row
     is_chosen: bool
-    is_drawn: bool
+    is_plotted: bool
 
     @property
     def key(self) -> str:
@@ -56,7 +56,7 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
     chosen = requested[:MOST] if requested else [row for row in rows if row.run_id in runs_with_plots][:FIRST]
     plot_data = plots_of(board, chosen)
     curves = [
-        (row, row.cell(measure.name, slice_), plot_data[row.run_id].curves[slice_])
+        (row, row.score(measure.name, slice_), plot_data[row.run_id].curves[slice_])
         for row in chosen
         if row.run_id in plot_data and slice_ in plot_data[row.run_id].curves
     ]

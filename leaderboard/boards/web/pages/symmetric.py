@@ -34,7 +34,7 @@ def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int)
         raise Http404("no symmetric set")
     keys = {key: _key(board, measure, slice_) for key, (_, measure, slice_) in COLUMNS.items()}
     keys["system"] = Key(by_name, best_first=False)
-    sorting = Sorting.asked(request, keys, "generated")
+    sorting = Sorting.from_request(request, keys, "generated")
     rows = sorting.apply(board.rows)
     sources = [(measure, slice_) for _, measure, slice_ in COLUMNS.values()]
     context = {
@@ -47,7 +47,7 @@ def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int)
             for key, (title, measure, slice_) in COLUMNS.items()
         ],
         "headings": sorting.headings,
-        "rows": [(row, [row.cell(*source) for source in sources]) for row in rows],
+        "rows": [(row, [row.score(*source) for source in sources]) for row in rows],
         "chart": dumbbells(rows),
         "floor": FLOOR,
         "boards": other_boards(board),
@@ -58,4 +58,4 @@ def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int)
 def _key(board: Board, measure: str, slice_: Slice) -> Key:
     declared = board.measure(measure)
     best_first = declared is None or declared.higher_is_better is not False
-    return Key(lambda row: row.cell(measure, slice_).value, best_first)
+    return Key(lambda row: row.score(measure, slice_).value, best_first)

@@ -94,12 +94,12 @@ def pieces(pair: str) -> list[str]:
 
 def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -> dict[str, object]:
     grid = grid_of(board, pair, measure)
-    planned = {cell.key: _planned(cell) for cell in grid.places}
+    planned = {cell.key: _planned(cell) for cell in grid.entries}
     sorting = sorted_by(request, list(planned.values()), grid.whole.key)
     rows = sorting.apply(board.rows)
-    selected = grid.place(sorting.key)
+    selected = grid.entry(sorting.key)
     plot = interval_plot(rows, measure.name, selected.source.slice)
-    cut = Cut.asked(request, len(rows))
+    cut = Cut.from_request(request, len(rows))
     context = {
         "cut": cut,
         "grid": grid,
@@ -109,9 +109,9 @@ def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -
         "selected": selected,
         # The leader's band is from the overall ranking: it says nothing about the selected slice.
         "plot": plot and replace(plot, leader=None),
-        "strips": [(row, selected.source.cell(row), plot.strip(row) if plot else None) for row in cut.of(rows)],
+        "strips": [(row, selected.source.score(row), plot.strip(row) if plot else None) for row in cut.of(rows)],
         # The Ladder reveals no intervals, and some custom scorers return none.
-        "has_intervals": any(selected.source.cell(row).low is not None for row in rows),
+        "has_intervals": any(selected.source.score(row).low is not None for row in rows),
         "is_pooled_by_scores": measure.scale is not None,
         "is_descending": sorting.descending,
         **_as_data(board, pair, measure),

@@ -32,13 +32,13 @@ class Choice:
 class BoardForm:
     """given: current values of the fields. kept: hidden fields. in_force: descriptions of the active filters."""
 
-    given: dict[str, str]
+    values: dict[str, str]
     slices: Sequence[tuple[str, Sequence[Choice]]]
     kinds: Sequence[Choice]
     tracks: Sequence[Choice]
     by: Sequence[Choice]
     columns: Sequence[Choice]
-    kept: Sequence[tuple[str, str]]
+    preserved: Sequence[tuple[str, str]]
     today: str
     in_force: Sequence[str] = field(default_factory=list)
 
@@ -52,13 +52,13 @@ def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
     ]
     numbers = [*(measure.name for measure in board.measures), *board.cost_kinds]
     return BoardForm(
-        given=given,
+        values=given,
         slices=slices,
         kinds=[Choice(kind.value, str(kind.label), given["kind"] == kind.value) for kind in System.Kind],
         tracks=[Choice(track.name, track.title, given["track"] == track.name) for track in tracks.of(board.phase)],
         by=[Choice(name, _title(name), given["by"] == name) for name in numbers],
         columns=[Choice(name, _title(name), name in table.shown) for name in table.all],
-        kept=[(name, request.GET[name]) for name in PRESERVED_PARAMS if request.GET.get(name)],
+        preserved=[(name, request.GET[name]) for name in PRESERVED_PARAMS if request.GET.get(name)],
         today=timezone.now().date().isoformat(),
         in_force=_in_force(page, table),
     )
@@ -71,7 +71,7 @@ def _title(name: str) -> str:
 
 def _in_force(page: Page, table: Table) -> list[str]:
     """Return a short description of each active filter."""
-    wanted, filters = page.wanted, []
+    wanted, filters = page.query, []
     if wanted.slice_:
         filters.append("on " + " and ".join(f"{name} = {value}" for name, value in wanted.slice_))
     if page.board.as_of:

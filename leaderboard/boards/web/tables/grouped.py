@@ -52,7 +52,7 @@ class GroupedTable:
     @property
     def has_intervals(self) -> bool:
         """True if any cell has an interval; the Ladder reveals none."""
-        return any(heat.cell.low is not None for _, groups in self.rows for cells in groups for heat in cells)
+        return any(heat.score.low is not None for _, groups in self.rows for cells in groups for heat in cells)
 
     @property
     def details(self) -> list[tuple[Group, list[tuple[Row, Sequence[HeatCell]]]]]:
@@ -63,7 +63,7 @@ class GroupedTable:
 def sorted_by(request: HttpRequest, columns: Sequence[Planned], default: str) -> Sorting:
     """Return the order that the query string requests: by the key of a column, or by `system`."""
     keys = {column.key: column.source.key for column in columns}
-    return Sorting.asked(request, keys | {"system": Key(by_name, best_first=False)}, default)
+    return Sorting.from_request(request, keys | {"system": Key(by_name, best_first=False)}, default)
 
 
 def grouped_table(

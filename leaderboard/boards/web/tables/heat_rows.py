@@ -21,8 +21,8 @@ class Source:
     measure: Measure
     slice: Slice
 
-    def cell(self, row: Row) -> ShownScore:
-        return row.cell(self.measure.name, self.slice)
+    def score(self, row: Row) -> ShownScore:
+        return row.score(self.measure.name, self.slice)
 
     @property
     def best_first(self) -> bool:
@@ -31,7 +31,7 @@ class Source:
     @property
     def key(self) -> Key:
         """The key that sorts by this column, best first."""
-        return Key(lambda row: self.cell(row).value, self.best_first)
+        return Key(lambda row: self.score(row).value, self.best_first)
 
     def best(self, rows: Sequence[Row]) -> float | None:
         """Return the best value among competing systems, or among all if none competes.
@@ -41,7 +41,7 @@ class Source:
         if self.measure.higher_is_better is None:
             return None
         competing = [row for row in rows if row.competes] or rows
-        values = [value for row in competing if (value := self.cell(row).value) is not None]
+        values = [value for row in competing if (value := self.score(row).value) is not None]
         return (max if self.best_first else min)(values, default=None)
 
 
@@ -49,7 +49,7 @@ class Source:
 class HeatCell:
     """shade: a CSS class; empty: none. best: no competing system is better. reason: why the value is missing."""
 
-    cell: ShownScore
+    score: ShownScore
     shade: str
     best: bool
     reason: str
@@ -76,8 +76,8 @@ def among(rows: Sequence[Row]) -> str:
 def _column(rows: Sequence[Row], source: Source, shown: Sequence[Row]) -> list[HeatCell]:
     best = source.best(rows)
     competing = any(row.competes for row in rows)
-    cells = [source.cell(row) for row in shown]
-    is_scored = any(source.cell(row) is not NO_SCORE for row in rows)
+    cells = [source.score(row) for row in shown]
+    is_scored = any(source.score(row) is not NO_SCORE for row in rows)
     return [
         HeatCell(
             cell,

@@ -22,7 +22,7 @@ class Cut:
     number: int
 
     @classmethod
-    def asked(cls, request: HttpRequest, n: int) -> Cut:
+    def from_request(cls, request: HttpRequest, n: int) -> Cut:
         text = request.GET.get("page", "")
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 1
         return cls(n, max(1, min(number, ceil(n / SIZE))))

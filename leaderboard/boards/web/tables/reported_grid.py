@@ -32,8 +32,8 @@ def reported_grid(reported: Reported, pair: Pair, measure: Measure) -> ReportedG
         for inner in inners
     ]
     rows = [
-        (row, [row.cells.get(key, (None, ""))[1] for key in keys])
+        (row, [row.values.get(key, (None, ""))[1] for key in keys])
         for row in two_way.rows
-        if any(key in row.cells for key in keys)
+        if any(key in row.values for key in keys)
     ]
     return ReportedGrid(measure, list(groups.items()), rows)

@@ -23,7 +23,7 @@ def written(table: Table, *, own: Collection[UUID] = ()) -> Iterator[SafeString]
 
     own: submissions whose receipts the reader is offered.
     """
-    board, slice_ = table.board, table.page.wanted.slice_
+    board, slice_ = table.board, table.page.query.slice_
     measures = [
         (measure.name, "num primary" if measure.name == board.primary else "num") for measure, _, _ in table.measures
     ]
@@ -35,7 +35,7 @@ def written(table: Table, *, own: Collection[UUID] = ()) -> Iterator[SafeString]
             _receipt(board, row) if row.submission_id in own else "",
             "</th>",
             *(_cell(row, column) for column in before),
-            *(f'<td class="{css}">{scored(row.cell(name, slice_))}</td>' for name, css in measures),
+            *(f'<td class="{css}">{scored(row.score(name, slice_))}</td>' for name, css in measures),
             *_costs(row, costs),
             *(_cell(row, column) for column in after),
             "</tr>\n",

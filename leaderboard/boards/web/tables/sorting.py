@@ -43,7 +43,7 @@ class Sorting:
     descending: bool
 
     @classmethod
-    def asked(cls, request: HttpRequest, keys: Mapping[str, Key], default: str) -> Sorting:
+    def from_request(cls, request: HttpRequest, keys: Mapping[str, Key], default: str) -> Sorting:
         """Read the query string; an unknown key or order falls back to the default."""
         key = request.GET.get("sort", default)
         if key not in keys:

@@ -43,7 +43,7 @@ class Table:
     @classmethod
     def of(cls, request: HttpRequest, page: Page) -> Table:
         """Show the known columns that `?columns=` names; by default all, on a slice only those revealed for it."""
-        board, slice_ = page.board, page.wanted.slice_
+        board, slice_ = page.board, page.query.slice_
         before, after = ([column.name for column in columns] for columns in page_columns(board.phase))
         known = [*before, *(measure.name for measure in board.measures), *board.cost_kinds, *after]
         requested = names(request.GET.getlist("columns"))
@@ -58,7 +58,7 @@ class Table:
     @cached_property
     def measures(self) -> list[tuple[Measure, Heading, int | None]]:
         """Each visible measure with its heading and its number of units."""
-        slice_ = self.page.wanted.slice_
+        slice_ = self.page.query.slice_
         shown = [measure for measure in self.board.measures if measure.name in self.shown]
         return [
             (measure, self._heading(measure.name, _best_first(measure)), self.board.n(measure.name, slice_))
@@ -95,7 +95,7 @@ class Table:
         ]
 
     def _heading(self, name: str, best_first: bool) -> Heading:
-        wanted = self.page.wanted
+        wanted = self.page.query
         active = name == wanted.sort.name
         # A click on the active column reverses the order.
         descending = not wanted.descending if active else best_first

@@ -52,7 +52,7 @@ def significance_chart(
     rows: Sequence[Row], measure: str, differ: Callable[[Row, Row], bool]
 ) -> SignificanceChart | None:
     """Lay out the diagram; None with fewer than two values. rows: ranked, best first; differ: True if significant."""
-    valued = [(row, value) for row in rows if (value := row.cell(measure).value) is not None]
+    valued = [(row, value) for row in rows if (value := row.score(measure).value) is not None]
     if len(valued) < 2:
         return None
     scale = covering(value for _, value in valued)

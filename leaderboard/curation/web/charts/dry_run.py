@@ -14,7 +14,7 @@ class Strip:
     """One baseline's row. point, low and high are SVG lengths, all equal without an interval."""
 
     one: BaselineRun
-    cell: ShownScore
+    score: ShownScore
     point: str
     low: str
     high: str
@@ -28,7 +28,7 @@ class Plot:
 
 def plot(report: DryRunReport) -> Plot | None:
     """Return the chart of the dry runs that have a value; None if there are none."""
-    cells = [(tried, tried.cell(report.primary)) for tried in report.done]
+    cells = [(tried, tried.score(report.primary)) for tried in report.done]
     shown = [(tried, cell, cell.value) for tried, cell in cells if cell.value is not None]
     if not shown:
         return None

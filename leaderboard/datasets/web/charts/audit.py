@@ -38,7 +38,7 @@ class Bar:
     pieces: Sequence[Piece]
 
     @property
-    def told(self) -> int:
+    def shown_count(self) -> int:
         """Sum of the counts of its pieces."""
         return sum(piece.count for piece in self.pieces)
 
@@ -61,7 +61,7 @@ class Width:
     name: str
     n: int
     groups: int
-    half: float | None
+    half_width: float | None
     together: float | None
     bar: str
     end: str

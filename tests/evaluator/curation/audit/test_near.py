@@ -37,7 +37,7 @@ def test_no_pair_is_missed_and_none_is_guessed(some, threshold):
         if jaccard(some[i], some[j]) >= threshold - 1e-9
     ]
     assert found.whole
-    assert [tuple(pair) for pair in found.found] == expected
+    assert [tuple(pair) for pair in found.pairs] == expected
 
 
 @given(texts, texts, thresholds)
@@ -48,17 +48,17 @@ def test_two_files(some, others, threshold):
         for i, j in itertools.product(range(len(some)), range(len(others)))
         if jaccard(some[i], others[j]) >= threshold - 1e-9
     ]
-    assert [pair[:2] for pair in near_pairs(some, others, threshold=threshold).found] == expected
+    assert [pair[:2] for pair in near_pairs(some, others, threshold=threshold).pairs] == expected
 
 
 def test_case_and_punctuation_are_no_difference():
-    (pair,) = near_pairs(["A cat, sat.", "a cat sat", "?"], threshold=1).found
+    (pair,) = near_pairs(["A cat, sat.", "a cat sat", "?"], threshold=1).pairs
     assert pair == (0, 1, 1.0)
 
 
 def test_looking_ends_at_the_most_and_says_so(monkeypatch):
     assert not near_pairs(["a b"] * 6, most=5).whole
-    assert len(near_pairs(["a b"] * 6, most=5).found) == 5
+    assert len(near_pairs(["a b"] * 6, most=5).pairs) == 5
     monkeypatch.setattr(near_duplicates, "MOST_COMPARED", 3)
     assert not near_pairs(["a b"] * 6).whole
 

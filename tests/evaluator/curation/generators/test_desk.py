@@ -83,7 +83,7 @@ def test_what_a_form_begins_with_is_what_the_command_line_takes_for_granted(offe
         texts = {one.name: offer.default(one, task) for one in offer.parameters}
         values, wrong = parse_form(offer, texts)
         assert set(wrong) <= {one.name for one in offer.parameters if one.required}
-        own = {one.name: one.otherwise for one in offer.parameters if one.name not in offer.defaults(TASKS[task])}
+        own = {one.name: one.default_value for one in offer.parameters if one.name not in offer.defaults(TASKS[task])}
         assert {name: values[name] for name in own if name not in wrong} == {
             name: value for name, value in own.items() if name not in wrong
         }
@@ -209,6 +209,6 @@ def test_a_default_is_told_beside_what_a_parameter_is_and_by_each_side_in_its_ow
         offer.generator.add_to(parser)
         helps = {action.dest: action.help or "" for action in parser._actions}
         for one in offer.generator.parameters:
-            assert one.otherwise_text == "" or one.otherwise_text not in one.help.split("; ")
+            assert one.default_text == "" or one.default_text not in one.help.split("; ")
             assert helps[one.name].startswith(one.help)
-            assert ("unless said" in helps[one.name].removeprefix(one.help)) == bool(one.otherwise_text)
+            assert ("unless said" in helps[one.name].removeprefix(one.help)) == bool(one.default_text)

@@ -111,7 +111,7 @@ def same_in_and_out(referee: Box, case: Case, tmp_path: Path) -> None:
     compared, here = both(referee, "compare_board", asked, **dict.fromkeys(("0", "1"), tmp_path / "outcomes"))
     assert compared.report == json.loads(json.dumps(here[0])) and compared.report["ok"]
     drawn, _ = both(referee, "draw", {}, table=tmp_path / "outcomes")
-    assert drawn.report == {"ok": True, "drawing": scored.report["drawing"]}
+    assert drawn.report == {"ok": True, "plot_data": scored.report["plot_data"]}
 
 
 @pytest.mark.parametrize("task", sorted({case[0] for case in CASES}))

@@ -81,7 +81,7 @@ def test_what_is_drawn_hangs_on_the_seed(task: str) -> None:
 @pytest.mark.parametrize("task", [task for task, name in EACH if name == "random"])
 def test_what_is_held_beside_another_is_there(task: str) -> None:
     names = {one.name for one in TASKS[task].baselines}
-    assert all(one.beside in names for one in TASKS[task].baselines if one.beside)
+    assert all(one.reference in names for one in TASKS[task].baselines if one.reference)
     assert all(one.watched in {measure.name for measure in TASKS[task].measures} for one in TASKS[task].baselines)
 
 

@@ -60,7 +60,7 @@ def test_it_is_what_reading_all_would_find(world: World, seed: int, sign: int, m
     boards_of(world, draw)
     board = Leaderboard.objects.get()
     out = draw.choice(list(System.objects.filter(kind="participant")))
-    given = {"reason": "two accounts", "made_by": world.curator, "made_at": board.created_at}
+    given = {"reason": "two accounts", "created_by": world.curator, "created_at": board.created_at}
     Disqualification.objects.create(phase=world.phase, system=out, **given)
     monkeypatch.setattr(board_state, "direction", lambda *_: sign)
     asked = [None, *Team.objects.values_list("pk", flat=True)]

@@ -185,7 +185,7 @@ def test_archives_and_rehearsals_leave_it_out(world: World) -> None:
 def test_a_row_without_the_printed_text_prints_its_number(world: World) -> None:
     store(world, "Older row", '[{"measure": "accuracy", "value": 0.583}]')
     (told,) = [row for row in reported_results.reported_of(Benchmark.objects.get()).rows if row.system == "Older row"]
-    assert dict(told.cells) == {("accuracy", ()): (0.583, "0.583")}
+    assert dict(told.values) == {("accuracy", ()): (0.583, "0.583")}
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\0b"])

@@ -45,9 +45,9 @@ def test_lines_are_the_outer_values_and_the_margins_come_last():
 
 def test_a_key_names_a_place_whatever_its_values_hold():
     made = grid(system("a", 0.5))
-    assert len({place.key for place in made.places}) == len(made.places)
-    assert made.place(json.dumps(["0.5", None])) is made.lines[1][2]
-    assert made.place("nonsense") is made.whole
+    assert len({place.key for place in made.entries}) == len(made.entries)
+    assert made.entry(json.dumps(["0.5", None])) is made.lines[1][2]
+    assert made.entry("nonsense") is made.whole
 
 
 def test_n_is_missing_where_nothing_was_scored():
@@ -60,13 +60,13 @@ def test_n_is_missing_where_nothing_was_scored():
 def test_each_system_has_its_own_cells_in_the_grids_order():
     rows = [system("a", 0.5, **{"0.0_wide": 0.75}), system("b", 0.25)]
     first, second = matrices(grid(*rows), rows)
-    assert [[heat.cell.value for heat in line] for _, line in first.lines] == [
+    assert [[heat.score.value for heat in line] for _, line in first.lines] == [
         [0.5, 0.75, 0.5],
         [0.5, 0.5, 0.5],
         [0.5, 0.5, 0.5],
     ]
     assert [value for value, _ in first.lines] == ["0.0", "0.5", None]
-    assert second.lines[-1][1][-1].cell.value == 0.25
+    assert second.lines[-1][1][-1].score.value == 0.25
     assert first.lines[0][1][1].shade == "heat-5"
 
 

@@ -26,16 +26,16 @@ def row(name: str, value: float | None) -> Row:
         received_at=datetime(2026, 1, 1, tzinfo=UTC),
         released_at=datetime(2026, 1, 1, tzinfo=UTC),
         warnings=[],
-        cells={("f1", WHOLE): ShownScore(value)},
+        scores={("f1", WHOLE): ShownScore(value)},
     )
 
 
 ROWS = [row("b", 0.5), row("none", None), row("A", 0.7), row("c", 0.5)]
-KEYS = {"f1": Key(lambda r: r.cell("f1").value), "system": Key(by_name, best_first=False)}
+KEYS = {"f1": Key(lambda r: r.score("f1").value), "system": Key(by_name, best_first=False)}
 
 
 def asked(query: str) -> Sorting:
-    return Sorting.asked(RequestFactory().get(f"/?{query}"), KEYS, "f1")
+    return Sorting.from_request(RequestFactory().get(f"/?{query}"), KEYS, "f1")
 
 
 def names(query: str) -> list[str]:
@@ -69,5 +69,5 @@ def test_other_headings_offer_their_best_first():
 
 
 def test_cells_that_were_not_revealed_have_no_value():
-    assert row("x", 0.5).cell("f1", (("property", "CEO"),)).value is None
-    assert in_order([], lambda r: r.cell("f1").value, descending=True) == []
+    assert row("x", 0.5).score("f1", (("property", "CEO"),)).value is None
+    assert in_order([], lambda r: r.score("f1").value, descending=True) == []
