@@ -13,6 +13,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FILE = re.compile(r"\b((?:leaderboard|evaluator|tests)/[\w/.-]+\.py)(?:::(\w+))?")
 MODULE = re.compile(r"`((?:evaluator|leaderboard\.\w+)(?:\.\w+)+)`")
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+ANCHOR = re.compile(r"\]\((?!https?:)([^)#]*)#([^)]+)\)")
+GLOSSARY = ROOT / "docs" / "glossary.md"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -30,3 +32,24 @@ def test_names_and_links_lead_somewhere(page: Path) -> None:
         except (ImportError, AttributeError):
             broken.append(name)
     assert not broken
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_anchors_of_links_are_headings(page: Path) -> None:
+    for link, anchor in ANCHOR.findall(page.read_text()):
+        assert anchor in anchors(page.parent / link if link else page), link
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub forms them."""
+    headings = re.findall(r"(?m)^#+ (.+)$", page.read_text())
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_the_glossary_is_in_alphabetical_order_and_its_paths_exist() -> None:
+    rows = re.findall(r"(?m)^\| \*\*(.+?)\*\* \|(.*)\|(.*)\|(.*)\|$", GLOSSARY.read_text())
+    terms = [re.sub(r"[^a-z0-9]", "", row[0].lower()) for row in rows]
+    assert terms == sorted(set(terms)) and len(terms) > 80
+    for term, _, code, _ in rows:
+        paths = re.findall(r"`([^`]+)`", code)
+        assert paths and all((ROOT / path).exists() for path in paths), term
