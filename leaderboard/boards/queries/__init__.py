@@ -6,16 +6,13 @@ from leaderboard.boards.queries.reading import board_of
 from leaderboard.boards.queries.request import MOST_ROWS, PAGE_SIZE, BoardQuery, Column, InvalidQuery, parse
 from leaderboard.boards.queries.rows import (
     NO_SCORE,
-    WHOLE,
     Key,
     Row,
     ShownScore,
-    Slice,
     in_order,
     label,
-    shown,
-    slice_of,
 )
+from leaderboard.boards.queries.slices import WHOLE, Slice, shown, slice_of
 from leaderboard.boards.queries.visible_boards import frozen_boards
 
 __all__ = [

@@ -18,7 +18,8 @@ from evaluator.tasks.base import CROSS, parse_cross
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.disclosure import costs
 from leaderboard.boards.disclosure.policies import reveals_comparisons
-from leaderboard.boards.queries.rows import WHOLE, Row, Slice, in_order, shown
+from leaderboard.boards.queries.rows import Row, in_order
+from leaderboard.boards.queries.slices import WHOLE, Slice, shown
 from leaderboard.boards.queries.track_ranks import TrackRanks
 from leaderboard.evaluation import scorer_of_phase as scoring
 from leaderboard.models import GoldVersion, Leaderboard, Phase, PublicPrivatePartition, Ranking

@@ -19,7 +19,8 @@ from leaderboard.boards.queries.board import Board, Summary, Version
 from leaderboard.boards.queries.columns import SORTABLE
 from leaderboard.boards.queries.reading import FIELDS, TEXTS, as_text, build_rows, head_of, read_json, scores_of
 from leaderboard.boards.queries.request import BoardQuery, Column, applied
-from leaderboard.boards.queries.rows import Slice, key_of, scores_on
+from leaderboard.boards.queries.rows import scores_on
+from leaderboard.boards.queries.slices import Slice, slice_key
 from leaderboard.core.compiled_queries import PreparedQuery
 from leaderboard.core.names.anonymous import display_names
 from leaderboard.models import Phase, Standing
@@ -118,7 +119,7 @@ def _sliced(standings: Rows, query: BoardQuery) -> Rows:
 
 
 def _slice_relation(slice_: Slice) -> FilteredRelation:
-    return FilteredRelation("release__slices", condition=Q(release__slices__slice_key=key_of(slice_)))
+    return FilteredRelation("release__slices", condition=Q(release__slices__slice_key=slice_key(slice_)))
 
 
 def _valued(standings: Rows, query: BoardQuery, column: Column, alias: str) -> Rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -117,20 +116,6 @@ def plot_of(content: Mapping[str, Any]) -> ShownPlot:
     )
 
 
-def plotted_slice(text: str | None) -> Slice:
-    """Parse a one-way slice from `["dimension", "value"]`; any other text is the whole."""
-    try:
-        name, value = json.loads(text or "")
-    except (ValueError, TypeError, RecursionError):
-        return WHOLE
-    return ((name, value),) if isinstance(name, str) and isinstance(value, str) else WHOLE
-
-
 def known(board: Board, slice_: Slice) -> Slice:
     """Return the slice if the board's gold has it, else the whole."""
     return slice_ if all(value in board.dimensions.get(name, ()) for name, value in slice_) else WHOLE
-
-
-def slice_text(slice_: Slice) -> str:
-    """Return a one-way slice as text for a URL, read by `slice_named`; empty for the whole."""
-    return json.dumps(slice_[0], ensure_ascii=False) if slice_ else ""

@@ -16,7 +16,8 @@ from leaderboard.boards.disclosure import costs
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import tracks
 from leaderboard.boards.queries.board import Board, Summary, Version
-from leaderboard.boards.queries.rows import Row, ShownScores, dimensions_of, scores_on, slice_named
+from leaderboard.boards.queries.rows import Row, ShownScores, scores_on
+from leaderboard.boards.queries.slices import dimensions_key, parse_slice_key
 from leaderboard.boards.queries.track_ranks import TrackRanks, ranks_of
 from leaderboard.boards.queries.visible_boards import shown_board
 from leaderboard.core.compiled_queries import PreparedQuery, moment
@@ -191,7 +192,7 @@ def scores_of(releases: Collection[int], within: Collection[str] | None) -> dict
     cells: dict[int, ShownScores] = {}
     lines = slices.order_by("release", "pk").values_list("release_id", "slice_key", *as_text("scores"))
     for release, key, stored in lines:
-        cells.setdefault(release, {}).update(scores_on(slice_named(key), read_json(stored)))
+        cells.setdefault(release, {}).update(scores_on(parse_slice_key(key), read_json(stored)))
     return cells
 
 
@@ -199,7 +200,7 @@ def _combined(within: Collection[str]) -> list[str]:
     """Return ReleaseSlice.dimensions for the whole and for every subset of up to MOST of these dimensions."""
     names = sorted(set(within))
     subsets = [subset for size in range(MOST + 1) for subset in combinations(names, size)]
-    return [dimensions_of(tuple((name, "") for name in subset)) for subset in subsets]
+    return [dimensions_key(tuple((name, "") for name in subset)) for subset in subsets]
 
 
 def _named(phase: Phase, reader: Any) -> Callable[[int, str, Sequence[Any]], Shown]:

@@ -11,7 +11,8 @@ from leaderboard.boards.disclosure import costs
 from leaderboard.boards.queries import tracks
 from leaderboard.boards.queries.board import Board
 from leaderboard.boards.queries.columns import SORTABLE
-from leaderboard.boards.queries.rows import WHOLE, Key, Row, Slice, in_order
+from leaderboard.boards.queries.rows import Key, Row, in_order
+from leaderboard.boards.queries.slices import WHOLE, Slice
 from leaderboard.models import System
 
 PAGE_SIZE = 150

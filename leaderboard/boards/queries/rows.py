@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from leaderboard.boards.disclosure.costs import Cost
+from leaderboard.boards.queries.slices import WHOLE, Slice
 from leaderboard.models import System
-
-Slice = tuple[tuple[str, str], ...]
-"""(dimension, value as shown) pairs, sorted by dimension; the whole is ()."""
-
-WHOLE: Slice = ()
 
 
 class ShownScore(NamedTuple):
@@ -90,16 +84,6 @@ class Row:
         return None if self.cost is None else self.cost.as_dict()[kind]
 
 
-def slice_of(named: Mapping[str, object]) -> Slice:
-    """Convert a stored slice to a `Slice`."""
-    return tuple(sorted((name, shown(value)) for name, value in named.items()))
-
-
-def shown(value: object) -> str:
-    """Format a slice's value for a board: strings unchanged, other values as JSON."""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
 def in_order(rows: Iterable[Row], value: Callable[[Row], float | str | None], *, descending: bool) -> list[Row]:
     """Sort rows by a value, stably; rows without one come last in either direction, then disqualified ones."""
     rows = list(rows)
@@ -112,26 +96,6 @@ def label(key: Key) -> str:
     """Return a column's name: `link_f1`, or `link_f1[property=CEO]`."""
     measure, slice_ = key
     return measure + (f"[{','.join(f'{name}={value}' for name, value in slice_)}]" if slice_ else "")
-
-
-def key_of(slice_: Slice) -> str:
-    """Serialize a slice for the database: canonical JSON; empty for the whole."""
-    return _json(dict(slice_)) if slice_ else ""
-
-
-def dimensions_of(slice_: Slice) -> str:
-    """Serialize a slice's dimensions for the database: a JSON list; empty for the whole."""
-    return _json([name for name, _ in slice_]) if slice_ else ""
-
-
-@lru_cache(maxsize=10_000)
-def slice_named(key: str) -> Slice:
-    """Parse a slice from the output of `key_of`."""
-    return tuple(sorted(json.loads(key).items())) if key else WHOLE
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def scores_on(slice_: Slice, stored: Mapping[str, Sequence[Any]]) -> ShownScores:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import Any
 
@@ -14,16 +13,11 @@ from leaderboard.boards.actions import boards
 from leaderboard.boards.disclosure import costs
 from leaderboard.boards.disclosure.policies import Scores, reveal, reveal_cost, reveal_warnings
 from leaderboard.boards.queries import board_state
-from leaderboard.boards.queries.rows import dimensions_of, key_of, slice_of
+from leaderboard.boards.queries.slices import dimensions_key, slice_key, slice_of
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.models import Leaderboard, Phase, Prediction, Release, ReleaseSlice, Run, State, System
 
 OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
-
-
-def stored_key(slice_: dict[str, Any]) -> str:
-    """Return a slice as canonical JSON; the overall score's is the empty string."""
-    return json.dumps(slice_, sort_keys=True, ensure_ascii=False, separators=(",", ":")) if slice_ else ""
 
 
 def by_slice(release: Release) -> list[ReleaseSlice]:
@@ -31,9 +25,9 @@ def by_slice(release: Release) -> list[ReleaseSlice]:
     rows_by_key: dict[str, ReleaseSlice] = {}
     for score in release.values:
         slice_ = slice_of(score["slice"])
-        key = key_of(slice_)
+        key = slice_key(slice_)
         row = rows_by_key.setdefault(
-            key, ReleaseSlice(release=release, slice_key=key, dimensions=dimensions_of(slice_), scores={})
+            key, ReleaseSlice(release=release, slice_key=key, dimensions=dimensions_key(slice_), scores={})
         )
         row.scores[score["measure"]] = [score[name] for name in ("value", "low", "high", "n")]
     return list(rows_by_key.values())

@@ -15,7 +15,7 @@ from msgspec import to_builtins
 
 from evaluator.jobs.score import ScoreReport
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.queries import board_state
+from leaderboard.boards.queries import board_state, slices
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance, report_checks, sandbox_client, scorer_of_phase
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, State
@@ -194,7 +194,7 @@ def _discard_outcomes(run: Run, *, before: int) -> None:
 def _row(run: Run, score: dict[str, Any], n_groups: int | None) -> Score:
     names = ("measure", "slice", "value", "low", "high", "n")
     values = {name: score[name] for name in names}
-    return Score(run=run, slice_key=releases.stored_key(score["slice"]), n_groups=n_groups, **values)
+    return Score(run=run, slice_key=slices.raw_slice_key(score["slice"]), n_groups=n_groups, **values)
 
 
 @transaction.atomic

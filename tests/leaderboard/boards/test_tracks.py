@@ -126,7 +126,8 @@ class TestChanging:
         stand(world, "Somebody's", track="simple")
         simple, thorough = TRACKS
         for given in ([thorough], [], [{**simple, "name": "plain"}, thorough]):
-            assert refusal(tracks.change, phase=world.phase, tracks_given=given, by=world.curator).code is Code.INVALID_TRACK
+            refused = refusal(tracks.change, phase=world.phase, tracks_given=given, by=world.curator)
+            assert refused.code is Code.INVALID_TRACK
         added = [thorough, {**simple, "title": "Simple"}, {"name": "basic", "title": ""}]
         tracks.change(phase=world.phase, tracks_given=added, by=world.curator)
         stored = Phase.objects.get(pk=world.phase.pk).tracks
@@ -139,7 +140,8 @@ class TestChanging:
     def test_a_phase_with_submissions_gets_no_first_tracks(self) -> None:
         world = build()
         world.submit()
-        assert refusal(tracks.change, phase=world.phase, tracks_given=TRACKS, by=world.curator).code is Code.INVALID_TRACK
+        refused = refusal(tracks.change, phase=world.phase, tracks_given=TRACKS, by=world.curator)
+        assert refused.code is Code.INVALID_TRACK
 
     def test_before_that_they_may_go(self, world: World) -> None:
         tracks.change(phase=world.phase, tracks_given=[], by=world.curator)

@@ -33,5 +33,9 @@ def test_pages_turn_the_noun_with_its_number() -> None:
 
 @pytest.mark.parametrize("name", ["AuditEntry", "NearDuplicate", "SimilarityCheck"])
 def test_the_admin_says_more_than_one(name: str) -> None:
-    expected = {"AuditEntry": "audit entries", "NearDuplicate": "near-duplicates", "SimilarityCheck": "similarity checks"}
+    expected = {
+        "AuditEntry": "audit entries",
+        "NearDuplicate": "near-duplicates",
+        "SimilarityCheck": "similarity checks",
+    }
     assert apps.get_model("leaderboard", name)._meta.verbose_name_plural == expected[name]

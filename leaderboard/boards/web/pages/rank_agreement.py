@@ -12,7 +12,8 @@ from django.views.decorators.http import conditional_page, require_safe
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Slice, by_primary, in_order
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.queries.plots import known, plots_of, plotted_slice, shows_plots, slice_text, with_drawings
+from leaderboard.boards.queries.plots import known, plots_of, shows_plots, with_drawings
+from leaderboard.boards.queries.slices import parse_url_text, url_text
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.rank_agreement import Square, squares
@@ -29,7 +30,7 @@ HEADS = ("system", "team", "slice", "metric_parts", "people_part", "of_parts", "
 @conditional_page
 def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """Render the plots. `?slice=` as JSON; `?download=svg` or `csv`. 404 without a Spearman measure."""
-    slice_ = plotted_slice(request.GET.get("slice"))
+    slice_ = parse_url_text(request.GET.get("slice"))
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
     measure = correlating(board)
     if measure is None:
@@ -74,11 +75,11 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
         "json": as_json(board),
         "rows": rows,
         "slices": [
-            (name, [(slice_text(((name, value),)), value) for value in values])
+            (name, [(url_text(((name, value),)), value) for value in values])
             for name, values in board.dimensions.items()
             if any(((name, value),) in data.grids for data in plot_data.values() for value in values)
         ],
-        "chosen_slice": slice_text(slice_),
+        "chosen_slice": url_text(slice_),
         "before": [row for row in by_primary(board) if row.run_id not in runs_with_plots],
         "n_more": max(0, len(drawn_rows) - MOST),
     }

@@ -13,7 +13,8 @@ from django.views.decorators.http import conditional_page, require_safe
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board, Row, Slice, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.queries.plots import known, plots_of, plotted_slice, shows_plots, slice_text, with_drawings
+from leaderboard.boards.queries.plots import known, plots_of, shows_plots, with_drawings
+from leaderboard.boards.queries.slices import parse_url_text, url_text
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.roc import KEY, MOST, READ_AT, SIZE, Line, roc_chart
@@ -44,7 +45,7 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
 
     404 without an AUROC measure.
     """
-    slice_ = plotted_slice(request.GET.get("slice"))
+    slice_ = parse_url_text(request.GET.get("slice"))
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
     measure = separating(board)
     if measure is None:
@@ -88,7 +89,7 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
         "rows": rows,
         "choices": [Choice(row, row in chosen, row.run_id in runs_with_plots) for row in rows],
         "slices": _slices(board, [slice_ for data in plot_data.values() for slice_ in data.curves]),
-        "chosen_slice": slice_text(slice_),
+        "chosen_slice": url_text(slice_),
         "without": [row for row in chosen if row.run_id not in {curve[0].run_id for curve in curves}],
         "before": [row for row in rows if row.run_id not in runs_with_plots],
         "n_too_many": max(0, len(requested) - MOST),
@@ -111,7 +112,7 @@ def _slices(board: Board, plotted: Sequence[Slice]) -> list[tuple[str, list[tupl
     """Return, by dimension, (slice key for the query string, value) of the slices that some curve is on."""
     by_dimension = []
     for name, values in board.dimensions.items():
-        curved = [(slice_text(((name, value),)), value) for value in values if ((name, value),) in plotted]
+        curved = [(url_text(((name, value),)), value) for value in values if ((name, value),) in plotted]
         if curved:
             by_dimension.append((name, curved))
     return by_dimension

@@ -81,7 +81,11 @@ def test_the_share_is_the_decimal_that_is_written():
         ([1, 2], {"share": "1/0"}, "over 0 and under 1"),
         ([1, 2], {"seed": -1}, "seed is -1"),
         ([1, 2], {"previous": PublicPrivateSplit(frozenset({1}), frozenset({1}))}, "both sides"),
-        (range(2, 4), {"previous": PublicPrivateSplit(frozenset({2}), frozenset({2, 3}))}, "group 2 stands on both sides"),
+        (
+            range(2, 4),
+            {"previous": PublicPrivateSplit(frozenset({2}), frozenset({2, 3}))},
+            "group 2 stands on both sides",
+        ),
     ],
 )
 def test_what_cannot_be_divided_is_wrong_usage(groups, arguments, told):

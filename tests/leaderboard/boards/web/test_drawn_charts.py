@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.boards.queries import NO_SCORE, WHOLE
-from leaderboard.boards.queries.plots import Column, Curve, Grid, Pairs, plot_of, plotted_slice, slice_text
+from leaderboard.boards.queries.plots import Column, Curve, Grid, Pairs, plot_of
+from leaderboard.boards.queries.slices import parse_url_text, url_text
 from leaderboard.boards.web.charts.contrast_pairs import pairs_chart
 from leaderboard.boards.web.charts.rank_agreement import SIZE as SQUARE
 from leaderboard.boards.web.charts.rank_agreement import squares
@@ -61,7 +62,7 @@ def test_bars_are_whole_and_pieces_follow_one_another() -> None:
 
 @pytest.mark.parametrize("slice_", [WHOLE, (("kind", 'a "b"'),), (("é", "0.2"),)])
 def test_a_slice_is_named_and_read_back(slice_: tuple[tuple[str, str], ...]) -> None:
-    assert plotted_slice(slice_text(slice_)) == slice_
+    assert parse_url_text(url_text(slice_)) == slice_
 
 
 def test_a_stored_drawing_has_slices_as_boards_show_them() -> None:
