@@ -109,7 +109,7 @@ TABLES: dict[type[Model], Rows] = {
         split__dataset=benchmark.dataset_id, decision=Correction.Decision.CONFIRMED
     ).order_by("pk"),
     ChangedItem: lambda benchmark: ChangedItem.objects.filter(
-        correction__split__dataset=benchmark.dataset_id, correction__fate=Correction.Decision.CONFIRMED
+        correction__split__dataset=benchmark.dataset_id, correction__decision=Correction.Decision.CONFIRMED
     ).order_by("pk"),
     AuditAnswer: _where(AuditAnswer, audit__gold__split__dataset="dataset_id"),
     DryRun: _where(DryRun, gold__split__dataset="dataset_id"),

@@ -148,7 +148,7 @@ def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign
 def _best(releases: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, ShownRun]:
     """Apply the rule of `representative.represented` in the database, which returns one row a system."""
     # SQLite returns JSON null as the text "null".
-    text = NullIf(KeyTextTransform("0", KeyTransform(primary, F("whole__cells"))), Value("null"))
+    text = NullIf(KeyTextTransform("0", KeyTransform(primary, F("whole__scores"))), Value("null"))
     received = F("submission__received_at")
     valued = releases.alias(whole=FilteredRelation("slices", condition=Q(slices__slice_key=""))).annotate(
         value=Cast(text, FloatField())

@@ -95,7 +95,7 @@ def _all_of(query: BoardQuery) -> PreparedQuery[Any]:
 
 def _lines(standings: Rows, query: BoardQuery) -> Rows:
     start = (query.page - 1) * query.size
-    lines = _ordered(standings, query).values_list(*FIELDS, *as_text(*TEXTS, "here__cells"))
+    lines = _ordered(standings, query).values_list(*FIELDS, *as_text(*TEXTS, "here__scores"))
     return lines[start : start + query.size]
 
 
@@ -130,7 +130,7 @@ def _valued(standings: Rows, query: BoardQuery, column: Column, alias: str) -> R
         if slice_ != query.slice_:
             relation = f"{alias}_on"
             standings = standings.alias(**{relation: _slice_relation(slice_)})
-        return standings.alias(**{alias: _number("0", KeyTransform(measure, f"{relation}__cells"))})
+        return standings.alias(**{alias: _number("0", KeyTransform(measure, f"{relation}__scores"))})
     if column.name in costs.KINDS:
         return standings.alias(**{alias: _number(column.name, F("release__cost"))})
     return standings

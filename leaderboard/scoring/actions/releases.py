@@ -68,7 +68,7 @@ def advance(board: Leaderboard) -> int:
     first_open = _first_open(board)
     runs = _on(board).filter(state=State.DONE, release__isnull=True).select_related("prediction__submission__system")
     released, changed = 0, False
-    for run in runs.order_by("prediction__arrival", "queued_at", "pk"):
+    for run in runs.order_by("prediction__sequence", "queued_at", "pk"):
         earliest = first_open.get(_scope(phase, run.prediction.submission.system.team_id))
         if earliest is not None and earliest < (run.prediction.sequence or 0):
             continue

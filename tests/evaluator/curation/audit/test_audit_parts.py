@@ -29,7 +29,7 @@ CONTRADICTION = lines({"id": "a", "label": "SUPPORTS"}, {"id": "b", "label": "RE
 
 
 def test_the_gravest_finding_stands_first_whichever_part_told_it() -> None:
-    told = [job(name, CONTRADICTION)["told"] for name in NAMES]
+    told = [job(name, CONTRADICTION)["part"] for name in NAMES]
     report = assembled(told)
     severities = [finding["severity"] for finding in report["findings"]]
     assert severities == sorted(severities, key=["error", "warning", "note"].index)
@@ -41,7 +41,7 @@ def test_the_gravest_finding_stands_first_whichever_part_told_it() -> None:
 
 
 def test_what_stands_in_training_is_told_by_its_name() -> None:
-    told = job("overlaps", CONTRADICTION, files={"0": CONTRADICTION}, train_names=["train.gold.jsonl"])["told"]
+    told = job("overlaps", CONTRADICTION, files={"0": CONTRADICTION}, train_names=["train.gold.jsonl"])["part"]
     (overlap,) = told["keys"]["overlaps"]
     assert (overlap["train"], overlap["simple"]) == ("train.gold.jsonl", 2)
     said = ["leakage-simple", "ids-in-training", "groups-in-training", "evidence-in-training"]
@@ -50,7 +50,7 @@ def test_what_stands_in_training_is_told_by_its_name() -> None:
 
 def test_inputs_that_hold_the_label_are_found() -> None:
     public = b'{"id": "a", "claim": "x", "label": "SUPPORTS"}\n'
-    codes = {one["code"] for one in job("tells", CONTRADICTION, files={"inputs": public})["told"]["findings"]}
+    codes = {one["code"] for one in job("tells", CONTRADICTION, files={"inputs": public})["part"]["findings"]}
     assert {"inputs-hold-gold", "gold-without-inputs"} <= codes
 
 

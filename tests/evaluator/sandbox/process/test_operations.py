@@ -126,7 +126,7 @@ def test_every_part_of_an_audit(one_referee: Box, task: str, part: str, tmp_path
     files = {"gold": gold, "inputs": tmp_path / "inputs", "0": gold}
     result, here = both(one_referee, "audit_part", arguments, **files)
     assert (result.verdict, result.report) == (Verdict.DONE, json.loads(json.dumps(here[0])))
-    assert result.report is not None and result.report["ok"] and result.report["told"]["keys"]
+    assert result.report is not None and result.report["ok"] and result.report["part"]["keys"]
 
 
 @pytest.mark.parametrize("task", sorted({case[0] for case in CASES}))
