@@ -215,7 +215,7 @@ def test_a_form_without_its_token_is_told_what_to_do(world):
     response = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "ada", "password": "x"})
     assert response.status_code == 403
     assert read(response.content.decode()).faults == []
-    assert "load the page again" in response.content.decode()
+    assert "reload the page" in response.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_a_form_that_is_too_large_is_told_so(world, settings):
     urlencoded = urlencode(body)
     response = Client().post("/accounts/login/", urlencoded, content_type="application/x-www-form-urlencoded")
     assert response.status_code == 413
-    assert "What was sent is too large." in response.content.decode()
+    assert "The request is too large." in response.content.decode()
 
 
 # --- the leaderboard

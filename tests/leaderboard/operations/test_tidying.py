@@ -158,7 +158,7 @@ def test_files_that_records_name_are_whole_after_tidying(world: World, monkeypat
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        ("altered", "no longer has its sha256"),
+        ("altered", "no longer matches its sha256"),
         ("missing", "is missing"),
         ("unreadable", "cannot be read: Is a directory"),
     ],
