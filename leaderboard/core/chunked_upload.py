@@ -58,7 +58,7 @@ def add(upload: Upload, *, offset: int, piece: bytes, refuse: Code) -> Upload:
     if not piece or offset + len(piece) > upload.bytes:
         raise Refused(
             refuse,
-            f"The piece has {len(piece)} bytes at {offset}; expected 1 to {upload.bytes - offset}, the rest of the file.",
+            f"The piece has {len(piece)} bytes at {offset}; expected 1 to {upload.bytes - offset}, the bytes left.",
         )
     if len(piece) > PIECE_BYTES:
         raise Refused(Code.TOO_LARGE, f"The piece has {len(piece):,} bytes; expected at most {PIECE_BYTES:,}.")
