@@ -202,8 +202,8 @@ def test_an_announcement_from_the_desk_to_the_page(page: Page, cookies: dict[str
     page.goto("/manage/benchmarks/graph-claims/announcements/")
     page.get_by_label("Title").fill("<b>Relation names</b> corrected")
     page.get_by_label("Text").fill("Version 2 of the inputs is here.\n\nScores did not change.")
-    page.get_by_role("button", name="Announce").click()
-    expect(page.get_by_role("status").first).to_contain_text("It is announced")
+    page.get_by_role("button", name="Publish").click()
+    expect(page.get_by_role("status").first).to_contain_text("The announcement was published.")
     assert faults(page) == []
     shoot(page, "manage-announcements")
     page.context.clear_cookies()

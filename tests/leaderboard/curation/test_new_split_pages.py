@@ -144,7 +144,7 @@ def test_each_look_at_a_preview_and_a_draft_is_recorded(world: World) -> None:
     assert act.actor is not None and act.actor.username == "olive"
     assert "REFUTES" in words(page) and "claim 0" in words(page)
     trail = words(client.get(at("manage_trail")))
-    assert "looked at a preview, which quotes gold" in trail and "looked at gold" in trail
+    assert "viewed a preview, which quotes gold" in trail and "viewed gold" in trail
 
 
 def test_lines_of_all_over_a_split_stand_beside_their_gold(world: World) -> None:

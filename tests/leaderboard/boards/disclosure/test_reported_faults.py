@@ -135,7 +135,7 @@ def test_its_organisers_read_what_is_wrong_and_curators_mend_it(world: World) ->
     client.force_login(world.curator)
     assert client.get(desk).status_code == 200, "it can be opened to be mended"
     ReportedResult.objects.filter(pk=row.pk).update(values=[GOOD])
-    assert "shown nowhere" not in client.get(where).content.decode()
+    assert "The stored numbers are invalid" not in client.get(where).content.decode()
 
 
 @pytest.mark.parametrize(
