@@ -351,7 +351,14 @@ def test_the_measure_is_chosen_by_a_link(world):
 
 def test_the_symmetric_board_has_both_halves_the_gap_and_the_floor(populated):
     markup = text(SYMMETRIC)
-    for heading in ("on original", "on generated", "Gap", "Group accuracy", "Claim consistency", "Claim-only floor"):
+    for heading in (
+        "Accuracy, original",
+        "Accuracy, generated",
+        "Gap",
+        "Group accuracy",
+        "Claim consistency",
+        "Claim-only floor",
+    ):
         assert heading in markup
     assert '<line class="floor" x1="50.00%" x2="50.00%"' in markup
     assert "original 1.000, interval 0.900 to 1.000, n 1; generated 0.900" in markup

@@ -82,7 +82,7 @@ def test_a_ladder_tells_none_of_it(task: str, policy: dict[str, Any]) -> None:
     two_systems(task, disclosure="ladder", **policy)
     assert Release.objects.count() == 2 and not Drawing.objects.exists()
     page = told(where(task))
-    assert "This phase tells no" in page and 'role="img"' not in page.split("<main")[1]
+    assert "This phase does not show" in page and 'role="img"' not in page.split("<main")[1]
     assert lines(where(task)) == []
     assert api() == {"count": 0, "next": None, "previous": None, "results": [], "told": False}
     assert where(task) not in told("/benchmarks/drawn/test/")
@@ -169,7 +169,7 @@ def test_curves_that_are_asked_for() -> None:
     score_all()
     every = list(System.objects.filter(standings__isnull=False).values_list("pk", flat=True))
     assert len({row["system"] for row in lines(address, system=every)}) == 8
-    assert "More than 8 systems were asked for" in told(address, system=every)
+    assert "More than 8 systems were selected" in told(address, system=every)
     one = json.dumps(["kind", "a"])
     on_slice = Client().get(address, {"slice": one}).context["chart"]
     whole = Client().get(address).context["chart"]

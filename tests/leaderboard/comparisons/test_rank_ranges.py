@@ -253,7 +253,7 @@ def test_attempts_are_bounded_until_the_board_changes(world: World, monkeypatch:
         ({"p": 0.0}, "a p outside"),
         ({"p": None}, "without a p"),
         ({"low": 1.0, "high": 0.0}, "not in order"),
-        ({"a": 1, "b": 0}, "other pairs"),
+        ({"a": 1, "b": 0}, "pairs differ from those requested"),
         ({"difference": "much"}, "shape is wrong"),
     ],
 )
