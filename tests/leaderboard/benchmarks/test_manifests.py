@@ -160,12 +160,12 @@ class TestHosting:
         hosted = host.host(manifest=more, folder=folder, by=curator, say=said.append)
         made = hosted.benchmark.phases.get()
         assert (hosted.changed, made.takes_images, made.limits) == (True, True, {"wall_seconds": 60})
-        assert "1 phases take images" in said[-1]
+        assert "1 phases now accept images" in said[-1]
         assert not host.host(manifest=more, folder=folder, by=curator).changed
 
         other = manifest(phases=[{**phase, "takes_images": True, "limits": {"wall_seconds": 90}}])
         assert not host.host(manifest=other, folder=folder, by=curator, say=said.append).changed
-        assert "test has other limits for containers; they stay" in said[-2]
+        assert "test has other container limits; they were not changed" in said[-2]
         made.refresh_from_db()
         assert made.limits == {"wall_seconds": 60}
 
@@ -186,7 +186,7 @@ class TestHosting:
         )
         said: list[str] = []
         assert not host.host(manifest=with_tracks("b"), folder=folder, by=curator, say=said.append).changed
-        assert "the tracks of the phase test stay as they are" in said[0]
+        assert "the tracks of the phase test were not changed" in said[0]
 
     @pytest.mark.parametrize("part", ["systems", "reported"])
     def test_a_track_that_no_phase_has_is_refused(self, folder: Path, curator: User, part: str) -> None:

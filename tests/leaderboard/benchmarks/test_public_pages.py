@@ -374,7 +374,7 @@ def test_the_benchmark_page_tells_what_there_is(populated):
     assert populated.split.inputs_sha256 in markup
     assert populated.gold.sha256 not in markup
     assert "gold is held out" in markup
-    assert "5 a day, 100 in all" in markup
+    assert "5 per day, 100 in total" in markup
     assert reverse("submit", args=["tiny", "test"]) in markup
 
 
@@ -382,7 +382,7 @@ def test_the_quota_is_shown_to_those_who_have_one(populated):
     assert "submissions left today" not in text(BENCHMARK)
     client = Client()
     client.force_login(populated.researcher)
-    assert "of 100 in all" in " ".join(text(BENCHMARK, client).split())
+    assert "of 100 in total" in " ".join(text(BENCHMARK, client).split())
     client.force_login(populated.curator)
     teams = populated.curator.teams.count()
     assert "5</strong> of 5" in text(BENCHMARK, client)

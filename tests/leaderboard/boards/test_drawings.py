@@ -95,7 +95,7 @@ def test_what_a_ladder_told_stays_undrawn_when_the_phase_opens(task: str, capsys
     two_systems(task, disclosure="ladder", scope="task")
     Phase.objects.update(disclosure=Phase.Disclosure.FULL)
     call_command("draw", "drawn", "test")
-    assert "0 results drawn" in capsys.readouterr().out and not Drawing.objects.exists()
+    assert "plot data of 0 results computed" in capsys.readouterr().out and not Drawing.objects.exists()
 
 
 @TASKS
@@ -137,10 +137,10 @@ def test_results_without_a_drawing_say_so_and_get_one_on_command(task: str, caps
     if task != "metric-correlation":
         assert "Good" in told(where(task)).split("<main")[1]
     call_command("draw", "drawn", "test")
-    assert "2 results drawn" in capsys.readouterr().out
+    assert "plot data of 2 results computed" in capsys.readouterr().out
     assert [drawing.content for drawing in Drawing.objects.order_by("release")] == before
     call_command("draw", "drawn", "test")
-    assert "0 results drawn" in capsys.readouterr().out
+    assert "plot data of 0 results computed" in capsys.readouterr().out
 
 
 @TASKS
