@@ -258,7 +258,7 @@ def test_a_phase_begins_with_the_split_that_one_came_from(world: World) -> None:
         return re.findall(r">([^<>]+)</option>", field), re.findall(r"selected>([^<]+)<", field)
 
     where = at("manage_phase_create")
-    assert offered(where) == (["later (test)", "train (test)", "test (test, a draft)"], [])
+    assert offered(where) == (["later (test)", "train (test)", "test (test, draft)"], [])
     assert offered(where + "?split=train")[1] == ["train (test)"]
     Split.objects.filter(pk=train.pk).update(state="retired", retired_at=timezone.now(), retired_reason="x")
     assert "train (test)" not in offered(where)[0]
