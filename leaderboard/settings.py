@@ -318,7 +318,7 @@ REST_FRAMEWORK = {
 REST_KNOX = {"TOKEN_TTL": timedelta(days=90)}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Holdout",
-    "DESCRIPTION": "Leaderboards over hidden test sets.",
+    "DESCRIPTION": "Leaderboards for hidden test sets.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -21,7 +21,7 @@ class PhaseForm(forms.ModelForm):
     """A changed end needs a reason, and is validated by the same action as on the site."""
 
     reason = forms.CharField(
-        max_length=300, required=False, help_text="why it closes later: everybody reads it beside the deadline"
+        max_length=300, required=False, help_text="reason for the extension, shown publicly with the deadline"
     )
     by: Any = None
 
@@ -34,7 +34,7 @@ class PhaseForm(forms.ModelForm):
         if "closes_at" not in self.changed_data or "closes_at" in self.errors:
             return cleaned
         if cleaned.get("closes_at") is None:
-            self.add_error("closes_at", "Empty; expected a later end: a deadline is not taken away.")
+            self.add_error("closes_at", "Empty; expected a later end: a deadline cannot be removed.")
             return cleaned
         try:
             with transaction.atomic():

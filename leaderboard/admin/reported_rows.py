@@ -38,7 +38,7 @@ class BenchmarkBySlug(ForeignKeyWidget):
             self._found[slug] = Benchmark.objects.filter(slug=slug).first()
         benchmark = self._found[slug]
         if benchmark is None:
-            raise ValueError(f"benchmark is {value!r}; expected the short name of a benchmark of this site")
+            raise ValueError(f"benchmark is {value!r}; expected the short name of a benchmark on this site")
         return benchmark
 
 
@@ -113,7 +113,7 @@ class ReportedRows(ModelResource):
         self._seen: dict[tuple[str, ...], int] = {}
         if len(dataset) > MOST_ROWS:
             result = Result()
-            fault = ValueError(f"The file has {len(dataset):,} rows; expected at most {MOST_ROWS:,}. Divide it.")
+            fault = ValueError(f"The file has {len(dataset):,} rows; expected at most {MOST_ROWS:,}. Split the file.")
             result.append_base_error(Error(fault))
             return result
         if not dry_run:
@@ -126,7 +126,7 @@ class ReportedRows(ModelResource):
         key = tuple(str(row.get(name, "")) for name in KEY_FIELDS)
         first = self._seen.setdefault(key, row_number)
         if first != row_number:
-            raise ValidationError(f"it is row {first} again; expected another {', '.join(KEY_FIELDS[1:-1])} or split")
+            raise ValidationError(f"duplicates row {first}; expected another {', '.join(KEY_FIELDS[1:-1])} or split")
 
     def validate_instance(
         self, instance: ReportedResult, import_validation_errors: Any = None, validate_unique: bool = True

@@ -188,7 +188,7 @@ def text(paragraphs: str | list[str]) -> str:
 def _check_unique(noun: str, names: list[str]) -> None:
     duplicates = sorted({name for name in names if names.count(name) > 1})
     if duplicates:
-        raise ValueError(f"{noun} {duplicates[0]} stands twice; expected each name once")
+        raise ValueError(f"{noun} {duplicates[0]} is listed twice; expected each name once")
 
 
 def _check_track(what: str, name: str, tracks: set[str]) -> None:

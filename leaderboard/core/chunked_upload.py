@@ -42,9 +42,7 @@ def begin(kind: type[Upload], *, by: User, name: str, size: int, sha256: str, re
     with transaction.atomic():
         User.objects.select_for_update().get(pk=by.pk)
         if kind._default_manager.filter(by=by).count() >= AT_ONCE:
-            raise Refused(
-                Code.QUOTA_EXCEEDED, f"You have {AT_ONCE} uploads under way; finish one of them or give one up first."
-            )
+            raise Refused(Code.QUOTA_EXCEEDED, f"You have {AT_ONCE} uploads in progress; finish or cancel one first.")
         return kind._default_manager.create(by=by, name=name[-255:], bytes=size, sha256=sha256, **whose)
 
 
@@ -60,7 +58,7 @@ def add(upload: Upload, *, offset: int, piece: bytes, refuse: Code) -> Upload:
     if not piece or offset + len(piece) > upload.bytes:
         raise Refused(
             refuse,
-            f"The piece has {len(piece)} bytes at {offset}; expected 1 to {upload.bytes - offset}, as was announced.",
+            f"The piece has {len(piece)} bytes at {offset}; expected 1 to {upload.bytes - offset}, the bytes left.",
         )
     if len(piece) > PIECE_BYTES:
         raise Refused(Code.TOO_LARGE, f"The piece has {len(piece):,} bytes; expected at most {PIECE_BYTES:,}.")
@@ -83,7 +81,7 @@ def add(upload: Upload, *, offset: int, piece: bytes, refuse: Code) -> Upload:
 
 def check_whole(upload: ImageUpload | RawUpload, *, refuse: Code) -> None:
     if not upload.is_whole:
-        raise Refused(refuse, f"{upload.received:,} of {upload.bytes:,} bytes are here; send the rest first.")
+        raise Refused(refuse, f"{upload.received:,} of {upload.bytes:,} bytes have been received; send the rest first.")
 
 
 @contextmanager
@@ -106,7 +104,7 @@ def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code
             discard(upload)
             raise Refused(
                 refuse,
-                f"The {what} came with the sha256 {sha256}, and {upload.sha256} was announced; send it again.",
+                f"The {what} has the sha256 {sha256}, not the declared {upload.sha256}; send it again.",
             )
         yield file, sha256
 
@@ -174,8 +172,10 @@ def _joined(storage: Storage, pieces: list[str], into: File[bytes]) -> str:
 
 
 def gone_error() -> Refused:
-    return Refused(Code.WRONG_OFFSET, "This upload has been submitted or given up already.")
+    return Refused(Code.WRONG_OFFSET, "This upload was already submitted or cancelled.")
 
 
 def _elsewhere(upload: ImageUpload | RawUpload) -> Refused:
-    return Refused(Code.WRONG_OFFSET, f"{upload.received} bytes are here; send the piece that begins there.")
+    return Refused(
+        Code.WRONG_OFFSET, f"{upload.received} bytes have been received; send the piece that begins at that offset."
+    )

@@ -49,7 +49,7 @@ class PreparedQuery(Generic[T]):
         # None is not allowed: Django compiles it to IS NULL, while `= NULL` is never true.
         if len(arguments) != len(self._asked) or not all(map(isinstance, arguments, self._asked)):
             expected = ", ".join(kind.__name__ for kind in self._asked)
-            raise TypeError(f"asked with {', '.join(type(value).__name__ for value in arguments)}, expected {expected}")
+            raise TypeError(f"called with {', '.join(type(value).__name__ for value in arguments)}, expected {expected}")
         return arguments
 
     def _compile(self, vendor: str) -> _Compiled[T]:
@@ -71,11 +71,11 @@ class _Compiled(Generic[T]):
         self._converters = compiler.get_converters([column for column, *_ in compiler.select])
         missing = set(range(len(placeholders))) - {argument for _, argument, _ in self._places}
         if missing:
-            raise ValueError(f"the statement has no place for what is asked at {sorted(missing)}: {self._sql}")
+            raise ValueError(f"the statement has no parameter for the arguments {sorted(missing)}: {self._sql}")
         replaced = {index for index, *_ in self._places}
         constants = [str(parameter) for index, parameter in enumerate(parameters) if index not in replaced]
         if any(str(stand_in) in text for stand_in in placeholders for text in (self._sql, *constants)):
-            raise ValueError(f"something that is asked is changed on its way into the statement: {self._sql}")
+            raise ValueError(f"an argument is changed on its way into the statement: {self._sql}")
         self._of_models = queryset._iterable_class is ModelIterable
         if self._of_models:
             known = compiler.klass_info

@@ -6,7 +6,7 @@ from django.db import OperationalError
 
 RETRY_AFTER = 10
 """Seconds for the Retry-After header."""
-MESSAGE = "The server is busy writing. Nothing of this request was kept; try again in a moment."
+MESSAGE = "The database is busy. Nothing from this request was saved; try again in a moment."
 _WORDS = ("locked", "lock timeout", "deadlock detected")
 
 

@@ -52,18 +52,18 @@ class Target:
 def target(url: str) -> Target:
     """Parse and validate a URL, without resolving its host. Raises AddressError."""
     if not url.isascii() or not url.isprintable() or " " in url:
-        raise AddressError("the address has signs beyond ASCII or spaces, expected https://host/path")
+        raise AddressError("the address contains spaces or non-ASCII characters, expected https://host/path")
     try:
         parts: SplitResult = urlsplit(url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:
-        raise AddressError("the address cannot be read, expected https://host/path") from None
+        raise AddressError("the address is malformed, expected https://host/path") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise AddressError(f"the address begins with {parts.scheme or 'nothing'}:, expected https:// or http://")
     if parts.username is not None or parts.password is not None or parts.fragment:
-        raise AddressError("the address holds a user, a password or a fragment, expected https://host/path")
+        raise AddressError("the address contains a user name, a password or a fragment, expected https://host/path")
     if port not in PORTS and port < _UNPRIVILEGED:
-        raise AddressError(f"the port is {port}, expected 80, 443, or one from {_UNPRIVILEGED} on")
+        raise AddressError(f"the port is {port}, expected 80, 443, or at least {_UNPRIVILEGED}")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(parts.scheme, parts.hostname, port, path)
 
@@ -104,8 +104,8 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, 
             if deadline.is_over or isinstance(error, TimeoutError):
                 raise RequestFailedError("took too long") from None
             if isinstance(error, ssl.SSLError):
-                raise RequestFailedError("its certificate, or its TLS, is no good") from None
-            raise RequestFailedError("no answer") from None
+                raise RequestFailedError("TLS failed, for example because of its certificate") from None
+            raise RequestFailedError("no response") from None
         finally:
             connection.close()
 
@@ -147,7 +147,7 @@ def _resolved(where: Target, also: tuple[str, ...]) -> str:
     try:
         infos = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise RequestFailedError("the host's name has no address") from None
+        raise RequestFailedError("the host name does not resolve to an address") from None
     addresses = [str(info[4][0]) for info in infos]
     if where.host not in also and not all(map(is_public, addresses)):
         raise RequestFailedError("the host is not on the public internet")

@@ -37,7 +37,7 @@ def check_digest(file: IO[bytes], expected: str) -> None:
     """Verify a stored file's sha256 and rewind it. Raises AlteredError."""
     file.seek(0)
     if hashlib.file_digest(file, "sha256").hexdigest() != expected:  # type: ignore[arg-type]
-        raise AlteredError("a stored file no longer has its sha256")
+        raise AlteredError("a stored file no longer matches its sha256")
     file.seek(0)
 
 

@@ -35,7 +35,7 @@ def check(moment: datetime) -> None:
 
 
 def _beyond(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} is no date of this site; expected one from {EARLIEST.year} to {LATEST.year - 1}"
+    return f"{moment:%Y-%m-%d %H:%M} is out of range; expected a year from {EARLIEST.year} to {LATEST.year - 1}"
 
 
 def shown(moment: datetime, name: str) -> str:
@@ -72,7 +72,9 @@ def moment(local: datetime, name: str) -> datetime:
         raise ValueError(_beyond(local)) from None
     check(utc)
     if utc.astimezone(zone(name)).replace(tzinfo=None) != local:
-        raise ValueError(f"the clocks of {name} skip {local:%Y-%m-%d %H:%M}; expected another time")
+        raise ValueError(f"{local:%Y-%m-%d %H:%M} does not exist in {name} (clock change); expected another time")
     if aware.replace(fold=1).utcoffset() != aware.utcoffset():
-        raise ValueError(f"the clocks of {name} show {local:%Y-%m-%d %H:%M} twice; expected another time, or UTC")
+        raise ValueError(
+            f"{local:%Y-%m-%d %H:%M} occurs twice in {name}: clocks go back; expected another time, or UTC"
+        )
     return utc

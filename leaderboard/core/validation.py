@@ -73,7 +73,7 @@ def check_options(task: str, options: dict[str, str]) -> None:
     try:
         TASKS[task].parse_options(options)
     except UsageError as error:
-        raise Refused(Code.INVALID_NAME, f"The options do not fit: {error}.") from error
+        raise Refused(Code.INVALID_NAME, f"Invalid options: {error}.") from error
 
 
 def check_task(name: str) -> None:

@@ -22,16 +22,16 @@ class LimitRow:
 def rows(allowed: container_limits.ContainerLimits) -> list[LimitRow]:
     """Return the rows of all limits."""
     limit_rows = [
-        LimitRow("Time", duration(allowed.wall_seconds), "from its start to its end; then it is killed"),
-        LimitRow("Memory", size(allowed.memory_bytes), "what it writes to /tmp and /output counts; there is no swap"),
-        LimitRow("Processors", f"{allowed.cpus:g}", "at a time"),
-        LimitRow("Processes", f"{allowed.processes:,}", "and threads, at a time"),
-        LimitRow("Image", size(allowed.image_bytes), "its layers unpacked; the archive may not be larger either"),
+        LimitRow("Time", duration(allowed.wall_seconds), "from start to end; then the container is killed"),
+        LimitRow("Memory", size(allowed.memory_bytes), "including files in /tmp and /output; there is no swap"),
+        LimitRow("Processors", f"{allowed.cpus:g}", "in parallel"),
+        LimitRow("Processes", f"{allowed.processes:,}", "processes and threads at the same time"),
+        LimitRow("Image", size(allowed.image_bytes), "unpacked layers; also the limit for the archive"),
         LimitRow("Output", size(allowed.output_bytes), f"in at most {allowed.output_files:,} files"),
-        LimitRow("Log", size(allowed.log_bytes), "the end of what it prints is kept"),
+        LimitRow("Log", size(allowed.log_bytes), "the end of the container's output is stored"),
     ]
     if allowed.gpus:
-        limit_rows.append(LimitRow("GPUs", f"{allowed.gpus}", "it runs on a worker that has them"))
+        limit_rows.append(LimitRow("GPUs", f"{allowed.gpus}", "the container runs on a worker with GPUs"))
     return limit_rows
 
 

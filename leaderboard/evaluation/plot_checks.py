@@ -15,17 +15,17 @@ def problem(data: PlotData) -> str:
     """Return a description of invalid plot data; empty if the data are valid."""
     for kind, parts in (("curves", data.curves or []), ("grids", data.grids or [])):
         if len(parts) > MOST_SLICES + 1:
-            return f"the drawing has more than {MOST_SLICES + 1} {kind}"
+            return f"the plot data have more than {MOST_SLICES + 1} {kind}"
         if any(len(part.slice) > 1 for part in parts):
-            return "the drawing has a slice by several dimensions"
+            return "the plot data have a slice with several dimensions"
         if len({msgspec.json.encode(part.slice) for part in parts}) < len(parts):
-            return f"the drawing has {kind} twice on one slice"
+            return f"the plot data have {kind} twice for one slice"
     if not all(_is_curve(curve.heights) for curve in data.curves or []):
-        return "a curve of the drawing does not rise in steps to its corner"
+        return "a curve of the plot data does not rise in steps to its corner"
     if not all(_is_grid(grid.columns) for grid in data.grids or []):
-        return "a grid of the drawing has columns that do not follow one another"
+        return "a grid of the plot data has columns that are not adjacent"
     if data.pairs and min(msgspec.structs.astuple(data.pairs)) < 0:
-        return "the drawing counts fewer than no pairs"
+        return "the plot data have a negative number of pairs"
     return ""
 
 

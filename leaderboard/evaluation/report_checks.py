@@ -41,9 +41,9 @@ def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequen
     """
     known = {measure.name: measure for measure in measures}
     if (scored.result.task, scored.result.task_version) != (task, task_version):
-        raise ReportError("the report is of another task or task version")
+        raise ReportError("the report is for another task or task version")
     if scored.groups and (len(scored.groups) != len(scored.scores) or min(scored.groups) < 0):
-        raise ReportError("the groups of the scores are not one number a score")
+        raise ReportError("the report does not have exactly one number of groups per score")
     if scored.plot_data and (wrong := plot_checks.problem(scored.plot_data)):
         raise ReportError(wrong)
     seen: set[tuple[str, str]] = set()
@@ -51,7 +51,7 @@ def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequen
         _check_row(row, known)
         key = (row.measure, msgspec.json.encode(row.slice, order="sorted").decode())
         if key in seen:
-            raise ReportError(f"measure {row.measure} stands twice on one slice")
+            raise ReportError(f"measure {row.measure} is listed twice for one slice")
         seen.add(key)
     whole = {row.measure for row in scored.scores if not row.slice}
     missing = sorted(known.keys() - whole)

@@ -32,12 +32,12 @@ def check_ready(say: Callable[[str], None] = lambda line: None) -> None:
     """Raise CannotBuildError if there is no engine, or no base image and no way to fetch it."""
     if not shutil.which("docker"):
         raise CannotBuildError(
-            "there is no `docker` command here: install Debian's docker.io, or Docker's own packages"
+            "the `docker` command is not installed: install Debian's docker.io, or Docker's own packages"
         )
     try:
         _docker("version", "--format", "{{.Server.Version}}", seconds=ANSWER_SECONDS)
     except CannotBuildError as error:
-        raise CannotBuildError(f"no container engine answers (HOLDOUT_ENGINE, DOCKER_HOST): {error}") from error
+        raise CannotBuildError(f"no container engine responds (HOLDOUT_ENGINE, DOCKER_HOST): {error}") from error
     try:
         _docker("image", "inspect", "--format", "{{.Id}}", settings.BASE_IMAGE, seconds=ANSWER_SECONDS)
     except CannotBuildError:
@@ -51,7 +51,7 @@ def _fetch_base() -> None:
     except CannotBuildError as error:
         raise CannotBuildError(
             f"the engine lacks the base image {settings.BASE_IMAGE} and cannot fetch it ({error}): "
-            "name one that it has, with Python 3.11 or later, in HOLDOUT_BASE_IMAGE"
+            "set HOLDOUT_BASE_IMAGE to an image that it has, with Python 3.11 or later"
         ) from error
 
 

@@ -60,10 +60,10 @@ def host(
         n_opened = _open_to_images(benchmark, manifest, by, say)
         n_tracks = _give_tracks(benchmark, manifest, by, say)
         n_downloads = _downloads(dataset, manifest, folder, by, say)
-        counts = {"more to download": n_downloads, "phases take images": n_opened, "phases have other tracks": n_tracks}
+        counts = {"new downloads": n_downloads, "phases now accept images": n_opened, "phases got new tracks": n_tracks}
         changes = [f"{count} {label}" for label, count in counts.items() if count]
         summary = ", ".join(changes) or "nothing was changed"
-        say(f"{manifest.slug}: hosted already, with the same content; {summary}")
+        say(f"{manifest.slug}: already hosted, with the same content; {summary}")
         return Hosted(benchmark, changed=bool(changes))
     for split in manifest.splits:
         _divide(_split(dataset, split, folder, by, say), split, by, say)
@@ -147,7 +147,7 @@ def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
 
 def _already_exists(manifest: Manifest, reason: str) -> Refused:
     return Refused(
-        Code.NAME_TAKEN, f"{manifest.slug} is there already, {reason}. Nothing was changed; choose another slug."
+        Code.NAME_TAKEN, f"{manifest.slug} already exists, {reason}. Nothing was changed; choose another slug."
     )
 
 
@@ -170,14 +170,14 @@ def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Calla
             return split
         gold = splits.add_gold(split=split, file=file, reason="as first hosted", by=by)
     seen = "public" if split.gold_public else "hidden"
-    say(f"{split}: {gold.n_units:,} units in {gold.n_groups:,} groups, {seen} gold; {gold.primary} ranks")
+    say(f"{split}: {gold.n_units:,} units in {gold.n_groups:,} groups, {seen} gold; ranked by {gold.primary}")
     return split
 
 
 def _divide(split: Split, part: SplitPart, by: User, say: Callable[[str], None]) -> None:
     if part.public_share and not PublicPrivatePartition.objects.filter(gold=split.current_gold).exists():
         partition = split_in_halves.divide(split=split, share=Decimal(part.public_share), by=by)
-        say(f"{split}: {partition.n_public:,} groups in the public half, {partition.n_private:,} in the private one")
+        say(f"{split}: {partition.n_public:,} public groups, {partition.n_private:,} private groups")
 
 
 def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say: Callable[[str], None]) -> int:
@@ -200,7 +200,7 @@ def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User, say: Cal
         if not phase.takes_images:
             changed.append(benchmarks.take_images(phase=phase, limits=limits[phase.slug], by=by))
         elif phase.limits != limits[phase.slug]:
-            say(f"{manifest.slug}: the phase {phase.slug} has other limits for containers; they stay as they are")
+            say(f"{manifest.slug}: the phase {phase.slug} has other container limits; they were not changed")
     return len(changed)
 
 
@@ -215,7 +215,7 @@ def _give_tracks(benchmark: Benchmark, manifest: Manifest, by: User, say: Callab
         try:
             tracks.change(phase=phase, tracks_given=new_tracks, by=by)
         except Refused as refused:
-            say(f"{manifest.slug}: the tracks of the phase {part.slug} stay as they are. {refused}")
+            say(f"{manifest.slug}: the tracks of the phase {part.slug} were not changed. {refused}")
         else:
             changed += 1
     return changed

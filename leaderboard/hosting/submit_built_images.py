@@ -80,14 +80,14 @@ def submit(images: Sequence[ImageToBuild], say: Say) -> list[Submission]:
     try:
         _check_engine(say)
     except build_image.CannotBuildError as error:
-        say(f"left out, since they are container images: {'; '.join(map(str, missing))}. Why: {error}")
+        say(f"skipped, because they are container images: {'; '.join(map(str, missing))}. Reason: {error}")
         return submitted
     for system in missing:
         try:
             submitted.append(_submit(system))
             say(f"{system}: built and submitted as a container image")
         except (build_image.CannotBuildError, Refused) as error:
-            say(f"{system}: left out. {error}")
+            say(f"{system}: skipped. {error}")
     return submitted
 
 
@@ -135,7 +135,7 @@ def wait(submitted: Sequence[Submission], seconds: float, say: Say) -> None:
         if not waiting:
             break
         if time.monotonic() - started > seconds or time.monotonic() - moved > SILENT_AFTER:
-            say(f"{waiting} container images are not scored yet; they go on without this command")
+            say(f"{waiting} container images are not scored yet; they continue without this command")
             break
         time.sleep(LOOK_EVERY)
     for prediction in predictions.exclude(state=State.DONE).exclude(state__in=(State.QUEUED, State.RUNNING)):

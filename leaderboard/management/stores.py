@@ -15,5 +15,5 @@ def answering() -> Iterator[None]:
     try:
         yield
     except (BotoCoreError, ClientError) as error:
-        text = "HOLDOUT_S3_BUCKET, HOLDOUT_S3_GOLD_BUCKET, HOLDOUT_S3_ENDPOINT and the keys are what to look at"
-        raise CommandError(f"the store of files does not answer as it should ({text}): {error}") from error
+        text = "check HOLDOUT_S3_BUCKET, HOLDOUT_S3_GOLD_BUCKET, HOLDOUT_S3_ENDPOINT and the keys"
+        raise CommandError(f"the file storage does not respond correctly ({text}): {error}") from error

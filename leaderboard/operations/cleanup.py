@@ -43,9 +43,7 @@ def find_removable(*, days: int, strays: OrphanedFiles) -> dict[str, list[Item]]
         "large logs": list(_large_logs()),
         "expired sessions": _rows(Session.objects.filter(expire_date__lt=timezone.now())),
         "expired tokens": _rows(AuthToken.objects.filter(expiry__lt=timezone.now())),
-        "images and archives that no record names": [
-            Item(str(stray), stray.bytes, stray.remove) for stray in strays.to_go
-        ],
+        "images and archives without a record": [Item(str(stray), stray.bytes, stray.remove) for stray in strays.to_go],
     }
 
 

@@ -39,8 +39,8 @@ def locked(data: Path) -> Iterator[None]:
         except BlockingIOError:
             lock.seek(0)
             raise CommandError(
-                f"{data} is served by process {lock.read().strip() or '?'} already. "
-                "Stop that one, or give this one a folder of its own: HOLDOUT_DATA=var2 bin/serve --port 8001"
+                f"{data} is already served by process {lock.read().strip() or '?'}. "
+                "Stop that process, or use another folder for this one: HOLDOUT_DATA=var2 bin/serve --port 8001"
             ) from None
         lock.truncate(0)
         lock.write(str(os.getpid()))

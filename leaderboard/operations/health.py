@@ -53,7 +53,7 @@ def _sandbox() -> None:
 
 def _disk() -> None:
     if disk.is_full():
-        raise OSError("no room for uploads")
+        raise OSError("no disk space for uploads")
 
 
 CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox, "disk": _disk}

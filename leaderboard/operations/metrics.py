@@ -63,17 +63,19 @@ class Site(Collector):
         yield from _work()
         yield from _notices()
         yield from _workers()
-        yield GaugeMetricFamily("holdout_disk_free_bytes", "Room that is left for data.", disk.free_bytes())
-        yield GaugeMetricFamily("holdout_disk_low", "1: less than HOLDOUT_DISK_ALARM_MB is left.", int(disk.is_low()))
+        yield GaugeMetricFamily("holdout_disk_free_bytes", "Free disk space for data.", disk.free_bytes())
+        yield GaugeMetricFamily("holdout_disk_low", "1: less than HOLDOUT_DISK_ALARM_MB is free.", int(disk.is_low()))
 
 
 def _work() -> Iterator[Metric]:
     """Yield queue lengths, ages and results of all background work."""
-    length = GaugeMetricFamily("holdout_queue_length", "Pieces of work that wait or run.", labels=["kind", "state"])
-    oldest = GaugeMetricFamily("holdout_oldest_queued_seconds", "How long the oldest waits; 0: none.", labels=["kind"])
+    length = GaugeMetricFamily("holdout_queue_length", "Jobs that are queued or running.", labels=["kind", "state"])
+    oldest = GaugeMetricFamily(
+        "holdout_oldest_queued_seconds", "Waiting time of the oldest queued job; 0: none.", labels=["kind"]
+    )
     # No counter: deleted rows would make it decrease, which Prometheus takes for a restart.
     finished = GaugeMetricFamily(
-        "holdout_finished_last_hour", "Pieces of work that ended so in the last hour.", labels=["kind", "outcome"]
+        "holdout_finished_last_hour", "Jobs that finished in the last hour, by outcome.", labels=["kind", "outcome"]
     )
     at = timezone.now()
     ended = Count("pk", filter=Q(finished_at__gt=at - LATELY))
@@ -95,7 +97,7 @@ def _work() -> Iterator[Metric]:
 
 
 def _notices() -> Iterator[Metric]:
-    family = GaugeMetricFamily("holdout_notices", "Mails and calls of the last 30 days.", labels=["state"])
+    family = GaugeMetricFamily("holdout_notices", "Emails and webhook calls of the last 30 days.", labels=["state"])
     counts = dict(Notice.objects.order_by().values_list("state").annotate(n=Count("pk")))
     for state in Notice.State:
         family.add_metric([state.value], counts.get(state, 0))
@@ -104,8 +106,8 @@ def _notices() -> Iterator[Metric]:
 
 def _workers() -> Iterator[Metric]:
     """Yield the state of workers with an engine, by queue: host names are not published."""
-    seen = GaugeMetricFamily("holdout_worker_seen_seconds", "Since a worker last said so.", labels=["queue"])
-    ready = GaugeMetricFamily("holdout_workers_ready", "Workers that said of late: ready.", labels=["queue"])
+    seen = GaugeMetricFamily("holdout_worker_seen_seconds", "Time since the last report of a worker.", labels=["queue"])
+    ready = GaugeMetricFamily("holdout_workers_ready", "Workers that recently reported ready.", labels=["queue"])
     reports: dict[str, list[WorkerReport]] = {}
     for row in WorkerReport.objects.order_by("queue"):
         reports.setdefault(row.queue, []).append(row)

@@ -53,7 +53,7 @@ def _file_problem(row: Any, field: str, digest: str) -> str:
     except FileNotFoundError:
         return "is missing"
     except AlteredError:
-        return "no longer has its sha256"
+        return "no longer matches its sha256"
     except OSError as error:  # after a restore by another user, files may be unreadable
         return f"cannot be read: {error.strerror or type(error).__name__}"
     return ""

@@ -91,7 +91,7 @@ class Supervisor:
             while child.process and self._ended(child) is None and time.monotonic() < deadline:
                 self._wait(deadline - time.monotonic())
             if child.process and child.process.returncode is None:
-                self.say(f"{child.name} did not stop within {PATIENCE:.0f} s and is killed")
+                self.say(f"{child.name} did not stop within {PATIENCE:.0f} s and was killed")
                 self._kill(child)
                 child.process.wait()
 
@@ -121,10 +121,10 @@ class Supervisor:
         except CannotStart as error:
             self._retry(child, str(error))
         else:
-            self.say(f"{child.name} runs again")
+            self.say(f"{child.name} is running again")
 
     def _retry(self, child: Child, why: str) -> None:
-        self.say(f"{why}; it is started again in {child.pause:.0f} s")
+        self.say(f"{why}; restarting in {child.pause:.0f} s")
         child.due = time.monotonic() + child.pause
         child.pause = min(child.pause * 2, LONGEST_PAUSE)
 

@@ -48,5 +48,5 @@ def of(queue: str = "systems") -> Availability:
     if fresh:
         return Availability(False, fresh[0].message)
     if queue == "systems-gpu":
-        return Availability(False, "This phase asks for a GPU, and no worker with one has reported.")
+        return Availability(False, "This phase needs a GPU, but no worker with a GPU has reported.")
     return Availability(False, f"No worker with a container engine has reported; start one: manage.py serve {queue}.")

@@ -185,7 +185,7 @@ def test_a_team_and_an_invitation_into_it(page: Page, cookies: dict[str, Any]) -
     page.get_by_role("link", name="Ada's group").click()
     assert faults(page) == []
     shoot(page, "team")
-    page.get_by_label("Mail address").fill("grace@demo.invalid")
+    page.get_by_label("Email address").fill("grace@demo.invalid")
     page.get_by_role("button", name="Invite", exact=True).click()
     where = page.locator("#link").text_content() or ""
     assert faults(page) == []
@@ -194,7 +194,7 @@ def test_a_team_and_an_invitation_into_it(page: Page, cookies: dict[str, Any]) -
     page.context.add_cookies(cookies["curator"])
     look_at(page, "invitation", where[where.index("/invitations/") :])
     page.get_by_role("button", name="Decline").click()
-    expect(page.get_by_role("status").first).to_contain_text("is declined")
+    expect(page.get_by_role("status").first).to_contain_text("You declined the invitation.")
 
 
 def test_an_announcement_from_the_desk_to_the_page(page: Page, cookies: dict[str, Any]) -> None:
@@ -202,8 +202,8 @@ def test_an_announcement_from_the_desk_to_the_page(page: Page, cookies: dict[str
     page.goto("/manage/benchmarks/graph-claims/announcements/")
     page.get_by_label("Title").fill("<b>Relation names</b> corrected")
     page.get_by_label("Text").fill("Version 2 of the inputs is here.\n\nScores did not change.")
-    page.get_by_role("button", name="Announce").click()
-    expect(page.get_by_role("status").first).to_contain_text("It is announced")
+    page.get_by_role("button", name="Publish").click()
+    expect(page.get_by_role("status").first).to_contain_text("The announcement was published.")
     assert faults(page) == []
     shoot(page, "manage-announcements")
     page.context.clear_cookies()
@@ -226,12 +226,12 @@ def test_two_systems_are_chosen_by_keyboard(page: Page) -> None:
 def test_a_token_that_was_just_made(page: Page, cookies: dict[str, Any]) -> None:
     page.context.add_cookies(cookies["ada"])
     page.goto("/me/tokens/")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create token").click()
     expect(page.locator("#token")).to_have_text(re.compile(r"^\w{40,}$"))
     assert faults(page) == []
     shoot(page, "my-tokens-made")
     page.get_by_role("button", name=re.compile("^Revoke")).first.click()
-    expect(page.get_by_role("status").first).to_contain_text("is revoked")
+    expect(page.get_by_role("status").first).to_contain_text("was revoked")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -35,13 +35,13 @@ def phase(chromium: Browser, site: Site) -> None:
         page.get_by_label("Title").fill("Containers")
         page.get_by_label("Short name").fill("containers")
         page.get_by_label("Split").select_option(label="test (test)")
-        page.get_by_label("Takes predictions files").uncheck()
-        page.get_by_label("Takes container images").check()
-        page.get_by_label("Seconds a container may run").fill("90")
+        page.get_by_label("Accepts predictions files").uncheck()
+        page.get_by_label("Accepts container images").check()
+        page.get_by_label("Container time limit, in seconds").fill("90")
         assert faults(page) == []
         shoot(page, "manage-phase-containers")
-        page.get_by_role("button", name="Add it").click()
-        expect(page.get_by_role("status").first).to_contain_text("The phase Containers is there")
+        page.get_by_role("button", name="Add phase").click()
+        expect(page.get_by_role("status").first).to_contain_text("The phase Containers was added.")
         page.get_by_text("Limits of containers in Containers").click()
         assert faults(page) == []
         shoot(page, "manage-benchmark-containers")

@@ -101,7 +101,7 @@ def test_a_benchmark_leaves_as_an_archive_and_is_looked_at(page: Page, site: Sit
     log_in(page, site, "curator")
     page.goto(f"{draft}/exports/")
     page.get_by_label("Public keys").fill(KEY)
-    page.get_by_role("button", name="Write the archive").click()
+    page.get_by_role("button", name="Export", exact=True).click()
     download = page.get_by_role("button", name="Download")
     expect(download).to_be_visible(timeout=120_000)
     assert faults(page) == []
@@ -111,7 +111,7 @@ def test_a_benchmark_leaves_as_an_archive_and_is_looked_at(page: Page, site: Sit
     fetched.value.save_as(tmp_path / "archive.zip")
     page.goto("/manage/archives/")
     page.get_by_label("Archive", exact=True).set_input_files(tmp_path / "archive.zip")
-    page.get_by_role("button", name="Upload and look").click()
-    expect(page.get_by_role("region", name="In the way")).to_contain_text(f"the benchmark {SLUG}")
+    page.get_by_role("button", name="Upload and preview").click()
+    expect(page.get_by_role("region", name="Conflicts")).to_contain_text(f"the benchmark {SLUG}")
     assert faults(page) == []
     shoot(page, "arrival")

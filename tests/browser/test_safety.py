@@ -20,7 +20,7 @@ def test_no_script_runs_for_a_system_that_is_called_like_one(page: Page, site: S
     log_in(page, site, "curator")  # who competes there for no team yet
     page.goto("/me/teams/")
     page.get_by_label("Name").fill("<svg onload=alert(2)>")
-    page.get_by_role("button", name="Found it").click()
+    page.get_by_role("button", name="Create team").click()
     page.goto("/benchmarks/mirror-claims/dev/submit/")
     page.get_by_label(re.compile("name of", re.IGNORECASE)).fill(NASTY)
     page.get_by_label("Team of").select_option(label="<svg onload=alert(2)>")

@@ -50,6 +50,6 @@ def test_one_container_is_the_whole_site_and_ends_when_told() -> None:
         eventually(f"http://{address}/health/ready", lambda answer: answer.status == 200)
         engine.docker("stop", "--time", "60", name)
         assert engine.docker("inspect", "--format", "{{.State.ExitCode}}", name).stdout.strip() == "0"
-        assert "stopped; data stay in /data" in engine.docker("logs", name).stdout
+        assert "stopped; the data remain in /data" in engine.docker("logs", name).stdout
     finally:
         engine.docker("rm", "--force", name, check=False)

@@ -62,19 +62,19 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
     try:
         validate_email(address)
     except ValidationError:
-        raise Refused(Code.INVALID_NAME, "That is no mail address; expected one such as ada@example.org.") from None
+        raise Refused(Code.INVALID_NAME, "This is not an email address; expected one like ada@example.org.") from None
     at = timezone.now()
     if open_ones(team).count() >= MOST_OPEN:
         raise Refused(
             Code.NOT_TAKEN,
-            f"{MOST_OPEN} invitations of the team are open; take some back first.",
-            heading="Nobody was invited",
+            f"The team has {MOST_OPEN} open invitations; withdraw some first.",
+            heading="No invitation was sent",
         )
     if Invitation.objects.filter(invited_by=by, created_at__gt=at - timedelta(days=1)).count() >= MOST_A_DAY:
         raise Refused(
             Code.NOT_TAKEN,
-            f"You have sent {MOST_A_DAY} invitations within a day; wait a little.",
-            heading="Nobody was invited",
+            f"You have sent {MOST_A_DAY} invitations within a day; try again later.",
+            heading="No invitation was sent",
         )
     invitation = Invitation.objects.create(
         team=team,
@@ -108,7 +108,7 @@ def accept(*, invitation: Invitation, by: User) -> Team:
     """Make the link's bearer a member, not an owner. Raises Refused for members, and leaves the link unused."""
     team = membership.held(invitation.team)
     if Membership.objects.filter(team=team, user=by).exists():
-        raise Refused(Code.NAME_TAKEN, f"You are a member of {team} already; the link still works for somebody else.")
+        raise Refused(Code.NAME_TAKEN, f"You are already a member of {team}; the link still works for another person.")
     _answer(invitation, Invitation.Answer.ACCEPTED, by)
     Membership.objects.create(team=team, user=by)
     AuditEntry.record("team.joined", team, by=by, invitation=invitation.pk)
@@ -136,7 +136,9 @@ def _answer(invitation: Invitation, answer: str, by: User) -> None:
     waiting = Invitation.objects.filter(pk=invitation.pk, answer=Invitation.Answer.OPEN, expires_at__gt=at)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):
         raise Refused(
-            Code.NOT_TAKEN, "This invitation has been answered, or is too old.", heading="This invitation is over"
+            Code.NOT_TAKEN,
+            "This invitation was already used, or has expired.",
+            heading="The invitation is no longer valid",
         )
 
 
@@ -148,8 +150,8 @@ def _mail(invitation: Invitation, link: str) -> bool:
     team, inviter = one_line(invitation.team.name), one_line(invitation.invited_by.username)
     text = (
         f"{inviter} invites you to the team {team}.\n\n{link}\n\n"
-        f"The link works once, until {invitation.expires_at:%Y-%m-%d %H:%M} UTC. If you expected nothing of the kind, "
-        "let it be: nothing happens without you.\n"
+        f"The link works once, until {invitation.expires_at:%Y-%m-%d %H:%M} UTC. If you did not expect this, "
+        "ignore this mail: nothing happens unless you use the link.\n"
     )
     try:
         send_mail(f"Invitation to the team {team}"[:200], text, None, [invitation.address])

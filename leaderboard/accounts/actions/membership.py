@@ -14,7 +14,7 @@ from leaderboard.models import AuditEntry, Membership, Notice, Submission, Team,
 def check_owner(team: Team, by: User) -> None:
     """Raise Refused: NOT_AN_OWNER unless the user is an owner."""
     if not Membership.objects.filter(team=team, user=by.pk, is_owner=True).exists():
-        raise Refused(Code.NOT_AN_OWNER, "Only an owner of the team may do that.")
+        raise Refused(Code.NOT_AN_OWNER, "Only an owner of the team may do this.")
 
 
 def held(team: Team) -> Team:
@@ -32,7 +32,8 @@ def leave(*, team: Team, by: User) -> None:
     others = Membership.objects.filter(team=team, is_owner=True).exclude(pk=member.pk)
     if member.is_owner and not others.exists():
         raise Refused(
-            Code.LAST_OWNER, "You are the team's only owner: hand it on to another member first, or delete it."
+            Code.LAST_OWNER,
+            "You are the team's only owner: transfer ownership to another member first, or delete the team.",
         )
     _end(member)
     AuditEntry.record("team.left", team, by=by)
@@ -45,9 +46,9 @@ def remove(*, team: Team, member: User, by: User) -> None:
     check_owner(team, by)
     row = Membership.objects.filter(team=team, user=member).first()
     if row is None:
-        raise Refused(Code.NOT_A_MEMBER, "That person is not a member of this team.")
+        raise Refused(Code.NOT_A_MEMBER, "This person is not a member of the team.")
     if row.user_id == by.pk:
-        raise Refused(Code.LAST_OWNER, "To go yourself, leave the team.")
+        raise Refused(Code.LAST_OWNER, "You cannot remove yourself; leave the team instead.")
     _end(row)
     AuditEntry.record("team.removed", team, by=by, member=member.pk)
 
@@ -71,7 +72,7 @@ def delete(*, team: Team, by: User) -> None:
     if Submission.objects.filter(system__team=team).exists():
         raise Refused(
             Code.NOT_TAKEN,
-            "The team has submitted something: it stays. Hand it on, and leave it.",
+            "The team has submissions. Transfer ownership and leave the team instead.",
             heading="The team was not deleted",
         )
     AuditEntry.record("team.deleted", team, by=by, name=team.name)

@@ -25,20 +25,22 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
     """
     name = names.checked(name, of="team", longest=100)
     if names.is_the_sites(name) and not (by.is_curator or by.benchmarks.exists()):
-        raise Refused(Code.INVALID_NAME, f"Boards call others than teams {name}; expected another name.")
+        raise Refused(Code.INVALID_NAME, f"The name {name} is reserved on leaderboards; expected another one.")
     if names.is_of_baselines(name) and not is_baselines:
-        raise Refused(Code.INVALID_NAME, "A benchmark's own baselines stand under such names; expected another one.")
+        raise Refused(
+            Code.INVALID_NAME, "Names like this are reserved for a benchmark's own baselines; expected another one."
+        )
     _hold_names()
     recent = AuditEntry.objects.filter(action="team.created", actor=by, at__gt=timezone.now() - timedelta(days=1))
     if recent.count() >= MOST_A_DAY and not by.is_curator:
         raise Refused(
             Code.NOT_TAKEN,
-            f"You have founded {MOST_A_DAY} teams within a day; wait a little.",
-            heading="The team was not founded",
+            f"You have created {MOST_A_DAY} teams within a day; try again later.",
+            heading="The team was not created",
         )
     taken = names.first_confusable(name, Team.objects.values_list("name", flat=True).iterator())
     if taken is not None:
-        raise Refused(Code.NAME_TAKEN, f"There is a team called {taken} already; choose a name that looks different.")
+        raise Refused(Code.NAME_TAKEN, f"A team called {taken} already exists; choose a name that looks different.")
     if names.first_confusable(name, _names_of_organisers(but=by)) is not None:
         raise Refused(Code.NAME_TAKEN, f"{name} looks like the name of an organiser; choose another one.")
     team = Team.objects.create(name=name)

@@ -12,19 +12,19 @@ from leaderboard.models import Invitation, Team, User
 
 
 class Named(serializers.Serializer[Any]):
-    name = serializers.CharField(max_length=100, help_text="shown on leaderboards beside the team's systems")
+    name = serializers.CharField(max_length=100, help_text="shown on leaderboards with the team's systems")
 
 
 class Invite(serializers.Serializer[Any]):
-    address = serializers.CharField(max_length=254, help_text="a mail address")
+    address = serializers.CharField(max_length=254, help_text="an email address")
 
 
 class Member(serializers.Serializer[Any]):
-    username = serializers.CharField(max_length=150, help_text="of another member")
+    username = serializers.CharField(max_length=150, help_text="another member")
 
 
 class Answer(serializers.Serializer[Any]):
-    token = serializers.CharField(max_length=200, help_text="the last part of the invitation's link")
+    token = serializers.CharField(max_length=200, help_text="last part of the invitation's link")
     answer = serializers.ChoiceField(["accept", "decline"])
 
 
@@ -36,13 +36,13 @@ class MemberShape(serializers.Serializer[Any]):
 class InvitationShape(serializers.Serializer[Any]):
     """An invitation that can still be answered."""
 
-    url = serializers.URLField(help_text="DELETE takes it back")
+    url = serializers.URLField(help_text="DELETE withdraws the invitation")
     address = serializers.CharField()
     expires_at = serializers.DateTimeField()
 
 
 class InvitedShape(InvitationShape):
-    link = serializers.CharField(help_text="to be handed on, shown this once; empty where it went by mail")
+    link = serializers.CharField(help_text="send it to the person; shown only once; empty if it was mailed")
 
 
 class TeamShape(serializers.Serializer[Any]):
@@ -50,10 +50,10 @@ class TeamShape(serializers.Serializer[Any]):
     url = serializers.URLField()
     page = serializers.URLField()
     name = serializers.CharField()
-    is_owner = serializers.BooleanField(help_text="whether you are")
+    is_owner = serializers.BooleanField(help_text="whether you are an owner")
     members = MemberShape(many=True, help_text="owners first")
     systems = serializers.ListField(child=serializers.CharField())
-    invitations = InvitationShape(many=True, help_text="for owners: those that are open; else empty")
+    invitations = InvitationShape(many=True, help_text="open invitations, for owners; else empty")
 
 
 def team(row: Team, user: User, request: Request) -> dict[str, Any]:

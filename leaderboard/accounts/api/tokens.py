@@ -22,7 +22,7 @@ from leaderboard.models import User
 
 
 class Credentials(serializers.Serializer[Any]):
-    username = serializers.CharField(max_length=254, help_text="or the e-mail address")
+    username = serializers.CharField(max_length=254, help_text="user name or email address")
     password = serializers.CharField(max_length=1024, trim_whitespace=False, write_only=True)
 
 
@@ -67,10 +67,11 @@ def _who_is(request: Request, username: str, password: str) -> User:
         # Attempts are limited per minute and per hour; a minute is the minimum wait.
         raise exceptions.Throttled(wait=60, detail="Too many attempts from your address.") from error
     if user is None or not user.is_active:
-        raise exceptions.AuthenticationFailed("The name and the password do not belong together.")
+        raise exceptions.AuthenticationFailed("The user name or the password is wrong.")
     if is_mfa_enabled(user):
         raise exceptions.PermissionDenied(
-            "This account has a second factor: log in on the site and make a token there.", code="second_factor"
+            "This account uses two-factor authentication: log in on the site and create a token there.",
+            code="second_factor",
         )
     return user
 

@@ -28,11 +28,11 @@ def invitation(request: PersonRequest, token: str) -> HttpResponse:
         try:
             if request.POST.get("answer") == "accept":
                 team = invitations.accept(invitation=row, by=request.user)
-                messages.success(request, f"You are a member of {team}.")
+                messages.success(request, f"You are now a member of {team}.")
                 return redirect("team", team.pk)
             if request.POST.get("answer") == "decline":
                 invitations.decline(invitation=row, by=request.user)
-                messages.success(request, "The invitation is declined.")
+                messages.success(request, "You declined the invitation.")
                 return redirect("my_teams")
             refusal = Refusal(Refused(Code.INVALID_NAME, "Expected one of two answers: accept or decline."))
         except Refused as refused:

@@ -38,7 +38,7 @@ def my_teams(request: PersonRequest) -> HttpResponse:
                 form.add_error("name", refused.message)
                 status = refused.code.status
             else:
-                messages.success(request, f"The team {team} is founded.")
+                messages.success(request, f"The team {team} was created.")
                 return redirect("team", team.pk)
     own_teams = (
         Team.objects.filter(pk__in=request.user.teams.values("pk"))
@@ -71,7 +71,7 @@ def invite(request: PersonRequest, pk: int) -> HttpResponse:
         return _page(request, own_team, refusal=Refusal(refused))
     if invited.link:
         return _page(request, own_team, invited=invited)
-    messages.success(request, f"An invitation is on its way to {invited.invitation.address}.")
+    messages.success(request, f"We sent an invitation to {invited.invitation.address}.")
     return redirect("team", pk)
 
 
@@ -80,7 +80,9 @@ def invite(request: PersonRequest, pk: int) -> HttpResponse:
 def revoke(request: PersonRequest, pk: int, invitation: int) -> HttpResponse:
     own_team = own_or_404(request, pk)
     row = get_object_or_404(Invitation.objects.select_related("team"), team=own_team, pk=invitation)
-    return _done(request, own_team, "The link works no more.", invitations.revoke, invitation=row)
+    return _done(
+        request, own_team, "The invitation was withdrawn. Its link no longer works.", invitations.revoke, invitation=row
+    )
 
 
 @login_required
@@ -95,7 +97,7 @@ def leave(request: PersonRequest, pk: int) -> HttpResponse:
 def transfer(request: PersonRequest, pk: int, member: int) -> HttpResponse:
     own_team = own_or_404(request, pk)
     person = get_object_or_404(own_team.members, pk=member)
-    message = f"{person.username} owns {own_team} from here on."
+    message = f"{person.username} now owns {own_team}."
     return _done(request, own_team, message, membership.transfer, team=own_team, to=person)
 
 
@@ -104,7 +106,7 @@ def transfer(request: PersonRequest, pk: int, member: int) -> HttpResponse:
 def remove(request: PersonRequest, pk: int, member: int) -> HttpResponse:
     own_team = own_or_404(request, pk)
     person = get_object_or_404(own_team.members, pk=member)
-    message = f"{person.username} is no member any more."
+    message = f"{person.username} is no longer a member."
     return _done(request, own_team, message, membership.remove, team=own_team, member=person)
 
 
@@ -113,7 +115,7 @@ def remove(request: PersonRequest, pk: int, member: int) -> HttpResponse:
 def delete(request: PersonRequest, pk: int) -> HttpResponse:
     own_team = own_or_404(request, pk)
     return _done(
-        request, own_team, f"The team {own_team} is deleted.", membership.delete, after="my_teams", team=own_team
+        request, own_team, f"The team {own_team} was deleted.", membership.delete, after="my_teams", team=own_team
     )
 
 

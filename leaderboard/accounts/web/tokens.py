@@ -33,5 +33,5 @@ def my_tokens(request: PersonRequest) -> HttpResponse:
 def revoke_token(request: PersonRequest, key: str) -> HttpResponse:
     """Revoke the token."""
     tokens.revoke(token=get_object_or_404(AuthToken, user=request.user, token_key=key), by=request.user)
-    messages.success(request, f"The token {key}… is revoked.")
+    messages.success(request, f"The token {key}… was revoked.")
     return redirect("my_tokens")

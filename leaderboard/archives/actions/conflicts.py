@@ -84,7 +84,7 @@ def _team(fields: Line, _: Renumbered) -> Team | None:
 def _no_other_team(fields: Line, numbers: Renumbered) -> str:
     if _team(fields, numbers) or not Team.objects.filter(name__iexact=fields["name"]).exists():
         return ""
-    return f"the team {fields['name']}: another one has its name here"
+    return f"the team {fields['name']}: another team on this server has this name"
 
 
 def _membership(fields: Line, numbers: Renumbered) -> Membership | None:
@@ -101,7 +101,7 @@ def _no_other_number(fields: Line, numbers: Renumbered) -> str:
     number = fields["anonymous_number"]
     if number is None or _system(fields, numbers) or not System.objects.filter(anonymous_number=number).exists():
         return ""
-    return f"the system Anonymous {number}: another one is shown under this number here"
+    return f"the system Anonymous {number}: another system on this server has this number"
 
 
 def _image(fields: Line, _: Renumbered) -> Image | None:
@@ -111,12 +111,12 @@ def _image(fields: Line, _: Renumbered) -> Image | None:
 
 def _no_benchmark(fields: Line, _: Renumbered) -> str:
     exists = Benchmark.objects.filter(slug=fields["slug"]).exists()
-    return f"the benchmark {fields['slug']}: there is one of this name here" if exists else ""
+    return f"the benchmark {fields['slug']}: one with this name already exists on this server" if exists else ""
 
 
 def _no_dataset(fields: Line, _: Renumbered) -> str:
     exists = Dataset.objects.filter(slug=fields["slug"]).exists()
-    return f"the dataset {fields['slug']}: there is one of this name here" if exists else ""
+    return f"the dataset {fields['slug']}: one with this name already exists on this server" if exists else ""
 
 
 def _moment(text: str) -> datetime:

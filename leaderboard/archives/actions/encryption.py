@@ -47,7 +47,7 @@ def identities(lines: Sequence[str]) -> list[x25519.Identity]:
         try:
             keys.append(x25519.Identity.from_str(line))
         except pyrage.IdentityError as error:
-            raise InvalidKeyError("a line is no secret key, expected AGE-SECRET-KEY-1...") from error
+            raise InvalidKeyError("a line is not a secret key, expected AGE-SECRET-KEY-1...") from error
     return keys or _none("secret key (AGE-SECRET-KEY-1...)")
 
 
@@ -73,7 +73,7 @@ def decrypted_reader(source: IO[bytes], by: Sequence[x25519.Identity]) -> Iterat
         try:
             pyrage.decrypt_io(source, clear, list(by))
         except pyrage.DecryptError as error:
-            raise InvalidKeyError(f"the closed part does not open: {error}") from error
+            raise InvalidKeyError(f"the encrypted part cannot be decrypted: {error}") from error
         clear.seek(0)
         yield clear
 
@@ -89,4 +89,4 @@ def _keys(lines: Sequence[str]) -> list[str]:
 
 
 def _none(kind: str) -> list[object]:
-    raise InvalidKeyError(f"there is no key, expected at least one {kind}")
+    raise InvalidKeyError(f"no key was given, expected at least one {kind}")

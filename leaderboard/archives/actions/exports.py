@@ -35,7 +35,9 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may export a benchmark.")
     if benchmark.is_rehearsal:
         raise Refused(
-            Code.NOT_READY, "A rehearsal is in no archive: it was practice.", heading="A rehearsal is not exported"
+            Code.NOT_READY,
+            "Rehearsals are not exported: nothing in them counts.",
+            heading="A rehearsal cannot be exported",
         )
     lines = [line.strip() for line in recipients.splitlines() if line.strip()]
     try:
@@ -62,7 +64,7 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
 def remove(*, export: ArchiveExport, by: User) -> None:
     """Delete an export, finished or not. Only its requester may."""
     if export.requested_by_id != by.pk:
-        raise Refused(Code.NOT_AN_OWNER, "Only who asked for an archive may remove it.")
+        raise Refused(Code.NOT_AN_OWNER, "Only the person who requested an export may remove it.")
     AuditEntry.record("export.removed", export.benchmark, by=by)
     _forget(export)
 

@@ -35,8 +35,8 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveImport:
     if ArchiveImport.objects.count() >= MOST:
         raise Refused(
             Code.NOT_READY,
-            f"{MOST} archives wait here already; take one in or remove one first.",
-            heading="No more archives can wait",
+            f"{MOST} archives are waiting to be imported; import or remove one first.",
+            heading="Too many archives are waiting",
         )
     with _as_path(file.file) as path:
         head = _refusing(reading.read_head, path)
@@ -66,11 +66,11 @@ def find_conflicts(archive_import: ArchiveImport) -> list[str]:
     slug = str(archive_import.head["slug"])
     conflicts = []
     if Benchmark.objects.filter(slug=slug).exists():
-        conflicts.append(f"the benchmark {slug}: there is one of this name here")
+        conflicts.append(f"the benchmark {slug}: one with this name already exists on this server")
     if Dataset.objects.filter(slug=slug).exists():
-        conflicts.append(f"the dataset {slug}: there is one of this name here")
+        conflicts.append(f"the dataset {slug}: one with this name already exists on this server")
     if archive_import.head["closed"] is None:
-        conflicts.append("it was written without a key: it has no gold and no submissions")
+        conflicts.append("the archive was exported without a key: it has no gold and no submissions")
     return conflicts
 
 
@@ -139,4 +139,4 @@ def _as_path(file: Any) -> Iterator[Path]:
 
 def _check_curator(by: User) -> None:
     if not by.is_curator:
-        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may take archives in.")
+        raise Refused(Code.NOT_AN_ORGANISER, "Only curators may import archives.")

@@ -18,10 +18,11 @@ def find_problems(outer: ZipFile, readable: Mapping[str, str], *, allowed: set[s
     names = set(outer.namelist())
     problems = [f"{name} is not in the archive" for name in sorted((readable.keys() | allowed) - names)]
     problems += [
-        f"{name} is in the archive, and was not written into it" for name in sorted(names - readable.keys() - allowed)
+        f"{name} is in the archive, but the export did not write it"
+        for name in sorted(names - readable.keys() - allowed)
     ]
     problems += [
-        f"{name} was altered in the archive"
+        f"{name} was altered after the export"
         for name in sorted(readable.keys() & names)
         if _is_altered(outer, name, readable[name])
     ]

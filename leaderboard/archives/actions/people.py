@@ -27,7 +27,7 @@ def address_conflict(fields: Line, numbers: Renumbered) -> str:
     """Describe a conflict of mail addresses, which are unique; a taken name is no conflict."""
     if find_user(fields, numbers) or not User.objects.filter(email__iexact=fields["email"]).exists():
         return ""
-    return f"the account {fields['username']}: its mail address belongs to an account of another name here"
+    return f"the account {fields['username']}: its email address belongs to another account on this server"
 
 
 def prepare_users(lines: list[Line]) -> list[tuple[str, str]]:

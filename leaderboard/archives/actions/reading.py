@@ -83,8 +83,8 @@ def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User 
         head = _head(outer)
         if head.closed is None:
             raise ArchiveError(
-                f"this archive was written without a key: it has no gold and no submissions. Its {writing.MANIFEST} "
-                "can be hosted with import_benchmark once the gold lies beside it"
+                f"this archive was exported without a key: it has no gold and no submissions. Its {writing.MANIFEST} "
+                "can be hosted with import_benchmark once the gold file is next to it"
             )
         with (
             outer.open(head.closed) as sealed,
@@ -98,7 +98,7 @@ def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User 
             _compare(head, benchmark)
             _count_on(numbers)
             AuditEntry.record("benchmark.imported", benchmark, by=by, archive=head.slug, renamed=dict(renamed))
-    say(f"{benchmark.slug}: as it was, {sum(head.rows.values()):,} rows")
+    say(f"{benchmark.slug}: imported unchanged, {sum(head.rows.values()):,} rows")
     return Imported(benchmark, renamed)
 
 
@@ -114,7 +114,7 @@ def _opened(path: Path) -> Iterator[ZipFile]:
         with ZipFile(path) as archive:
             yield archive
     except BadZipFile as error:
-        raise ArchiveError(f"this file is no archive, or is damaged: {error}") from error
+        raise ArchiveError(f"this file is not an archive, or is damaged: {error}") from error
 
 
 def _head(outer: ZipFile) -> Head:
@@ -122,13 +122,13 @@ def _head(outer: ZipFile) -> Head:
         with outer.open(writing.HEAD) as member:
             head = msgspec.json.decode(member.read(_LONGEST_HEAD), type=Head)
     except (KeyError, msgspec.MsgspecError) as error:
-        raise ArchiveError(f"this is no archive of a benchmark: {writing.HEAD}: {error}") from error
+        raise ArchiveError(f"this is not an archive of a benchmark: {writing.HEAD}: {error}") from error
     if (head.format, head.version) != ("holdout-benchmark", writing.FORMAT):
         raise ArchiveError(f"the archive's format is {head.format} {head.version}, expected version {writing.FORMAT}")
     if head.layout != writing.migration():
         raise ArchiveError(
             f"the archive's layout is {head.layout}, this server's is {writing.migration()}: "
-            "bring the older of the two servers up to date, and write the archive again if it is the one it came from"
+            "upgrade the older of the two servers; if the archive came from that server, export it again"
         )
     faults = integrity.find_problems(outer, head.readable, allowed={writing.HEAD, head.closed or writing.HEAD})
     if faults:
@@ -170,7 +170,7 @@ def _rows(
                 strangers = people.prepare_users(new)
                 renamed += strangers
                 for name, free in strangers:
-                    say(f"the account {name} comes as {free}: somebody else has its name here")
+                    say(f"the account {name} was renamed to {free}: its name is taken on this server")
             _files(closed, model, new, stored_files)
             n += rows.insert_rows(model, new)
         if n:
@@ -185,7 +185,7 @@ def _check(model: type[Model], lines: list[rows.Line]) -> None:
         if line["model"] != label:
             raise ArchiveError(f"a line of the table {model._meta.model_name} is for {line['model']!r}")
         if model is User and (unknown := sorted(line["fields"].keys() - {*rows.OF_A_PERSON})):
-            raise ArchiveError(f"a person's line has {', '.join(unknown)}, expected {', '.join(rows.OF_A_PERSON)}")
+            raise ArchiveError(f"a user's line has {', '.join(unknown)}, expected {', '.join(rows.OF_A_PERSON)}")
         if model is ReportedResult:
             try:
                 reported_numbers.check(line["fields"]["values"], task=None)
@@ -262,7 +262,7 @@ def _compare(head: Head, benchmark: Benchmark) -> None:
     archived = {name: digest for name, digest in head.readable.items() if name.startswith("boards/")}
     different = sorted(name for name in imported.keys() | archived.keys() if imported.get(name) != archived.get(name))
     if different:
-        raise ArchiveError(*(f"{name} would not be what it was" for name in different))
+        raise ArchiveError(*(f"{name} would differ from the archived board" for name in different))
 
 
 def _count_on(numbers: rows.Renumbered) -> None:

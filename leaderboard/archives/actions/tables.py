@@ -154,18 +154,18 @@ WHERE_DECIDED: tuple[type[Model], ...] = (Phase, Submission)
 """Models that an act about a system refers to, which shows the benchmark it belongs to."""
 
 LEFT_OUT: dict[type[Model], str] = {
-    ArchiveImport: "it is an archive itself, and has not been taken in yet",
-    ArchiveExport: "it is an archive itself",
-    ImageUpload: "it has not arrived yet; its sender goes on or begins again",
-    RawUpload: "it has not arrived yet; its sender goes on or begins again",
-    Invitation: "it is a link to this server",
-    Notice: "it is on its way from this server",
-    Webhook: "its secret is made with this server's key",
-    Rehearsal: "it was practice, and what was sent in it counts nowhere",
-    WorkerReport: "it tells of this server's own processes",
+    ArchiveImport: "an archive itself, not imported yet",
+    ArchiveExport: "an archive itself",
+    ImageUpload: "an unfinished upload; its sender resumes or restarts it",
+    RawUpload: "an unfinished upload; its sender resumes or restarts it",
+    Invitation: "a link to this server",
+    Notice: "a message that this server sends",
+    Webhook: "its secret is derived from this server's key",
+    Rehearsal: "submissions in a rehearsal do not count",
+    WorkerReport: "it describes this server's own processes",
     # django-simple-history's copies of Benchmark, Dataset, Phase and ReportedResult, made as those are saved.
     **{
-        model: "who typed what on this server's desk; the audit trail goes along"
+        model: "edit history of this server's admin; the audit trail is exported instead"
         for model in apps.get_app_config("leaderboard").get_models()
         if model.__name__.startswith("Historical")
     },

@@ -14,9 +14,9 @@ class ExportForm(forms.Form):
         required=False,
         max_length=20_000,
         widget=forms.Textarea({"rows": 3, "class": "mono", "spellcheck": "false", "autocomplete": "off"}),
-        label="Public keys of who may open it",
-        help_text="One a line, age1… as age-keygen or archive_key tells it. Without one, gold, submissions, scores and "
-        "people are left out.",
+        label="Public keys of the recipients",
+        help_text="One per line: age1…, as printed by age-keygen or archive_key. Without a key, gold, submissions, "
+        "scores and people are left out.",
     )
 
     def clean_recipients(self) -> str:
@@ -25,7 +25,7 @@ class ExportForm(forms.Form):
         if "AGE-SECRET-KEY" in typed.upper():
             self.data = {**self.data, "recipients": ""}
             raise forms.ValidationError(
-                "That was a secret key; expected public ones, which begin with age1. It was not kept."
+                "This is a secret key; expected public keys, which begin with age1. It was not stored."
             )
         return typed
 
@@ -46,6 +46,6 @@ class KeyForm(forms.Form):
     key = forms.CharField(
         max_length=4_000,
         widget=forms.PasswordInput({"class": "mono", "spellcheck": "false", "autocomplete": "off"}),
-        label="Secret key that opens it",
-        help_text="AGE-SECRET-KEY-1… It opens this archive and is not kept: neither stored nor logged.",
+        label="Secret key",
+        help_text="AGE-SECRET-KEY-1… It decrypts this archive and is neither stored nor logged.",
     )

@@ -71,7 +71,7 @@ def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
 def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """Delete the archive before it expires."""
     exports.remove(export=_own_export_or_404(request, slug, pk), by=request.user)
-    messages.success(request, "The archive is removed.")
+    messages.success(request, "The export was removed.")
     return redirect("manage_exports", slug)
 
 

@@ -64,7 +64,7 @@ def archive_import(request: PersonRequest, pk: int) -> HttpResponse:
     if form.is_valid():
         try:
             result = imports.import_upload(archive_import=row, key=form.cleaned_data["key"], by=request.user)
-            messages.success(request, f"{result.benchmark.title} is here, as it was.")
+            messages.success(request, f"{result.benchmark.title} was imported unchanged.")
             if result.renamed:
                 messages.info(request, _in_words(result.renamed))
             return redirect("manage_benchmark", result.benchmark.slug)
@@ -85,9 +85,9 @@ def archive_import(request: PersonRequest, pk: int) -> HttpResponse:
 
 
 def _in_words(renamed: Sequence[tuple[str, str]]) -> str:
-    names = ", ".join(f"{name} comes as {new_name}" for name, new_name in renamed[:MOST_NAMED])
+    names = ", ".join(f"{name} is now {new_name}" for name, new_name in renamed[:MOST_NAMED])
     more = f", and {len(renamed) - MOST_NAMED} more" if len(renamed) > MOST_NAMED else ""
-    return f"Other people have these names here: {names}{more}. The audit trail keeps them all."
+    return f"Accounts whose names are taken here were renamed: {names}{more}. The audit trail lists all of them."
 
 
 @needs("archives.use")
@@ -99,5 +99,5 @@ def remove(request: PersonRequest, pk: int) -> HttpResponse:
         imports.remove(archive_import=row, by=request.user)
     except Refused as refused:
         return _list(request, ImportForm(), Refusal(refused))
-    messages.success(request, "The archive is removed.")
+    messages.success(request, "The archive was removed.")
     return redirect("manage_arrivals")

@@ -63,7 +63,7 @@ def checked_contact(contact: str) -> str:
     contact = contact.strip()
     if contact and not (_is_mail_address(contact) or _is_https_url(contact)):
         raise Refused(
-            Code.INVALID_NAME, "That is no contact; expected a mail address, or a page's address with https://."
+            Code.INVALID_NAME, "The contact is not valid; expected an email address, or a page's address with https://."
         )
     return contact
 

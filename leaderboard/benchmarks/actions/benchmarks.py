@@ -97,13 +97,13 @@ def add_phase(
     if split.state == Split.State.RETIRED:
         raise Refused(
             Code.NOT_READY,
-            f"The split {split.name} is retired; no phase can be opened on it.",
+            f"The split {split.name} is retired; a retired split takes no new phases.",
             heading="The phase was not added",
         )
     if opens_at and closes_at and closes_at <= opens_at:
         raise Refused(Code.INVALID_NAME, "The phase closes before it opens; expected a later end.")
     if time_zone not in time_zones.names():
-        raise Refused(Code.INVALID_NAME, "That is no time zone; expected UTC, AoE or an IANA name.")
+        raise Refused(Code.INVALID_NAME, "The time zone is unknown; expected UTC, AoE or an IANA name.")
     validation.check_options(benchmark.task, {**split.options, **options})
     _check_takes(split, takes_predictions, takes_images, limits or {})
     phase = Phase(
@@ -151,44 +151,46 @@ def take_images(*, phase: Phase, limits: dict[str, Any], by: User) -> Phase:
 def _check_disclosure(phase: Phase) -> None:
     sealed = phase.disclosure == Phase.Disclosure.SEALED
     if sealed and phase.sealed_until is None:
-        raise Refused(Code.INVALID_NAME, "A sealed phase needs the date when it is opened.")
+        raise Refused(Code.INVALID_NAME, "A sealed phase needs a date on which it is unsealed.")
     if not sealed and phase.sealed_until is not None:
-        raise Refused(Code.INVALID_NAME, "Only a sealed phase is opened at a date; leave the date empty.")
+        raise Refused(Code.INVALID_NAME, "Only a sealed phase has a date of unsealing; leave the date empty.")
     if phase.sealed_until and phase.closes_at and phase.closes_at > phase.sealed_until:
-        raise Refused(Code.INVALID_NAME, "The phase would be opened while it takes submissions; expected a later date.")
+        raise Refused(
+            Code.INVALID_NAME, "The phase would be unsealed while it still accepts submissions; expected a later date."
+        )
     has_team_ladders = phase.disclosure == Phase.Disclosure.LADDER and phase.scope == Phase.Scope.TEAM
     if has_team_ladders and phase.quota_everybody is None:
         raise Refused(
             Code.INVALID_NAME,
-            "A ladder a team protects nothing from many teams: it needs a limit for the submissions of all teams "
-            "together, or one ladder for everybody.",
+            "With one ladder per team, many teams together can still learn the gold: set a limit for all teams "
+            "together, or use one ladder for all teams.",
         )
     if phase.subset and not PublicPrivatePartition.objects.filter(gold=phase.split.current_gold).exists():
         raise Refused(
             Code.NOT_READY,
-            f"The groups of {phase.split.name} are not divided yet; divide its gold first.",
+            f"The groups of {phase.split.name} are not split into public and private yet; split its gold first.",
             heading="The phase was not added",
         )
 
 
 def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str, Any]) -> None:
     if not predictions and not images:
-        raise Refused(Code.INVALID_NAME, "The phase takes nothing; expected predictions files, images, or both.")
+        raise Refused(Code.INVALID_NAME, "The phase accepts nothing; expected predictions files, images, or both.")
     if predictions and not split.inputs_public:
         raise Refused(
             Code.INVALID_NAME,
-            f"The inputs of {split.name} are hidden, so nobody could answer them in a file; expected images only.",
+            f"The inputs of {split.name} are hidden, so no one could make predictions files; expected images only.",
         )
     try:
         with_changes(limits)
     except ValueError as error:
-        raise Refused(Code.INVALID_NAME, f"The limits do not fit: {error}.") from error
+        raise Refused(Code.INVALID_NAME, f"The limits are not valid: {error}.") from error
 
 
 def why_not_published(benchmark: Benchmark) -> str:
     """Return why a draft cannot be published; empty if it can be."""
     if benchmark.is_rehearsal:
-        return "A rehearsal is never published: end it, and publish the benchmark itself."
+        return "A rehearsal cannot be published: end it, and publish the benchmark itself."
     phases = list(benchmark.phases.select_related("split"))
     for phase in phases:
         if phase.split.current_gold is None:
@@ -197,11 +199,11 @@ def why_not_published(benchmark: Benchmark) -> str:
             return f"The split {phase.split.name} is a draft; publish it first."
         would_open = benchmark.state == Benchmark.State.DRAFT and not phase.is_to_come()
         if would_open and phase.rehearsals.filter(ended_at=None).exists():
-            return f"The phase {phase.title} would open while it is rehearsed; end that first."
+            return f"The phase {phase.title} would open during its rehearsal; end the rehearsal first."
     if phases:
         return ""
     if not benchmark.dataset.splits.exclude(state=Split.State.RETIRED).exists():
-        return "The benchmark has no split yet; make one first, and then a phase on it."
+        return "The benchmark has no split yet; create one first, and then a phase on it."
     return "The benchmark has no phase yet; add one first."
 
 

@@ -31,13 +31,13 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
     phase = Phase.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=phase.pk)
     if phase.benchmark.is_rehearsal and phase.benchmark.rehearsal.is_over:
         raise Refused(
-            Code.NOT_TAKEN, "This rehearsal is over; another one can be begun.", heading="The deadline was not moved"
+            Code.NOT_TAKEN, "This rehearsal is over; start another one instead.", heading="The deadline was not moved"
         )
     before = deadlines.closes_at(phase, team)
     if before is None:
         raise Refused(
             Code.NOT_TAKEN,
-            "This phase stays open: there is no deadline to be moved.",
+            "This phase has no deadline.",
             heading="The deadline was not moved",
         )
     _check_later(phase, before, closes_at)
@@ -64,19 +64,21 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
 def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
     if closes_at <= before:
         date = time_zones.describe(before, phase.time_zone)
-        raise Refused(Code.INVALID_NAME, f"It closes {date}; expected a later end: a deadline is not moved earlier.")
+        raise Refused(
+            Code.INVALID_NAME, f"The phase closes {date}; expected a later end: deadlines cannot be moved earlier."
+        )
     if closes_at <= timezone.now():
-        raise Refused(Code.INVALID_NAME, "That moment has passed; expected one to come.")
+        raise Refused(Code.INVALID_NAME, "This time has passed; expected a time in the future.")
 
 
 def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
     if phase.unsealed_at is not None:
         raise Refused(
-            Code.NOT_TAKEN, "This phase is opened: its finals are scored.", heading="The deadline was not moved"
+            Code.NOT_TAKEN, "This phase is unsealed: its finals are scored.", heading="The deadline was not moved"
         )
     if team is not None and phase.sealed_until is not None and closes_at > phase.sealed_until:
         date = time_zones.describe(phase.sealed_until, phase.time_zone)
-        raise Refused(Code.INVALID_NAME, f"The phase is opened {date}, and scored then; expected an end before.")
+        raise Refused(Code.INVALID_NAME, f"The phase is unsealed and scored {date}; expected an end before that.")
 
 
 @transaction.atomic
@@ -84,7 +86,7 @@ def set_zone(*, phase: Phase, time_zone: str, by: User) -> None:
     """Set the zone in which dates are shown in addition to UTC; deadlines stay the same. For organisers."""
     check_manages(phase.benchmark, by)
     if time_zone not in time_zones.names():
-        raise Refused(Code.INVALID_NAME, "That is no time zone; expected UTC, AoE or an IANA name.")
+        raise Refused(Code.INVALID_NAME, "The time zone is unknown; expected UTC, AoE or an IANA name.")
     phase.time_zone = time_zone
     phase.save(update_fields=["time_zone"])
     AuditEntry.record("phase.time_zone", phase, by=by, time_zone=time_zone)

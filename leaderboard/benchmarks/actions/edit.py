@@ -78,19 +78,19 @@ def edit(
     check_manages(locked, by)
     if locked.is_rehearsal:
         raise Refused(
-            Code.NOT_READY, "A rehearsal is a copy; change the benchmark that it was made of.", heading=NOT_CHANGED
+            Code.NOT_READY, "A rehearsal is a copy; change the original benchmark instead.", heading=NOT_CHANGED
         )
     current = state_of(locked)
     if not seen:
         raise Refused(
             Code.NOT_READY,
-            "What stood there when this page was opened did not come with it. Read what stands there, and save again.",
+            "The form came without the texts that the page was opened with. Check the current texts, and save again.",
             heading=NOT_CHANGED,
         )
     if stale := changed_since(current, seen):
         raise Refused(
             Code.NOT_READY,
-            f"Somebody else has changed it since this page was opened: {_joined(stale)}.",
+            f"Someone else has changed these fields since you opened this page: {_joined(stale)}.",
             heading=NOT_CHANGED,
         )
     new = {name: normal(text) for name, text in values.items() if normal(text) != current[name]}
@@ -120,8 +120,8 @@ def _set_of_dataset(benchmark: Benchmark, new: Mapping[str, str], by: User) -> N
     if not may_change_dataset(benchmark, by):
         raise Refused(
             Code.NOT_AN_ORGANISER,
-            "Other benchmarks stand on this dataset; its licence, citation and source are changed by who manages all "
-            "of them.",
+            "Other benchmarks use this dataset too; only someone who manages all of them may change its licence, "
+            "citation and source.",
             heading=NOT_CHANGED,
         )
     dataset = benchmark.dataset
@@ -139,11 +139,11 @@ def _set_organisers(benchmark: Benchmark, typed: str, by: User, leaves: bool) ->
     added = [user for name, user in after.items() if name not in before]
     removed = [user for name, user in before.items() if name not in after]
     if removed and not any(user.is_active for user in after.values()):
-        raise Refused(Code.NOT_READY, "That would leave nobody; a benchmark keeps an organiser.", heading=NOT_CHANGED)
+        raise Refused(Code.NOT_READY, "A benchmark needs at least one active organiser.", heading=NOT_CHANGED)
     if by in removed and not by.is_curator and not leaves:
         raise Refused(
             Code.NOT_READY,
-            "You would take yourself off and manage this benchmark no more; tick that if you mean it.",
+            "You would remove yourself and no longer manage this benchmark; tick the box to confirm.",
             heading=NOT_CHANGED,
         )
     if not added and not removed:
@@ -161,11 +161,11 @@ def _accounts(typed: str, before: Mapping[str, User]) -> dict[str, User]:
     """Return accounts by username, from one username a line; inactive ones only if they are organisers already."""
     names = list(dict.fromkeys(line.strip() for line in typed.splitlines() if line.strip()))
     if len(names) > MOST_ORGANISERS:
-        raise Refused(Code.INVALID_NAME, f"{len(names)} people are named; expected at most {MOST_ORGANISERS}.")
+        raise Refused(Code.INVALID_NAME, f"The list has {len(names)} organisers; expected at most {MOST_ORGANISERS}.")
     users = {user.username: user for user in User.objects.filter(username__in=names)}
     unknown = [name for name in names if name not in users or not (users[name].is_active or name in before)]
     if unknown:
-        raise Refused(Code.INVALID_NAME, f"There is no account {_joined(unknown[:10])}.")
+        raise Refused(Code.INVALID_NAME, f"Unknown accounts: {_joined(unknown[:10])}.")
     return {name: users[name] for name in names}
 
 

@@ -21,9 +21,9 @@ class BenchmarkLine(serializers.Serializer[Any]):
     title = serializers.CharField()
     summary = serializers.CharField()
     task = serializers.CharField()
-    state = serializers.ChoiceField(Benchmark.State.choices, help_text="drafts are listed to their organisers")
+    state = serializers.ChoiceField(Benchmark.State.choices, help_text="drafts are listed only to their organisers")
     url = serializers.URLField()
-    page = serializers.URLField(help_text="for people")
+    page = serializers.URLField(help_text="web page")
 
 
 class DatasetShape(serializers.Serializer[Any]):
@@ -44,30 +44,32 @@ class FileShape(serializers.Serializer[Any]):
 class SplitShape(serializers.Serializer[Any]):
     name = serializers.CharField()
     kind = serializers.ChoiceField(Split.Kind.choices)
-    state = serializers.ChoiceField(Split.State.choices, help_text="a retired one is there to be read alone")
+    state = serializers.ChoiceField(Split.State.choices, help_text="a retired split is read-only")
     sha256 = serializers.CharField(
-        source="inputs_sha256", help_text="of its inputs, hidden ones too; empty: there are none yet"
+        source="inputs_sha256", help_text="of the inputs, also of hidden ones; empty: no inputs yet"
     )
-    options = serializers.DictField(help_text="the task's options that belong to this split")
-    inputs = FileShape(allow_null=True, help_text="what systems are given; null: not there yet, or hidden")
-    gold = FileShape(allow_null=True, help_text="the answers, where they are public; null: held out")
+    options = serializers.DictField(help_text="task options of this split")
+    inputs = FileShape(allow_null=True, help_text="the input of systems; null: not uploaded yet, or hidden")
+    gold = FileShape(allow_null=True, help_text="public gold; null: held out")
 
 
 class DownloadShape(FileShape):
     """An additional public file; its bytes never change."""
 
     name = serializers.CharField()
-    filename = serializers.CharField(help_text="what it is saved as")
+    filename = serializers.CharField(help_text="name to save the file under")
     title = serializers.CharField()
     description = serializers.CharField()
 
 
 class QuotaShape(serializers.Serializer[Any]):
-    team = serializers.CharField(allow_null=True, help_text="null: you have no team until you first submit")
+    team = serializers.CharField(
+        allow_null=True, help_text="null: you have no team yet; your first submission creates one"
+    )
     used_today = serializers.IntegerField()
     left_today = serializers.IntegerField()
     used_total = serializers.IntegerField()
-    left_total = serializers.IntegerField(help_text="of the team's, as far as all teams' limit leaves it")
+    left_total = serializers.IntegerField(help_text="left for the team, within what is left for all teams")
     resets_at = serializers.DateTimeField()
 
 
@@ -100,7 +102,7 @@ class AnnouncementShape(serializers.Serializer[Any]):
 
 
 class TrackShape(serializers.Serializer[Any]):
-    name = serializers.CharField(help_text="what a submission declares")
+    name = serializers.CharField(help_text="the name that a submission declares")
     title = serializers.CharField()
     description = serializers.CharField()
 
@@ -112,47 +114,57 @@ class PhaseShape(serializers.Serializer[Any]):
     options = serializers.DictField()
     opens_at = serializers.DateTimeField(allow_null=True)
     closes_at = serializers.DateTimeField(allow_null=True)
-    time_zone = serializers.CharField(help_text="in which pages show the dates beside UTC: an IANA name, or AoE")
-    extensions = ExtensionShape(many=True, help_text="deadlines that were moved, the first move first")
+    time_zone = serializers.CharField(
+        help_text="zone in which pages show dates in addition to UTC: an IANA name, or AoE"
+    )
+    extensions = ExtensionShape(many=True, help_text="extensions of the deadline, oldest first")
     is_open = serializers.BooleanField()
     quota_per_day = serializers.IntegerField()
     quota_total = serializers.IntegerField()
-    quota = QuotaShape(allow_null=True, help_text="what your team has left; null: you are not logged in")
-    quota_everybody = serializers.IntegerField(allow_null=True, help_text="of all teams together; null: no limit")
-    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is told of a score")
-    scope = serializers.ChoiceField(Phase.Scope.choices, help_text="whose best shown a ladder's next score must beat")
+    quota = QuotaShape(allow_null=True, help_text="your team's quota; null: you are not logged in")
+    quota_everybody = serializers.IntegerField(
+        allow_null=True, help_text="total submissions of all teams; null: no limit"
+    )
+    disclosure = serializers.ChoiceField(
+        Phase.Disclosure.choices, help_text="disclosure policy: which scores are shown"
+    )
+    scope = serializers.ChoiceField(
+        Phase.Scope.choices, help_text="whose best shown score the next score on a ladder must beat"
+    )
     half = serializers.CharField(
-        source="subset", help_text="public or private: the half of the groups that is scored; empty: all"
+        source="subset", help_text="which groups are scored: public or private; empty: all"
     )
-    sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is opened")
-    is_sealed = serializers.BooleanField(help_text="whether nothing is scored yet")
-    finals_per_team = serializers.IntegerField(help_text="how many submissions a team may choose in a sealed phase")
-    takes_predictions = serializers.BooleanField(help_text="whether predictions files are taken")
-    takes_images = serializers.BooleanField(help_text="whether container images are taken")
+    sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is unsealed")
+    is_sealed = serializers.BooleanField(help_text="true: the phase is still sealed, and nothing is scored yet")
+    finals_per_team = serializers.IntegerField(
+        help_text="maximum number of submissions that a team may choose in a sealed phase"
+    )
+    takes_predictions = serializers.BooleanField(help_text="whether predictions files are accepted")
+    takes_images = serializers.BooleanField(help_text="whether container images are accepted")
     images_run = serializers.BooleanField(
-        allow_null=True, help_text="whether a worker is ready to run containers; null: the phase takes none"
+        allow_null=True, help_text="whether a worker is ready to run containers; null: the phase accepts none"
     )
-    limits = LimitsShape(allow_null=True, help_text="of a submitted container; null: the phase takes none")
-    shows_logs = serializers.BooleanField(help_text="whether a team reads what its container prints")
-    tracks = TrackShape(many=True, help_text="what a submission must declare one of; empty: nothing")
+    limits = LimitsShape(allow_null=True, help_text="of a submitted container; null: the phase accepts none")
+    shows_logs = serializers.BooleanField(help_text="whether a team sees its container's output")
+    tracks = TrackShape(many=True, help_text="a submission must declare one of these; empty: none")
     leaderboard = serializers.URLField()
     leaderboard_csv = serializers.URLField()
-    submissions = serializers.URLField(help_text="where to POST predictions")
-    images = serializers.URLField(help_text="where to begin to send an image")
+    submissions = serializers.URLField(help_text="POST predictions here")
+    images = serializers.URLField(help_text="start an image upload here")
     page = serializers.URLField()
 
 
 class BenchmarkShape(BenchmarkLine):
     description = serializers.CharField()
     rules = serializers.CharField()
-    contact = serializers.CharField(help_text="where questions go: a mail address or a page; empty: none")
-    announcements = AnnouncementShape(many=True, help_text="the latest first")
+    contact = serializers.CharField(help_text="contact for questions: an email address or a page; empty: none")
+    announcements = AnnouncementShape(many=True, help_text="latest first")
     dataset = DatasetShape()
     splits = SplitShape(many=True)
     downloads = DownloadShape(many=True)
     phases = PhaseShape(many=True)
     reported = ReportedShape(many=True)
-    errata = ErratumShape(many=True, help_text="corrections of published gold, the latest first")
+    errata = ErratumShape(many=True, help_text="corrections of published gold, latest first")
 
 
 def line(benchmark: Benchmark, request: Request) -> dict[str, Any]:

@@ -22,9 +22,9 @@ class MeasureShape(serializers.Serializer[Any]):
     title = serializers.CharField()
     doc = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # shadows an attribute of fields, not of serializers
-    low = serializers.FloatField(allow_null=True, help_text="the least possible value; null: unbounded")
+    low = serializers.FloatField(allow_null=True, help_text="lowest possible value; null: unbounded")
     high = serializers.FloatField(allow_null=True)
-    higher_is_better = serializers.BooleanField(allow_null=True, help_text="null: neither")
+    higher_is_better = serializers.BooleanField(allow_null=True, help_text="null: neither direction is better")
 
 
 class OptionShape(serializers.Serializer[Any]):
@@ -40,7 +40,7 @@ class DimensionShape(serializers.Serializer[Any]):
 
 class TaskLine(serializers.Serializer[Any]):
     name = serializers.CharField()
-    version = serializers.IntegerField(help_text="changes when scores may")
+    version = serializers.IntegerField(help_text="raised when scores may change")
     title = serializers.CharField()
     summary = serializers.CharField()
     url = serializers.URLField()

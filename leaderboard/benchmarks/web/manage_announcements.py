@@ -31,7 +31,7 @@ def announcements(request: PersonRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, "It is announced.")
+            messages.success(request, "The announcement was published.")
             return redirect("manage_announcements", slug)
     context = {
         "benchmark": benchmark,
@@ -49,7 +49,7 @@ def take_back(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
     benchmark = managed_or_404(request.user, slug)
     announcement = get_object_or_404(benchmark.announcements.select_related("benchmark"), pk=pk)
     actions.take_back(announcement=announcement, by=request.user)
-    messages.success(request, "It is taken back.")
+    messages.success(request, "The announcement was withdrawn.")
     return redirect("manage_announcements", slug)
 
 
@@ -65,7 +65,7 @@ def contact(request: PersonRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, "The contact is set.")
+            messages.success(request, "The contact was saved.")
             return redirect("manage_benchmark", slug)
     context = {"benchmark": benchmark, "form": form, "refusal": refusal}
     return render(request, "benchmarks/manage_contact.html", context, status=_status(request, form, refusal))

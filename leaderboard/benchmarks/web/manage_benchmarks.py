@@ -83,7 +83,7 @@ def publish(request: PersonRequest, slug: str) -> HttpResponse:
         benchmarks.publish(benchmark=benchmark_row, by=request.user)
     except Refused as refused:
         return page(request, benchmark_row, Refusal(refused))
-    messages.success(request, f"{benchmark_row.title} is public.")
+    messages.success(request, f"{benchmark_row.title} is now public.")
     return redirect("manage_benchmark", slug)
 
 

@@ -29,7 +29,7 @@ def deadline(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, "The deadline is moved.")
+            messages.success(request, "The deadline was extended.")
             return redirect("manage_deadline", slug, phase)
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
     return _page(request, phase_row, form, refusal=refusal, status=status)
@@ -44,7 +44,7 @@ def zone(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, phase_row, ExtensionForm(time_zone=phase_row.time_zone), status=422, zone_form=form)
     deadlines.set_zone(phase=phase_row, time_zone=form.cleaned_data["time_zone"], by=request.user)
-    messages.success(request, "The dates are shown in that zone.")
+    messages.success(request, "The time zone was saved.")
     return redirect("manage_deadline", slug, phase)
 
 

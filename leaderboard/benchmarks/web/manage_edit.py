@@ -37,7 +37,7 @@ def edit(request: PersonRequest, slug: str) -> HttpResponse:
             refusal = Refusal(refused)
             form, theirs = _conflicts(request, benchmark, form)
         else:
-            messages.success(request, f"{benchmark.title} is changed." if changed else "Nothing was changed.")
+            messages.success(request, f"{benchmark.title} was changed." if changed else "No changes were made.")
             return redirect("manage_benchmark" if benchmark.is_managed_by(request.user) else "benchmark", slug)
     context = {
         "benchmark": benchmark,

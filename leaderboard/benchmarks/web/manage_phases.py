@@ -34,7 +34,7 @@ def create(request: PersonRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, f"The phase {phase.title} is there.")
+            messages.success(request, f"The phase {phase.title} was added.")
             return redirect("manage_benchmark", slug)
     status = refusal.status if refusal else 422 if form.errors else 200
     context = {

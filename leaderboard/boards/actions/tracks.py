@@ -19,7 +19,7 @@ def check_known(*, phase: Phase, track: str) -> None:
     if track in known or not (track or known):
         return
     if not known:
-        raise Refused(Code.INVALID_TRACK, f'The track is "{track}", and this phase has no tracks; leave it out.')
+        raise Refused(Code.INVALID_TRACK, f'The track is "{track}", but this phase has no tracks; omit it.')
     problem = f'The track is "{track}"' if track else "No track is declared"
     raise Refused(Code.INVALID_TRACK, f"{problem}; expected one of {', '.join(known)}.")
 
@@ -36,8 +36,8 @@ def check(*, phase: Phase, system: System, track: str) -> None:
     if declared is not None and declared != track:
         raise Refused(
             Code.OTHER_TRACK,
-            f'{system.name} competes in the track "{declared}" of this phase; expected that one again, '
-            f'or a system of another name for "{track}".',
+            f'{system.name} competes in the track "{declared}" of this phase; expected that track, '
+            f'or a system with another name for "{track}".',
         )
 
 
@@ -51,7 +51,7 @@ def checked(tracks_given: Sequence[Mapping[str, object]]) -> tracks.Stored:
     try:
         return tracks.checked(tracks_given)
     except ValueError as error:
-        raise Refused(Code.INVALID_TRACK, f"The tracks do not fit: {error}.") from error
+        raise Refused(Code.INVALID_TRACK, f"The tracks are not valid: {error}.") from error
 
 
 @transaction.atomic
@@ -67,12 +67,12 @@ def change(*, phase: Phase, tracks_given: Sequence[Mapping[str, object]], by: Us
         if after and not before:
             raise Refused(
                 Code.INVALID_TRACK,
-                "Something was submitted to this phase without a track; expected tracks before that.",
+                "This phase has submissions without a track; tracks can only be set before the first submission.",
             )
         if gone := [name for name in before if name not in after]:
             raise Refused(
                 Code.INVALID_TRACK,
-                f"The track {gone[0]} is gone, and something was submitted to this phase; expected every name to stay.",
+                f"The track {gone[0]} is missing, but this phase has submissions; expected all existing names.",
             )
     phase.tracks = stored
     phase.save(update_fields=["tracks"])

@@ -32,9 +32,9 @@ class CostShape(serializers.Serializer[Any]):
     """Costs of a container, rounded up to powers of the square root of two; null: not measured."""
 
     wall_seconds = serializers.FloatField(allow_null=True, help_text="for all `n_inputs` of the board")
-    cpu_seconds = serializers.FloatField(allow_null=True, help_text="of all its processes together")
-    memory_mb = serializers.FloatField(allow_null=True, help_text="the most it held, files in memory included")
-    image_mb = serializers.FloatField(allow_null=True, help_text="its layers unpacked")
+    cpu_seconds = serializers.FloatField(allow_null=True, help_text="of all processes together")
+    memory_mb = serializers.FloatField(allow_null=True, help_text="peak memory, including files in memory")
+    image_mb = serializers.FloatField(allow_null=True, help_text="unpacked layers")
 
 
 FIELDS: dict[type, type[serializers.Field[Any, Any, Any, Any]]] = {
@@ -71,32 +71,35 @@ class BoardShape(serializers.Serializer[Any]):
     phase = serializers.CharField()
     gold_version = serializers.IntegerField(allow_null=True)
     task_version = serializers.IntegerField(allow_null=True)
-    primary = serializers.CharField(help_text="the measure that ranks")
-    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is told of a score")
+    primary = serializers.CharField(help_text="the measure by which systems are ranked")
+    disclosure = serializers.ChoiceField(
+        Phase.Disclosure.choices, help_text="disclosure policy: which scores are shown"
+    )
     step = serializers.FloatField(
-        allow_null=True, help_text="of a ladder, for a share of the whole: 1/sqrt(groups); null: no ladder, or no gold"
+        allow_null=True,
+        help_text="step of a ladder, for a proportion over all units: 1/sqrt(groups); null: no ladder, or no gold",
     )
-    rank_ranges = serializers.ChoiceField(
-        [state.value for state in Ranges], help_text="whether the ranks that each system may have are known"
-    )
-    measures = serializers.ListField(child=serializers.CharField(), help_text="all that exist for this gold")
+    rank_ranges = serializers.ChoiceField([state.value for state in Ranges], help_text="state of the rank ranges")
+    measures = serializers.ListField(child=serializers.CharField(), help_text="all measures that exist for this gold")
     dimensions = serializers.DictField(
-        child=serializers.ListField(child=serializers.CharField()), help_text="what `slices` may name"
+        child=serializers.ListField(child=serializers.CharField()), help_text="values that `slices` accepts"
     )
-    tracks = serializers.ListField(child=serializers.CharField(), help_text="what `track` may name; empty: none")
-    n_inputs = serializers.IntegerField(help_text="how many inputs a system answers, and its cost is for")
+    tracks = serializers.ListField(child=serializers.CharField(), help_text="values that `track` accepts; empty: none")
+    n_inputs = serializers.IntegerField(help_text="number of inputs, for which costs are given")
     crossed = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
-        help_text="the two dimensions whose two-way slices come where `slices` names both; null: none are scored",
+        help_text="two dimensions; their two-way slices are included if `slices` names both; null: none are scored",
     )
-    slice = serializers.DictField(child=serializers.CharField(), help_text="that `sort` and the filters are on")
-    as_of = serializers.DateField(allow_null=True, help_text="the board as that day ended, UTC; null: as it stands")
-    count = serializers.IntegerField(help_text="the rows that the filters leave, on all pages")
-    next = serializers.URLField(allow_null=True, help_text="the next page; null: this is the last")
+    slice = serializers.DictField(child=serializers.CharField(), help_text="the slice that `sort` and the filters use")
+    as_of = serializers.DateField(
+        allow_null=True, help_text="the board at the end of that day, UTC; null: the current board"
+    )
+    count = serializers.IntegerField(help_text="number of rows that match the filters, on all pages")
+    next = serializers.URLField(allow_null=True, help_text="next page; null: this is the last page")
     previous = serializers.URLField(allow_null=True)
     rows = RowShape(many=True)
-    reported = ReportedShape(many=True, help_text="what papers report; not ranked")
+    reported = ReportedShape(many=True, help_text="results reported in papers; not ranked")
 
 
 ENCODER = msgspec.json.Encoder()

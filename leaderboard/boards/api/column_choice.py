@@ -27,7 +27,7 @@ def chosen(board: Board, *, measures: list[str], slices: list[str], base: Slice 
 def _check(parameter: str, requested: list[str], known: list[str]) -> None:
     for name in requested:
         if name not in known:
-            raise ValidationError({parameter: f'"{name}" is unknown here, expected one of: {", ".join(known)}.'})
+            raise ValidationError({parameter: f'"{name}" is unknown, expected one of: {", ".join(known)}.'})
 
 
 def _slices(board: Board, dimensions: set[str]) -> list[Slice]:

@@ -25,7 +25,7 @@ TEXT = OpenApiTypes.STR
 class NothingToCite(APIException):
     status_code = 409
     default_code = "not_ready"
-    default_detail = "Nothing has been published on this board yet, so there is nothing to cite."
+    default_detail = "This board has no published results yet, so there is nothing to cite."
 
 
 def _described(operation: str, media: str, query: Any, *statuses: int, content: Any = TEXT) -> Any:

@@ -21,10 +21,11 @@ from leaderboard.core.api.serializers import errors
 class CurveShape(serializers.Serializer[Any]):
     """ROC curve on a grid of `steps` by `steps` steps."""
 
-    slice = serializers.DictField(child=serializers.CharField(), help_text="{} is the whole")
+    slice = serializers.DictField(child=serializers.CharField(), help_text="{}: all units")
     steps = serializers.IntegerField()
     true_positive_rates = serializers.ListField(
-        child=serializers.FloatField(), help_text="at the false positive rates 0, 1/steps, ... 1; whole steps"
+        child=serializers.FloatField(),
+        help_text="at the false positive rates 0, 1/steps, ... 1; rounded to whole steps",
     )
 
 
@@ -34,14 +35,14 @@ class ColumnShape(serializers.Serializer[Any]):
     start = serializers.IntegerField()
     end = serializers.IntegerField()
     counts = serializers.ListField(
-        child=serializers.IntegerField(), help_text="by part of the order of people's ratings, the lowest first"
+        child=serializers.IntegerField(), help_text="by part of the ranking by people's ratings, lowest first"
     )
 
 
 class GridShape(serializers.Serializer[Any]):
     """A metric's scores against human ratings, both ranked and binned into `parts` equal parts."""
 
-    slice = serializers.DictField(child=serializers.CharField(), help_text="{} is the whole")
+    slice = serializers.DictField(child=serializers.CharField(), help_text="{}: all units")
     parts = serializers.IntegerField()
     columns = ColumnShape(many=True)
 
@@ -50,8 +51,8 @@ class PairsShape(serializers.Serializer[Any]):
     """Pairs of an original claim and a generated claim of its group, by which of them is right."""
 
     both = serializers.IntegerField(help_text="both right")
-    drop = serializers.IntegerField(help_text="the original right, the generated one wrong")
-    flip = serializers.IntegerField(help_text="the original wrong, the generated one right")
+    drop = serializers.IntegerField(help_text="only the original right")
+    flip = serializers.IntegerField(help_text="only the generated claim right")
     neither = serializers.IntegerField(help_text="both wrong")
 
 
@@ -60,11 +61,11 @@ class DrawnShape(serializers.Serializer[Any]):
 
     system = serializers.CharField()
     team = serializers.CharField()
-    submission = serializers.UUIDField(help_text="the one that represents the system")
+    submission = serializers.UUIDField(help_text="the submission that represents the system")
     drawn = serializers.BooleanField()
     curves = CurveShape(many=True)
     grids = GridShape(many=True)
-    pairs = PairsShape(allow_null=True, help_text="null: the gold is no symmetric set")
+    pairs = PairsShape(allow_null=True, help_text="null: the gold is not a symmetric set")
 
 
 PAGE_SHAPE = inline_serializer(
@@ -73,7 +74,7 @@ PAGE_SHAPE = inline_serializer(
         "count": serializers.IntegerField(),
         "next": serializers.URLField(allow_null=True),
         "previous": serializers.URLField(allow_null=True),
-        "told": serializers.BooleanField(help_text="whether the phase tells drawings; nothing is listed where not"),
+        "told": serializers.BooleanField(help_text="whether the phase shows plot data; if not, nothing is listed"),
         "results": DrawnShape(many=True),
     },
 )

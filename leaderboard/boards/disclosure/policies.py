@@ -81,7 +81,7 @@ def reveal(
             return scores
         case Phase.Disclosure.SEALED:
             if phase.is_sealed:
-                raise ValueError(f"phase {phase.pk} is sealed; nothing of it can be revealed")
+                raise ValueError(f"phase {phase.pk} is sealed; none of its scores can be released")
             return scores
         case Phase.Disclosure.LADDER:
             on_grid = [_on_grid(score, measure_of(score["measure"])) for score in scores]

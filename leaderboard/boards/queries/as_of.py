@@ -221,7 +221,7 @@ def day_in(text: str) -> date | None:
     except ValueError:
         day = None
     if day is None:
-        raise InvalidQuery("as_of", f'"{text}" is no day, expected one such as {today.isoformat()}.')
+        raise InvalidQuery("as_of", f'"{text}" is not a date, expected one like {today.isoformat()}.')
     if day > today:
-        raise InvalidQuery("as_of", f'"{text}" is to come, expected a day until {today.isoformat()}.')
+        raise InvalidQuery("as_of", f'"{text}" is in the future, expected a date until {today.isoformat()}.')
     return day

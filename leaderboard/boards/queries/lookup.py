@@ -116,5 +116,5 @@ def _version(gold: int | None, task_version: int) -> Version | None:
 def _shown(board: Board, version: Version | None) -> Board:
     """Raise NotFound for a version that was never shown; a board in preparation counts as missing."""
     if version is not None and board.leaderboard is None:
-        raise NotFound("This phase has shown no board of gold version {}, task version {}.".format(*version))
+        raise NotFound("This phase has no public board of gold version {}, task version {}.".format(*version))
     return board

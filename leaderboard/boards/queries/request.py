@@ -149,7 +149,7 @@ def slice_in(board: Board, text: str, joint: str) -> Slice:
         part = _part(board, rest, joint)
         if part is None or part[0] in values_by_name:
             known = ", ".join(f"{name}{joint}{value}" for name, values in board.dimensions.items() for value in values)
-            raise InvalidQuery("slice", f'"{text}" is no slice here, expected one of: {known or "none"}.')
+            raise InvalidQuery("slice", f'"{text}" is not a slice of this board, expected one of: {known or "none"}.')
         values_by_name[part[0]] = part[1]
         rest = rest[len(joint.join(part)) + 1 :]
     return tuple(sorted(values_by_name.items()))
@@ -166,19 +166,23 @@ def _part(board: Board, text: str, joint: str) -> tuple[str, str] | None:
 
 def _unknown(board: Board, name: str) -> str:
     known = [*(measure.name for measure in board.measures), *SORTABLE, *costs.KINDS, "measure[dimension=value]"]
-    return f'"{name}" is no column here, expected one of: {", ".join(known)}.'
+    return f'"{name}" is not a column of this board, expected one of: {", ".join(known)}.'
 
 
 def _kind(kind: str) -> str:
     if kind and kind not in System.Kind.values:
-        raise InvalidQuery("kind", f'"{kind}" is no kind of system, expected one of: {", ".join(System.Kind.values)}.')
+        raise InvalidQuery(
+            "kind", f'"{kind}" is not a kind of system, expected one of: {", ".join(System.Kind.values)}.'
+        )
     return kind
 
 
 def _track(board: Board, name: str) -> str:
     known = [track.name for track in tracks.of(board.phase)]
     if name and name not in known:
-        raise InvalidQuery("track", f'"{name}" is no track here, expected one of: {", ".join(known) or "none"}.')
+        raise InvalidQuery(
+            "track", f'"{name}" is not a track of this phase, expected one of: {", ".join(known) or "none"}.'
+        )
     return name
 
 
@@ -190,7 +194,7 @@ def _bounds(
         return None, ends
     by = column_in(board, params["by"], slice_, "by") if params.get("by") else first_column(board, slice_)
     if by.key is None and by.name not in costs.KINDS:
-        raise InvalidQuery("by", f'"{by.name}" holds no numbers to be bounded, expected a measure or a cost.')
+        raise InvalidQuery("by", f'"{by.name}" is not a column of numbers, expected a measure or a cost.')
     return by, ends
 
 
@@ -203,7 +207,7 @@ def _number(params: Mapping[str, str], name: str) -> float | None:
     except ValueError:
         value = float("nan")
     if not isfinite(value):
-        raise InvalidQuery(name, f'"{text}" is no number, expected one such as 0.5.')
+        raise InvalidQuery(name, f'"{text}" is not a number, expected one like 0.5.')
     return value
 
 
@@ -211,5 +215,7 @@ def _count(params: Mapping[str, str], name: str, default: int, most: int | None)
     text = params.get(name, "") or str(default)
     value = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     if value < 1 or (most is not None and value > most):
-        raise InvalidQuery(name, f'"{text}" is no {name}, expected a number from 1{f" to {most}" if most else ""}.')
+        raise InvalidQuery(
+            name, f'"{text}" is not a valid {name}, expected a number from 1{f" to {most}" if most else ""}.'
+        )
     return value

@@ -41,7 +41,7 @@ def checked(tracks_given: Sequence[Mapping[str, object]]) -> Stored:
     tracks = [_checked(number, dict(item)) for number, item in enumerate(tracks_given, start=1)]
     names = [track.name for track in tracks]
     if duplicates := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"the track {duplicates[0]} stands twice, expected each name once")
+        raise ValueError(f"the track {duplicates[0]} is listed twice, expected each name once")
     return [asdict(track) for track in tracks]
 
 
@@ -52,7 +52,9 @@ def _checked(number: int, item: dict[str, object]) -> Track:
     for key, most in LONGEST.items():
         text = item.get(key, "")
         if not isinstance(text, str) or len(text) > most:
-            raise ValueError(f"the {key} of track {number} is no text, or too long: expected at most {most} characters")
+            raise ValueError(
+                f"the {key} of track {number} is not text, or is too long: expected at most {most} characters"
+            )
         texts[key] = text.strip()
     if not NAME.match(texts["name"]):
         raise ValueError(

@@ -52,5 +52,5 @@ def other_boards(board: Board) -> list[BoardLink]:
     if board.ranges is Ranges.READY:
         links.append(BoardLink("Significance", reverse(f"{prefix}significance", args=url_args)))
     if board.summary.n_rows > 1:
-        links.append(BoardLink("Side by side", reverse(f"{prefix}side_by_side", args=url_args)))
+        links.append(BoardLink("Head to head", reverse(f"{prefix}side_by_side", args=url_args)))
     return links

@@ -29,7 +29,7 @@ def manage_tracks(request: PersonRequest, slug: str, phase: str) -> HttpResponse
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, "The tracks are set.")
+            messages.success(request, "The tracks were saved.")
             return redirect("manage_benchmark", slug)
     status = refusal.status if refusal else 422 if form.errors else 200
     context = {"benchmark": phase_row.benchmark, "phase": phase_row, "form": form, "refusal": refusal}

@@ -35,9 +35,9 @@ def drawings(board: Board) -> list[tuple[str, str]]:
     if not shows_plots(board):
         return []
     plots = (
-        ("Pairs", "pairs", is_symmetric(board)),
+        ("Contrast pairs", "pairs", is_symmetric(board)),
         ("ROC curves", "roc", separating(board) is not None),
-        ("Metric and people", "agreement", correlating(board) is not None),
+        ("Agreement with people", "agreement", correlating(board) is not None),
     )
     return [(title, name) for title, name, is_available in plots if is_available]
 

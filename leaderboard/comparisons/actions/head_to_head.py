@@ -41,11 +41,11 @@ WAITING = HeadToHead.objects.select_related(
 class NotAvailable(StrEnum):
     """Reasons why two runs have no row, in the order in which they are checked."""
 
-    NOT_REVEALED = "the phase tells no differences"
-    OUTDATED = "the board is of an earlier version of the task, whose outcomes are not read any more"
-    NO_OUTCOMES = "a scorer gave no outcomes by unit"
-    TOO_OFTEN = "this reader has asked for too much"
-    BUSY = "too many others wait"
+    NOT_REVEALED = "the phase does not show differences"
+    OUTDATED = "the board was scored by an earlier version of the task, whose outcomes are no longer read"
+    NO_OUTCOMES = "a scorer gave no per-unit outcomes"
+    TOO_OFTEN = "this visitor has requested too many comparisons"
+    BUSY = "too many other comparisons are waiting"
 
 
 def find_or_enqueue(

@@ -93,7 +93,7 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
 def _checked(report: CompareBoardReport, index_pairs: Sequence[tuple[int, int]]) -> CompareBoardReport:
     """Return the report; raises ReportError for other pairs than requested, and for inconsistent numbers."""
     if [(row.a, row.b) for row in report.comparisons] != list(index_pairs):
-        raise ReportError("the report has other pairs than those asked for")
+        raise ReportError("the report's pairs differ from those requested")
     for row in report.comparisons:
         numbers = [number for number in (row.difference, row.low, row.high, row.p) if number is not None]
         if not all(math.isfinite(number) for number in numbers):

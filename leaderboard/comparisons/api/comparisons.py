@@ -24,7 +24,7 @@ class PairedSystemShape(serializers.Serializer[Any]):
     system = serializers.CharField()
     team = serializers.CharField()
     rank = serializers.IntegerField()
-    submission = serializers.UUIDField(help_text="the one that represents the system")
+    submission = serializers.UUIDField(help_text="the submission that represents the system")
 
 
 class ComparisonShape(serializers.Serializer[Any]):
@@ -37,11 +37,13 @@ class ComparisonShape(serializers.Serializer[Any]):
         allow_null=True, help_text=f"{confidence.percent()} interval of the difference; null: none"
     )
     high = serializers.FloatField(allow_null=True)
-    p = serializers.FloatField(allow_null=True, help_text="two-sided, by exchanging groups; for this pair alone")
-    p_holm = serializers.FloatField(allow_null=True, help_text="the same corrected for all pairs of the board")
+    p = serializers.FloatField(
+        allow_null=True, help_text="two-sided, from a permutation test over groups; for this pair only"
+    )
+    p_holm = serializers.FloatField(allow_null=True, help_text="p with Holm correction for all pairs of the board")
     significant = serializers.BooleanField(help_text=f"whether p_holm is at most {ALPHA}")
-    draws = serializers.IntegerField(help_text="exchanges behind p, which is at least 1 / (draws + 1)")
-    n_groups = serializers.IntegerField(help_text="groups that were exchanged, and resampled for the interval")
+    draws = serializers.IntegerField(help_text="permutations behind p, which is at least 1 / (draws + 1)")
+    n_groups = serializers.IntegerField(help_text="groups that were permuted, and resampled for the interval")
 
 
 PAGE_SHAPE = inline_serializer(
@@ -50,9 +52,9 @@ PAGE_SHAPE = inline_serializer(
         "count": serializers.IntegerField(),
         "next": serializers.URLField(allow_null=True),
         "previous": serializers.URLField(allow_null=True),
-        "measure": serializers.CharField(help_text="the primary one"),
+        "measure": serializers.CharField(help_text="the primary measure"),
         "rank_ranges": serializers.ChoiceField(
-            [state.value for state in Ranges], help_text="no pairs are listed unless `ready`"
+            [state.value for state in Ranges], help_text="pairs are listed only if `ready`"
         ),
         "results": ComparisonShape(many=True),
     },

@@ -25,7 +25,7 @@ HEADS = ("a", "b", "difference", "low", "high", "p", "p_holm", "significant")
 MOST_SYSTEMS = 60
 """Limit of systems in the diagram and the table; the best are shown."""
 
-_LINK = '<a href="{}?a={}&amp;b={}" rel="nofollow" aria-label="{} and {} side by side"><bdi>{}</bdi></a>'
+_LINK = '<a href="{}?a={}&amp;b={}" rel="nofollow" aria-label="{} and {} head to head"><bdi>{}</bdi></a>'
 
 
 @require_safe

@@ -23,13 +23,13 @@ from leaderboard.core.refusal import NotFound, Refused
 
 log = structlog.get_logger(__name__)
 
-NOT_FOUND = "There is nothing here, or nothing that you may see."
+NOT_FOUND = "Not found, or you do not have permission to see it."
 
 
 class LengthRequired(exceptions.APIException):
     status_code = 411
     default_code = "length_required"
-    default_detail = "The request does not say how long it is; send a Content-Length, not a chunked body."
+    default_detail = "The request has no Content-Length header; send one, not a chunked body."
 
 
 class TooLarge(exceptions.APIException):
@@ -43,7 +43,7 @@ class TooLarge(exceptions.APIException):
 class Interrupted(exceptions.APIException):
     status_code = 400
     default_code = "upload_interrupted"
-    default_detail = "The upload ended before the length that it announced. Nothing was submitted."
+    default_detail = "The upload ended before its declared length. Nothing was submitted."
 
 
 def handler(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -61,7 +61,7 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
         case MissingTaskError():
             return _answer(503, "task_missing", str(error))
         case PermissionDenied():
-            return _answer(403, "permission_denied", "You may not do this.")
+            return _answer(403, "permission_denied", "You do not have permission to do this.")
         case exceptions.APIException():
             return _of_framework(error)
         case RequestDataTooBig():
@@ -119,4 +119,4 @@ def _broken(error: Exception) -> Response:
     """Log an unexpected error and return a 500. Only its type and traceback locations: its text may quote a file."""
     number = uuid.uuid4().hex[:12]
     log.error("api_failed", number=number, error=type(error).__name__, at=traceback_locations(error.__traceback__))
-    return _answer(500, "server_error", f"An error of ours, which is logged as number {number}.")
+    return _answer(500, "server_error", f"Internal server error, logged as number {number}.")

@@ -95,7 +95,7 @@ def check_before_reading(request: Request, *, expected: str = "a predictions fil
     try:
         announced = int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError as error:
-        raise ParseError("Content-Length is no number.") from error
+        raise ParseError("Content-Length is not a number.") from error
     if announced == 0:
         raise ParseError(f"The body is empty; expected {expected}.")
     if announced > settings.MAX_UPLOAD_BYTES + FORM_BYTES:

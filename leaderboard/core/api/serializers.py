@@ -17,21 +17,21 @@ class ProblemShape(serializers.Serializer[Any]):
     what = serializers.CharField()
     found = serializers.CharField()
     expected = serializers.CharField()
-    text = serializers.CharField(help_text="all of it in one line: FILE:LINE: what, found ..., expected ...")
+    text = serializers.CharField(help_text="the whole problem on one line: FILE:LINE: what, found ..., expected ...")
 
 
 class ErrorShape(serializers.Serializer[Any]):
     """An error response of the API."""
 
-    code = serializers.CharField(help_text="for programs; does not change")
-    message = serializers.CharField(help_text="for people")
+    code = serializers.CharField(help_text="machine-readable; stable")
+    message = serializers.CharField(help_text="human-readable")
     fields = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
-        help_text="what is wrong with each parameter (code `invalid`)",
+        help_text="errors of each parameter (code `invalid`)",
     )
-    problems = ProblemShape(many=True, required=False, help_text="the first 100 lines at fault")
-    more = serializers.IntegerField(required=False, help_text="how many more problems there are")
+    problems = ProblemShape(many=True, required=False, help_text="the first 100 problems")
+    more = serializers.IntegerField(required=False, help_text="number of further problems")
 
 
 def errors(*statuses: int) -> dict[int, type[ErrorShape]]:
@@ -43,8 +43,8 @@ class ScoreShape(serializers.Serializer[Any]):
     """One measure on one slice, as revealed by the phase."""
 
     measure = serializers.CharField()
-    slice = serializers.DictField(child=serializers.CharField(), help_text="{} is the whole")
-    value = serializers.FloatField(allow_null=True, help_text="null: the measure has no value there")
+    slice = serializers.DictField(child=serializers.CharField(), help_text="{}: all units")
+    value = serializers.FloatField(allow_null=True, help_text="null: the measure has no value on this slice")
     low = serializers.FloatField(allow_null=True, help_text=f"{confidence.percent()} interval; null: none")
     high = serializers.FloatField(allow_null=True)
-    n = serializers.IntegerField(help_text="gold units that the value rests on")
+    n = serializers.IntegerField(help_text="gold units behind the value")

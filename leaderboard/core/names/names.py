@@ -38,16 +38,16 @@ def checked(name: str, *, of: str, longest: int) -> str:
         raise Refused(Code.INVALID_NAME, f"The {of}'s name has {len(name)} characters; expected 1 to {longest}.")
     check_signs(name, of=f"{of}'s name")
     if UNREAD in name:
-        fault = "holds U+FFFD, which stands for what could not be read"
+        fault = "contains U+FFFD, which replaces bytes that could not be decoded"
         raise Refused(Code.INVALID_NAME, f"The {of}'s name {fault}; expected text in UTF-8.")
     unseen = next((sign for index, sign in enumerate(name) if _is_hidden(name, index)), None)
     if unseen is not None:
-        what = f"U+{ord(unseen):04X}, which cannot be seen"
-        raise Refused(Code.INVALID_NAME, f"The {of}'s name holds {what}; expected text without it.")
+        what = f"an invisible character, U+{ord(unseen):04X}"
+        raise Refused(Code.INVALID_NAME, f"The {of}'s name contains {what}; expected text without it.")
     if {unicodedata.category(character) for character in name} <= {"Zs", "Mn"}:
-        raise Refused(Code.INVALID_NAME, f"The {of}'s name cannot be seen; expected text.")
+        raise Refused(Code.INVALID_NAME, f"The {of}'s name has no visible characters; expected text.")
     if any(map(_ANONYMOUS.fullmatch, _reading_keys(name))):
-        fault = "stands for those that show no name"
+        fault = "is reserved for anonymous systems"
         raise Refused(Code.INVALID_NAME, f"The {of}'s name {fault}; expected another one.")
     return name
 
@@ -57,7 +57,8 @@ def check_signs(text: str, *, of: str, lines: bool = False) -> None:
     allowed = "\r\n\t" if lines else ""
     for sign in text:
         if sign in BIDI_CONTROLS or (unicodedata.category(sign) == "Cc" and sign not in allowed):
-            raise Refused(Code.INVALID_NAME, f"The {of} holds a control character, U+{ord(sign):04X}; expected text.")
+            what = f"a control character, U+{ord(sign):04X}"
+            raise Refused(Code.INVALID_NAME, f"The {of} contains {what}; expected text.")
 
 
 def key(name: str) -> str:

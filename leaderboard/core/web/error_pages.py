@@ -18,10 +18,10 @@ from leaderboard.core import db_locks
 
 MESSAGES = {
     400: ("bad_request", "The request could not be understood."),
-    403: ("forbidden", "This is not for you to see or do."),
+    403: ("forbidden", "You do not have permission for this."),
     404: ("not_found", "There is nothing at this address."),
-    413: ("too_large", "What was sent is too large."),
-    500: ("internal", "The server made an error. It has been logged."),
+    413: ("too_large", "The request is too large."),
+    500: ("internal", "Internal server error. It has been logged."),
 }
 
 

@@ -12,7 +12,7 @@ class OptionsField(forms.CharField):
     """Parse lines such as `fold=4` into a dict."""
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("help_text", "One NAME=VALUE a line, as the task's page lists them.")
+        kwargs.setdefault("help_text", "One NAME=VALUE per line. The task's page lists the options.")
         super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}), **kwargs)
 
     def clean(self, value: Any) -> dict[str, str]:
@@ -24,6 +24,6 @@ class OptionsField(forms.CharField):
             if not (name and equals):
                 raise ValidationError(f"Line {number} is {line!r}; expected NAME=VALUE.")
             if name in options:
-                raise ValidationError(f"Line {number} names {name} again; expected each option once.")
+                raise ValidationError(f"Line {number} repeats {name}; expected each option once.")
             options[name] = text
         return options

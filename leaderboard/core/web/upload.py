@@ -16,6 +16,6 @@ def check_upload(request: HttpRequest) -> None:
         return
     if "holdout.upload_too_large" in request.META:
         limit = settings.MAX_UPLOAD_BYTES // 1_000_000
-        raise Refused(Code.TOO_LARGE, f"The upload was cut off at {limit} MB, the largest file that is accepted.")
+        raise Refused(Code.TOO_LARGE, f"The upload was stopped at {limit} MB, the maximum file size.")
     if not received_whole(request):
-        raise BadRequest("the upload broke off before its end")
+        raise BadRequest("the upload ended early")

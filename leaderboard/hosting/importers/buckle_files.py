@@ -61,13 +61,13 @@ def scenarios(folder: Path) -> list[Scenario]:
         raise PublishedFileError(f"{folder}: no such folder; expected the one with the published scenario files")
     loaded = [_read(path) for path in sorted(_paths(folder))]
     if not any(not scenario.train for scenario in loaded):
-        raise PublishedFileError(f"{folder}: found no test scenario; expected files named {WRITTEN}")
+        raise PublishedFileError(f"{folder}: found no test scenarios; expected files named {WRITTEN}")
     paths: dict[tuple[str, str], Path] = {}
     for scenario in loaded:
         other = paths.setdefault((scenario.relation, scenario.path.name), scenario.path)
         if other != scenario.path:
             raise PublishedFileError(
-                f"{scenario.path}: is there as {other} too; expected each scenario of a relation once"
+                f"{scenario.path}: exists as {other} too; expected each scenario of a relation once"
             )
     _check_labels(loaded)
     return sorted(loaded, key=lambda scenario: (scenario.relation, scenario.path.name))
@@ -128,11 +128,11 @@ def _claims(path: Path) -> tuple[str, list[Claim]]:
         if other is not claim:
             how = "with another label" if other.holds != claim.holds else "already"
             raise PublishedFileError(
-                f"{location}: {subject} and {object_} stand on line {other.line} {how}, expected once"
+                f"{location}: {subject} and {object_} are on line {other.line} {how}, expected once"
             )
         claims.append(claim)
     if not claims:
-        raise PublishedFileError(f"{path.name}: found no claim, expected one a line")
+        raise PublishedFileError(f"{path.name}: found no claims, expected one per line")
     return relation, claims
 
 

@@ -100,7 +100,7 @@ def gold_lines(source: Path, pairs: list[tuple[int, Pair]]) -> list[dict[str, An
         member = MEMBER.fullmatch(pair.id)
         if member and member[1] not in ids:
             raise PublishedFileError(
-                f"{location}: id {pair.id} names member {member[2]} of group {member[1]}, expected the original too"
+                f"{location}: id {pair.id} names member {member[2]} of group {member[1]}, expected its original too"
             )
         golds.append(
             {
@@ -130,7 +130,7 @@ def _check_nothing_leaks(splits: list[SplitPart], work: Path) -> None:
             shared = len(ids[public.name] & ids[hidden.name])
             if public.gold_public and not hidden.gold_public and shared:
                 raise PublishedFileError(
-                    f"public gold of {public.name} would tell {shared} answers of {hidden.name}; "
+                    f"public gold of {public.name} would reveal {shared} answers of {hidden.name}; "
                     "expected both public, both hidden, or a folder without one of their files"
                 )
 
@@ -142,12 +142,14 @@ def _check_generated(published: Path, *, hosts_v01: bool) -> None:
     if alone is None:
         return
     if full is None or not hosts_v01:
-        raise PublishedFileError(f"{alone.name}: its groups lack their originals; expected {FULL[0]} beside it")
+        raise PublishedFileError(
+            f"{alone.name}: its groups lack their originals; expected {FULL[0]} in the same folder"
+        )
     known = {pair.id: pair for _, _, pair in lines(full, Pair)}
     for number, _, pair in lines(alone, Pair):
         if known.get(pair.id) != pair:
             raise PublishedFileError(
-                f"{alone.name}:{number}: pair {pair.id} is not as in {full.name}; expected the same"
+                f"{alone.name}:{number}: pair {pair.id} differs from the one in {full.name}; expected the same"
             )
 
 

@@ -75,7 +75,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
         source = demand(published, RATINGS)
         content, crossed = _rated(source, _summaries(published, choices), salt), True
     if not content:
-        raise PublishedFileError(f"{source.name}: found no rating, expected one for each summary")
+        raise PublishedFileError(f"{source.name}: found no ratings, expected one for each summary")
     if salt is not None:
         content.sort(key=lambda item: item[0])  # each line begins with its salted id
     choices.say(f"{source.name}: {len(content):,} rated summaries")
@@ -93,7 +93,7 @@ def _rated(source: Path, summaries: dict[Key, Summary], salt: Salt | None) -> li
         if first.setdefault(rating.key, number) != number:
             known = first[rating.key]
             raise PublishedFileError(
-                f"{location}: {':'.join(rating.key)} is rated on line {known} already, expected once"
+                f"{location}: {':'.join(rating.key)} is already rated on line {known}, expected once"
             )
         name, article = ":".join(rating.key), str(rating.hash)
         gold: dict[str, Any] = {"id": salt.id(name) if salt else name, "human": rating.factuality}
@@ -112,13 +112,13 @@ def _rated(source: Path, summaries: dict[Key, Summary], salt: Salt | None) -> li
 def _summaries(published: Path, choices: Choices) -> dict[Key, Summary]:
     source = find(published, TEXTS)
     if source is None:
-        choices.say(f"found no {TEXTS[0]}: the inputs will be ids alone")
+        choices.say(f"found no {TEXTS[0]}: the inputs will have only ids")
         return {}
     summaries: dict[Key, Summary] = {}
     for number, summary in records(source, Summary):
         if summaries.setdefault(summary.key, summary) is not summary:
             raise PublishedFileError(
-                f"{source.name}:{number}: {':'.join(summary.key)} stands there already, expected once"
+                f"{source.name}:{number}: {':'.join(summary.key)} is listed already, expected once"
             )
     return summaries
 

@@ -37,7 +37,7 @@ def write_predictions(
     for metric, by_id in sorted(scores.items()):
         missing = len(set(rated) - by_id.keys())
         if missing:
-            say(f"{metric}: {missing} of {len(rated)} summaries have no score; it is left out")
+            say(f"{metric}: {missing} of {len(rated)} summaries have no score; the metric is left out")
             continue
         path = target / f"{metric.lower().replace(' ', '_')}.jsonl"
         try:

@@ -25,7 +25,7 @@ def prepare(task: str, published: Path, work: Path, choices: Choices) -> Importe
     folder = published.parent if published.is_file() else published
     for path in files.values():
         if not path.name.endswith(ENDS):
-            raise PublishedFileError(f"{path.name}: the file's name, expected it to end in {' or '.join(ENDS)}")
+            raise PublishedFileError(f"{path.name}: the file name must end in {' or '.join(ENDS)}")
     splits = [
         SplitPart(
             name=name,
@@ -41,7 +41,7 @@ def prepare(task: str, published: Path, work: Path, choices: Choices) -> Importe
         if split.name != "train"
     ]
     if not phases:
-        raise PublishedFileError(f"{published}: found training gold alone, expected dev or test gold beside it")
+        raise PublishedFileError(f"{published}: found only training gold, expected dev or test gold too")
     manifest = Manifest(
         slug=choices.slug or task,
         title=choices.title or TASKS[task].title,

@@ -80,7 +80,7 @@ def _find(published: Path, names: tuple[str, ...]) -> Path | None:
 def _read(path: Path, choices: Choices) -> list[Open]:
     loaded = list(triples(path))
     if not loaded:
-        raise PublishedFileError(f"{path.name}: found no triple, expected one a line")
+        raise PublishedFileError(f"{path.name}: found no triples, expected one per line")
     fit = [triple for triple in loaded if "?" not in (triple.subject, triple.object)]
     if len(fit) < len(loaded):
         choices.say(f'warning: {path.name}: {len(loaded) - len(fit)} triples with the mention "?" are left out')
@@ -99,7 +99,7 @@ def _known(published: Path, evaluated: list[list[Open]], choices: Choices) -> Kn
             known.learn(triple)
     train = next((path for names in TRAIN if (path := _find(published, names))), None)
     if train is None:
-        choices.say("warning: found no training triples; answers that only they know will count as wrong")
+        choices.say("warning: found no training triples; answers that only they contain will count as wrong")
     else:
         choices.say(f"{train.name}: {known.learn_from(train):,} triples, read for their known answers")
     return known
@@ -114,7 +114,7 @@ def _check_nothing_leaks(questions_of: dict[Part, list[Question]], choices: Choi
             count = count_leaked(public_questions, hidden_questions)
             if count:
                 raise PublishedFileError(
-                    f"public gold of {public.split} would tell {count} answers of {hidden.split}; "
+                    f"public gold of {public.split} would reveal {count} answers of {hidden.split}; "
                     "expected both public, both hidden, or a folder without one of their files"
                 )
 

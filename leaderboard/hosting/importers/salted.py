@@ -28,7 +28,7 @@ class Salt:
             known = self.ids[published] = self._digest(published)
             if known in self._taken:
                 raise PublishedFileError(
-                    f"id {published} has the digest of another one; import again with another salt"
+                    f"id {published} has the same digest as another id; import again with another salt"
                 )
             self._taken.add(known)
         return known

@@ -14,12 +14,12 @@ from leaderboard.archives.actions import encryption
 
 class Command(BaseCommand):
     help = (
-        "Writes a fresh secret key to a file for its owner's eyes, as age-keygen does, and says the public one. Keep "
-        "the file away from the server: who has it can read the gold of every archive that was written to the key."
+        "Write a new secret key to a file that only its owner can read, as age-keygen does, and print the public key. "
+        "Keep the file away from the server: it decrypts the gold of every archive that was written to the key."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="where to write; it must not be there yet")
+        parser.add_argument("file", type=Path, help="file to write; it must not exist yet")
 
     def handle(self, *, file: Path, **_: Any) -> None:
         secret, public = encryption.generate_key()

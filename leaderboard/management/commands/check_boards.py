@@ -16,14 +16,14 @@ from leaderboard.scoring.verification.rebuild_board import differences
 
 class Command(BaseCommand):
     help = (
-        "Makes every current and frozen board again from its runs' stored scores, in the order of its releases, and "
-        "names what differs from what is shown. What is drawn is made again from stored outcomes, if the sandbox "
-        "answers. Rows that papers report and whose numbers cannot be shown are named too. Nothing is changed. Exit "
-        "status 1 where something differs or cannot be shown."
+        "Rebuild every current and frozen board from its runs' stored scores, in the order of its releases, and list "
+        "the differences from the public boards. Plot data are rebuilt from stored outcomes if the sandbox responds. "
+        "Reported results whose numbers cannot be shown are listed too. Nothing is changed. The exit status is 1 if "
+        "something differs or cannot be shown."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--without-drawings", action="store_true", help="compare what is ranked alone: sooner done")
+        parser.add_argument("--without-drawings", action="store_true", help="compare only rankings, which is faster")
 
     def handle(self, *, without_drawings: bool = False, **_: Any) -> None:
         shown = Leaderboard.objects.filter(state__in=Leaderboard.PUBLIC).order_by("pk")
@@ -35,13 +35,15 @@ class Command(BaseCommand):
                 board: [*different, *rebuild_plots.differences(board)] for board, different in differing.items()
             }
         else:
-            self.stdout.write("drawings were not compared" + ("" if without_drawings else ": no sandbox answers"))
+            self.stdout.write(
+                "plot data were not compared" + ("" if without_drawings else ": the sandbox does not respond")
+            )
         for board, different in differing.items():
-            self.stdout.write(f"{board}: {'the same' if not different else ', '.join(different)}")
+            self.stdout.write(f"{board}: {'unchanged' if not different else ', '.join(different)}")
         invalid = [(benchmark, row) for benchmark in Benchmark.objects.order_by("pk") for row in left_out(benchmark)]
         for benchmark, row in invalid:
-            self.stdout.write(f"reported row {row.row.pk} of {benchmark.slug}, {row.row}: {row.reason}")
+            self.stdout.write(f"reported result {row.row.pk} of {benchmark.slug}, {row.row}: {row.reason}")
         if any(differing.values()):
-            raise CommandError("a board is not what its runs make of it")
+            raise CommandError("a board differs from the one rebuilt from its runs")
         if invalid:
-            raise CommandError(f"reported rows that are shown nowhere: {len(invalid)}")
+            raise CommandError(f"reported results that cannot be shown: {len(invalid)}")

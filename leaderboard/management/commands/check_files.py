@@ -12,9 +12,9 @@ from leaderboard.operations import orphaned_files, stored_files
 
 class Command(BaseCommand):
     help = (
-        "Reads every stored file (gold, inputs, predictions, outcomes, images, ...) and names what is missing or is "
-        "not what its record says, and stored files that no record names. Nothing is changed. Exit status 1 where "
-        "something is wrong; a few files without a record are not."
+        "Read every stored file (gold, inputs, predictions, outcomes, images, ...) and list files that are missing or "
+        "differ from their record, and stored files without a record. Nothing is changed. The exit status is 1 if "
+        "there are problems; a few files without a record are no problem."
     )
 
     @answering()
@@ -28,9 +28,9 @@ class Command(BaseCommand):
                 self.stdout.write(f"{result.owner}: {result.problem}")
         orphaned = orphaned_files.find()
         for stray in orphaned.files:
-            self.stdout.write(f"{stray}: no record names it")
+            self.stdout.write(f"{stray}: no record")
         if faults:
             raise CommandError(f"{faults} of {n} files are missing, altered or unreadable")
-        self.stdout.write(f"{n} files: all are there, with their sha256")
+        self.stdout.write(f"{n} files: all exist and match their sha256")
         if orphaned.doubt:
             raise CommandError(orphaned.doubt)

@@ -14,19 +14,19 @@ from leaderboard.models import Phase
 
 class Command(BaseCommand):
     help = (
-        "Has a worker compute the rank ranges of a phase's board: what is missing, or with --again every comparison. "
-        "The same runs give the same numbers, so --again is for comparisons that are thought to be damaged."
+        "Queue the computation of the rank ranges of a phase's board: missing comparisons, or all with --again. The "
+        "same runs give the same numbers, so --again is only useful for comparisons that may be damaged."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("benchmark", help="the benchmark's slug")
         parser.add_argument("phase", help="the phase's slug")
-        parser.add_argument("--again", action="store_true", help="forget the stored comparisons first")
+        parser.add_argument("--again", action="store_true", help="delete the stored comparisons first")
 
     def handle(self, *, benchmark: str, phase: str, again: bool, **_: Any) -> None:
         row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
         board = board_state.current(row) if row else None
         if board is None:
-            raise CommandError(f"there is no board of a phase {phase} in a benchmark {benchmark}")
+            raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist or has no board")
         n = rank_ranges.renewed(board=board, again=again)
-        self.stdout.write(f"{n} comparisons are computed anew" if again else "the missing comparisons are computed")
+        self.stdout.write(f"{n} comparisons will be recomputed" if again else "missing comparisons will be computed")

@@ -15,16 +15,18 @@ from leaderboard.models import Benchmark, User
 
 class Command(BaseCommand):
     help = (
-        "Divides the groups of a split's gold into a public and a private half, once and for good: phases may score "
-        "either. Corrections of the gold keep the halves. The sandbox server must be running."
+        "Split the groups of a split's gold into public and private groups, permanently: a phase can score either. "
+        "Corrections of the gold keep this public/private split. The sandbox server must be running."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("benchmark", help="the benchmark's slug")
         parser.add_argument("split", help="the split's name")
-        parser.add_argument("--share", default="0.5", help="of the groups that is public (default 0.5)")
-        parser.add_argument("--seed", type=int, help="of the draw (default: a random one)")
-        parser.add_argument("--by", metavar="USERNAME", help="whose doing it is (default: the first curator)")
+        parser.add_argument("--share", default="0.5", help="share of the groups that is public (default 0.5)")
+        parser.add_argument("--seed", type=int, help="seed of the random split (default: a random one)")
+        parser.add_argument(
+            "--by", metavar="USERNAME", help="acting user, for the audit trail (default: the first curator)"
+        )
 
     def handle(self, *, benchmark: str, split: str, share: str, seed: int | None, by: str | None, **_: Any) -> None:
         benchmark_row = Benchmark.objects.filter(slug=benchmark).select_related("dataset").first()
@@ -32,17 +34,15 @@ class Command(BaseCommand):
             benchmark_row.dataset.splits.filter(name=split).select_related("dataset").first() if benchmark_row else None
         )
         if split_row is None:
-            raise CommandError(f"there is no split {split} in a benchmark {benchmark}")
+            raise CommandError(f"split {split} of benchmark {benchmark} does not exist")
         curators = User.objects.filter(is_curator=True).order_by("pk")
         person = User.objects.filter(username=by).first() if by else curators.first()
         if person is None:
-            raise CommandError(f"there is no account {by}" if by else "there is no curator; name somebody with --by")
+            raise CommandError(f"unknown account {by}" if by else "there is no curator; choose an account with --by")
         try:
             partition = split_in_halves.divide(split=split_row, share=Decimal(share), seed=seed, by=person)
         except InvalidOperation as error:
-            raise CommandError(f"--share is {share!r}, expected a number over 0 and under 1") from error
+            raise CommandError(f"--share is {share!r}, expected a number greater than 0 and less than 1") from error
         except Refused as refused:
             raise CommandError(str(refused)) from refused
-        self.stdout.write(
-            f"{split_row}: {partition.n_public:,} groups in the public half, {partition.n_private:,} in the private one"
-        )
+        self.stdout.write(f"{split_row}: {partition.n_public:,} public groups, {partition.n_private:,} private groups")

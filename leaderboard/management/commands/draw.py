@@ -16,8 +16,8 @@ from leaderboard.scoring.actions import plots
 
 class Command(BaseCommand):
     help = (
-        "Makes curves, grids and pair counts of a phase's results that were published without, from their stored "
-        "outcomes, where the phase discloses in full. Boards of an earlier task version stay without."
+        "Compute missing plot data (curves, grids and pair counts) of a phase's published results from their stored "
+        "outcomes, if the phase discloses full scores. Boards of an earlier task version get none."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def handle(self, *, benchmark: str, phase: str, **_: Any) -> None:
         row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
         if row is None:
-            raise CommandError(f"there is no phase {phase} in a benchmark {benchmark}")
+            raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist")
         n_drawn, n_left = 0, 0
         for board in row.leaderboards.filter(state__in=Leaderboard.PUBLIC).order_by("pk"):
             for release in plots.without_plot_data(board):
@@ -38,9 +38,9 @@ class Command(BaseCommand):
                     self.stderr.write(f"release {release.sequence}: {error}")
                 except (AlteredError, FileNotFoundError):
                     n_left += 1
-                    self.stderr.write(f"release {release.sequence}: the stored outcomes are gone, or altered")
+                    self.stderr.write(f"release {release.sequence}: the stored outcomes are missing or altered")
                 except sandbox_client.SandboxError as error:
-                    raise CommandError(f"no sandbox answers: {error}") from error
-        self.stdout.write(f"{n_drawn} result{'s' if n_drawn != 1 else ''} drawn")
+                    raise CommandError(f"the sandbox does not respond: {error}") from error
+        self.stdout.write(f"plot data of {n_drawn} result{'s' if n_drawn != 1 else ''} computed")
         if n_left:
-            raise CommandError(f"{n_left} could not be drawn")
+            raise CommandError(f"plot data of {n_left} results could not be computed")

@@ -14,29 +14,29 @@ from leaderboard.models import Benchmark, User
 
 class Command(BaseCommand):
     help = (
-        "Writes a benchmark with everything that belongs to it to one file: manifest, public files and boards as "
-        "anybody may read them; gold, submissions, scores and people in a part that only the given keys open "
-        "(the age format; `manage.py archive_key` makes a key). Without a key that part is left out."
+        "Write a benchmark with everything that belongs to it to one file: manifest, public files and boards, readable "
+        "by anyone; gold, submissions, scores and people in a part encrypted to the given keys (age format; "
+        "`manage.py archive_key` generates a key). Without a key that part is left out."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("benchmark", help="the benchmark's slug")
-        parser.add_argument("file", type=Path, help="where to write; it must not be there yet")
+        parser.add_argument("file", type=Path, help="file to write; it must not exist yet")
         parser.add_argument(
             "--to", action="append", default=[], metavar="age1...", help="a public key; may be repeated"
         )
-        parser.add_argument("--to-file", type=Path, metavar="FILE", help="a file with public keys, one a line")
-        parser.add_argument("--by", metavar="USERNAME", help="whose doing it is, for the audit trail")
+        parser.add_argument("--to-file", type=Path, metavar="FILE", help="a file with public keys, one per line")
+        parser.add_argument("--by", metavar="USERNAME", help="acting user, for the audit trail")
 
     def handle(
         self, *, benchmark: str, file: Path, to: list[str], to_file: Path | None, by: str | None, **_: Any
     ) -> None:
         row = Benchmark.objects.filter(slug=benchmark).select_related("dataset").first()
         if row is None:
-            raise CommandError(f"there is no benchmark {benchmark}")
+            raise CommandError(f"benchmark {benchmark} does not exist")
         person = User.objects.filter(username=by).first() if by else None
         if by and person is None:
-            raise CommandError(f"there is no account {by}")
+            raise CommandError(f"unknown account {by}")
         try:
             lines = [*to, *(to_file.read_text().splitlines() if to_file else [])]
             keys = encryption.recipients(lines) if lines or to_file else []
@@ -46,5 +46,5 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{error.filename or file}: {error.strerror}") from error
         if not keys:
-            self.stdout.write("no key was given: gold, submissions and scores are not in it; --to adds them, encrypted")
+            self.stdout.write("no key was given: gold, submissions and scores are left out; --to adds them, encrypted")
         self.stdout.write(f"{file}: {file.stat().st_size:,} bytes")

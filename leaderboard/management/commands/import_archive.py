@@ -16,20 +16,20 @@ UNCHANGED = "nothing was changed"
 
 class Command(BaseCommand):
     help = (
-        "Takes in what export_benchmark has written, all of it or nothing: gold, submissions, scores, boards and the "
-        "order of what was published. The boards are compared, byte for byte, before anything is kept. People arrive "
-        "without a password and without rights; who is here already, under the same name and address, stays."
+        "Import an archive written by export_benchmark, completely or not at all: gold, submissions, scores, boards "
+        "and the order of publication. The boards are compared byte for byte before anything is saved. New accounts "
+        "have no password and no rights; existing accounts with the same name and address are reused."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--key", type=Path, required=True, metavar="FILE", help="the file with the secret key")
-        parser.add_argument("--by", metavar="USERNAME", help="whose doing it is, for the audit trail")
+        parser.add_argument("--by", metavar="USERNAME", help="acting user, for the audit trail")
 
     def handle(self, *, file: Path, key: Path, by: str | None, **_: Any) -> None:
         person = User.objects.filter(username=by).first() if by else None
         if by and person is None:
-            raise CommandError(f"there is no account {by}")
+            raise CommandError(f"unknown account {by}")
         try:
             keys = encryption.identities(key.read_text().splitlines())
             result = reading.import_contents(archive=file, keys=keys, by=person, say=self.stdout.write)

@@ -26,50 +26,62 @@ from leaderboard.operations import embedded
 
 class Command(BaseCommand):
     help = (
-        "Hosts a benchmark from its published files, or one of your own from a folder with benchmark.json. "
+        "Host a benchmark from its published files, or your own from a folder with benchmark.json. "
         "The sandbox server must be running: it checks the gold."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "name", choices=IMPORTERS, metavar="NAME", help=f"what the files are: {', '.join(IMPORTERS)}"
-        )
-        parser.add_argument("path", type=Path, help="the folder with the files; for a task's name, one gold file too")
+        parser.add_argument("name", choices=IMPORTERS, metavar="NAME", help=f"kind of files: {', '.join(IMPORTERS)}")
+        parser.add_argument("path", type=Path, help="folder with the files; if NAME is a task, also a single gold file")
         parser.add_argument("--by", help="username of the curator who hosts it (default: the only curator)")
-        parser.add_argument("--slug", default="", help="the benchmark's name in addresses")
+        parser.add_argument("--slug", default="", help="the benchmark's name in URLs")
         parser.add_argument("--title", default="")
-        parser.add_argument("--public", action=BooleanOptionalAction, default=True, help="--no-public leaves a draft")
+        parser.add_argument("--public", action=BooleanOptionalAction, default=True, help="--no-public: keep it a draft")
         parser.add_argument(
             "--public-gold",
             action="append",
             default=[],
             metavar="SPLIT",
-            help="let everybody download this split's gold too; may be given more than once",
+            help="make this split's gold public; may be repeated",
         )
         parser.add_argument(
             "--option",
             action="append",
             default=[],
             metavar="NAME=VALUE",
-            help="an option of the task, in each phase; may be given more than once",
+            help="a task option, for each phase; may be repeated",
         )
         parser.add_argument(
-            "--reported", action=BooleanOptionalAction, default=True, help="--no-reported leaves papers' rows out"
+            "--reported",
+            action=BooleanOptionalAction,
+            default=True,
+            help="--no-reported: leave out results from papers",
         )
-        parser.add_argument("--hidden-fold", type=int, default=4, help="knowledgenet: which fold (default %(default)s)")
-        parser.add_argument("--salt-ids", action="store_true", help="fever, frank: salted ids too (others have them)")
-        parser.add_argument("--salt", default="", help="the salt of the ids; default: made at random, kept nowhere")
-        parser.add_argument("--id-map", type=Path, metavar="FILE", help="write published id -> public id, for yourself")
         parser.add_argument(
-            "--predictions", type=Path, metavar="FOLDER", help="frank: write published metrics' scores as predictions"
+            "--hidden-fold", type=int, default=4, help="knowledgenet: the hidden fold (default %(default)s)"
         )
-        parser.add_argument("--quota-per-day", type=int, default=50, help="submissions of a team (default %(default)s)")
-        parser.add_argument("--quota-total", type=int, default=1000, help="the same, over all (default %(default)s)")
+        parser.add_argument("--salt-ids", action="store_true", help="fever, frank: use salted ids (others always do)")
+        parser.add_argument("--salt", default="", help="salt of the ids; default: random and not stored")
+        parser.add_argument(
+            "--id-map", type=Path, metavar="FILE", help="write a private map from published ids to public ids"
+        )
+        parser.add_argument(
+            "--predictions",
+            type=Path,
+            metavar="FOLDER",
+            help="frank: write the published metrics' scores as predictions",
+        )
+        parser.add_argument(
+            "--quota-per-day", type=int, default=50, help="submissions per team per day (default %(default)s)"
+        )
+        parser.add_argument(
+            "--quota-total", type=int, default=1000, help="submissions per team in total (default %(default)s)"
+        )
 
     def handle(self, *, name: str, path: Path, by: str | None, id_map: Path | None, **options: Any) -> None:
         curator = self.curator(by)
         if options["predictions"] and name != "frank":
-            raise CommandError(f"{name} comes without metrics' scores: --predictions has no use here")
+            raise CommandError(f"{name} has no metrics' scores: --predictions cannot be used")
         names = ("slug", "title", "public", "hidden_fold", "salt", "quota_per_day", "quota_total", "reported")
         choices = Choices(
             options=self.options(options["option"], name),
@@ -88,7 +100,7 @@ class Command(BaseCommand):
             self.check_named(imported, choices)
             self.check_options(imported)
             if choices.salt_ids and not imported.id_map:
-                raise CommandError(f"{name} keeps its published ids: --salt, --salt-ids and --id-map have no use here")
+                raise CommandError(f"{name} keeps its published ids: --salt, --salt-ids and --id-map cannot be used")
             with id_map_file(id_map, imported):
                 self.host(imported, imported.folder or Path(folder), curator)
 
@@ -103,7 +115,7 @@ class Command(BaseCommand):
 
     def options(self, texts: list[str], name: str) -> dict[str, str]:
         if texts and name == "own":
-            raise CommandError("--option has no use here: benchmark.json names the options of each phase")
+            raise CommandError("--option cannot be used: benchmark.json has the options of each phase")
         pairs = [text.partition("=") for text in texts]
         wrong = next((text for text, (key, equals, _) in zip(texts, pairs, strict=True) if not (key and equals)), None)
         if wrong is not None:
@@ -134,9 +146,9 @@ class Command(BaseCommand):
             return user
         curators = list(User.objects.filter(is_curator=True, is_active=True)[:2])
         if not curators:
-            raise CommandError("there is no curator yet; an operator makes an account one in /admin/")
+            raise CommandError("there is no curator yet; an operator can make an account a curator in /admin/")
         if len(curators) > 1:
-            raise CommandError("there is more than one curator: say who hosts it, with --by USERNAME")
+            raise CommandError("there is more than one curator: choose one with --by USERNAME")
         return curators[0]
 
     def say(self, line: str) -> None:
@@ -183,5 +195,5 @@ def explained(refused: Refused, imported: Imported) -> str:
     if refused.code is Code.REFEREE_AWAY:
         lines.append("Start the site (bin/serve), or its sandbox alone (manage.py serve sandbox), and import again.")
     if refused.code is Code.NAME_TAKEN and imported.id_map:
-        lines.append("Ids are salted at random: only the same --salt makes the same content again.")
+        lines.append("Ids are salted at random: use the same --salt to get the same content again.")
     return "\n".join(lines)

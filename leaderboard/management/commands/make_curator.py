@@ -12,16 +12,16 @@ from leaderboard.models import User
 
 
 class Command(BaseCommand):
-    help = "Lets an account create benchmarks and manage all of them, or with --no-longer takes that back."
+    help = "Make an account a curator, who may create benchmarks and manage all of them; --no-longer revokes it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
-        parser.add_argument("--no-longer", action="store_true", help="take it back")
+        parser.add_argument("--no-longer", action="store_true", help="revoke the right")
 
     def handle(self, *, username: str, no_longer: bool, **_: Any) -> None:
         try:
             changed = curators.appoint(username=username, is_curator=not no_longer)
         except User.DoesNotExist:
-            raise CommandError(f"there is no account {username!r}; createsuperuser makes one, or the site") from None
-        state = "is no curator" if no_longer else "is a curator"
-        self.stdout.write(f"{username} {state}" + ("" if changed else " already"))
+            raise CommandError(f"unknown account {username!r}; create it on the site or with createsuperuser") from None
+        state = "is not a curator" if no_longer else "is a curator"
+        self.stdout.write(f"{username} {state}" + ("" if changed else " (unchanged)"))

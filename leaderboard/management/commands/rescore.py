@@ -14,31 +14,31 @@ from leaderboard.scoring.actions import rescoring
 
 class Command(BaseCommand):
     help = (
-        "Queues every prediction of a phase that has no score on the gold that counts and by the present task "
-        "version, failed ones included. The board that is shown is replaced at once when the last of them is scored."
+        "Queue every prediction of a phase that has no score for the current gold version and task version, including "
+        "failed ones. The new board replaces the public one when the last of them is scored."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("benchmark", nargs="?", help="the benchmark's slug")
         parser.add_argument("phase", nargs="?", help="the phase's slug")
-        parser.add_argument("--outdated", action="store_true", help="each phase scored by an earlier task version")
-        parser.add_argument("--dry-run", action="store_true", help="with --outdated: name them, and queue nothing")
+        parser.add_argument("--outdated", action="store_true", help="all phases scored by an earlier task version")
+        parser.add_argument("--dry-run", action="store_true", help="with --outdated: only list them")
 
     def handle(self, *, benchmark: str | None, phase: str | None, outdated: bool, dry_run: bool, **_: Any) -> None:
         if outdated == bool(benchmark and phase) or (dry_run and not outdated):
-            raise CommandError("name a benchmark and a phase, or give --outdated, which --dry-run may follow")
+            raise CommandError("give a benchmark and a phase, or --outdated, optionally with --dry-run")
         if outdated:
             self.all_outdated(dry_run=dry_run)
             return
         row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
         if row is None:
-            raise CommandError(f"there is no phase {phase} in a benchmark {benchmark}")
+            raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist")
         self.begin(row)
 
     def all_outdated(self, *, dry_run: bool) -> None:
         phases = outdated()
         if not phases:
-            self.stdout.write("nothing is out of date")
+            self.stdout.write("no phase is outdated")
         for phase, version in phases:
             if dry_run:
                 self.stdout.write(f"{phase.benchmark.slug} {phase.slug}: scored by task version {version}")

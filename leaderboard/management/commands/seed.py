@@ -27,15 +27,17 @@ SILENT_AFTER = 30.0
 
 class Command(BaseCommand):
     help = (
-        "Makes the demonstration's people, hosts the benchmarks in fixtures/ and submits their baselines. "
-        "The sandbox server and a worker must be running. Where a container engine answers too, the reference systems "
-        "in fixtures/systems/ are built and submitted. What is there already is left as it is."
+        "Create the demonstration's accounts, host the benchmarks in fixtures/ and submit their baselines. "
+        "The sandbox server and a worker must be running. If a container engine responds, the reference systems "
+        "in fixtures/systems/ are built and submitted too. Existing rows are not changed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--fixtures", type=Path, default=settings.ROOT / "fixtures", help="default: %(default)s")
-        parser.add_argument("--wait-seconds", type=float, default=300, help="for all runs to end; 0: do not wait")
-        parser.add_argument("--no-images", action="store_true", help="leave out systems that are container images")
+        parser.add_argument(
+            "--wait-seconds", type=float, default=300, help="time to wait for all runs to finish; 0: do not wait"
+        )
+        parser.add_argument("--no-images", action="store_true", help="skip systems that are container images")
 
     def handle(self, *, fixtures: Path, wait_seconds: float, no_images: bool, **_: Any) -> None:
         people = demo.people()
@@ -57,7 +59,7 @@ class Command(BaseCommand):
         if wait_seconds:
             self.wait(submitted, wait_seconds)
             submit_built_images.wait(image_submissions, wait_seconds, self.say)
-        self.say(f"the demonstration's passwords are kept in {demo.logins()}")
+        self.say(f"the demonstration's passwords are in {demo.logins()}")
 
     def submit(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
@@ -139,8 +141,8 @@ def unanswered(states: Counter[str], silent: float) -> str:
     """Describe the runs that are not worth waiting for."""
     waiting = f"{states[State.QUEUED]} runs are queued and {states[State.RUNNING]} running"
     if states[State.RUNNING]:
-        return f"{waiting}; they go on without this command"
+        return f"{waiting}; they continue without this command"
     return (
-        f"{waiting}, and for {silent:.0f} s no worker has taken one. "
-        "Start one: bin/serve does, or manage.py serve worker. They will be scored then."
+        f"{waiting}, and no worker has taken one for {silent:.0f} s. "
+        "Start a worker with bin/serve or manage.py serve worker; it will score them."
     )

@@ -20,15 +20,16 @@ from leaderboard.operations.supervisor import CannotStart, Supervisor
 
 class Command(BaseCommand):
     help = (
-        "Without ROLE: migrates, starts the sandbox, the web server, a worker and the clock, fills an empty site with "
-        "the demonstration, and keeps all running until Ctrl-C. With ROLE: becomes that one process, as containers do."
+        "Without ROLE: migrate, start the sandbox, the web server, a worker and Celery beat, fill an empty site with "
+        "the demonstration, and keep everything running until Ctrl-C. With ROLE: run only that process, as containers "
+        "do."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("role", nargs="?", choices=processes.ROLES, help="only this process, in the foreground")
+        parser.add_argument("role", nargs="?", choices=processes.ROLES, help="run only this process, in the foreground")
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default %(default)s)")
         parser.add_argument("--port", type=int, default=8000, help="port (default %(default)s; 0: a free one)")
-        parser.add_argument("--no-seed", action="store_true", help="leave an empty site empty")
+        parser.add_argument("--no-seed", action="store_true", help="do not fill an empty site with the demonstration")
 
     def handle(self, *, role: str | None, host: str, port: int, no_seed: bool, **_: Any) -> None:
         if role:
@@ -49,19 +50,21 @@ class Command(BaseCommand):
             finally:
                 self.say("stopping")
                 supervisor.stop()
-                self.say(f"stopped; data stay in {settings.DATA}")
+                self.say(f"stopped; the data remain in {settings.DATA}")
 
     def become(self, role: str, host: str, port: int) -> None:
         """Replace this process by one of the site's processes; never returns."""
         if role == "scorers" and not settings.SCORERS:
-            raise CommandError("scorer images are switched off here: they get gold and an engine; HOLDOUT_SCORERS=on")
+            raise CommandError(
+                "scorer images are switched off, since they need gold and an engine; switch them on: HOLDOUT_SCORERS=on"
+            )
         if role == "web":
             embedded.collect_static()
         command = processes.command(role, bind=f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
         os.execve(command[0], command, processes.environment())  # noqa: S606
 
     def prepare(self) -> None:
-        self.say(f"preparing the database and the pages' files in {settings.DATA}")
+        self.say(f"preparing the database and static files in {settings.DATA}")
         call_command("migrate", verbosity=0, interactive=False)
         embedded.collect_static()
 
@@ -73,17 +76,17 @@ class Command(BaseCommand):
             return
         self.say(f"Holdout is at {address}")
         if seed and embedded.wants_seed():
-            self.say("filling the site with the demonstration, through its own upload and scoring path")
+            self.say("filling the site with the demonstration, through the normal upload and scoring path")
             self.seed(supervisor)
         if not supervisor.stopping:
             for line in demo.login_lines():
                 self.say(line)
             for phase, version in prepared_board.outdated():
                 self.say(
-                    f"{phase} was scored by version {version} of its task, which was raised since: "
+                    f"{phase} was scored by version {version} of its task, which has changed since: "
                     f"manage.py rescore {phase.benchmark.slug} {phase.slug}"
                 )
-            self.say(f"ready; logs are in {embedded.logs()}; Ctrl-C stops it")
+            self.say(f"ready; logs are in {embedded.logs()}; press Ctrl-C to stop")
 
     def seed(self, supervisor: Supervisor) -> None:
         with subprocess.Popen(
@@ -96,7 +99,7 @@ class Command(BaseCommand):
             if supervisor.stopping:
                 seeding.terminate()
             elif seeding.returncode:
-                self.say(f"seeding ended with status {seeding.returncode}; the next start tries again")
+                self.say(f"seeding failed with status {seeding.returncode}; the next start tries again")
             else:
                 embedded.mark_seeded()
 

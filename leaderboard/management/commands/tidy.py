@@ -14,15 +14,19 @@ from leaderboard.operations import cleanup, orphaned_files
 
 class Command(BaseCommand):
     help = (
-        "Lists what the site may lose: leftovers of broken uploads, old mails and logs, what has expired, and images "
-        "and archives that no record names. --apply removes it. Gold, raw files, inputs, predictions and outcomes "
-        "are never removed: those that no record names are told. Exit status 1 where so many stored files have no "
-        "record that the database may not be theirs; none of them is touched then."
+        "List what can be removed: leftovers of broken uploads, old mails and logs, expired rows, and images and "
+        "archives without a record. --apply removes them. Gold, raw files, inputs, predictions and outcomes are never "
+        "removed: those without a record are only listed. The exit status is 1 if so many stored files have no record "
+        "that they may belong to another database; then none of them is removed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--apply", action="store_true", help="remove it; without this nothing is changed")
-        parser.add_argument("--days", type=int, default=30, help="how old mails and logs must be (default %(default)s)")
+        parser.add_argument(
+            "--apply", action="store_true", help="remove the listed items; without it nothing is changed"
+        )
+        parser.add_argument(
+            "--days", type=int, default=30, help="minimum age of mails and logs, in days (default %(default)s)"
+        )
 
     @answering()
     def handle(self, *, apply: bool, days: int, verbosity: int, **_: Any) -> None:
@@ -40,13 +44,13 @@ class Command(BaseCommand):
                 if apply:
                     item.remove()
         self._print_doubtful(orphaned.reported, verbosity)
-        status = "removed" if apply else "may be removed: --apply does it, --verbosity 2 names each"
+        status = "removed" if apply else "can be removed: use --apply; --verbosity 2 lists each item"
         self.stdout.write(f"{total / 1e6:.1f} MB in {settings.DATA} {status}")
         if orphaned.doubt:
             raise CommandError(orphaned.doubt)
 
     def _print_doubtful(self, strays: list[orphaned_files.OrphanedFile], verbosity: int) -> None:
         size = sum(stray.bytes for stray in strays)
-        self.stdout.write(f"stored files that no record names, and that stay: {len(strays)}, {size / 1e6:.1f} MB")
+        self.stdout.write(f"stored files without a record, not removed: {len(strays)}, {size / 1e6:.1f} MB")
         for stray in strays if verbosity > 1 else ():
             self.stdout.write(f"  {stray}: {stray.bytes} bytes")

@@ -19,7 +19,7 @@ def dismiss(*, near_copy: NearDuplicate, reason: str, by: User) -> int:
     Near-duplicates that are found later are shown again.
     """
     if not near_copy.phase.benchmark.is_managed_by(by):
-        raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do that.")
+        raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do this.")
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 300:
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")

@@ -37,7 +37,7 @@ def sign(lease: Lease[SimilarityCheck], gold: GoldVersion) -> bool:
         )
     report = _read_report(answer, SignatureReport)
     if len(report.signature) > predictions.SIZE or not all(0 <= number < 1 << 63 for number in report.signature):
-        raise ReportError("a signature is too long, or holds what is no number of its kind")
+        raise ReportError("a signature is too long, or contains a number out of range")
     row.signature = np.array(report.signature, dtype=np.uint64).tobytes()
     lease.write(signature=row.signature)
     return report.ordered
@@ -81,7 +81,7 @@ def near_duplicates_of(row: SimilarityCheck, gold: GoldVersion, alike: list[Pred
         )
     reported = _read_report(answer, NearCopiesReport).rows
     if len(reported) != len(alike):
-        raise ReportError("the report has other files than those asked for")
+        raise ReportError("the report's files differ from those requested")
     at = timezone.now()
     return [
         _near_copy(row, other, one, at)
@@ -93,7 +93,7 @@ def near_duplicates_of(row: SimilarityCheck, gold: GoldVersion, alike: list[Pred
 def _near_copy(row: SimilarityCheck, other: Prediction, similarity: SimilarityRow, at: datetime) -> NearDuplicate:
     for share in (similarity.equal, similarity.shared_errors):
         if share is None or not 0 <= share <= 1:
-            raise ReportError("a share is none, or is outside 0 to 1")
+            raise ReportError("a share is missing, or is outside 0 to 1")
     first, second = sorted(
         (row.prediction, other), key=lambda prediction: (prediction.submission.received_at, prediction.pk)
     )

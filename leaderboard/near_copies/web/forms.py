@@ -6,4 +6,4 @@ from django import forms
 class DismissForm(forms.Form):
     """Reason, shown to organisers later."""
 
-    reason = forms.CharField(max_length=300, help_text="For the organisers alone: nobody else reads of it.")
+    reason = forms.CharField(max_length=300, help_text="Only organisers see it.")

@@ -70,7 +70,9 @@ def dismiss(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, "It is set aside. What is found of the two later is shown again.")
+            messages.success(
+                request, "The near-duplicates were dismissed. New ones of these two systems will be shown again."
+            )
             return redirect("manage_near_copies", slug)
     context = {"benchmark": benchmark, "found": near_copy, "form": form, "refusal": refusal}
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200

@@ -189,7 +189,7 @@ def _mail(notice: Notice) -> tuple[bool, str]:
         send_mail(subject[:200], text, None, [notice.user.email])
     except OSError as error:  # includes smtplib's exceptions
         log.warning("mail_failed", notice=str(notice.pk), error=type(error).__name__)
-        return False, "the mail server did not take it"
+        return False, "the mail server did not accept it"
     return True, "sent"
 
 
@@ -215,7 +215,7 @@ def _of_announcement(notice: Notice) -> tuple[str, str]:
 
 
 def _footer() -> str:
-    return f"\nYou are told because you asked for it: {settings.BASE_URL}{reverse('my_notices')}\n"
+    return f"\nYou get this email because you subscribed to it: {settings.BASE_URL}{reverse('my_notices')}\n"
 
 
 def _of_end(notice: Notice) -> tuple[str, str]:
@@ -223,6 +223,6 @@ def _of_end(notice: Notice) -> tuple[str, str]:
     reason = f" ({fields['reason_text']})" if fields["reason_text"] else ""
     text = (
         f"{fields['system']} of {fields['team']}, submitted to {fields['benchmark']}, phase {fields['phase']}, "
-        f"has ended: {fields['state']}{reason}.\n\n{fields['page']}\n"
+        f"is finished: {fields['state']}{reason}.\n\n{fields['page']}\n"
     )
     return f"{fields['system']}: {fields['state']} ({fields['benchmark']})", text + _footer()

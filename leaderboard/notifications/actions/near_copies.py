@@ -63,10 +63,11 @@ def words(notice: Notice) -> tuple[str, str]:
     fields = {name: one_line(str(value)) for name, value in notice.body.items()}
     text = (
         f"Two teams' predictions in {fields['benchmark']}, phase {fields['phase']}, are nearly the same. "
-        f"Which systems they are, and how alike, stands here:\n\n{fields['page']}\n\n"
-        "It is a suspicion, and only organisers read of it. Further files of the two bring no further mail.\n"
+        f"This page shows the systems and their similarity:\n\n{fields['page']}\n\n"
+        "This is only a suspicion, and only organisers see it. "
+        "You get no further email about further files of these two systems.\n"
     )
-    return f"Near-copies in {fields['benchmark']}, {fields['phase']}", text
+    return f"Near-duplicates in {fields['benchmark']}, {fields['phase']}", text
 
 
 def _first_of_pairs(rows: QuerySet[NearDuplicate]) -> dict[Pair, datetime]:

@@ -43,14 +43,14 @@ def words(notice: Notice) -> tuple[str, str]:
     fields = {name: one_line(str(value)) for name, value in notice.body.items() if name != "systems"}
     lines = [_line(system) for system in notice.body["systems"]]
     text = (
-        f"The board of {fields['benchmark']}, phase {fields['phase']}, was scored again on gold version "
-        f"{fields['gold_version']}, task version {fields['task_version']}. It has taken the place of the board of gold "
+        f"The board of {fields['benchmark']}, phase {fields['phase']}, was rescored with gold version "
+        f"{fields['gold_version']}, task version {fields['task_version']}. It replaces the board of gold "
         f"version {fields['replaced_gold_version']}, task version {fields['replaced_task_version']}.\n\n"
-        + (f"Why: {fields['reason']}\n\n" if fields["reason"] else "")
+        + (f"Reason: {fields['reason']}\n\n" if fields["reason"] else "")
         + "\n".join(lines)
-        + f"\n\n{fields['page']}\nThe earlier board: {fields['replaced_page']}\n"
+        + f"\n\n{fields['page']}\nPrevious board: {fields['replaced_page']}\n"
     )
-    return f"{fields['benchmark']}, {fields['phase']}: scored again", text
+    return f"{fields['benchmark']}, {fields['phase']}: rescored", text
 
 
 def _switched(since: datetime) -> QuerySet[Leaderboard]:

@@ -26,15 +26,15 @@ def add(*, url: str, by: User) -> Webhook:
     try:
         target = http_client.target(url)
     except http_client.AddressError as error:
-        raise Refused(Code.INVALID_NAME, f"This cannot be called: {error}.") from None
+        raise Refused(Code.INVALID_NAME, f"This address cannot be used: {error}.") from None
     if _is_private(target.host) and target.host not in settings.WEBHOOK_HOSTS:
-        raise Refused(Code.INVALID_NAME, "This cannot be called: the host is not on the public internet.")
+        raise Refused(Code.INVALID_NAME, "This address cannot be used: the host is not on the public internet.")
     if by.webhooks.filter(url=url).exists():
-        raise Refused(Code.NAME_TAKEN, "You have this webhook already.")
+        raise Refused(Code.NAME_TAKEN, "You already have this webhook.")
     if by.webhooks.count() >= MOST:
         raise Refused(
             Code.NOT_TAKEN,
-            f"You have {MOST} webhooks, which is all that there may be: remove one.",
+            f"You have {MOST} webhooks, the maximum; remove one first.",
             heading="The webhook was not added",
         )
     webhook = Webhook.objects.create(user=by, url=url, created_at=timezone.now())
@@ -60,7 +60,7 @@ def test(*, webhook: Webhook, by: User) -> Notice:
     if recent.count() >= TESTS_AN_HOUR:
         raise Refused(
             Code.NOT_TAKEN,
-            f"There were {TESTS_AN_HOUR} tests within an hour; wait a little.",
+            f"You have sent {TESTS_AN_HOUR} tests within an hour; try again later.",
             heading="The test was not sent",
         )
     body = {"id": str(key), "event": "test", "at": at.isoformat()}

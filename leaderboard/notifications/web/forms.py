@@ -10,5 +10,5 @@ class WebhookForm(forms.Form):
         label="Address",
         max_length=500,
         assume_scheme="https",
-        help_text="https://… on the public internet. It is called with JSON when a submission of your teams has ended.",
+        help_text="https://… on the public internet. We call it with JSON when a submission of your teams finishes.",
     )

@@ -56,7 +56,7 @@ def mail(request: PersonRequest) -> HttpResponse:
     """Switch mail on with `mail=on`, off without."""
     is_on = request.POST.get("mail") == "on"
     webhooks.mail(to=request.user, is_on=is_on)
-    message = f"Mails go to {request.user.email}." if is_on else "No mails are sent to you."
+    message = f"Emails go to {request.user.email}." if is_on else "Emails are off."
     messages.success(request, message)
     return redirect("my_notices")
 
@@ -70,7 +70,7 @@ def test(request: PersonRequest, pk: UUID) -> HttpResponse:
     except Refused as refused:
         messages.error(request, refused.message)
     else:
-        messages.success(request, "A test is on its way; its answer will stand below.")
+        messages.success(request, "A test was queued; its response will appear below.")
     return redirect("my_notices")
 
 
@@ -78,5 +78,5 @@ def test(request: PersonRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def remove(request: PersonRequest, pk: UUID) -> HttpResponse:
     webhooks.remove(webhook=get_object_or_404(Webhook, user=request.user, pk=pk), by=request.user)
-    messages.success(request, "The webhook is removed.")
+    messages.success(request, "The webhook was removed.")
     return redirect("my_notices")

@@ -263,7 +263,7 @@ def test_gold_is_not_to_be_read_without_the_key(world: World, key: Path, tmp_pat
 
 def test_without_the_closed_part_nothing_is_taken_in(world: World, key: Path, tmp_path: Path) -> None:
     archive = export(tmp_path / "open.zip")
-    with pytest.raises(CommandError, match="written without a key"):
+    with pytest.raises(CommandError, match="exported without a key"):
         take_in(archive, key)
 
 
@@ -314,7 +314,7 @@ def test_a_board_that_would_be_another_one_is_not_taken_in(archive: Path, key: P
     digest = hashlib.sha256(another).hexdigest()
     board = members(archive, "boards/")[0]
     rewritten(archive, lambda head: head | {"readable": head["readable"] | {board: digest}}, {board: another})
-    with pytest.raises(CommandError, match="would not be what it was"):
+    with pytest.raises(CommandError, match="would differ from the archived board"):
         take_in(archive, key)
     assert nothing_is_here()
 
@@ -331,19 +331,19 @@ def test_a_spoiled_open_part_is_noticed_before_anything_is_kept(archive: Path, k
         with ZipFile(archive) as opened:
             info = opened.getinfo(inputs)
         altered(archive, (info.header_offset + 60 + info.compress_size / 2) / archive.stat().st_size)
-        said = f"{inputs} was altered in the archive"
+        said = f"{inputs} was altered after the export"
     elif kind == "missing":
         rewritten(archive, lambda head: head | {"readable": head["readable"] | {"inputs/other.jsonl": "0" * 64}})
         said = "inputs/other.jsonl is not in the archive"
     elif kind == "added":
         rewritten(archive, lambda head: head, {"inputs/other.jsonl": b"{}"})
-        said = "inputs/other.jsonl is in the archive, and was not written into it"
+        said = "inputs/other.jsonl is in the archive, but the export did not write it"
     else:
         name = members(archive, kind)[0]
         with ZipFile(archive) as opened:
             content = opened.read(name)
         rewritten(archive, lambda head: head, {name: content[:-2] + b" " + content[-1:]})
-        said = f"{name} was altered in the archive"
+        said = f"{name} was altered after the export"
     with pytest.raises(CommandError) as refused:
         take_in(archive, key)
     assert said in str(refused.value) and str(refused.value).endswith("nothing was changed")
@@ -370,7 +370,7 @@ def test_people_whose_name_somebody_else_has_get_a_free_one(archive: Path, key: 
     mallory = User.objects.create_user("grace", "m@holdout.example", "x")
     User.objects.create_user("Grace-2", "n@holdout.example", "x")
     take_in(archive, key, said := StringIO())
-    assert "the account grace comes as grace-3" in said.getvalue()
+    assert "the account grace was renamed to grace-3" in said.getvalue()
     grace = User.objects.get(email="grace@holdout.example")
     assert grace.username == "grace-3" and not grace.has_usable_password()
     assert list(Team.objects.get(name="Compilers").members.all()) == [grace]

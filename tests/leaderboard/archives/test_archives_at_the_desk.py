@@ -193,8 +193,8 @@ class TestIn:
         archive_import = ArchiveImport.objects.get()
         assert answer["Location"] == f"/manage/archives/{archive_import.pk}/"
         page = client.get(answer["Location"]).content.decode()
-        assert "Tiny claims" in page and "inputs/test.jsonl" in page and "In the way" not in page
-        assert "comes as <em>name</em>-2" in page, "told before the key is typed"
+        assert "Tiny claims" in page and "inputs/test.jsonl" in page and "Conflicts" not in page
+        assert "becomes <em>name</em>-2" in page, "told before the key is typed"
         assert not Benchmark.objects.exists(), "nothing is taken before its key is there"
         wrong = client.post(answer["Location"], {"key": encryption.generate_key()[0]})
         assert (wrong.status_code, Benchmark.objects.exists()) == (422, False)
@@ -214,7 +214,10 @@ class TestIn:
         client = as_(person("cora", is_curator=True))
         answer = client.post("/manage/archives/", {"file": SimpleUploadedFile("tiny.zip", content)})
         page = client.post(answer["Location"], {"key": keys[0]}, follow=True).content.decode()
-        assert "Other people have these names here: ada comes as ada-2. The audit trail keeps them all." in page
+        assert (
+            "Accounts whose names are taken here were renamed: ada is now ada-2. The audit trail lists all of them."
+            in page
+        )
         assert User.objects.get(username="ada-2").email == "ada@holdout.example"
         trail = client.get("/manage/benchmarks/tiny/trail/").content.decode()
         assert "{&quot;ada&quot;: &quot;ada-2&quot;}" in trail
@@ -226,7 +229,7 @@ class TestIn:
         client = as_(person("cora", is_curator=True))
         answer = client.post("/manage/archives/", {"file": SimpleUploadedFile("tiny.zip", content)})
         page = client.post(answer["Location"], {"key": keys[0]}, follow=True).content.decode()
-        assert "is here, as it was" in page and "comes as" not in page
+        assert "was imported unchanged" in page and "were renamed" not in page
 
     def test_the_key_is_told_nowhere(self, world: World, keys: tuple[str, str], caplog: Any) -> None:
         archive_import = received(world, written(world, keys[1]).file.open().read())
@@ -238,11 +241,11 @@ class TestIn:
     def test_what_is_here_already_is_named(self, world: World, keys: tuple[str, str]) -> None:
         archive_import = received(world, written(world, keys[1]).file.open().read())
         assert imports.find_conflicts(archive_import) == [
-            "the benchmark tiny: there is one of this name here",
-            "the dataset tiny: there is one of this name here",
+            "the benchmark tiny: one with this name already exists on this server",
+            "the dataset tiny: one with this name already exists on this server",
         ]
         refused = refusal(imports.import_upload, archive_import=archive_import, key=keys[0], by=world.curator)
-        assert (refused.code, "he dataset tiny: there is one" in refused.message) == (Code.NAME_TAKEN, True)
+        assert (refused.code, "he dataset tiny: one with this name" in refused.message) == (Code.NAME_TAKEN, True)
         assert Dataset.objects.count() == 1
 
     @pytest.mark.parametrize("content", [b"", b"PK", gold_lines(), b"PK\x05\x06" + bytes(18)])
@@ -329,7 +332,7 @@ def test_a_secret_key_among_the_public_ones_is_not_printed_again(world: World) -
     client = as_(world.curator)
     answer = client.post(EXPORTS, {"recipients": f"{public}\n{secret.lower()}"})
     page = answer.content.decode()
-    assert answer.status_code == 422 and "That was a secret key" in page
+    assert answer.status_code == 422 and "This is a secret key" in page
     assert secret.lower() not in page.lower() and not ArchiveExport.objects.exists()
     kept = client.post(EXPORTS, {"recipients": "age1wrong"})
     assert "age1wrong" in kept.content.decode(), "what is no secret stays to be mended"

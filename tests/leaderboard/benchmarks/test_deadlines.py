@@ -70,7 +70,7 @@ def test_a_local_date_means_a_moment(local: str, zone: str, meant: str) -> None:
     assert time_zones.shown(moment, zone) == f"{local} {zone}"
 
 
-@pytest.mark.parametrize(("local", "word"), [("2030-03-31 02:30", "skip"), ("2030-10-27 02:30", "twice")])
+@pytest.mark.parametrize(("local", "word"), [("2030-03-31 02:30", "does not exist"), ("2030-10-27 02:30", "twice")])
 def test_what_clocks_skip_or_show_twice_is_an_error(local: str, word: str) -> None:
     with pytest.raises(ValueError, match=word):
         time_zones.moment(datetime.fromisoformat(local), "Europe/Berlin")
@@ -104,10 +104,10 @@ def test_a_phases_form_reads_dates_in_its_zone(world: World) -> None:
     assert client.post(where, {**form, "time_zone": "Mars/Olympus"}).status_code == 422
     skipped = {**form, "closes_at": "2030-03-31T02:30", "time_zone": "Europe/Berlin"}
     answer = client.post(where, skipped)
-    assert answer.status_code == 422 and "skip" in answer.content.decode()
+    assert answer.status_code == 422 and "does not exist in Europe/Berlin" in answer.content.decode()
     past = client.post(where, {**form, "closes_at": "2020-01-01T00:00", "time_zone": "UTC"})
     assert past.status_code == 422
-    assert "2020-01-01 00:00 UTC has passed; expected a date that is to come." in past.content.decode()
+    assert "2020-01-01 00:00 UTC has passed; expected a date in the future." in past.content.decode()
     sealed = {**form, "disclosure": "sealed", "sealed_until": "2020-01-01T00:00", "closes_at": ""}
     assert client.post(where, sealed).status_code == 422
     assert client.post(where, {**form, "time_zone": "AoE"}).status_code == 302
@@ -213,7 +213,7 @@ def test_the_page_moves_the_end_on_the_clocks_of_the_zone(world: World) -> None:
     world.phase.refresh_from_db()
     assert world.phase.closes_at == END + timedelta(days=2) and world.phase.time_zone == "AoE"
     answer = client.post(f"{where}deadline/", {"closes_at": "2030-03-03T23:59", "reason": "x", "team": "No such"})
-    assert answer.status_code == 422 and "no team of this name" in answer.content.decode()
+    assert answer.status_code == 422 and "no team with this name" in answer.content.decode()
     assert client.post(f"{where}deadline/", {"closes_at": "2030-03-01T00:00", "reason": "earlier"}).status_code == 422
     text = client.get(f"{where}deadline/").content.decode()
     assert "More time" in text and "2030-03-03 23:59 AoE" in text

@@ -77,7 +77,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten_unseen(here: Wo
     refused = client_of(olga).post(EDIT, opened)
     assert refused.status_code == 409
     page = text(refused)
-    assert "Somebody else has changed it since this page was opened: summary, rules." in page
+    assert "Someone else has changed these fields since you opened this page: summary, rules." in page
     assert '<dt>Rules</dt><dd dir="auto">Theirs.</dd>' in page and "Mine.</textarea>" in page
     assert Benchmark.objects.get().rules == "Theirs."
     # What the refused page holds can be saved: mine where I typed, and theirs where I did not.
@@ -95,8 +95,8 @@ TOO_LONG = json.dumps(dict.fromkeys(edit.EVERYTHING, "7" * 600))
 def test_a_form_that_saw_nothing_changes_nothing(here: World, olga: User, seen: str) -> None:
     refused = client_of(olga).post(EDIT, filled(here.benchmark, rules="Mine.", seen=seen))
     assert refused.status_code == 409
-    assert "What stood there when this page was opened did not come with it." in text(refused)
-    assert "Somebody else" not in text(refused)
+    assert "The form came without the texts that the page was opened with." in text(refused)
+    assert "Someone else" not in text(refused)
     assert Benchmark.objects.get().rules == ""
 
 
@@ -122,12 +122,12 @@ def test_organisers_come_and_go(here: World, olga: User) -> None:
 def test_nobody_leaves_unawares_and_somebody_stays(here: World, olga: User) -> None:
     client = client_of(olga)
     unawares = client.post(EDIT, filled(here.benchmark, organisers="curator"))
-    assert unawares.status_code == 409 and "tick that if you mean it" in text(unawares)
+    assert unawares.status_code == 409 and "tick the box to confirm" in text(unawares)
     for names in ("", "gone"):
         User.objects.get_or_create(username="gone", is_active=False)
         here.benchmark.organisers.add(User.objects.get(username="gone"))
         nobody = client.post(EDIT, filled(here.benchmark, organisers=names, leaves="on"))
-        assert nobody.status_code == 409 and "a benchmark keeps an organiser" in text(nobody)
+        assert nobody.status_code == 409 and "A benchmark needs at least one active organiser." in text(nobody)
     left = client.post(EDIT, filled(here.benchmark, organisers="curator", leaves="on"))
     assert left["Location"] == "/benchmarks/tiny/"
     assert client.get(EDIT).status_code == 404
@@ -140,7 +140,7 @@ def test_nobody_leaves_unawares_and_somebody_stays(here: World, olga: User) -> N
 def test_only_accounts_in_use_are_named(here: World, olga: User, name: str) -> None:
     User.objects.create(username="gone", is_active=False)
     refused = client_of(olga).post(EDIT, filled(here.benchmark, organisers=f"curator\nolga\n{name}"))
-    assert refused.status_code == 422 and f"There is no account {name}." in text(refused)
+    assert refused.status_code == 422 and f"Unknown accounts: {name}." in text(refused)
 
 
 def test_a_dataset_of_other_benchmarks_is_changed_by_who_manages_them_all(here: World, olga: User) -> None:
@@ -153,7 +153,7 @@ def test_a_dataset_of_other_benchmarks_is_changed_by_who_manages_them_all(here: 
     assert (Dataset.objects.get().licence, Benchmark.objects.get(slug="tiny").rules) == (dataset.licence, "New.")
     asked = {"licence": "Mine"}
     seen = edit.marks(edit.state_of(Benchmark.objects.get(slug="tiny")))
-    with pytest.raises(Refused, match="Other benchmarks stand on this dataset"):
+    with pytest.raises(Refused, match="Other benchmarks use this dataset too"):
         edit.edit(benchmark=here.benchmark, values=asked, seen=seen, by=olga)
     curator = client_of(here.curator)
     assert "Beside" in text(curator.get(EDIT))

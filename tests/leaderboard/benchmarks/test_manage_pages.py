@@ -64,15 +64,15 @@ def test_a_benchmark_from_nothing_to_the_public(here: World, curator: Client) ->
     desk = "/manage/benchmarks/sums/"
     early = curator.post(f"{desk}publish/")
     assert early.status_code == 409
-    assert "no split yet; make one first" in text(early)
-    assert "a split comes first" in text(curator.get(desk))
+    assert "no split yet; create one first" in text(early)
+    assert "so add a split first" in text(curator.get(desk))
     # The desk leads there once a split is there; whoever types the address is told.
-    assert "there is none yet that could be opened" in text(curator.get(f"{desk}phases/create/"))
+    assert "there is no such split yet" in text(curator.get(f"{desk}phases/create/"))
     added = curator.post(f"{desk}splits/create/", split_form(tiny_world.gold_lines()))
     assert added["Location"] == f"{desk}splits/fold-4/gold/"
     split = Split.objects.get(name="fold-4")
     assert "no phase yet; add one first" in text(curator.post(f"{desk}publish/"))
-    assert "there is none yet" not in text(curator.get(f"{desk}phases/create/"))
+    assert "there is no such split yet" not in text(curator.get(f"{desk}phases/create/"))
     phase = {"title": "Final", "slug": "final", "split": split.pk, "options": "max_evidence=5\n", "quota_per_day": 3}
     phase |= {"takes_predictions": "on", **tiny_world.TOLD_IN_FULL}
     curator.post(f"{desk}phases/create/", {**phase, "quota_total": 30, "opens_at": "2026-01-01T00:00"})
@@ -209,7 +209,7 @@ def test_publish_is_offered_once_nothing_is_in_the_way(here: World, curator: Cli
     Split.objects.update(**tiny_world.DRAFT)
     page = text(curator.get(DESK))
     assert f'action="{DESK}publish/"' not in page and "Not yet: The split test is a draft; publish it first." in page
-    assert "A new split from raw files" in page and "Add a split from a gold file" in page
+    assert "Create a split from raw files" in page and "Add a split from a gold file" in page
     Split.objects.update(**tiny_world.published())
     page = text(curator.get(DESK))
     assert f'action="{DESK}publish/"' in page and "Not yet" not in page

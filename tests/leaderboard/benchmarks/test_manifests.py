@@ -160,12 +160,12 @@ class TestHosting:
         hosted = host.host(manifest=more, folder=folder, by=curator, say=said.append)
         made = hosted.benchmark.phases.get()
         assert (hosted.changed, made.takes_images, made.limits) == (True, True, {"wall_seconds": 60})
-        assert "1 phases take images" in said[-1]
+        assert "1 phases now accept images" in said[-1]
         assert not host.host(manifest=more, folder=folder, by=curator).changed
 
         other = manifest(phases=[{**phase, "takes_images": True, "limits": {"wall_seconds": 90}}])
         assert not host.host(manifest=other, folder=folder, by=curator, say=said.append).changed
-        assert "test has other limits for containers; they stay" in said[-2]
+        assert "test has other container limits; they were not changed" in said[-2]
         made.refresh_from_db()
         assert made.limits == {"wall_seconds": 60}
 
@@ -186,7 +186,7 @@ class TestHosting:
         )
         said: list[str] = []
         assert not host.host(manifest=with_tracks("b"), folder=folder, by=curator, say=said.append).changed
-        assert "the tracks of the phase test stay as they are" in said[0]
+        assert "the tracks of the phase test were not changed" in said[0]
 
     @pytest.mark.parametrize("part", ["systems", "reported"])
     def test_a_track_that_no_phase_has_is_refused(self, folder: Path, curator: User, part: str) -> None:
@@ -222,11 +222,11 @@ class TestHosting:
             ({"splits": [{"name": "test", "kind": "test"}]}, "neither of gold and inputs"),
             ({"splits": [{"name": "test", "kind": "test", "gold": "absent.jsonl"}]}, "absent.jsonl cannot be read"),
             ({"splits": [{"name": "test", "kind": "test", "gold": "../../etc/passwd"}]}, "outside"),
-            ({"splits": [{"name": "test", "kind": "test", "gold": "test.jsonl"}] * 2}, "stands twice"),
+            ({"splits": [{"name": "test", "kind": "test", "gold": "test.jsonl"}] * 2}, "is listed twice"),
             ({"systems": [SYSTEM]}, "system A system names neither of predictions and image"),
             ({"systems": [{**SYSTEM, "predictions": "a.jsonl", "image": "../a"}]}, "names both of predictions and"),
             ({"systems": [{**SYSTEM, "image": "../a"}]}, "is an image: phase is 'test'; expected one of none"),
-            ({"downloads": [PAGES, PAGES]}, "download pages stands twice"),
+            ({"downloads": [PAGES, PAGES]}, "download pages is listed twice"),
             ({"downloads": [{**PAGES, "file": "absent.txt"}]}, "absent.txt cannot be read"),
             ({"downloads": [{**PAGES, "file": "../pages.txt"}]}, "outside"),
             ({"downloads": [{**PAGES, "file": "test.jsonl"}]}, "is hidden gold"),

@@ -215,7 +215,7 @@ def test_a_form_without_its_token_is_told_what_to_do(world):
     response = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "ada", "password": "x"})
     assert response.status_code == 403
     assert read(response.content.decode()).faults == []
-    assert "load the page again" in response.content.decode()
+    assert "reload the page" in response.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_a_form_that_is_too_large_is_told_so(world, settings):
     urlencoded = urlencode(body)
     response = Client().post("/accounts/login/", urlencoded, content_type="application/x-www-form-urlencoded")
     assert response.status_code == 413
-    assert "What was sent is too large." in response.content.decode()
+    assert "The request is too large." in response.content.decode()
 
 
 # --- the leaderboard
@@ -351,7 +351,14 @@ def test_the_measure_is_chosen_by_a_link(world):
 
 def test_the_symmetric_board_has_both_halves_the_gap_and_the_floor(populated):
     markup = text(SYMMETRIC)
-    for heading in ("on original", "on generated", "Gap", "Group accuracy", "Claim consistency", "Claim-only floor"):
+    for heading in (
+        "Accuracy, original",
+        "Accuracy, generated",
+        "Gap",
+        "Group accuracy",
+        "Claim consistency",
+        "Claim-only floor",
+    ):
         assert heading in markup
     assert '<line class="floor" x1="50.00%" x2="50.00%"' in markup
     assert "original 1.000, interval 0.900 to 1.000, n 1; generated 0.900" in markup
@@ -367,7 +374,7 @@ def test_the_benchmark_page_tells_what_there_is(populated):
     assert populated.split.inputs_sha256 in markup
     assert populated.gold.sha256 not in markup
     assert "gold is held out" in markup
-    assert "5 a day, 100 in all" in markup
+    assert "5 per day, 100 in total" in markup
     assert reverse("submit", args=["tiny", "test"]) in markup
 
 
@@ -375,7 +382,7 @@ def test_the_quota_is_shown_to_those_who_have_one(populated):
     assert "submissions left today" not in text(BENCHMARK)
     client = Client()
     client.force_login(populated.researcher)
-    assert "of 100 in all" in " ".join(text(BENCHMARK, client).split())
+    assert "of 100 in total" in " ".join(text(BENCHMARK, client).split())
     client.force_login(populated.curator)
     teams = populated.curator.teams.count()
     assert "5</strong> of 5" in text(BENCHMARK, client)

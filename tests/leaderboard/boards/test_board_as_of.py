@@ -195,8 +195,8 @@ def test_the_page_says_so_and_leads_back(world: World) -> None:
     enter(world, "Late", 0.75, 3)
     text = Client().get(f"{PAGE}?as_of=2026-03-02").content.decode()
     assert "As of" in text and "2026-03-02" in text and "Early" in text and "Late" not in text
-    assert 'href="?">The board as it stands' in text
+    assert 'href="?">Show the current board' in text
     nothing = Client().get(f"{PAGE}?as_of=2026-02-01").content.decode()
-    assert "Nothing had been released" in nothing
+    assert "No results of this phase had been released" in nothing
     csv = Client().get(API.rstrip("/") + ".csv", {"as_of": "2026-03-02"})
     assert "Late" not in csv.content.decode() and "2026-03-02" in csv["Content-Disposition"]

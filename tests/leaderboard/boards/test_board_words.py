@@ -49,7 +49,7 @@ def test_ranges_of_the_whole_are_not_told_of_a_slice(ranked: World) -> None:
 def test_bars_are_said_to_join_neighbours(ranked: World) -> None:
     page = told(f"{BOARD}significance/")
     assert "neighbours of which no two differ" in page and "Systems further apart may not differ either" in page
-    assert "joins neighbours that do not differ significantly" in page, "for those who listen"
+    assert "joins neighbours that do not differ significantly" in page, "for screen readers"
 
 
 @pytest.mark.django_db

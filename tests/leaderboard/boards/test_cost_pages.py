@@ -62,7 +62,7 @@ def test_a_board_has_costs_as_columns_with_the_number_of_inputs(world):
     assert "Seconds" in markup and "for 4 inputs" in markup
     # 2 ** 10.5, the least step that is not below 1420.
     assert "1,450" in markup and "1420" not in markup
-    assert "uploaded as a file: what it took to make is not known" in markup
+    assert "uploaded as a file: its cost is unknown" in markup
 
 
 def test_a_board_sorts_by_cost_the_cheapest_first_and_uploads_last(world):
@@ -74,7 +74,7 @@ def test_a_board_sorts_by_cost_the_cheapest_first_and_uploads_last(world):
 def test_the_picture_has_containers_alone_and_marks_the_front(world):
     markup = text(PICTURE)
     picture, rest = markup.split("</figure>")
-    table, absent = rest.split("Not in the picture")
+    table, absent = rest.split("Not plotted")
     assert "Uploaded" not in picture and "Uploaded" not in table and "Uploaded" in absent
     assert order_of(table, "Quick", "Slow") == ["Quick", "Slow"]
     assert picture.count("<circle") == 3

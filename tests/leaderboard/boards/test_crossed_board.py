@@ -208,7 +208,7 @@ def test_a_missing_cell_and_one_without_a_value_say_why(populated):
 def test_cells_without_gold_units_are_no_link(world):
     stand(world, "Engine", crossed_scores({CELLS[0]: 0.5}))
     leaders = part(text(VIEWS[0]), '<h2 id="leaders">', "</table>")
-    assert leaders.count('title="no gold unit"') == 3 + 2
+    assert leaders.count('title="no gold units"') == 3 + 2
     assert leaders.count("<a ") == 1 + 3
 
 
@@ -242,7 +242,7 @@ def test_a_strange_wish_is_the_usual_page(populated, query):
 def test_the_margin_is_explained(populated):
     markup = text(ADDRESS)
     assert "accuracy over the pooled units of a row or column, not the mean of its cells." in markup
-    assert "compared with one another" not in markup, "accuracy compares no scores"
+    assert "Pooling compares scores" not in markup, "accuracy compares no scores"
 
 
 # --- one table

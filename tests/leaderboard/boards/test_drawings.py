@@ -82,7 +82,7 @@ def test_a_ladder_tells_none_of_it(task: str, policy: dict[str, Any]) -> None:
     two_systems(task, disclosure="ladder", **policy)
     assert Release.objects.count() == 2 and not ReleasePlot.objects.exists()
     page = told(where(task))
-    assert "This phase tells no" in page and 'role="img"' not in page.split("<main")[1]
+    assert "This phase does not show" in page and 'role="img"' not in page.split("<main")[1]
     assert lines(where(task)) == []
     assert api() == {"count": 0, "next": None, "previous": None, "results": [], "told": False}
     assert where(task) not in told("/benchmarks/drawn/test/")
@@ -95,7 +95,7 @@ def test_what_a_ladder_told_stays_undrawn_when_the_phase_opens(task: str, capsys
     two_systems(task, disclosure="ladder", scope="task")
     Phase.objects.update(disclosure=Phase.Disclosure.FULL)
     call_command("draw", "drawn", "test")
-    assert "0 results drawn" in capsys.readouterr().out and not ReleasePlot.objects.exists()
+    assert "plot data of 0 results computed" in capsys.readouterr().out and not ReleasePlot.objects.exists()
 
 
 @TASKS
@@ -139,10 +139,10 @@ def test_results_without_a_drawing_say_so_and_get_one_on_command(task: str, caps
     if task != "metric-correlation":
         assert "Good" in told(where(task)).split("<main")[1]
     call_command("draw", "drawn", "test")
-    assert "2 results drawn" in capsys.readouterr().out
+    assert "plot data of 2 results computed" in capsys.readouterr().out
     assert [drawing.content for drawing in ReleasePlot.objects.order_by("release")] == before
     call_command("draw", "drawn", "test")
-    assert "0 results drawn" in capsys.readouterr().out
+    assert "plot data of 0 results computed" in capsys.readouterr().out
 
 
 @TASKS
@@ -171,7 +171,7 @@ def test_curves_that_are_asked_for() -> None:
     score_all()
     every = list(System.objects.filter(standings__isnull=False).values_list("pk", flat=True))
     assert len({row["system"] for row in lines(address, system=every)}) == 8
-    assert "More than 8 systems were asked for" in told(address, system=every)
+    assert "More than 8 systems were selected" in told(address, system=every)
     one = json.dumps(["kind", "a"])
     on_slice = Client().get(address, {"slice": one}).context["chart"]
     whole = Client().get(address).context["chart"]

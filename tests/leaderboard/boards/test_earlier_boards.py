@@ -84,7 +84,8 @@ def test_only_boards_that_were_shown_are_told(world: World, view: str) -> None:
     for gold, task in ((3, 1), (1, 2), (7, 1), (10**30, 1)):
         told = body(f"{API}{view}?gold_version={gold}&task_version={task}", 404)
         assert (
-            told["code"] == "not_found" and f"no board of gold version {gold}, task version {task}" in told["message"]
+            told["code"] == "not_found"
+            and f"no public board of gold version {gold}, task version {task}" in told["message"]
         )
     assert list(body(f"{API}{view}?gold_version=1", 400)["fields"]) == ["task_version"]
     assert list(body(f"{API}{view}?task_version=1", 400)["fields"]) == ["gold_version"]
@@ -144,15 +145,15 @@ def test_crossed_boards_are_kept_with_their_numbers(world: World) -> None:
 def test_a_frozen_board_says_what_replaced_it_and_why(world: World) -> None:
     gold = world.split.gold_versions.get(number=2)
     found = page(FROZEN)
-    note = found[found.index("Frozen.") : found.index("The present board")]
-    assert "on gold version 1, task version 1." in note
+    note = found[found.index("Frozen.") : found.index("Current board")]
+    assert "the former board of gold version 1, task version 1." in note
     assert "Gold version 2, corrected" in note and gold.created_at.strftime("%Y-%m-%d %H:%M") in note
     assert "labels of &lt;b&gt;batch 3&lt;/b&gt; were swapped" in note and "scorer" not in note
     Leaderboard.objects.create(
         phase=world.phase, gold_version=world.gold, task_version=2, state=Leaderboard.State.FROZEN
     )
     found = page(FROZEN)
-    note = found[found.index("Frozen.") : found.index("The present board")]
+    note = found[found.index("Frozen.") : found.index("Current board")]
     assert "The scorer changed to task version 2" in note and "corrected" not in note
 
 

@@ -76,8 +76,8 @@ class TestProgress:
         assert [(row["kind"], row["name"], float(row["value"])) for row in found] == [
             ("best so far", "First", 0.5),
             ("best so far", "Second", 0.7),
-            ("held against", "Human annotator", 0.9),
-            ("held against", "ESIM (another split)", 0.6),
+            ("reference", "Human annotator", 0.9),
+            ("reference", "ESIM (another split)", 0.6),
         ]
         response = Client().get(PROGRESS, {"download": "svg"})
         assert response["Content-Type"].startswith("image/svg+xml")
@@ -106,7 +106,7 @@ class TestProgress:
 
     def test_no_score_no_picture(self, db: None) -> None:
         build()
-        assert "No score of a competing system" in told(PROGRESS)
+        assert "No scores of competing systems yet." in told(PROGRESS)
         assert "<table" not in told(PROGRESS, download="svg").split("<main")[0]
 
 

@@ -155,9 +155,9 @@ class TestChanging:
         ("given", "said"),
         [
             ([{"name": "Über", "title": "x"}], "the name of track 1 is 'Über', expected lower-case letters"),
-            ([*TRACKS, TRACKS[0]], "the track simple stands twice, expected each name once"),
+            ([*TRACKS, TRACKS[0]], "the track simple is listed twice, expected each name once"),
             ([{"name": "x", "titel": "X"}], "track 1 has the key 'titel', expected name, title and description"),
-            ([{"name": "x", "title": "X" * 201}], "the title of track 1 is no text, or too long"),
+            ([{"name": "x", "title": "X" * 201}], "the title of track 1 is not text, or is too long"),
         ],
     )
     def test_what_does_not_fit_is_said(self, world: World, given: list[dict[str, str]], said: str) -> None:

@@ -151,7 +151,7 @@ def test_the_page_marks_filters_and_shows_both_ranks(world: World, client: Clien
     page = client.get(reverse("leaderboard", args=["tiny", "test"]), {"track": "thorough"}).content.decode()
     shown = re.findall(r'class="system-name" dir="auto">([^<]+)<', page)
     assert {"Twin A", "Last"} <= set(shown) and "Best" not in shown
-    assert page.count('<span class="tag" title="its track"><bdi>THOROUGH</bdi></span>') == 4
+    assert page.count('<span class="tag" title="track"><bdi>THOROUGH</bdi></span>') == 4
     assert '<option value="thorough" selected>THOROUGH</option>' in page
 
 

@@ -253,7 +253,7 @@ def test_attempts_are_bounded_until_the_board_changes(world: World, monkeypatch:
         ({"p": 0.0}, "a p outside"),
         ({"p": None}, "without a p"),
         ({"low": 1.0, "high": 0.0}, "not in order"),
-        ({"a": 1, "b": 0}, "other pairs"),
+        ({"a": 1, "b": 0}, "pairs differ from those requested"),
         ({"difference": "much"}, "shape is wrong"),
     ],
 )
@@ -313,7 +313,7 @@ def test_all_over_again_gives_the_same_bytes(world: World, capsys: pytest.Captur
     before, shown = stored(), ranges(board)
     assert len(before) == 10
     call_command("compare", world.benchmark.slug, world.phase.slug, "--again")
-    assert "10 comparisons are computed anew" in capsys.readouterr().out
+    assert "10 comparisons will be recomputed" in capsys.readouterr().out
     assert stored() == [] and all(found[1] is None for found in ranges(board).values())
     rank_ranges.WORK.run(board.pk)
     assert (stored(), ranges(board)) == (before, shown)

@@ -96,7 +96,7 @@ def test_by_slice_each_line_says_its_own(world: World) -> None:
         "REFUTES": (0.25, 5),
     }
     assert all(line.p_holm >= line.p for line in table.lines)
-    assert "First alone" in text(page())
+    assert "Only first right" in text(page())
 
 
 def test_the_other_way_round_it_says_the_contrary(world: World) -> None:
@@ -135,7 +135,7 @@ def test_a_ladder_tells_no_difference_and_asks_for_none(world: World) -> None:
     Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
     HeadToHead.objects.all().delete()
     response = page()
-    assert not response.context["computed"] and "are not told in this phase" in text(response)
+    assert not response.context["computed"] and "This phase does not show differences" in text(response)
     assert HeadToHead.objects.count() == 0
 
 
@@ -175,7 +175,7 @@ def test_readers_together_cannot_pile_up_work(world: World, monkeypatch: pytest.
         assert from_(f"198.51.100.{place}", a, b).status_code == 200
     response = from_("198.51.100.9", *PAIRS[2])
     assert (response.status_code, response["Retry-After"]) == (503, "60")
-    assert "too many others wait" in text(response) and "0.975" in text(response)
+    assert "too many other comparisons are waiting" in text(response) and "0.975" in text(response)
     assert HeadToHead.objects.count() == 2
     compute()
     assert from_("198.51.100.9", *PAIRS[2]).status_code == 200
@@ -187,7 +187,7 @@ def test_one_reader_leaves_room_for_others(world: World, monkeypatch: pytest.Mon
     address = "198.51.100.1"
     assert [from_(address, *pair).status_code for pair in PAIRS] == [200, 200, 429]
     refused = from_(address, *PAIRS[2])
-    assert "asked for many pairs" in text(refused) and refused["Retry-After"] == "60"
+    assert "requested many new comparisons" in text(refused) and refused["Retry-After"] == "60"
     assert queued() == 2
     assert from_(address, *PAIRS[0]).status_code == 200, "what waits already may be looked at"
     assert from_("198.51.100.2", *PAIRS[2]).status_code == 200, "and somebody else may ask"
@@ -254,7 +254,7 @@ def test_what_an_earlier_task_version_computed_stays(world: World, monkeypatch: 
 
 def test_systems_without_outcomes_are_said_to_have_none(world: World) -> None:
     Run.objects.update(outcomes="", outcomes_sha256="", scorer=custom_scorers.row(world))
-    assert "no outcomes by unit" in text(page())
+    assert "no per-unit outcomes" in text(page())
     assert HeadToHead.objects.count() == 0
 
 
@@ -312,5 +312,5 @@ def test_a_system_that_is_not_on_the_board_is_a_404(query: dict[str, str]) -> No
 def test_fewer_than_two_systems_have_nothing_to_compare() -> None:
     world = build()
     stand(world, "Bernoulli")
-    assert "Two systems have to be on the board" in text(Client().get(WHERE))
-    assert "Side by side" not in text(Client().get("/benchmarks/tiny/test/"))
+    assert "A comparison needs two systems on the board" in text(Client().get(WHERE))
+    assert "Head to head" not in text(Client().get("/benchmarks/tiny/test/"))

@@ -182,7 +182,7 @@ def test_a_file_posted_where_images_alone_are_taken_is_refused(here: World, ada:
     takes_images(here, takes_predictions=True, takes_images=False)
     refused = ada.post(PAGE, archive())
     assert refused.status_code == 409
-    assert "This phase does not take that" in text(refused)
+    assert "This phase does not accept this" in text(refused)
     assert not Submission.objects.exists()
 
 
@@ -208,7 +208,7 @@ def test_without_an_engine_it_says_why_and_shows_no_form(
     assert "Predictions files</a> are taken as ever" in page
     answer = ada.post(PAGE, archive())
     assert answer.status_code == 503
-    assert "No containers can run at this moment" in text(answer)
+    assert "Containers cannot run now" in text(answer)
     assert not Image.objects.exists()
 
 

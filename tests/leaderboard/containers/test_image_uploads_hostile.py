@@ -144,7 +144,7 @@ def test_a_piece_that_arrives_while_the_upload_is_given_up(ada: Client, monkeypa
     monkeypatch.setattr(storage, "save", given_up_after)
     answer = piece(ada, upload, 4, ARCHIVE[4:])
     assert (answer.status_code, answer.json()["code"]) == (409, "wrong_offset")
-    assert "given up already" in answer.json()["message"]
+    assert "already submitted or cancelled" in answer.json()["message"]
     assert stored() == before or stored() == [*before, str(settings.DATA / "files" / "images" / "pieces")]
 
 

@@ -64,8 +64,11 @@ def test_empty_limits_are_the_servers(here: World, curator: Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"takes_images": ""}, "The phase takes nothing"),
-        ({"takes_images": "", "takes_predictions": "on", "seconds": "9"}, "Limits are set, and no images are taken"),
+        ({"takes_images": ""}, "The phase accepts nothing"),
+        (
+            {"takes_images": "", "takes_predictions": "on", "seconds": "9"},
+            "Limits are set, but images are not accepted",
+        ),
         ({"seconds": "0"}, "greater than or equal to 1"),
         ({"memory_mb": "much"}, "Enter a whole number"),
         ({"cpus": "nan"}, "Enter a number"),

@@ -159,7 +159,7 @@ def test_a_peer_that_drips_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_answer_is_told_without_its_words(said: bytes) -> None:
     with listening(replies(said)) as (url, _), pytest.raises(RequestFailedError) as refused:
         post(url, b"{}", {}, also=LOCAL)
-    assert str(refused.value) == "no answer"
+    assert str(refused.value) == "no response"
 
 
 def test_a_certificate_is_checked() -> None:

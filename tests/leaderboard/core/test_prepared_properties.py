@@ -215,7 +215,7 @@ def test_what_is_of_another_kind_is_refused(world: World, asked: tuple[Any, ...]
 
 def test_what_is_changed_on_its_way_to_the_statement_is_refused() -> None:
     prepared = PreparedQuery(lambda word: System.objects.filter(name__icontains=word), str)
-    with pytest.raises(ValueError, match="no place for what is asked at"):
+    with pytest.raises(ValueError, match="no parameter for the arguments"):
         prepared("Zo")
 
 

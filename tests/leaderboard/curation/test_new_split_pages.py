@@ -144,7 +144,7 @@ def test_each_look_at_a_preview_and_a_draft_is_recorded(world: World) -> None:
     assert act.actor is not None and act.actor.username == "olive"
     assert "REFUTES" in words(page) and "claim 0" in words(page)
     trail = words(client.get(at("manage_trail")))
-    assert "looked at a preview, which quotes gold" in trail and "looked at gold" in trail
+    assert "viewed a preview, which quotes gold" in trail and "viewed gold" in trail
 
 
 def test_lines_of_all_over_a_split_stand_beside_their_gold(world: World) -> None:
@@ -258,7 +258,7 @@ def test_a_phase_begins_with_the_split_that_one_came_from(world: World) -> None:
         return re.findall(r">([^<>]+)</option>", field), re.findall(r"selected>([^<]+)<", field)
 
     where = at("manage_phase_create")
-    assert offered(where) == (["later (test)", "train (test)", "test (test, a draft)"], [])
+    assert offered(where) == (["later (test)", "train (test)", "test (test, draft)"], [])
     assert offered(where + "?split=train")[1] == ["train (test)"]
     Split.objects.filter(pk=train.pk).update(state="retired", retired_at=timezone.now(), retired_reason="x")
     assert "train (test)" not in offered(where)[0]

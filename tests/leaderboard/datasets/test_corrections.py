@@ -315,7 +315,7 @@ def test_each_look_at_the_items_is_recorded(world: World) -> None:
     assert "answered otherwise, in other slices" in page and ">batch<" in page
     (entry,) = AuditEntry.objects.filter(action="gold.read")
     assert entry.actor == world.researcher and entry.detail["correction"] == found.pk
-    assert "looked at gold" in words(client_of(world.curator), "/manage/benchmarks/tiny/trail/?only=gold")
+    assert "viewed gold" in words(client_of(world.curator), "/manage/benchmarks/tiny/trail/?only=gold")
 
 
 def test_items_are_paged(world: World, monkeypatch: Any) -> None:

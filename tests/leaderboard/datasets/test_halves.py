@@ -146,7 +146,7 @@ def test_the_page_and_the_command(world: World, split: Split, client: Client, ca
     assert client.post(address, {"share": "0.25"}).status_code == 409
     other = a_split(world, LABELS, name="other")
     call_command("divide", "tiny", "other", "--share", "0.1", "--seed", "3", "--by", "curator")
-    assert "8 groups in the public half, 72 in the private one" in capsys.readouterr().out
+    assert "8 public groups, 72 private groups" in capsys.readouterr().out
     assert PublicPrivatePartition.objects.get(gold=other.current_gold).seed == 3
 
 

@@ -89,7 +89,7 @@ def test_a_base_image_that_is_there_is_not_fetched(notes: Path) -> None:
 @pytest.mark.parametrize(
     ("failing", "told", "steps"),
     [
-        ("version*", "no container engine answers .*: it says no", ["version"]),
+        ("version*", "no container engine responds .*: it says no", ["version"]),
         ("image*|pull*", "lacks the base image .* cannot fetch it .* HOLDOUT_BASE_IMAGE", ["version", "image", "pull"]),
     ],
 )

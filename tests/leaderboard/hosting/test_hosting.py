@@ -244,8 +244,8 @@ class TestBenchmarks:
     @pytest.mark.parametrize(
         ("text", "told"),
         [
-            ("a\u202eb", "holds a control character, U+202E"),
-            ("a\x1b[31mb", "holds a control character, U+001B"),
+            ("a\u202eb", "contains a control character, U+202E"),
+            ("a\x1b[31mb", "contains a control character, U+001B"),
             ("x" * 50_001, "has 50,001 characters; expected at most 50,000"),
         ],
     )

@@ -230,8 +230,8 @@ def test_a_fault_in_gold_has_its_line(realdata: Path, curator: User, sandbox: st
         ("fact-extraction", {"option": ["cross=a"]}, "phase test: .*expected two different dimensions"),
         ("fact-extraction", {"salt_ids": True}, "keeps its published ids"),
         ("fact-extraction", {"public_gold": ["dev"]}, "--public-gold is dev, expected one of test"),
-        ("fact-extraction", {"predictions": Path("x")}, "--predictions has no use here"),
-        ("own", {"option": ["cross=a,b"]}, "--option has no use here"),
+        ("fact-extraction", {"predictions": Path("x")}, "--predictions cannot be used"),
+        ("own", {"option": ["cross=a,b"]}, "--option cannot be used"),
         ("own", {}, r"benchmark\.json: no such file"),
     ],
 )

@@ -224,7 +224,7 @@ def test_nobody_but_organisers_reads_of_it(world: World, rival: System) -> None:
     dismiss.dismiss(near_copy=flagged, reason="CANARY-REASON", by=organiser)
     others = [None, world.researcher, rival.team.members.get(), person("stan", is_staff=True, is_superuser=True)]
     told = read([*map(browser, others), *(client_of(user) for user in others if user)])
-    for word in (b"near-cop", b"near_cop", b"nearcop", b"canary-reason", b"likeness", b"shared errors"):
+    for word in (b"near-cop", b"near_cop", b"nearcop", b"near-dup", b"canary-reason", b"likeness", b"shared errors"):
         assert word not in told, word
     page = browser(organiser).get("/manage/benchmarks/tiny/near-copies/").content.decode()
     assert "CANARY-REASON" in page and "System of eve" in page
@@ -242,5 +242,5 @@ def test_the_page_shows_pairs_and_sets_them_aside(world: World, rival: System) -
     assert client.post(where, {"reason": ""}).status_code == 422
     assert client.post(where, {"reason": "<b>known</b>"}).status_code == 302
     page = client.get("/manage/benchmarks/tiny/near-copies/").content.decode()
-    assert "&lt;b&gt;known" in page and "Nothing was found" in page
+    assert "&lt;b&gt;known" in page and "No near-duplicates were found" in page
     assert client.get(where).status_code == 404

@@ -88,13 +88,13 @@ def test_nothing_of_who_they_are_leaves_the_site(world: World, olga: User) -> No
     (notice,) = Notice.objects.filter(user=olga)
     deliver.deliver(notice_id=notice.pk)
     (sent,) = mail.outbox
-    assert sent.to == [olga.email] and sent.subject == "Near-copies in tiny, test"
+    assert sent.to == [olga.email] and sent.subject == "Near-duplicates in tiny, test"
     for text in (sent.subject + sent.body, json.dumps(notice.body)):
         assert not any(name in text for name in SYSTEMS), text
     browser = Client()
     browser.force_login(olga)
     page = browser.get("/me/notices/").content.decode()
-    assert "near-copies" in page and not any(name in page for name in SYSTEMS)
+    assert "near-duplicates" in page and not any(name in page for name in SYSTEMS)
 
 
 def test_once_for_two_systems_whatever_is_found_of_them_later(world: World, olga: User) -> None:

@@ -132,10 +132,10 @@ def test_without_an_engine_images_are_left_out_by_name(
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     monkeypatch.setenv("PATH", "/nowhere")
     said = seed(fixtures=images_alone, wait_seconds=0, no_images=False)
-    (line,) = (line for line in said.splitlines() if line.startswith("left out"))
+    (line,) = (line for line in said.splitlines() if line.startswith("skipped"))
     wanted = [f"mirror-claims: {name}, in a container" for name in ("Majority label", "Claim-only")]
     assert all(name in line for name in wanted)
-    assert "there is no `docker` command here" in line
+    assert "the `docker` command is not installed" in line
     assert not System.objects.filter(name__endswith="in a container").exists()
 
 
@@ -150,8 +150,8 @@ def test_an_image_that_cannot_be_built_is_left_out_alone(
     monkeypatch.setattr(build_image, "built_archive", built)
     engine_is_there()
     said = seed(fixtures=images_alone, wait_seconds=0, no_images=False)
-    assert "mirror-claims: Claim-only, in a container: left out. no claim-only today" in said
-    assert said.count(": left out. ") == 2
+    assert "mirror-claims: Claim-only, in a container: skipped. no claim-only today" in said
+    assert said.count(": skipped. ") == 2
 
 
 def test_what_was_built_from_the_same_sources_is_not_built_again(

@@ -104,7 +104,7 @@ def test_it_answers_where_it_says(serving: Serving) -> None:
 
 def test_a_second_instance_on_the_same_data_is_refused(serving: Serving, data: Path) -> None:
     second = start(data, "--port", "0")
-    assert f"is served by process {serving.process.pid} already" in second.until("CommandError")
+    assert f"is already served by process {serving.process.pid}." in second.until("CommandError")
     assert second.process.wait(PATIENCE) == 1
 
 
@@ -118,8 +118,8 @@ def test_a_taken_port_is_refused(tmp_path: Path) -> None:
 
 def test_a_killed_sandbox_comes_back(serving: Serving) -> None:
     os.kill(serving.children()[0], signal.SIGKILL)
-    assert "sandbox was ended by SIGKILL" in serving.until("it is started again")
-    serving.until("sandbox runs again")
+    assert "sandbox was ended by SIGKILL" in serving.until("restarting in")
+    serving.until("sandbox is running again")
     assert '"sandbox": true' in get(address(serving) + "health/ready")
 
 
@@ -136,7 +136,7 @@ def test_it_leaves_nobody_behind_and_starts_again_over_a_stale_socket(serving: S
     watched = [os.pidfd_open(pid) for pid in again.children()]
     assert again.stop(signal.SIGINT) == 0
     assert all(_ends(descriptor) for descriptor in watched)
-    again.until(f"stopped; data stay in {data}")
+    again.until(f"stopped; the data remain in {data}")
 
 
 def _ends(descriptor: int) -> bool:

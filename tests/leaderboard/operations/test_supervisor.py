@@ -53,7 +53,7 @@ def test_restarts_who_dies_with_growing_pauses_and_says_so(monkeypatch: pytest.M
     keeper.follow(lambda: sum("web ended with status 3" in line for line in said) >= 4)
     keeper.stop()
     assert len(said) == 7
-    assert said[1::2] == ["web runs again"] * 3
+    assert said[1::2] == ["web is running again"] * 3
     assert child.pause == pytest.approx(0.05 * 2**4)
 
 
@@ -67,7 +67,7 @@ def test_names_the_signal_that_ended_a_child() -> None:
     os.kill(first, signal.SIGKILL)
     keeper.follow(lambda: child.due is None and child.process is not None and child.process.pid != first)
     keeper.stop()
-    assert said == ["worker was ended by SIGKILL after 0 s; it is started again in 1 s", "worker runs again"]
+    assert said == ["worker was ended by SIGKILL after 0 s; restarting in 1 s", "worker is running again"]
 
 
 def test_what_a_dead_child_left_behind_dies_too(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_kills_who_does_not_listen(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     keeper.stop()
     assert child.process is not None
     assert child.process.returncode == -signal.SIGKILL
-    assert said == ["web did not stop within 0 s and is killed"]
+    assert said == ["web did not stop within 0 s and was killed"]
 
 
 def test_a_signal_ends_following_and_restarts_nobody() -> None:
@@ -164,4 +164,4 @@ def test_what_cannot_start_at_first_is_an_error_and_later_is_tried_again(monkeyp
     keeper.stop()
     assert "ended with status 3" in said[0]
     assert said[1].startswith("no sandbox here")
-    assert said[2] == "sandbox runs again"
+    assert said[2] == "sandbox is running again"

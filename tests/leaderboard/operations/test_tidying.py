@@ -99,8 +99,8 @@ def test_an_old_image_without_a_record_goes_and_what_cannot_be_made_again_stays(
     said = tidy("--apply", "--verbosity", "2")
     assert not image.exists() and young.exists() and piece.exists()
     assert all(path.exists() for path in kept), "gold, raw files, inputs, predictions and outcomes are never removed"
-    assert "images and archives that no record names: 1, 0.0 MB\n  images/image/old.tar: 22 bytes" in said
-    assert "stored files that no record names, and that stay: 4, 0.0 MB" in said
+    assert "images and archives without a record: 1, 0.0 MB\n  images/image/old.tar: 22 bytes" in said
+    assert "stored files without a record, not removed: 4, 0.0 MB" in said
     assert "  gold/kept/gold.jsonl: 22 bytes" in said and "pieces" not in said
     assert "young" not in said, "its row may be on its way"
 
@@ -152,13 +152,13 @@ def test_files_that_records_name_are_whole_after_tidying(world: World, monkeypat
     stored("outcomes", "run/stray", 0)
     out = io.StringIO()
     call_command("check_files", stdout=out)
-    assert out.getvalue() == "outcomes/run/stray: no record names it\n3 files: all are there, with their sha256\n"
+    assert out.getvalue() == "outcomes/run/stray: no record\n3 files: all exist and match their sha256\n"
 
 
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        ("altered", "no longer has its sha256"),
+        ("altered", "no longer matches its sha256"),
         ("missing", "is missing"),
         ("unreadable", "cannot be read: Is a directory"),
     ],
@@ -186,7 +186,7 @@ def test_a_bucket_that_is_not_there_is_said_in_a_line(
     bucket = {"bucket_name": "nowhere", "region_name": "us-east-1"}
     in_s3 = {"BACKEND": "leaderboard.core.storage.PrivateS3Storage", "OPTIONS": bucket}
     settings.STORAGES = {**settings.STORAGES, **dict.fromkeys(ALIASES, in_s3)}
-    with mock_aws(), pytest.raises(CommandError, match=r"does not answer as it should .*NoSuchBucket"):
+    with mock_aws(), pytest.raises(CommandError, match=r"does not respond correctly .*NoSuchBucket"):
         call_command(command, stdout=io.StringIO())
 
 
@@ -197,5 +197,5 @@ def test_a_curator_is_made_and_unmade_once(world: World) -> None:
         assert world.researcher.is_curator is state
     acts = AuditEntry.objects.filter(action__startswith="curator.").order_by("id")
     assert [act.action for act in acts] == ["curator.appointed", "curator.dismissed"]
-    with pytest.raises(CommandError, match="there is no account 'nobody'"):
+    with pytest.raises(CommandError, match="unknown account 'nobody'"):
         call_command("make_curator", "nobody")

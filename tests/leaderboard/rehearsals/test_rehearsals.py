@@ -229,7 +229,7 @@ class TestWhoSeesIt:
     def test_it_is_never_published(self, world: World) -> None:
         rehearsal = begun(world)
         refused = refusal(benchmarks.publish, benchmark=rehearsal.benchmark, by=world.curator)
-        assert "never published" in refused.message
+        assert "cannot be published" in refused.message
         assert Benchmark.objects.get(pk=rehearsal.benchmark_id).state == "rehearsal"
 
 
@@ -264,7 +264,7 @@ class TestWhen:
     def test_a_benchmark_is_not_published_over_one(self, world: World) -> None:
         rehearsal = begun(world)
         assert (
-            "while it is rehearsed" in refusal(benchmarks.publish, benchmark=world.benchmark, by=world.curator).message
+            "during its rehearsal" in refusal(benchmarks.publish, benchmark=world.benchmark, by=world.curator).message
         )
         ended(rehearsal, world)
         assert benchmarks.publish(benchmark=world.benchmark, by=world.curator).state == "public"

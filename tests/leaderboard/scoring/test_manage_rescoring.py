@@ -53,7 +53,7 @@ def test_it_says_why_how_far_and_what_changes(world: World) -> None:
     changes = found[found.index("What it changes") :]
     row = changes[changes.index("Bernoulli") :]
     assert re.search(r'<td class="num">1</td><td class="num">1</td><td class="num">1.000</td>', row)
-    assert "Being scored again: 1 of 2" in page(curator, "/manage/benchmarks/tiny/")
+    assert "Rescoring: 1 of 2" in page(curator, "/manage/benchmarks/tiny/")
     assert "1 of 2 done" in page(curator, "/manage/benchmarks/tiny/splits/test/gold/")
 
 

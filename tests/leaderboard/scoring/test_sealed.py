@@ -206,11 +206,11 @@ def test_who_may_choose_and_when(world: World, phase: Phase) -> None:
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
-        ({"sealed_until": None}, "needs the date"),
-        ({"closes_at": soon(3), "sealed_until": soon(2)}, "opened while it takes submissions"),
+        ({"sealed_until": None}, "needs a date"),
+        ({"closes_at": soon(3), "sealed_until": soon(2)}, "unsealed while it still accepts submissions"),
         ({"disclosure": "full", "sealed_until": soon(2)}, "Only a sealed phase"),
-        ({"disclosure": "ladder", "scope": "team"}, "protects nothing from many teams"),
-        ({"disclosure": "full", "half": "private"}, "not divided yet"),
+        ({"disclosure": "ladder", "scope": "team"}, "many teams together can still learn the gold"),
+        ({"disclosure": "full", "half": "private"}, "not split into public and private yet"),
     ],
 )
 def test_a_policy_that_does_not_hold_together_is_refused(world: World, changes: dict[str, Any], what: str) -> None:

@@ -97,7 +97,7 @@ def test_all_is_scored_again_and_the_board_switches_at_once(world: World, upgrad
 
 def test_the_command_finds_what_is_out_of_date(world: World, upgrade: Any, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("rescore", outdated=True)
-    assert "nothing is out of date" in capsys.readouterr().out
+    assert "no phase is outdated" in capsys.readouterr().out
     upgrade.whole()
     call_command("rescore", outdated=True, dry_run=True)
     assert "tiny test: scored by task version 1" in capsys.readouterr().out

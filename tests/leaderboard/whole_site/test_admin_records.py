@@ -144,8 +144,8 @@ def test_a_deadline_moved_in_the_admin_is_an_extension(desk: Client, world: Worl
     ("changes", "said"),
     [
         ({"days": 2}, "The reason has 0 characters"),
-        ({"days": -1, "reason": "Sooner is better."}, "not moved earlier"),
-        ({"reason": "For good."}, "a deadline is not taken away"),
+        ({"days": -1, "reason": "Sooner is better."}, "cannot be moved earlier"),
+        ({"reason": "For good."}, "a deadline cannot be removed"),
     ],
 )
 def test_a_deadline_is_not_moved_otherwise(desk: Client, world: World, changes: dict[str, Any], said: str) -> None:

@@ -19,7 +19,7 @@ class AnnouncementForm(forms.Form):
         max_length=5000,
         widget=forms.Textarea({"rows": 6}),
         required=False,
-        help_text="Plain text; empty lines part paragraphs. It stands on the benchmark's page and in its feed.",
+        help_text="Plain text; empty lines separate paragraphs. It appears on the benchmark's page and in its feed.",
     )
 
 
@@ -30,14 +30,16 @@ class ContactForm(forms.Form):
         max_length=300,
         required=False,
         label="Contact",
-        help_text="A mail address, or a page's address with https://. Everybody reads it. Empty: none.",
+        help_text="An email address, or a page's address with https://. It is public. Empty: none.",
     )
 
 
 class ZoneForm(forms.Form):
     """Zone in which dates are shown in addition to UTC."""
 
-    time_zone = forms.ChoiceField(label="Time zone", help_text="No deadline moves. AoE: anywhere on Earth (UTC-12).")
+    time_zone = forms.ChoiceField(
+        label="Time zone", help_text="Deadlines do not change. AoE: anywhere on Earth (UTC-12)."
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -50,18 +52,18 @@ class ExtensionForm(forms.Form):
     closes_at = forms.DateTimeField(
         label="Closes", widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
     )
-    reason = forms.CharField(max_length=300, help_text="Everybody reads it; of one team's extension, that team does.")
+    reason = forms.CharField(max_length=300, help_text="Public. For an extension of one team, only that team sees it.")
     team = forms.CharField(
         max_length=100,
         required=False,
-        label="For one team alone",
-        help_text="Its name, as it stands on boards. Empty: for everybody.",
+        label="Only for one team",
+        help_text="The team's name, as shown on leaderboards. Empty: all teams.",
     )
 
     def __init__(self, *args: Any, time_zone: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.time_zone = time_zone
-        self.fields["closes_at"].help_text = f"On the clocks of {time_zone}."
+        self.fields["closes_at"].help_text = f"Local time in {time_zone}."
 
     def clean(self) -> dict[str, Any]:
         """Convert `closes_at` from local time, and `team` to a Team or None."""
@@ -71,5 +73,5 @@ class ExtensionForm(forms.Form):
         name = data.get("team", "")
         data["team"] = Team.objects.filter(name__iexact=name).first() if name else None
         if name and data["team"] is None:
-            self.add_error("team", "There is no team of this name.")
+            self.add_error("team", "There is no team with this name.")
         return data

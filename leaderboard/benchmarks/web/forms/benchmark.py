@@ -42,8 +42,8 @@ class BenchmarkForm(forms.Form):
         Dataset.objects.order_by("title"), required=False, empty_label="A new dataset, described below"
     )
     licence = forms.CharField(max_length=200, required=False, label="Licence of the new dataset")
-    citation = forms.CharField(widget=forms.Textarea({"rows": 3}), required=False, label="How to cite the new dataset")
-    source_url = forms.URLField(required=False, label="Where the new dataset comes from", assume_scheme="https")
+    citation = forms.CharField(widget=forms.Textarea({"rows": 3}), required=False, label="Citation of the new dataset")
+    source_url = forms.URLField(required=False, label="Source of the new dataset", assume_scheme="https")
 
 
 class PhaseForm(forms.Form):
@@ -54,66 +54,75 @@ class PhaseForm(forms.Form):
     split = forms.ModelChoiceField(Split.objects.none(), empty_label=None)
     options = OptionsField()
     tracks = TracksField()
-    opens_at = forms.DateTimeField(required=False, label="Opens", help_text="Empty: at once.")
+    opens_at = forms.DateTimeField(required=False, label="Opens", help_text="Empty: immediately.")
     closes_at = forms.DateTimeField(required=False, label="Closes", help_text="Empty: never.")
     time_zone = forms.ChoiceField(
         required=False,
         label="Time zone of these dates",
-        help_text="They are shown in UTC and in it. AoE: anywhere on Earth.",
+        help_text="Dates are shown in UTC and in this zone. AoE: anywhere on Earth.",
     )
-    quota_per_day = forms.IntegerField(min_value=1, max_value=10_000, initial=5, label="Submissions a team and day")
-    quota_total = forms.IntegerField(min_value=1, max_value=1_000_000, initial=100, label="Submissions a team in all")
+    quota_per_day = forms.IntegerField(min_value=1, max_value=10_000, initial=5, label="Submissions per team per day")
+    quota_total = forms.IntegerField(
+        min_value=1, max_value=1_000_000, initial=100, label="Submissions per team in total"
+    )
     quota_everybody = forms.IntegerField(
         min_value=1,
         max_value=10_000_000,
         required=False,
         label="Submissions of all teams together",
-        help_text="Empty: no limit. A ladder of each team's own needs one: else many accounts ask many times.",
+        help_text="Empty: no limit. Required with one ladder per team: many accounts could probe the gold.",
     )
     disclosure = forms.ChoiceField(
-        label="What is told of a score",
+        label="Disclosure of scores",
         choices=[
-            (Phase.Disclosure.FULL, "Full: every score with its interval, at once"),
-            (Phase.Disclosure.LADDER, "Ladder: only what beats the best shown by a step"),
-            (Phase.Disclosure.SEALED, "Sealed: nothing until a date, then each team's finals"),
+            (Phase.Disclosure.FULL, "Full: every score with its interval, immediately"),
+            (Phase.Disclosure.LADDER, "Ladder: only scores that beat the best shown score by a step"),
+            (Phase.Disclosure.SEALED, "Sealed: no scores until a date, then each team's finals"),
         ],
         initial=Phase.Disclosure.FULL,
     )
     scope = forms.ChoiceField(
-        label="A ladder's best shown is",
-        choices=[(Phase.Scope.TEAM, "each team's own"), (Phase.Scope.TASK, "one for everybody")],
+        label="Ladder compares with",
+        choices=[
+            (Phase.Scope.TEAM, "the team's best shown score"),
+            (Phase.Scope.TASK, "the best shown score of all teams"),
+        ],
         initial=Phase.Scope.TEAM,
-        help_text="One for everybody gives least away, and shows a score only when it is the best of all so far.",
+        help_text="The best of all teams leaks least, but then a score is shown only if it is the best so far.",
     )
-    subset = forms.ChoiceField(required=False, label="Groups that are scored", choices=Phase.Subset.choices)
+    subset = forms.ChoiceField(required=False, label="Scored groups", choices=Phase.Subset.choices)
     sealed_until = forms.DateTimeField(
         required=False,
-        label="A sealed phase is opened",
-        help_text="In the same time zone. It closes then, unless it closes before.",
+        label="Unsealed on (sealed phases)",
+        help_text="In the same time zone. The phase closes at this time, unless it closes earlier.",
     )
-    finals_per_team = forms.IntegerField(min_value=1, max_value=1000, initial=1, label="Finals of a team, when sealed")
-    takes_predictions = forms.BooleanField(required=False, initial=True, label="Takes predictions files")
+    finals_per_team = forms.IntegerField(
+        min_value=1, max_value=1000, initial=1, label="Finals per team (sealed phases)"
+    )
+    takes_predictions = forms.BooleanField(required=False, initial=True, label="Accepts predictions files")
     takes_images = forms.BooleanField(
-        required=False, label="Takes container images", help_text="They run on this server, on the split's inputs."
+        required=False,
+        label="Accepts container images",
+        help_text="Containers run on this server, on the split's inputs.",
     )
-    seconds = forms.FloatField(required=False, min_value=1, max_value=604_800, label="Seconds a container may run")
-    memory_mb = forms.IntegerField(required=False, min_value=16, max_value=10_000_000, label="Its memory, in MB")
-    cpus = forms.FloatField(required=False, min_value=0.1, max_value=1024, label="Its processors")
-    image_mb = forms.IntegerField(required=False, min_value=1, max_value=1_000_000, label="Its image unpacked, in MB")
+    seconds = forms.FloatField(required=False, min_value=1, max_value=604_800, label="Container time limit, in seconds")
+    memory_mb = forms.IntegerField(required=False, min_value=16, max_value=10_000_000, label="Container memory, in MB")
+    cpus = forms.FloatField(required=False, min_value=0.1, max_value=1024, label="Container processors")
+    image_mb = forms.IntegerField(required=False, min_value=1, max_value=1_000_000, label="Unpacked image size, in MB")
     shows_logs = forms.TypedChoiceField(
         required=False,
-        label="Its team reads what it prints",
-        choices=[("", "Where the inputs are public"), ("yes", "Yes"), ("no", "No")],
+        label="Show container output to its team",
+        choices=[("", "If the inputs are public"), ("yes", "Yes"), ("no", "No")],
         coerce=lambda value: value == "yes",
         empty_value=None,
-        help_text="On hidden inputs a log could carry them out.",
+        help_text="Output could leak hidden inputs.",
     )
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         defaults = container_limits.defaults()
         for name, (limit, unit) in LIMIT_FIELDS.items():
-            self.fields[name].help_text = f"Empty: the server's, {getattr(defaults, limit) / unit:,g}."
+            self.fields[name].help_text = f"Empty: the server's limit, {getattr(defaults, limit) / unit:,g}."
         self.fields["split"].queryset = _splits_for_phases(dataset)  # type: ignore[attr-defined]
         self.fields["split"].label_from_instance = _split_in_words  # type: ignore[attr-defined]
         self.fields["time_zone"].choices = [(name, name) for name in time_zones.names()]  # type: ignore[attr-defined]
@@ -135,7 +144,7 @@ class PhaseForm(forms.Form):
             return data
         if any(value is not None for value in limits.values()) and not data["takes_images"]:
             self.add_error(
-                "takes_images", "Limits are set, and no images are taken; tick this or leave the limits empty."
+                "takes_images", "Limits are set, but images are not accepted; tick this or leave the limits empty."
             )
         max_cpus = worker_status.most_processors("systems")
         if max_cpus is not None and limits["cpus"] is not None and limits["cpus"] > max_cpus:
@@ -150,7 +159,7 @@ class PhaseForm(forms.Form):
     def _check_is_to_come(self, name: str, at: datetime | None, zone: str) -> None:
         """Reject a date in the past: such a phase accepts nothing. Manifests may have one: it was held elsewhere."""
         if at is not None and name not in self.errors and at <= timezone.now():
-            self.add_error(name, f"{time_zones.describe(at, zone)} has passed; expected a date that is to come.")
+            self.add_error(name, f"{time_zones.describe(at, zone)} has passed; expected a date in the future.")
 
 
 def _splits_for_phases(dataset: Dataset) -> QuerySet[Split]:
@@ -161,7 +170,7 @@ def _splits_for_phases(dataset: Dataset) -> QuerySet[Split]:
 
 
 def _split_in_words(split: Split) -> str:
-    return f"{split.name} ({split.kind}{', a draft' if split.is_draft else ''})"
+    return f"{split.name} ({split.kind}{', draft' if split.is_draft else ''})"
 
 
 def _steps_in_words(dataset: Dataset) -> str:
@@ -174,7 +183,9 @@ def _steps_in_words(dataset: Dataset) -> str:
         partition = PublicPrivatePartition.objects.filter(gold=gold).first()
         counts = {"all groups": gold.n_groups}
         if partition is not None:
-            counts |= {"public half": partition.n_public, "private half": partition.n_private}
+            counts |= {"public groups": partition.n_public, "private groups": partition.n_private}
         steps = ", ".join(f"{step_of_share(n)} on {subset} ({n:,})" for subset, n in counts.items())
         descriptions.append(f"{split.name}: {steps}")
-    return "A ladder's step for a share is 1/√groups. " + "; ".join(descriptions) + "." if descriptions else ""
+    return (
+        "For proportions, the step of a ladder is 1/√groups. " + "; ".join(descriptions) + "." if descriptions else ""
+    )

@@ -23,15 +23,15 @@ class EditForm(BenchmarkForm):
     contact = forms.CharField(
         max_length=300,
         required=False,
-        help_text="A mail address, or a page with https://. Everybody reads it.",
+        help_text="An email address, or a page's address with https://. It is public.",
     )
     organisers = forms.CharField(
         required=False,
         max_length=20_000,
         widget=forms.Textarea({"rows": 3, "spellcheck": "false"}),
-        help_text="Usernames, one a line. They manage this benchmark as you do, and no other.",
+        help_text="User names, one per line. They get the same rights as you on this benchmark, and on no other.",
     )
-    leaves = forms.BooleanField(required=False, label="I take myself off and manage this benchmark no more")
+    leaves = forms.BooleanField(required=False, label="Remove me; I will no longer manage this benchmark")
     seen = forms.CharField(widget=forms.HiddenInput, required=False)
     field_order = ("title", "summary", "description", "rules", "contact", "licence", "citation", "source_url")
 
@@ -39,8 +39,8 @@ class EditForm(BenchmarkForm):
         current = edit.state_of(benchmark)
         super().__init__(data, initial={**current, "seen": json.dumps(edit.marks(current))})
         self.fields["licence"].label = "Licence of the dataset"
-        self.fields["citation"].label = "How to cite the dataset"
-        self.fields["source_url"].label = "Where the dataset comes from"
+        self.fields["citation"].label = "Citation of the dataset"
+        self.fields["source_url"].label = "Source of the dataset"
         if not edit.may_change_dataset(benchmark, by):
             for name in edit.OF_DATASET:
                 del self.fields[name]

@@ -14,8 +14,8 @@ THICK = 22
 LONGEST = 34
 KINDS = (
     ("both", "both right", "the original and the generated claim"),
-    ("drop", "drop", "the original right, the generated one wrong"),
-    ("flip", "flip", "the original wrong, the generated one right"),
+    ("drop", "drop", "only the original right"),
+    ("flip", "flip", "only the generated claim right"),
     ("neither", "both wrong", "neither"),
 )
 """(name, title, meaning), in the order of the bar."""

@@ -19,8 +19,8 @@ class TracksField(forms.CharField):
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault(
             "help_text",
-            "What a submission declares of itself, one of these: a NAME | TITLE | DESCRIPTION a line, such as "
-            "<code>thorough | THOROUGH | learnt from the cleaned triples</code>. Empty: nothing is declared.",
+            "Each submission declares one of these tracks. One NAME | TITLE | DESCRIPTION per line, such as "
+            "<code>thorough | THOROUGH | learnt from the cleaned triples</code>. Empty: no tracks.",
         )
         super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}), **kwargs)
 

@@ -26,7 +26,7 @@ def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         raise Http404("no such measure")
     rows = _rows(board, request.GET.get("system", ""), request.GET.get("team"))
     if len(rows) > 1:
-        text = "Several systems of this board have that name: say with team= whose is meant.\n"
+        text = "Several systems on this board have this name: add team= to choose one.\n"
         return HttpResponseNotFound(text, content_type="text/plain; charset=utf-8")
     (row,) = rows
     svg = render_to_string("boards/badge.svg", {"badge": drawing.badge(board, row, measure)})

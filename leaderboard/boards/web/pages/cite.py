@@ -16,11 +16,11 @@ from leaderboard.boards.queries.citation import citation
 from leaderboard.boards.queries.lookup import board_or_404
 
 FORMATS = (
-    ("csv", "CSV", "every number in full, for programs and spreadsheets"),
+    ("csv", "CSV", "all numbers in full precision, for programs and spreadsheets"),
     ("tex", "LaTeX", "a table for a paper, with intervals (booktabs)"),
     ("md", "Markdown", "a table for a README or an issue"),
-    ("bib", "BibTeX", "the reference"),
-    ("json", "Canonical JSON", "the bytes that the SHA-256 is of"),
+    ("bib", "BibTeX", "the citation"),
+    ("json", "Canonical JSON", "the bytes that the SHA-256 is computed from"),
 )
 
 

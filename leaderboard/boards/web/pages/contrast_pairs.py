@@ -30,7 +30,7 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     """Render the pairs. `?sort=` one of KINDS or `system`; `?download=svg` or `csv`. 404 without declared origins."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
     if not is_symmetric(board):
-        raise Http404("no symmetric set")
+        raise Http404("not a symmetric set")
     pairs_by_system = _pairs_by_system(board)
     keys = {kind: Key(_share(pairs_by_system, kind), best_first=kind == "both") for kind, _, _ in KINDS}
     keys["system"] = Key(by_name, best_first=False)

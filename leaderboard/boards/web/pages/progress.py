@@ -32,7 +32,11 @@ def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> Htt
     best_so_far, levels = _best_so_far(board), _levels(board)
     moments = [moment for _, moment in best_so_far]
     chart = progress_chart(moments, _plotted(levels))
-    context: dict[str, Any] = {"chart": chart, "measure": board.primary, "what": f"the best of {len(moments)} steps"}
+    context: dict[str, Any] = {
+        "chart": chart,
+        "measure": board.primary,
+        "what": f"{len(moments)} improvements of the best score",
+    }
     download = request.GET.get("download")
     if download == "csv":
         return svg_csv_download.as_csv(board, "progress", HEADS, _table(moments, levels))
@@ -98,4 +102,4 @@ def _table(moments: Sequence[Moment], levels: Sequence[Level]) -> list[Sequence[
     best = [
         ("best so far", m.number, m.name, m.at.isoformat(), m.score.value, m.score.low, m.score.high) for m in moments
     ]
-    return [*best, *(("held against", None, level.name, None, level.value, None, None) for level in levels)]
+    return [*best, *(("reference", None, level.name, None, level.value, None, None) for level in levels)]

@@ -16,8 +16,8 @@ from leaderboard.boards.web.tables.sorting import Key, Sorting, by_name
 
 COLUMNS: dict[str, tuple[str, str, Slice]] = {
     "accuracy": ("Accuracy, all", "accuracy", WHOLE),
-    "original": ("on original", "accuracy", ORIGINAL),
-    "generated": ("on generated", "accuracy", GENERATED),
+    "original": ("Accuracy, original", "accuracy", ORIGINAL),
+    "generated": ("Accuracy, generated", "accuracy", GENERATED),
     "gap": ("Gap", "symmetric_gap", WHOLE),
     "group": ("Group accuracy", "group_accuracy", WHOLE),
     "claim": ("Claim consistency", "claim_consistency", WHOLE),
@@ -31,7 +31,7 @@ def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int)
     """Render the board. `?sort=` one of COLUMNS or `system`. 404 if the gold declares no origins."""
     board = board_or_404(request.user, slug, phase, within=["origin"], **version)
     if not is_symmetric(board):
-        raise Http404("no symmetric set")
+        raise Http404("not a symmetric set")
     keys = {key: _key(board, measure, slice_) for key, (_, measure, slice_) in COLUMNS.items()}
     keys["system"] = Key(by_name, best_first=False)
     sorting = Sorting.from_request(request, keys, "generated")

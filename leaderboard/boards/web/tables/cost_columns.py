@@ -10,9 +10,9 @@ from leaderboard.boards.web.tables.sorting import Key, Sorting
 
 ABOUT = {
     "wall_seconds": ("Seconds", "s", "from the container's start to its end"),
-    "cpu_seconds": ("CPU seconds", "s", "of all its processes together"),
-    "memory_mb": ("Peak memory, MB", "MB", "with what it wrote to /tmp and /output"),
-    "image_mb": ("Image, MB", "MB", "its layers unpacked"),
+    "cpu_seconds": ("CPU seconds", "s", "of all processes together"),
+    "memory_mb": ("Peak memory, MB", "MB", "including files in /tmp and /output"),
+    "image_mb": ("Image, MB", "MB", "unpacked layers"),
 }
 """Kind (costs.KINDS) -> heading, unit and meaning."""
 OF_INPUTS = ("wall_seconds", "cpu_seconds")

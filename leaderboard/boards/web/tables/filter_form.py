@@ -77,11 +77,11 @@ def _in_force(page: Page, table: Table) -> list[str]:
     if page.board.as_of:
         filters.append(f"as of {page.board.as_of.isoformat()}")
     if wanted.kind:
-        filters.append(f"{str(System.Kind(wanted.kind).label).lower()} alone")
+        filters.append(f"{str(System.Kind(wanted.kind).label).lower()} only")
     if wanted.track:
         filters.append(f"track {tracks.title_of(page.board.phase, wanted.track)}")
     if wanted.words:
-        filters.append("named “{}”".format(" ".join(wanted.words)))
+        filters.append("name contains “{}”".format(" ".join(wanted.words)))
     least, most = wanted.bounds
     if wanted.by and least is not None:
         filters.append(f"{wanted.by.name} at least {least:g}")

@@ -11,7 +11,7 @@ from leaderboard.boards.web.charts.heat import shade
 from leaderboard.boards.web.tables.sorting import Key
 
 NOT_SCORED = "not scored"
-NO_UNIT = "no gold unit"
+NO_UNIT = "no gold units"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def heat_rows(
 def among(rows: Sequence[Row]) -> str:
     """Return a phrase for the systems among which the best is chosen; empty if that is all of them."""
     competing = sum(row.competes for row in rows)
-    return "among systems that compete" if 0 < competing < len(rows) else ""
+    return "among competing systems" if 0 < competing < len(rows) else ""
 
 
 def _column(rows: Sequence[Row], source: Source, shown: Sequence[Row]) -> list[HeatCell]:

@@ -37,7 +37,7 @@ def may_be(row: Row, ranges: Ranges) -> SafeString:
         rank_range = f"{row.rank_low:d}\N{EN DASH}{row.rank_high:d}"
         return SafeString(f'<span class="rank-range"><span class="visually-hidden">may be </span>{rank_range}</span>')
     if row.rank is not None and ranges == Ranges.COMPUTING:
-        return SafeString('<span class="rank-range" title="the range is being computed" aria-hidden="true">…</span>')
+        return SafeString('<span class="rank-range" title="rank range is being computed" aria-hidden="true">…</span>')
     return SafeString("")
 
 
@@ -58,7 +58,7 @@ def named(row: Row) -> SafeString:
 def _tags(row: Row) -> list[SafeString]:
     tags = []
     if row.track_title:
-        tags.append(format_html('<span class="tag" title="its track"><bdi>{}</bdi></span>', row.track_title))
+        tags.append(format_html('<span class="tag" title="track"><bdi>{}</bdi></span>', row.track_title))
     if row.kind in _KINDS:
         tags.append(format_html('<span class="tag">{}</span>', _KINDS[row.kind]))
     if row.disqualified:
@@ -67,7 +67,7 @@ def _tags(row: Row) -> list[SafeString]:
         until = f"{row.anonymous_until:%Y-%m-%d %H:%M}"
         tags.append(
             format_html(
-                '<span class="tag" title="others read “Anonymous” until {} UTC">anonymous to others</span>', until
+                '<span class="tag" title="others see “Anonymous” until {} UTC">anonymous to others</span>', until
             )
         )
     return tags

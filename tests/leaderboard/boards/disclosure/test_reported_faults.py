@@ -135,7 +135,7 @@ def test_its_organisers_read_what_is_wrong_and_curators_mend_it(world: World) ->
     client.force_login(world.curator)
     assert client.get(desk).status_code == 200, "it can be opened to be mended"
     ReportedResult.objects.filter(pk=row.pk).update(values=[GOOD])
-    assert "shown nowhere" not in client.get(where).content.decode()
+    assert "The stored numbers are invalid" not in client.get(where).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -164,11 +164,11 @@ def test_the_log_tells_it_once_a_process(world: World, caplog: pytest.LogCapture
 def test_check_boards_names_it() -> None:
     world, out = build_with_tracks(), io.StringIO()
     call_command("check_boards", without_drawings=True, stdout=out)
-    assert "reported row" not in out.getvalue()
+    assert "reported result" not in out.getvalue()
     row = store(world, "Faulty row", BAD["an unknown measure"])
-    with pytest.raises(CommandError, match="reported rows that are shown nowhere: 1"):
+    with pytest.raises(CommandError, match="reported results that cannot be shown: 1"):
         call_command("check_boards", without_drawings=True, stdout=out)
-    assert f"reported row {row.pk} of tiny, Faulty row (P): measure is 'brilliance'" in out.getvalue()
+    assert f"reported result {row.pk} of tiny, Faulty row (P): measure is 'brilliance'" in out.getvalue()
 
 
 def test_archives_and_rehearsals_leave_it_out(world: World) -> None:

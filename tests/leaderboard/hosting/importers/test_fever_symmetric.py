@@ -96,7 +96,7 @@ def test_generated_pairs_alone_are_no_split(write: Write, prepare: Prepare, publ
     (work / "v0-1.jsonl").unlink()
     write("fever_symmetric_generated.jsonl", quadruple("111")[2:] + quadruple("22")[2:])
     with pytest.raises(
-        PublishedFileError, match=r"generated\.jsonl:3: pair 220000003 is not as in fever_symmetric_full"
+        PublishedFileError, match=r"generated\.jsonl:3: pair 220000003 differs from the one in fever_symmetric_full"
     ):
         prepare("fever-symmetric")
 
@@ -104,7 +104,7 @@ def test_generated_pairs_alone_are_no_split(write: Write, prepare: Prepare, publ
 def test_public_gold_must_not_answer_a_hidden_split(write: Write, prepare: Prepare) -> None:
     write(FULL, quadruple("111") + quadruple("22"))
     write(DEV, quadruple("111", key="evidence"))
-    with pytest.raises(PublishedFileError, match="public gold of v0-2-dev would tell 4 answers of v0-1"):
+    with pytest.raises(PublishedFileError, match="public gold of v0-2-dev would reveal 4 answers of v0-1"):
         prepare("fever-symmetric", public_gold=frozenset({"v0-2-dev"}))
 
 

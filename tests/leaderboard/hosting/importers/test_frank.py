@@ -69,7 +69,7 @@ def test_without_texts_ids_alone_are_public(put: Any, prepare: Prepare, work: Pa
     said: list[str] = []
     prepare("frank", say=said.append)
     assert set(lines_of(work / "rated.jsonl")[0]) == {"id", "human", "system", "group", "slices"}
-    assert any("the inputs will be ids alone" in line for line in said)
+    assert any("the inputs will have only ids" in line for line in said)
 
 
 def test_gold_that_was_made_before_is_kept(write: Write, prepare: Prepare, work: Path) -> None:
@@ -96,7 +96,7 @@ def test_salted_ids_hide_article_and_model(put: Any, prepare: Prepare, work: Pat
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda rated: rated.append(RATED[0]), f"{RATINGS}:26: a1:bart is rated on line 2 already"),
+        (lambda rated: rated.append(RATED[0]), f"{RATINGS}:26: a1:bart is already rated on line 2"),
         (lambda rated: rated[1].pop("Factuality"), f"{RATINGS}:10: Object missing required field `Factuality`"),
         (lambda rated: rated[1].update(Factuality="1"), f"{RATINGS}:10: Expected `float`, got `str`"),
         (lambda rated: rated.clear(), f"{RATINGS}: found no rating"),
@@ -142,7 +142,7 @@ def test_published_outputs_become_predictions(put: Any, prepare: Prepare, tmp_pa
     assert found == {
         imported.id_map[name]: score for name, score in (("a1:bart", 0.5), ("a1:s2s", -1), ("77:bart", 0.25))
     }
-    assert "QAGS: 1 of 3 summaries have no score; it is left out" in said
+    assert "QAGS: 1 of 3 summaries have no score; the metric is left out" in said
 
 
 def test_outputs_are_not_written_over_others(put: Any, prepare: Prepare, work: Path, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_one_file_is_a_hidden_test(write: Write, work: Path) -> None:
 
 def test_what_is_no_gold_is_named(published: Path, write: Write, work: Path) -> None:
     path = write("gold.json", [LINE])
-    with pytest.raises(PublishedFileError, match=r"gold\.json: the file's name, expected it to end in \.jsonl"):
+    with pytest.raises(PublishedFileError, match=r"gold\.json: the file name must end in \.jsonl"):
         IMPORTERS["fact-extraction"](path, work, Choices())
     with pytest.raises(PublishedFileError, match=r"found no train\.jsonl or dev\.jsonl or test\.jsonl or gold\.jsonl"):
         IMPORTERS["fact-extraction"](published, work, Choices())
@@ -66,7 +66,7 @@ def test_what_is_no_gold_is_named(published: Path, write: Write, work: Path) -> 
 
 def test_training_gold_alone_is_no_benchmark(write: Write, prepare: Prepare) -> None:
     write("train.jsonl", [LINE])
-    with pytest.raises(PublishedFileError, match="found training gold alone"):
+    with pytest.raises(PublishedFileError, match="found only training gold"):
         prepare("fact-extraction")
 
 

@@ -169,7 +169,7 @@ def test_a_fault_has_its_line(file: str, line: str, told: str, data: Any, prepar
 def test_public_gold_must_not_answer_a_hidden_split(data: Any, prepare: Prepare) -> None:
     data("test_data.txt", NBC)
     data("validation_data_linked.txt", "nbc-tv\thas office in\tla")
-    with pytest.raises(PublishedFileError, match="public gold of validation-linked would tell 1 answers of test"):
+    with pytest.raises(PublishedFileError, match="public gold of validation-linked would reveal 1 answers of test"):
         prepare("olpbench", public_gold=frozenset({"validation-linked"}))
 
 
