@@ -49,7 +49,9 @@ class PreparedQuery(Generic[T]):
         # None is not allowed: Django compiles it to IS NULL, while `= NULL` is never true.
         if len(arguments) != len(self._asked) or not all(map(isinstance, arguments, self._asked)):
             expected = ", ".join(kind.__name__ for kind in self._asked)
-            raise TypeError(f"called with {', '.join(type(value).__name__ for value in arguments)}, expected {expected}")
+            raise TypeError(
+                f"called with {', '.join(type(value).__name__ for value in arguments)}, expected {expected}"
+            )
         return arguments
 
     def _compile(self, vendor: str) -> _Compiled[T]:

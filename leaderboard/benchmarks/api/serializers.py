@@ -131,9 +131,7 @@ class PhaseShape(serializers.Serializer[Any]):
     scope = serializers.ChoiceField(
         Phase.Scope.choices, help_text="whose best shown score the next score on a ladder must beat"
     )
-    half = serializers.CharField(
-        source="subset", help_text="which groups are scored: public or private; empty: all"
-    )
+    half = serializers.CharField(source="subset", help_text="which groups are scored: public or private; empty: all")
     sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is unsealed")
     is_sealed = serializers.BooleanField(help_text="true: the phase is still sealed, and nothing is scored yet")
     finals_per_team = serializers.IntegerField(
