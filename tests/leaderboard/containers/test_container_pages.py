@@ -244,7 +244,7 @@ def test_its_team_withdraws_what_waits_or_runs(here: World, ada: Client, state: 
     assert "It was withdrawn, and counts against the quota" in page
     assert "Withdraw</button>" not in page
     assert AuditEntry.objects.filter(action="submission.withdrawn", actor=here.researcher).count() == 1
-    assert "nothing left to withdraw" in text(ada.post(f"{address}withdraw/", follow=True))
+    assert "nothing to withdraw" in text(ada.post(f"{address}withdraw/", follow=True))
 
 
 def test_nobody_else_withdraws_it(here: World, olga: Client) -> None:

@@ -186,12 +186,12 @@ def test_a_phase_that_the_task_has_scored_takes_no_scorer(world: World) -> None:
     world.insert_run()
     answer = post(world.curator, "manage_scorer_attach", "tiny", "test", scorer=row(world).pk)
     assert answer.status_code == 409
-    assert "Make another phase for it" in answer.content.decode()
+    assert "Create another phase for it" in answer.content.decode()
 
 
 def test_a_half_of_the_gold_takes_no_scorer(world: World) -> None:
     Phase.objects.filter(pk=world.phase.pk).update(half=Phase.Half.PUBLIC)
-    with pytest.raises(Refused, match="scores one half"):
+    with pytest.raises(Refused, match="only its public or private groups"):
         scorers.attach(phase=world.phase, scorer=row(world), by=world.curator)
 
 
@@ -210,7 +210,7 @@ def test_another_benchmarks_scorer_is_none_of_ours(world: World) -> None:
         slug="other", title="Other", summary="x", task=world.benchmark.task, dataset=world.benchmark.dataset
     )
     strange = Phase.objects.create(benchmark=elsewhere, slug="test", title="T", split=world.split)
-    with pytest.raises(Refused, match="another benchmark's"):
+    with pytest.raises(Refused, match="belongs to another benchmark"):
         scorers.attach(phase=strange, scorer=other, by=world.curator)
 
 
