@@ -72,7 +72,7 @@ def test_a_phase_is_rehearsed_by_a_tester_without_scripts(
     page.goto(f"{draft}/")
     page.get_by_role("link", name="Rehearse Test").click()
     page.get_by_label("Testers").fill("ada")
-    page.get_by_role("button", name="Begin the rehearsal").click()
+    page.get_by_role("button", name="Start rehearsal").click()
     assert faults(page) == []
     shoot(page, "rehearsal")
     with chromium.new_context(base_url=site.url, java_script_enabled=False) as context:
@@ -91,8 +91,8 @@ def test_a_phase_is_rehearsed_by_a_tester_without_scripts(
     assert faults(page) == []
     shoot(page, "rehearsal-board")
     page.goto(f"{draft}/phases/test/rehearsal/")
-    page.get_by_role("button", name="End the rehearsal").click()
-    expect(page.get_by_role("region", name="Rehearsals that are over")).to_contain_text(f"{SLUG}-test-rehearsal")
+    page.get_by_role("button", name="End rehearsal").click()
+    expect(page.get_by_role("region", name="Past rehearsals")).to_contain_text(f"{SLUG}-test-rehearsal")
     assert faults(page) == []
     shoot(page, "rehearsal-over")
 

@@ -80,7 +80,7 @@ CASES = [
     Case("audit without gold", without_gold, f"{LIFE}audits/begin/", "There is no gold yet"),
     Case("dry run without gold", without_gold, f"{LIFE}dry-run/begin/", "No dry run can be made"),
     Case("correction dropped", a_dropped_correction, f"{LIFE}corrections/7/drop/", "The correction was not dropped"),
-    Case("phase has opened", nothing, f"{DESK}phases/test/rehearsal/", "The rehearsal was not begun"),
+    Case("phase has opened", nothing, f"{DESK}phases/test/rehearsal/", "The rehearsal was not started"),
 ]
 
 
