@@ -181,7 +181,7 @@ def test_a_person_chooses_and_gives_back_on_a_page(world: World, phase: Phase, c
     page = client.get(address).content.decode()
     assert "Give back" in page and "Make final" not in page, "one final a team"
     refused = client.post(f"/submissions/{second.pk}/final/")
-    assert refused.status_code == 429 and "give one back first" in refused.content.decode().replace("\n", " ")
+    assert refused.status_code == 429 and "remove one first" in refused.content.decode().replace("\n", " ")
     assert client.post(f"/submissions/{first.pk}/final/give-back/").status_code == 302
     assert not Final.objects.exists()
 
@@ -193,11 +193,11 @@ def test_who_may_choose_and_when(world: World, phase: Phase) -> None:
     assert refused.value.code is Code.NOT_A_MEMBER
     Run.objects.all().delete()
     sent.predictions.update(state=State.REJECTED)
-    with pytest.raises(Refused, match="no predictions to be scored"):
+    with pytest.raises(Refused, match="no predictions that can be scored"):
         sealed_phases.choose(submission=sent, by=world.researcher)
     sent.predictions.update(state=State.DONE)
     let_date_come(phase)
-    with pytest.raises(Refused, match="were to be chosen until"):
+    with pytest.raises(Refused, match="could be chosen until"):
         sealed_phases.choose(submission=sent, by=world.researcher)
     with pytest.raises(Refused, match="closed"):
         send(world, Phase.objects.get(pk=phase.pk), answers(LABELS, 3))
