@@ -168,7 +168,7 @@ def test_a_systems_page_and_what_its_team_and_organisers_do_there(page: Page, co
     look_at(page, "system", where)
     page.context.add_cookies(cookies["ada"])
     look_at(page, "system-own", where)
-    page.get_by_role("link", name="Describe it").click()
+    page.get_by_role("main").get_by_role("link", name="Edit", exact=True).click()
     assert faults(page) == []
     shoot(page, "system-form")
     page.context.clear_cookies()
