@@ -102,7 +102,7 @@ def test_the_errata_and_what_the_switch_moved(chromium: Browser, site: Site, fro
         log_in(page, site, "ada")
         page.goto("/me/submissions/")
         page.get_by_role("row").filter(has_text="ComplEx over words").get_by_role("link").first.click()
-        expect(page.get_by_role("heading", name="Scored again")).to_be_visible()
+        expect(page.get_by_role("heading", name="Rescoring")).to_be_visible()
         expect(page.get_by_text("one answer has a second name")).to_be_visible()
         assert faults(page) == []
         shoot(page, f"submission-scored-again-{scheme}")

@@ -56,7 +56,7 @@ def archive(tmp_path: Path) -> Path:
 
 
 def choose(page: Page, archive: Path, name: str) -> None:
-    page.get_by_label(re.compile(r"name of (your|another) system", re.IGNORECASE)).fill(name)
+    page.get_by_label("System name").fill(name)
     page.get_by_label("Archive of the image").set_input_files(archive)
 
 

@@ -106,7 +106,7 @@ def test_without_scripts_all_of_it_is_links_and_forms(plain: Page, site: Site, t
     for _ in range(600):
         if make.is_visible():
             break
-        plain.get_by_role("link", name="Look again").click()
+        plain.get_by_role("link", name="Refresh").click()
     plain.get_by_label("Name").fill("scriptless")
     make.click()
     expect(plain.get_by_role("heading", name="scriptless", level=1)).to_be_visible()

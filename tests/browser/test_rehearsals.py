@@ -58,7 +58,7 @@ def test_baselines_are_scored_and_stand_beside_a_file(page: Page, site: Site, dr
 
 def look_until_done(page: Page) -> None:
     """Without scripts a submission's page follows nothing: whoever waits looks again."""
-    again, until = page.get_by_role("link", name="Look again"), time.monotonic() + 120
+    again, until = page.get_by_role("link", name="Refresh"), time.monotonic() + 120
     while again.is_visible():
         assert time.monotonic() < until, page.locator("#submission-state").inner_text()
         again.click()
@@ -80,7 +80,7 @@ def test_a_phase_is_rehearsed_by_a_tester_without_scripts(
         log_in(tester, site, "ada")
         tester.goto(f"/benchmarks/{SLUG}-test-rehearsal/test/submit/")
         expect(tester.get_by_role("region", name="Rehearsal")).to_contain_text("This is a rehearsal.")
-        tester.get_by_label("Name of your system").fill("Rehearsing")
+        tester.get_by_label("System name").fill("Rehearsing")
         tester.get_by_label("Predictions file").set_input_files(a_file())
         tester.get_by_role("main").get_by_role("button", name="Submit").press("Enter")
         expect(tester.get_by_role("region", name="Rehearsal")).to_be_visible()

@@ -186,7 +186,7 @@
     if (!system) return;
     const both = system.value && named.value.trim();
     const none = !system.value && !named.value.trim();
-    named.setCustomValidity(both || none ? "Choose a system or enter a new name, not both." : "");
+    named.setCustomValidity(both || none ? "Choose one of your systems or enter a new name, not both." : "");
   };
   for (const field of [system, named]) field && field.addEventListener("input", checkSystem);
   checkSystem();

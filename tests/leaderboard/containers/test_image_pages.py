@@ -99,7 +99,10 @@ def test_anothers_upload_cannot_be_submitted(here: World, ada: Client) -> None:
     ("fields", "said"),
     [
         ({"new_system": "P"}, "Choose the archive of your image"),
-        ({"new_system": "", "file": SimpleUploadedFile("a.tar", b"x")}, "Choose one of your systems or name another"),
+        (
+            {"new_system": "", "file": SimpleUploadedFile("a.tar", b"x")},
+            "Choose one of your systems or enter a new name",
+        ),
         ({"new_system": "P", "upload": "no-uuid"}, "upload"),
     ],
 )
@@ -144,7 +147,7 @@ def test_references_are_asked_for_only_where_a_registry_is_allowed(here: World, 
     assert elsewhere.status_code == 422
     assert "The image was not accepted" in text(elsewhere)
     both = ada.post(PAGE, archive(reference=name))
-    assert "one of the two" in text(both)
+    assert "not both" in text(both)
 
 
 # --- which form for which phase
@@ -160,7 +163,7 @@ def test_a_phase_that_takes_both_has_tabs_between_the_forms(here: World, ada: Cl
 @pytest.mark.parametrize(
     ("taken", "asked", "led", "said"),
     [
-        ("images", FILES, PAGE, "takes container images, no predictions files"),
+        ("images", FILES, PAGE, "accepts container images, not predictions files"),
         ("predictions", PAGE, FILES, "accepts predictions files, not container images"),
     ],
 )
@@ -172,7 +175,7 @@ def test_a_phase_that_takes_one_leads_to_its_form(
     assert response["Location"] == led
     page = text(ada.get(led))
     assert said in page
-    assert "What to submit" not in page
+    assert "Kind of submission" not in page
 
 
 def test_a_file_posted_where_images_alone_are_taken_is_refused(here: World, ada: Client) -> None:

@@ -220,7 +220,7 @@ def test_moving_on_can_be_cancelled(world: World) -> None:
     later = row(world, number=2)
     assert scorers.attach(phase=world.phase, scorer=later, by=world.curator) == 1
     page = page_of(world.curator, "manage_rescoring", "tiny", "test")
-    assert "from scorer 1 to scorer 2" in page and "Cancel the scoring by scorer 2" in page
+    assert "from scorer 1 to scorer 2" in page and "Cancel the rescoring by scorer 2" in page
     rescoring.cancel(phase=world.phase, by=world.curator)
     world.phase.refresh_from_db()
     assert world.phase.scorer.number == 1
@@ -259,10 +259,10 @@ def test_without_a_worker_everything_waits_and_says_so(world: World, organiser: 
         settings.SCORERS = False
     settings.SCORERS = True
     theirs = page_of(world.researcher, "submission", run.prediction.submission_id)
-    assert "waits for a worker that runs the organisers" in theirs
+    assert "Waiting for a worker that runs the organisers" in theirs
     worker_is_there()
     assert "serve scorers" not in page_of(organiser, "manage_benchmark", "tiny")
-    assert "waits for a worker" not in page_of(world.researcher, "submission", run.prediction.submission_id)
+    assert "Waiting for a worker" not in page_of(world.researcher, "submission", run.prediction.submission_id)
 
 
 def test_the_sweeper_rings_for_scorers_while_somebody_listens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
