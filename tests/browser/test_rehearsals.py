@@ -42,12 +42,12 @@ def test_baselines_are_scored_and_stand_beside_a_file(page: Page, site: Site, dr
     page.keyboard.press("Enter")
     # The page follows the work by itself.
     expect(page.get_by_role("rowheader", name="contrast=negation")).to_be_visible(timeout=120_000)
-    page.get_by_label("What to call it").fill("Ours")
+    page.get_by_label("Name", exact=True).fill("Ours")
     # It reads the claim alone, which tells nothing on a symmetric set: the page says so.
     page.get_by_label("Predictions file").set_input_files(PREDICTIONS / "claim-only.jsonl")
-    page.get_by_role("button", name="Try it").press("Enter")
+    page.get_by_role("button", name="Score it").press("Enter")
     expect(page.get_by_role("columnheader", name="Ours")).to_be_visible(timeout=120_000)
-    expect(page.get_by_role("heading", name="What to look at")).to_be_visible()
+    expect(page.get_by_role("heading", name="Warnings")).to_be_visible()
     assert faults(page) == []
     shoot(page, "dry-run")
     page.emulate_media(color_scheme="dark")

@@ -211,7 +211,7 @@ def test_from_the_page_of_the_gold_to_the_correction(world: World) -> None:
     form = client.get(again)
     filled = form.content.decode()
     assert 'value="rest=0.5,final=0.5"' in filled and 'name="seed" value="7"' in filled
-    assert "parameters that final was made with" in words(form)
+    assert "parameters with which final was made" in words(form)
     raw = generator_previews.raw(world, raws(HELD_OUT)[1])
     named = re.findall(r"<option[^>]*>(raw\.jsonl[^<]*)<", client.get(again).content.decode())
     assert len(set(named)) == 2, "two files of one name can be told apart"
@@ -229,7 +229,7 @@ def test_from_the_page_of_the_gold_to_the_correction(world: World) -> None:
     assert "answered otherwise" in words(client.get(answer["Location"]))
     other = preview.parts.exclude(name="final").get().place
     wrong = client.post(at("manage_preview_correct", preview.pk), {"part": other, "split": "final"})
-    assert wrong.status_code == 409 and "corrects no split" in words(wrong)
+    assert wrong.status_code == 409 and "cannot correct the split" in words(wrong)
     for part in ("", "x", "99", "²"):
         assert (
             client.post(at("manage_preview_correct", preview.pk), {"part": part, "split": "final"}).status_code == 404
