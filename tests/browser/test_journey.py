@@ -188,10 +188,10 @@ def test_a_curator_makes_a_benchmark_and_publishes_it(page: Page, site: Site, tm
     shoot(page, "manage-split-refused")
     page.get_by_label("Gold file", exact=True).set_input_files(MIRROR / "splits" / "test.jsonl")
     page.get_by_role("button", name="Upload the gold").click()
-    expect(page.get_by_role("heading", name="What everybody gets")).to_be_visible()
+    expect(page.get_by_role("heading", name="Public inputs")).to_be_visible()
     shoot(page, "manage-gold")
-    page.get_by_role("link", name="Look (audited)").click()
-    expect(page.get_by_text("Stays hidden")).to_be_visible()
+    page.get_by_role("link", name="View (audited)").click()
+    expect(page.get_by_text("Hidden gold")).to_be_visible()
     shoot(page, "manage-gold-read")
     page.goto("/manage/benchmarks/mirrors-again/")
     page.get_by_role("link", name="Add a phase").click()
@@ -217,7 +217,7 @@ def publish_split(page: Page) -> None:
     for place in range(answers.count()):
         answers.nth(place).fill("Known, and meant so.")
     if answers.count():
-        page.get_by_role("button", name="Keep the answers").click()
+        page.get_by_role("button", name="Save answers").click()
     page.goto("/manage/benchmarks/mirrors-again/splits/test/life/")
     page.get_by_role("button", name="Publish test").click()
     expect(page.get_by_text("Published: its inputs never change.")).to_be_visible()

@@ -77,9 +77,9 @@ def test_with_the_keyboard_from_a_raw_file_to_a_draft(page: Page, site: Site, tm
     tab_to(page, "Make draft splits", "button")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="typed-test", level=1)).to_be_visible()
-    tab_to(page, "What the public gets beside what stays hidden", "link")
+    tab_to(page, "Publish preview", "link")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="What the public gets, and what stays hidden")).to_be_visible()
+    expect(page.get_by_role("heading", name="Publish preview")).to_be_visible()
     expect(page.get_by_role("region", name=re.compile(r"^Inputs, line"))).to_have_count(10)
     assert faults(page) == []
     shoot(page, "manage-beside")

@@ -73,7 +73,7 @@ def nothing(world: World) -> None:
 
 CASES = [
     Case("gold not audited", a_draft, f"{LIFE}publish/", "The split was not published"),
-    Case("split published already", nothing, f"{LIFE}publish/", "The split is no draft"),
+    Case("split published already", nothing, f"{LIFE}publish/", "The split is not a draft"),
     Case("benchmark without a phase", without_a_phase, f"{DESK}publish/", "The benchmark was not published"),
     Case("phase on a draft split", a_draft, f"{DESK}publish/", "The benchmark was not published"),
     Case(

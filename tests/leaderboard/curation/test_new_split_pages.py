@@ -98,7 +98,7 @@ def test_an_organiser_goes_from_a_raw_file_to_a_draft(world: World) -> None:
     drafts = Split.objects.filter(name__in=("dev", "final"))
     assert [(split.state, split.gold_public) for split in drafts] == [("draft", False)] * 2
     life = words(client.get(at("manage_split", "final")))
-    assert "What the public gets beside what stays hidden" in life and "4. Draft" in life
+    assert "Publish preview" in life and "4. Draft" in life
 
 
 @pytest.mark.usefixtures("sandbox")
@@ -168,11 +168,11 @@ def test_a_published_split_tells_how_it_was_made_but_not_the_seed(world: World) 
     split = Split.objects.get(name="final")
     lifecycle.publish_unaudited(split=split, by=world.curator)
     page = words(Client().get(reverse("split", args=["tiny", "final"])))
-    assert "How it was made" in page and "final=0.5,rest=0.5" in page
+    assert "Provenance" in page and "final=0.5,rest=0.5" in page
     assert generation.sources.get().raw.sha256 in page and "version 2" in page
     for secret in (str(generation.seed), generation.salt, "raw.jsonl"):
         assert secret not in page
-    assert "How it was made" not in words(Client().get(reverse("split", args=["tiny", "test"])))
+    assert "Provenance" not in words(Client().get(reverse("split", args=["tiny", "test"])))
 
 
 @pytest.mark.usefixtures("sandbox")

@@ -204,7 +204,7 @@ def test_from_the_page_of_the_gold_to_the_correction(world: World) -> None:
     client = Client()
     client.force_login(world.curator)
     gold = client.get(at("manage_gold", split.name))
-    assert "This gold was made by a generator" in words(gold)
+    assert "was made by a generator" in words(gold)
     assert "press Use part … as a correction of final" in words(gold), "as the button of the preview below reads"
     assert "made by a generator" not in words(client.get(at("manage_gold", world.split.name)))
     (again,) = re.findall(r'href="([^"]+\?again=\d+)"', gold.content.decode())
@@ -226,7 +226,7 @@ def test_from_the_page_of_the_gold_to_the_correction(world: World) -> None:
     correction = Correction.objects.get()
     assert (answer.status_code, answer["Location"]) == (302, at("manage_correction", "final", correction.pk))
     gold_diffs.WORK.run(correction.pk)
-    assert "answered otherwise" in words(client.get(answer["Location"]))
+    assert "changed answer" in words(client.get(answer["Location"]))
     other = preview.parts.exclude(name="final").get().place
     wrong = client.post(at("manage_preview_correct", preview.pk), {"part": other, "split": "final"})
     assert wrong.status_code == 409 and "cannot correct the split" in words(wrong)
