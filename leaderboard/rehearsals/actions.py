@@ -43,9 +43,9 @@ NOT_COPIED = {"id", "benchmark", "opens_at", "closes_at", "sealed_until", "unsea
 def why_not(phase: Phase) -> str:
     """Return why a phase cannot be rehearsed; empty if it can be."""
     if phase.benchmark.is_rehearsal:
-        return "This is a rehearsal already."
+        return "This is already a rehearsal."
     if phase.benchmark.state == Benchmark.State.PUBLIC and not phase.is_to_come():
-        return f"The phase {phase.title} has opened; a phase is rehearsed before that."
+        return f"The phase {phase.title} has opened; it can be rehearsed only before it opens."
     if phase.split.state == Split.State.RETIRED:
         return f"The split {phase.split.name} is retired."
     if board_state.gold_of(phase) is None or not phase.split.inputs:
@@ -64,9 +64,9 @@ def find_testers(names: Sequence[str]) -> list[User]:
             unknown.append(name)
         users |= {user.pk: user for user in people}
     if unknown:
-        raise Refused(Code.INVALID_NAME, f"There is no account and no team {', '.join(unknown[:10])}.")
+        raise Refused(Code.INVALID_NAME, f"No account or team has the name {', '.join(unknown[:10])}.")
     if len(users) > MOST_TESTERS:
-        raise Refused(Code.INVALID_NAME, f"{len(users)} people are named; expected at most {MOST_TESTERS}.")
+        raise Refused(Code.INVALID_NAME, f"There are {len(users)} testers; expected at most {MOST_TESTERS}.")
     return list(users.values())
 
 
@@ -81,7 +81,7 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
     check_manages(phase.benchmark, by)
     locked = Phase.objects.select_for_update(of=("self",)).select_related("benchmark", "split").get(pk=phase.pk)
     if reason := why_not(locked):
-        raise Refused(Code.NOT_READY, reason, heading="The rehearsal was not begun")
+        raise Refused(Code.NOT_READY, reason, heading="The rehearsal was not started")
     at = timezone.now()
     ends_at = _checked_end(locked, ends_at, at)
     sweep()
@@ -93,8 +93,8 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
     except IntegrityError:
         raise Refused(
             Code.NOT_READY,
-            f"The phase {locked.title} is being rehearsed already; end that first.",
-            heading="The rehearsal was not begun",
+            f"The phase {locked.title} already has a rehearsal; end that first.",
+            heading="The rehearsal was not started",
         ) from None
     rehearsal.testers.set(testers)
     details = {"benchmark": copy.slug, "testers": sorted(tester.username for tester in testers)}
@@ -170,12 +170,15 @@ def _checked_end(phase: Phase, ends_at: datetime | None, at: datetime) -> dateti
     """Return the end of a rehearsal: never after the phase itself opens."""
     check_moments(ends_at=ends_at)
     if ends_at is not None and ends_at <= at:
-        raise Refused(Code.INVALID_NAME, "The rehearsal would end before it begins; expected a later date.")
+        raise Refused(Code.INVALID_NAME, "The end of the rehearsal is in the past; expected a later date.")
     if phase.disclosure == Phase.Disclosure.SEALED and ends_at is None:
-        raise Refused(Code.INVALID_NAME, "A sealed phase is opened at a date; say when, in the rehearsal.")
+        raise Refused(
+            Code.INVALID_NAME,
+            "The phase is sealed, and its rehearsal unseals at its end; enter the end of the rehearsal.",
+        )
     if ends_at is not None and phase.opens_at is not None and ends_at > phase.opens_at:
         opens = time_zones.describe(phase.opens_at, phase.time_zone)
-        raise Refused(Code.INVALID_NAME, f"The phase itself opens at {opens}; expected an end before that.")
+        raise Refused(Code.INVALID_NAME, f"The phase opens at {opens}; expected an end of the rehearsal before that.")
     return ends_at or phase.opens_at
 
 

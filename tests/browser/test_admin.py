@@ -186,7 +186,7 @@ def test_baselines_of_a_dry_run_go_onto_a_board_by_a_button(desk: Page) -> None:
     button = desk.get_by_role("button", name="Put it on the board majority")
     button.focus()
     desk.keyboard.press("Enter")
-    expect(desk.get_by_role("status").first).to_contain_text("majority is submitted to")
+    expect(desk.get_by_role("status").first).to_contain_text("majority was submitted to")
     desk.goto(where)
     expect(desk.get_by_role("link", name=re.compile("^submitted .*majority"))).to_be_visible()
     board = "/benchmarks/sourced-claims/test/"

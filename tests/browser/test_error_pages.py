@@ -126,8 +126,8 @@ def test_a_preview_that_is_forgotten(page: Page, site: Site, tmp_path: Path) -> 
     page.get_by_role("button", name="Make a preview").click()
     wait_for_preview(page)
     address = page.url
-    page.get_by_role("button", name="Forget this preview").click()
-    expect(page.get_by_role("status").first).to_contain_text("forgotten")
+    page.get_by_role("button", name="Delete preview").click()
+    expect(page.get_by_role("status").first).to_contain_text("The preview was deleted")
     response = page.goto(address)
     assert response is not None and response.status == 410
     look_at(page, "410")

@@ -138,9 +138,9 @@ def test_an_audit_from_its_beginning_to_its_report(page: Page, cookies: dict[str
     for heading in (
         "Findings",
         "Labels",
-        "Intervals to expect",
-        "What public gold tells",
-        "Words that give labels away",
+        "Expected intervals",
+        "Leakage from public gold",
+        "Label cues",
     ):
         expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
     # Without motion: colours that are on their way to the other scheme have no contrast of their own.
@@ -150,8 +150,8 @@ def test_an_audit_from_its_beginning_to_its_report(page: Page, cookies: dict[str
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     field = page.get_by_label("Your answer").first
     field.fill("Known, and told on the board.")
-    page.get_by_role("button", name="Keep the answers").click()
-    expect(page.get_by_role("status").first).to_contain_text("1 answer kept")
+    page.get_by_role("button", name="Save answers").click()
+    expect(page.get_by_role("status").first).to_contain_text("1 answer saved")
     expect(page.get_by_label("Your answer").first).to_have_value("Known, and told on the board.")
 
 
@@ -168,7 +168,7 @@ def test_a_systems_page_and_what_its_team_and_organisers_do_there(page: Page, co
     look_at(page, "system", where)
     page.context.add_cookies(cookies["ada"])
     look_at(page, "system-own", where)
-    page.get_by_role("link", name="Describe it").click()
+    page.get_by_role("main").get_by_role("link", name="Edit", exact=True).click()
     assert faults(page) == []
     shoot(page, "system-form")
     page.context.clear_cookies()

@@ -31,12 +31,12 @@ def frozen(chromium: Browser, site: Site, tmp_path_factory: pytest.TempPathFacto
         log_in(page, site, "curator")
         page.goto("/manage/benchmarks/open-facts/splits/test/gold/")
         page.locator("input[type=file]").set_input_files(corrected)
-        page.get_by_role("button", name="See what it changes").click()
-        page.get_by_label("Why the gold is corrected").fill("one answer has a second name", timeout=120_000)
+        page.get_by_role("button", name="Preview changes").click()
+        page.get_by_label("Reason for the correction").fill("one answer has a second name", timeout=120_000)
         assert faults(page) == []
         shoot(page, "manage-correction")
         look = page.url
-        page.get_by_role("link", name="Read them item by item").click()
+        page.get_by_role("link", name="Review items").click()
         expect(page.get_by_text('"another name of it"')).to_be_visible()
         assert faults(page) == []
         shoot(page, "manage-correction-items")
@@ -47,12 +47,12 @@ def frozen(chromium: Browser, site: Site, tmp_path_factory: pytest.TempPathFacto
         assert faults(page) == []
         shoot(page, "manage-correction-dark")
         page.emulate_media(color_scheme="light", reduced_motion="reduce")
-        page.get_by_label("Show everybody how many items changed").check()
-        page.get_by_label("Why the gold is corrected").fill("one answer has a second name")
+        page.get_by_label("Publish how many items changed").check()
+        page.get_by_label("Reason for the correction").fill("one answer has a second name")
         page.keyboard.press("Tab")
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
-        expect(page.get_by_role("status").first).to_contain_text("Gold version 2 of test is there")
+        expect(page.get_by_role("status").first).to_contain_text("Gold version 2 of test was added")
         # The upload goes on in the page, and workers score again.
         for _ in range(180):
             if page.request.get(FROZEN).status == 200:
@@ -102,7 +102,7 @@ def test_the_errata_and_what_the_switch_moved(chromium: Browser, site: Site, fro
         log_in(page, site, "ada")
         page.goto("/me/submissions/")
         page.get_by_role("row").filter(has_text="ComplEx over words").get_by_role("link").first.click()
-        expect(page.get_by_role("heading", name="Scored again")).to_be_visible()
+        expect(page.get_by_role("heading", name="Rescoring")).to_be_visible()
         expect(page.get_by_text("one answer has a second name")).to_be_visible()
         assert faults(page) == []
         shoot(page, f"submission-scored-again-{scheme}")

@@ -56,7 +56,7 @@ def archive(tmp_path: Path) -> Path:
 
 
 def choose(page: Page, archive: Path, name: str) -> None:
-    page.get_by_label(re.compile(r"name of (your|another) system", re.IGNORECASE)).fill(name)
+    page.get_by_label("System name").fill(name)
     page.get_by_label("Archive of the image").set_input_files(archive)
 
 
@@ -137,20 +137,20 @@ def test_go_on_takes_the_same_file_alone_and_give_up_forgets_it(
     page.get_by_role("button", name="Upload and submit").click()
     expect(page.get_by_text(re.compile("trying again in"))).to_be_visible(timeout=SLOW)
     page.reload()
-    page.get_by_role("link", name="Go on with mine.tar").click()
-    expect(page.get_by_text("Choose the same file again, and it goes on")).to_be_visible()
+    page.get_by_role("link", name="Resume mine.tar").click()
+    expect(page.get_by_text("Choose the same file again to resume the upload")).to_be_visible()
     other = tmp_path / "other.tar"
     other.write_bytes(b"another")
     choose(page, other, "Never")
     page.get_by_role("button", name="Upload and submit").click()
-    expect(page.get_by_text("This is another file")).to_be_visible()
+    expect(page.get_by_text("This is a different file")).to_be_visible()
     choose(page, archive, "Never")
     page.get_by_role("button", name="Upload and submit").click()
     expect(page.get_by_text(re.compile("trying again in"))).to_be_visible(timeout=SLOW)
     with page.expect_response(lambda response: response.request.method == "DELETE") as gone:
-        page.get_by_role("button", name="Give up", exact=True).click()
+        page.get_by_role("button", name="Cancel upload", exact=True).click()
     assert gone.value.status == 204
-    expect(page.get_by_text("Nothing of it is kept.")).to_be_visible()
+    expect(page.get_by_text("The uploaded pieces were deleted.")).to_be_visible()
     page.reload()
     expect(page.get_by_text("Unfinished uploads")).to_have_count(0)
 
@@ -162,7 +162,7 @@ def test_without_scripts_an_archive_goes_in_one_piece(
         page = context.new_page()
         log_in(page, site, "emil")
         page.goto(PAGE)
-        expect(page.get_by_text("Without JavaScript an archive goes in one piece")).to_be_visible()
+        expect(page.get_by_text("Without JavaScript an archive is uploaded in one piece")).to_be_visible()
         choose(page, archive, "By hand")
         page.get_by_role("button", name="Upload and submit").click()
         arrives(page, archive)

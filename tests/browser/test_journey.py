@@ -45,7 +45,7 @@ def test_sign_up_submit_a_bad_file_then_a_good_one_and_watch_it_arrive(page: Pag
     bad = tmp_path / "mine.jsonl"
     unknown = {**json.loads(good[0]), "predicted_label": "MAYBE"}
     bad.write_text("\n".join([json.dumps(unknown), "{not json", *good[2:]]))
-    page.get_by_label("Name of your system").fill("Nanosecond")
+    page.get_by_label("System name").fill("Nanosecond")
     page.get_by_label("Predictions file").set_input_files(bad)
     page.get_by_role("button", name="Upload and submit").click()
 
@@ -58,7 +58,7 @@ def test_sign_up_submit_a_bad_file_then_a_good_one_and_watch_it_arrive(page: Pag
     expect(problems.first).to_contain_text("MAYBE")
     expect(problems.first).to_contain_text("SUPPORTS, REFUTES")
     expect(problems.nth(1)).to_contain_text("mine.jsonl:2")
-    expect(page.get_by_label("Name of your system")).to_have_value("Nanosecond")
+    expect(page.get_by_label("System name")).to_have_value("Nanosecond")
     assert faults(page) == []
     shoot(page, "submit-refused")
 
@@ -82,7 +82,7 @@ def test_the_bar_tells_how_far_an_upload_is(page: Page, site: Site, tmp_path: Pa
     file = tmp_path / "long.jsonl"
     file.write_text('{"id": "none", "predicted_label": "SUPPORTS"}\n' * 10_000)
     page.goto("/benchmarks/mirror-claims/dev/submit/")
-    page.get_by_label(re.compile("name of", re.IGNORECASE)).fill("Slow line")
+    page.get_by_label("System name").fill("Slow line")
     page.get_by_label("Predictions file").set_input_files(file)
     line = page.context.new_cdp_session(page)
     speed = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 150_000}
@@ -103,7 +103,7 @@ def test_my_submissions_give_the_file_back(page: Page, site: Site) -> None:
     log_in(page, site, "emil")
     sent = MIRROR / "predictions" / "dev" / "negation-overlap.jsonl"
     page.goto("/benchmarks/mirror-claims/dev/submit/")
-    page.get_by_label(re.compile("name of", re.IGNORECASE)).fill("Herons")
+    page.get_by_label("System name").fill("Herons")
     page.get_by_label("Predictions file").set_input_files(sent)
     page.get_by_role("button", name="Upload and submit").click()
     expect(page.locator("#submission-state")).to_have_attribute("data-state", "done", timeout=60_000)
@@ -152,10 +152,10 @@ def test_without_scripts_a_person_submits_and_looks_again(chromium: Browser, sit
     page = context.new_page()
     log_in(page, site, "ada")
     page.goto("/benchmarks/mirror-claims/dev/submit/")
-    page.get_by_label(re.compile("name of", re.IGNORECASE)).fill("By hand")
+    page.get_by_label("System name").fill("By hand")
     page.get_by_label("Predictions file").set_input_files(MIRROR / "predictions" / "dev" / "claim-only.jsonl")
     page.get_by_role("button", name="Upload and submit").click()
-    again = page.get_by_role("link", name="Look again")
+    again = page.get_by_role("link", name="Refresh")
     for _ in range(60):
         if page.locator("#submission-state[data-state=done]").count():
             break
@@ -188,10 +188,10 @@ def test_a_curator_makes_a_benchmark_and_publishes_it(page: Page, site: Site, tm
     shoot(page, "manage-split-refused")
     page.get_by_label("Gold file", exact=True).set_input_files(MIRROR / "splits" / "test.jsonl")
     page.get_by_role("button", name="Upload the gold").click()
-    expect(page.get_by_role("heading", name="What everybody gets")).to_be_visible()
+    expect(page.get_by_role("heading", name="Public inputs")).to_be_visible()
     shoot(page, "manage-gold")
-    page.get_by_role("link", name="Look (audited)").click()
-    expect(page.get_by_text("Stays hidden")).to_be_visible()
+    page.get_by_role("link", name="View (audited)").click()
+    expect(page.get_by_text("Hidden gold")).to_be_visible()
     shoot(page, "manage-gold-read")
     page.goto("/manage/benchmarks/mirrors-again/")
     page.get_by_role("link", name="Add a phase").click()
@@ -217,7 +217,7 @@ def publish_split(page: Page) -> None:
     for place in range(answers.count()):
         answers.nth(place).fill("Known, and meant so.")
     if answers.count():
-        page.get_by_role("button", name="Keep the answers").click()
+        page.get_by_role("button", name="Save answers").click()
     page.goto("/manage/benchmarks/mirrors-again/splits/test/life/")
     page.get_by_role("button", name="Publish test").click()
     expect(page.get_by_text("Published: its inputs never change.")).to_be_visible()

@@ -77,9 +77,9 @@ def test_with_the_keyboard_from_a_raw_file_to_a_draft(page: Page, site: Site, tm
     tab_to(page, "Make draft splits", "button")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="typed-test", level=1)).to_be_visible()
-    tab_to(page, "What the public gets beside what stays hidden", "link")
+    tab_to(page, "Publish preview", "link")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="What the public gets, and what stays hidden")).to_be_visible()
+    expect(page.get_by_role("heading", name="Publish preview")).to_be_visible()
     expect(page.get_by_role("region", name=re.compile(r"^Inputs, line"))).to_have_count(10)
     assert faults(page) == []
     shoot(page, "manage-beside")
@@ -96,7 +96,7 @@ def plain(chromium: Browser, site: Site) -> Iterator[Page]:
 def test_without_scripts_all_of_it_is_links_and_forms(plain: Page, site: Site, tmp_path: Path) -> None:
     log_in(plain, site, "curator")
     plain.goto(START)
-    expect(plain.get_by_text("Without JavaScript a file goes in one piece")).to_be_visible()
+    expect(plain.get_by_text("Without JavaScript a file is uploaded in one piece")).to_be_visible()
     plain.get_by_label("File to upload").set_input_files(claims(tmp_path, "scriptless"))
     plain.get_by_role("button", name="Upload the raw file").click()
     plain.get_by_role("link", name="Take it as it is").click()
@@ -106,7 +106,7 @@ def test_without_scripts_all_of_it_is_links_and_forms(plain: Page, site: Site, t
     for _ in range(600):
         if make.is_visible():
             break
-        plain.get_by_role("link", name="Look again").click()
+        plain.get_by_role("link", name="Refresh").click()
     plain.get_by_label("Name").fill("scriptless")
     make.click()
     expect(plain.get_by_role("heading", name="scriptless", level=1)).to_be_visible()
@@ -135,7 +135,7 @@ def test_what_broke_off_goes_on_after_the_tab_was_closed(page: Page, site: Site,
     expect(row).to_contain_text(hashlib.sha256(big.read_bytes()).hexdigest())
     assert offsets == ["16000000"]
     row.get_by_role("button", name="Remove big.txt").click()
-    expect(page.get_by_text("The raw file big.txt is removed.")).to_be_visible()
+    expect(page.get_by_text("The raw file big.txt was removed.")).to_be_visible()
 
 
 def test_on_a_phone_the_size_of_a_raw_file_is_in_sight(page: Page, site: Site, tmp_path: Path) -> None:
@@ -154,4 +154,4 @@ def test_on_a_phone_the_size_of_a_raw_file_is_in_sight(page: Page, site: Site, t
     assert right <= frame
     shoot(page, "manage-raw-file-long-name")
     row.get_by_role("button", name=re.compile("^Remove")).click()
-    expect(page.get_by_text("is removed.")).to_be_visible()
+    expect(page.get_by_text("was removed.")).to_be_visible()

@@ -42,12 +42,12 @@ def test_baselines_are_scored_and_stand_beside_a_file(page: Page, site: Site, dr
     page.keyboard.press("Enter")
     # The page follows the work by itself.
     expect(page.get_by_role("rowheader", name="contrast=negation")).to_be_visible(timeout=120_000)
-    page.get_by_label("What to call it").fill("Ours")
+    page.get_by_label("Name", exact=True).fill("Ours")
     # It reads the claim alone, which tells nothing on a symmetric set: the page says so.
     page.get_by_label("Predictions file").set_input_files(PREDICTIONS / "claim-only.jsonl")
-    page.get_by_role("button", name="Try it").press("Enter")
+    page.get_by_role("button", name="Score it").press("Enter")
     expect(page.get_by_role("columnheader", name="Ours")).to_be_visible(timeout=120_000)
-    expect(page.get_by_role("heading", name="What to look at")).to_be_visible()
+    expect(page.get_by_role("heading", name="Warnings")).to_be_visible()
     assert faults(page) == []
     shoot(page, "dry-run")
     page.emulate_media(color_scheme="dark")
@@ -58,7 +58,7 @@ def test_baselines_are_scored_and_stand_beside_a_file(page: Page, site: Site, dr
 
 def look_until_done(page: Page) -> None:
     """Without scripts a submission's page follows nothing: whoever waits looks again."""
-    again, until = page.get_by_role("link", name="Look again"), time.monotonic() + 120
+    again, until = page.get_by_role("link", name="Refresh"), time.monotonic() + 120
     while again.is_visible():
         assert time.monotonic() < until, page.locator("#submission-state").inner_text()
         again.click()
@@ -72,7 +72,7 @@ def test_a_phase_is_rehearsed_by_a_tester_without_scripts(
     page.goto(f"{draft}/")
     page.get_by_role("link", name="Rehearse Test").click()
     page.get_by_label("Testers").fill("ada")
-    page.get_by_role("button", name="Begin the rehearsal").click()
+    page.get_by_role("button", name="Start rehearsal").click()
     assert faults(page) == []
     shoot(page, "rehearsal")
     with chromium.new_context(base_url=site.url, java_script_enabled=False) as context:
@@ -80,7 +80,7 @@ def test_a_phase_is_rehearsed_by_a_tester_without_scripts(
         log_in(tester, site, "ada")
         tester.goto(f"/benchmarks/{SLUG}-test-rehearsal/test/submit/")
         expect(tester.get_by_role("region", name="Rehearsal")).to_contain_text("This is a rehearsal.")
-        tester.get_by_label("Name of your system").fill("Rehearsing")
+        tester.get_by_label("System name").fill("Rehearsing")
         tester.get_by_label("Predictions file").set_input_files(a_file())
         tester.get_by_role("main").get_by_role("button", name="Submit").press("Enter")
         expect(tester.get_by_role("region", name="Rehearsal")).to_be_visible()
@@ -91,8 +91,8 @@ def test_a_phase_is_rehearsed_by_a_tester_without_scripts(
     assert faults(page) == []
     shoot(page, "rehearsal-board")
     page.goto(f"{draft}/phases/test/rehearsal/")
-    page.get_by_role("button", name="End the rehearsal").click()
-    expect(page.get_by_role("region", name="Rehearsals that are over")).to_contain_text(f"{SLUG}-test-rehearsal")
+    page.get_by_role("button", name="End rehearsal").click()
+    expect(page.get_by_role("region", name="Past rehearsals")).to_contain_text(f"{SLUG}-test-rehearsal")
     assert faults(page) == []
     shoot(page, "rehearsal-over")
 

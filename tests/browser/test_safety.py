@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ def test_no_script_runs_for_a_system_that_is_called_like_one(page: Page, site: S
     page.get_by_label("Name").fill("<svg onload=alert(2)>")
     page.get_by_role("button", name="Create team").click()
     page.goto("/benchmarks/mirror-claims/dev/submit/")
-    page.get_by_label(re.compile("name of", re.IGNORECASE)).fill(NASTY)
+    page.get_by_label("System name").fill(NASTY)
     page.get_by_label("Team of").select_option(label="<svg onload=alert(2)>")
     page.get_by_label("Note").fill("<script>alert(3)</script>")
     file = tmp_path / "<b onclick=alert(4)>.jsonl"
@@ -45,7 +44,7 @@ def test_a_bad_file_cannot_speak_html_either(page: Page, site: Site, tmp_path: P
     file = tmp_path / "bad.jsonl"
     file.write_text(json.dumps({"id": NASTY, "predicted_label": NASTY}) + "\n")
     page.goto("/benchmarks/mirror-claims/dev/submit/")
-    page.get_by_label(re.compile("name of", re.IGNORECASE)).fill("Harmless")
+    page.get_by_label("System name").fill("Harmless")
     page.get_by_label("Predictions file").set_input_files(file)
     page.get_by_role("button", name="Upload and submit").click()
     expect(page.get_by_role("list", name="Problems")).to_contain_text("onerror")

@@ -44,7 +44,7 @@ def check_stored(image: Image) -> None:
     """Lock an image until the transaction ends. Raises Refused if its archive was deleted in the meantime."""
     held = Image.objects.select_for_update().filter(pk=image.pk).first()
     if held is None or (held.archive and not _is_stored(held)):
-        raise Refused(Code.INVALID_IMAGE, "The archive was refused or forgotten meanwhile; send it again.")
+        raise Refused(Code.INVALID_IMAGE, "The archive was rejected or deleted in the meantime; upload it again.")
 
 
 def drop_refused(image: Image) -> None:

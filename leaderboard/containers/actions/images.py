@@ -21,17 +21,19 @@ from leaderboard.work_queue import worker_status
 def check_takes_images(phase: Phase) -> None:
     """Raise Refused with the reason if the phase currently accepts no images."""
     if not phase.takes_images:
-        raise Refused(Code.NOT_TAKEN, "This phase takes predictions files, no container images.")
+        raise Refused(Code.NOT_TAKEN, "This phase accepts predictions files, not container images.")
     here = worker_status.of(worker_status.queue_of(phase))
     if not here.ready:
-        raise Refused(Code.ENGINE_AWAY, f"Containers cannot be submitted at this moment. {here.why_not}")
+        raise Refused(Code.ENGINE_AWAY, f"Containers cannot be submitted at the moment. {here.why_not}")
 
 
 def check_size(phase: Phase, size: int) -> None:
     """Raise Refused TOO_LARGE for an archive that is empty or exceeds the phase's limit."""
     most = container_limits.of(phase).image_bytes
     if not 1 <= size <= most:
-        raise Refused(Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}, as this phase allows.")
+        raise Refused(
+            Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}, the limit of this phase."
+        )
 
 
 def submit(*, phase: Phase, system: System, image: Image, by: User, track: str = "", note: str = "") -> Submission:
@@ -81,7 +83,9 @@ def submit_reference(
 ) -> Submission:
     """Submit an image in a registry. Raises Refused, also for registries that are not allowed."""
     if not settings.REGISTRIES:
-        raise Refused(Code.INVALID_IMAGE, "No registry is allowed here; send the archive that docker save writes.")
+        raise Refused(
+            Code.INVALID_IMAGE, "This server allows no registry; upload the archive written by docker save instead."
+        )
     try:
         checked = engine.checked_reference(reference)
     except engine.ImageError as error:

@@ -64,7 +64,9 @@ def _is_by_current_scorer(run_id: UUID) -> bool:
 def _score(lease: Lease[Run]) -> None:
     run = lease.row
     if run.prediction.submission.phase.subset:
-        raise ScorerImageError("The phase scores a half of the gold, and a scorer image knows of none.")
+        raise ScorerImageError(
+            "The phase scores only its public or private groups, which scorer images do not support."
+        )
     with ExitStack() as stack:
         gold = stack.enter_context(_plain(run.gold_version.file, run.gold_version.sha256, str(run.gold_version.file)))
         prediction = run.prediction
@@ -119,12 +121,12 @@ def _loaded(image: Image, allowed: container_limits.ContainerLimits) -> str:
 def _check_same(first: Ran, files: dict[str, IO[bytes]], second: Ran, others: dict[str, IO[bytes]]) -> None:
     """Raise ScorerImageError unless both executions wrote the same bytes."""
     if first.has_outcomes != second.has_outcomes:
-        raise ScorerImageError(
-            "It is not deterministic: one of two executions wrote outcomes.jsonl, the other did not."
-        )
+        raise ScorerImageError("The scorer is not deterministic: only one of its two executions wrote outcomes.jsonl.")
     for name, file in (("scores", "scores.json"), ("outcomes", "outcomes.jsonl")):
         if _digest(files[name]) != _digest(others[name]):
-            raise ScorerImageError(f"It is not deterministic: two executions on the same files wrote different {file}.")
+            raise ScorerImageError(
+                f"The scorer is not deterministic: its two executions on the same files wrote different {file}."
+            )
 
 
 def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: list[float]) -> None:
@@ -132,7 +134,7 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
     assert scorer is not None, "only runs by a scorer are claimed"
     answer = sandbox_client.read_scorer(scorer=scorer, gold=run.gold_version, files=files, seed=provenance.SEED)
     if answer.reason:
-        raise ScorerImageError("What it wrote could not be read within the limits of time and memory.")
+        raise ScorerImageError("The scorer's output could not be read within the limits of time and memory.")
     if not answer.ok:
         raise ScorerImageError(" ".join(f"{problem['text']}." for problem in answer.report.get("problems", [])[:3]))
     phase = run.prediction.submission.phase
@@ -141,7 +143,7 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
         result = answer.read(ScorerOutputReport)
         report_checks.check(result, task=scored.task.name, task_version=scorer.number, measures=scored.declared)
     except report_checks.ReportError as error:
-        raise ScorerImageError(f"What it wrote cannot be ranked: {error}.") from None
+        raise ScorerImageError(f"The scorer's output cannot be ranked: {error}.") from None
     receipt = {
         "number": scorer.number,
         "image": scorer.image.digest,
@@ -170,8 +172,8 @@ def _check_units(run: Run, receipt: dict[str, Any]) -> None:
     before = earlier.order_by("finished_at").values_list("provenance", flat=True).first()
     if before is not None and before["scorer"]["units"] != receipt["units"]:
         raise ScorerImageError(
-            "Its units, groups or the measures of its outcomes.jsonl are others than in an earlier run on the same "
-            "gold; gold alone may decide them."
+            "The units, the groups or the measures of outcomes.jsonl differ from an earlier run on "
+            "the same gold; only gold may determine them."
         )
 
 
@@ -195,7 +197,7 @@ def _on_kill(lease: Lease[Run], error: engine.KilledError) -> None:
     if lease.attempt < settings.MAX_ATTEMPTS:
         WORK.retry_or_fail(lease, reason=Reason.ENGINE)
     else:
-        _fail(lease, "It ended with the status of a killed program, each time.")
+        _fail(lease, "The container ended with the exit status of a killed program in every attempt.")
 
 
 @contextmanager

@@ -104,7 +104,7 @@ def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: di
     phase = submission.phase
     gold = board_state.gold_of(phase)
     if gold is None:
-        raise AlteredError("the split has lost its gold")
+        raise AlteredError("the split has no gold any more")
     try:
         answer = sandbox_client.validate(
             split=phase.split, gold=gold, predictions=output, name=name, options=phase.options
@@ -152,7 +152,9 @@ def _shown_problems(phase: Phase, problems: list[dict[str, Any]], more: int) -> 
     """Return the problems that owners may see. Messages quote ids and texts, so with hidden inputs it is a count."""
     if phase.split.inputs_public:
         return problems
-    return [_problem(f"{len(problems) + more} lines or ids are wrong; the inputs are hidden, so they are not shown")]
+    return [
+        _problem(f"{len(problems) + more} lines or ids are wrong; details are not shown because the inputs are hidden")
+    ]
 
 
 def _problem(text: str) -> dict[str, Any]:
@@ -167,7 +169,7 @@ def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
     lease.finish(state=State.DONE, reason=Reason.NONE, stage="", **fields)
     gold = board_state.gold_of(phase)
     if gold is None:
-        raise AlteredError("the split has lost its gold")
+        raise AlteredError("the split has no gold any more")
     runs.on_prediction_ready(phase=phase, prediction=Prediction.objects.get(pk=lease.row.pk), gold=gold)
 
 
@@ -195,7 +197,7 @@ def _on_kill(lease: Lease[Prediction], error: engine.KilledError) -> None:
     if lease.attempt < settings.MAX_ATTEMPTS:
         WORK.retry_or_fail(lease, reason=Reason.ENGINE)
     else:
-        problems = [_problem("it ended with the status of a killed program")]
+        problems = [_problem("the container ended with the exit status of a killed program")]
         reject(lease, reason=Reason.SYSTEM_EXIT, problems=problems)
 
 

@@ -47,7 +47,7 @@ def run(
 ) -> Ran:
     """Execute a run's scorer once. Raises ImageError (organisers' fault), SandboxError (server's), CancelledError."""
     scorer = run.scorer
-    assert scorer is not None, "only runs by a scorer come here"
+    assert scorer is not None, "only runs by a custom scorer are executed here"
     execution = ScorerExecution(
         execution_id=name_of(run, time),
         image=image,

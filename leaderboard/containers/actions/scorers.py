@@ -25,7 +25,7 @@ def check_declared(measures: Any, primary: str) -> None:
     try:
         check_declaration(measures, primary)
     except UsageError as error:
-        raise Refused(Code.INVALID_NAME, f"The measures do not fit: {error}.") from error
+        raise Refused(Code.INVALID_NAME, f"The measures are not valid: {error}.") from error
 
 
 def check_size(size: int) -> None:
@@ -46,7 +46,7 @@ def add(
     check_manages(benchmark, by)
     check_declared(measures, primary)
     if not reason.strip():
-        raise Refused(Code.INVALID_NAME, "The reason is empty; say why this version exists.")
+        raise Refused(Code.INVALID_NAME, "The reason is empty; explain why this scorer is added.")
     # Serializes the assignment of numbers.
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     image_files.check_stored(image)
@@ -78,7 +78,9 @@ def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described
     check_manages(benchmark, by)
     check_declared(described["measures"], described["primary"])
     if not settings.REGISTRIES:
-        raise Refused(Code.INVALID_IMAGE, "No registry is allowed here; send the archive that docker save writes.")
+        raise Refused(
+            Code.INVALID_IMAGE, "This server allows no registry; upload the archive written by docker save instead."
+        )
     try:
         checked = engine.checked_reference(reference)
     except engine.ImageError as error:
@@ -108,17 +110,18 @@ def attach(*, phase: Phase, scorer: Scorer | None, by: User) -> int:
 
 def _check_fits(phase: Phase, scorer: Scorer) -> None:
     if scorer.benchmark_id != phase.benchmark_id:
-        raise Refused(Code.INVALID_NAME, "The scorer is another benchmark's; expected one of this one.")
+        raise Refused(Code.INVALID_NAME, "The scorer belongs to another benchmark; expected one of this benchmark.")
     if phase.subset:
         raise Refused(
-            Code.SCORER_DOES_NOT_FIT, "The phase scores one half of its gold's groups, which a scorer image knows not."
+            Code.SCORER_DOES_NOT_FIT,
+            "The phase scores only its public or private groups, which scorer images do not support.",
         )
     primary = next(measure for measure in scorer.measures if measure["name"] == scorer.primary)
     if phase.disclosure == Phase.Disclosure.LADDER and None in (primary["lower"], primary["upper"]):
         raise Refused(
             Code.SCORER_DOES_NOT_FIT,
-            f"The phase is a ladder, and {scorer.primary} has no bounds: without a step nothing would ever be shown. "
-            "Add a scorer that declares both.",
+            f"The phase is a ladder, and {scorer.primary} has no bounds: without a step no score "
+            "would ever be shown. Add a scorer that declares both.",
         )
 
 
@@ -126,11 +129,12 @@ def _check_follows(phase: Phase, scorer: Scorer | None) -> None:
     if phase.scorer is None or scorer is None:
         raise Refused(
             Code.SCORER_DOES_NOT_FIT,
-            "The phase has submissions: a scorer can neither be set nor removed any more. Make another phase for it.",
+            "The phase has submissions, so its scorer can no longer be added or removed. Create another phase for it.",
         )
     if scorer.number < phase.scorer.number:
         raise Refused(
             Code.SCORER_DOES_NOT_FIT,
-            f"The phase has submissions and scorer {phase.scorer.number}; expected a later one. To go back, add the "
-            "earlier image as the next scorer, or cancel the scoring while it is under way.",
+            f"The phase has submissions and scorer {phase.scorer.number}; expected a later scorer. To "
+            "go back, add the earlier image as the next scorer, or cancel the rescoring while it is "
+            "in progress.",
         )

@@ -54,7 +54,9 @@ def _missing(queue: str) -> str:
         return "Scorer images are switched off for this worker (HOLDOUT_SCORERS)."
     gold = GoldVersion.objects.order_by("-pk").first()
     if gold is not None and not gold.file.storage.exists(str(gold.file.name)):
-        return "This worker does not see the gold: give it the gold folder, or the credential of the gold bucket."
+        return (
+            "This worker cannot read the gold: give it access to the gold folder, or the credential of the gold bucket."
+        )
     return ""
 
 

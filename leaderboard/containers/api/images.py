@@ -33,9 +33,9 @@ class Archive(Data):
     """Request serializer: the archive to be uploaded."""
 
     name = serializers.CharField(max_length=255, required=False, default="image.tar")
-    bytes = serializers.IntegerField(min_value=1, help_text="the archive's size")
+    bytes = serializers.IntegerField(min_value=1, help_text="size of the archive")
     sha256 = serializers.CharField(
-        max_length=64, required=False, allow_blank=True, default="", help_text="if you know it"
+        max_length=64, required=False, allow_blank=True, default="", help_text="checked after the upload, if given"
     )
 
 
@@ -47,22 +47,26 @@ class PhaseArchive(Archive):
         required=False,
         allow_blank=True,
         default="",
-        help_text="where the phase has tracks: the one that the submission will declare",
+        help_text="track that the submission will declare, if the phase has tracks",
     )
     team = serializers.CharField(
-        max_length=100, required=False, allow_blank=True, default="", help_text="the one that it will be for"
+        max_length=100, required=False, allow_blank=True, default="", help_text="team that will submit it"
     )
 
 
 class Description(Data):
     """Request serializer: the submission's system, team, track and note."""
 
-    system = serializers.CharField(max_length=200, help_text="the method's name; made if needed")
+    system = serializers.CharField(max_length=200, help_text="name of the method; created if it does not exist")
     team = serializers.CharField(
-        max_length=100, required=False, allow_blank=True, default="", help_text="default: your first"
+        max_length=100, required=False, allow_blank=True, default="", help_text="default: your first team"
     )
     track = serializers.CharField(
-        max_length=80, required=False, allow_blank=True, default="", help_text="one of the phase's, where it has tracks"
+        max_length=80,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="one of the phase's tracks, if it has any",
     )
     note = serializers.CharField(
         max_length=300, required=False, allow_blank=True, default="", help_text="never published"
@@ -77,15 +81,15 @@ class UploadShape(Data):
     id = serializers.UUIDField()
     name = serializers.CharField()
     bytes = serializers.IntegerField()
-    received = serializers.IntegerField(help_text="how much is stored safely: the next piece begins there")
-    piece_bytes = serializers.IntegerField(help_text="the most that one piece may have")
+    received = serializers.IntegerField(help_text="bytes that are stored; the offset of the next piece")
+    piece_bytes = serializers.IntegerField(help_text="maximum bytes of a piece")
     benchmark = serializers.CharField()
-    phase = serializers.CharField(allow_null=True, help_text="null: it becomes a scorer of the benchmark")
+    phase = serializers.CharField(allow_null=True, help_text="null: the image becomes a scorer of the benchmark")
     began_at = serializers.DateTimeField()
     url = serializers.URLField()
-    pieces = serializers.URLField(help_text="where to POST pieces")
+    pieces = serializers.URLField(help_text="URL to POST pieces to")
     submission = serializers.URLField(
-        allow_null=True, help_text="where to POST when all is there; null: a scorer is described on its page"
+        allow_null=True, help_text="URL to POST to after the last piece; null: you add a scorer on its page"
     )
 
 

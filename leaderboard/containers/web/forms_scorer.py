@@ -35,18 +35,18 @@ class ScorerForm(forms.Form):
     """A scorer's image (an archive, a finished upload, or a registry reference by digest) and its measures."""
 
     file = forms.FileField(label="Archive of the image", max_length=300, allow_empty_file=True, required=False)
-    reference = forms.CharField(max_length=400, required=False, label="or an image in a registry, by digest")
+    reference = forms.CharField(max_length=400, required=False, label="Or an image in a registry, by digest")
     upload = forms.ModelChoiceField(ImageUpload.objects.none(), required=False, widget=forms.HiddenInput)
     measures = WrittenField(
         widget=forms.Textarea({"rows": 12, "class": "mono", "spellcheck": "false"}),
-        help_text="A JSON list. A bound may be null: none. Participants read titles and docs.",
+        help_text="A JSON list. A bound of null means unbounded. Titles and docs are public.",
     )
-    primary = forms.CharField(max_length=60, label="Measure that ranks", help_text="The name of one of them.")
+    primary = forms.CharField(max_length=60, label="Ranking measure", help_text="The name of one of the measures.")
     reason = forms.CharField(
         max_length=1000,
         widget=forms.Textarea({"rows": 2}),
-        label="Why this scorer",
-        help_text="Participants read it beside the scorer's number.",
+        label="Reason",
+        help_text="Participants see it next to the scorer's number.",
     )
 
     def __init__(self, *args: Any, user: User, benchmark: Benchmark, **kwargs: Any) -> None:
@@ -79,4 +79,4 @@ class AttachForm(forms.Form):
         field.queryset = Scorer.objects.filter(benchmark=phase.benchmark_id).order_by("-number")
         field.widget.attrs["class"] = "input"
         field.label_from_instance = lambda scorer: f"Scorer {scorer.number}"
-        field.label = f"What scores {phase.title}"
+        field.label = f"Scorer of {phase.title}"

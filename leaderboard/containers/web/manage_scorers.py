@@ -45,7 +45,7 @@ def scorers_page(request: PersonRequest, slug: str) -> HttpResponse:
         scorer = _add(request, benchmark, form.cleaned_data)
     except Refused as refused:
         return _page(request, benchmark, form, refused)
-    messages.success(request, f"Scorer {scorer.number} is there. It scores a phase once you set it.")
+    messages.success(request, f"Scorer {scorer.number} was added. It scores a phase once you set it there.")
     return redirect("manage_scorers", slug)
 
 
@@ -67,7 +67,8 @@ def attach(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     message = f"{row.title} is scored by {f'scorer {scorer.number}' if scorer else 'the task'}."
     if queued:
         message += (
-            f" {queued} prediction{'s are' if queued != 1 else ' is'} scored again; the board changes at once then."
+            f" {queued} prediction{'s are' if queued != 1 else ' is'} being scored again; the board "
+            "changes when this is done."
         )
     messages.success(request, message)
     return redirect("manage_scorers", slug)

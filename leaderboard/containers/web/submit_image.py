@@ -35,7 +35,7 @@ def submit_image(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     row = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
         if not row.takes_images:
-            messages.info(request, "This phase takes predictions files, no container images.")
+            messages.info(request, "This phase accepts predictions files, not container images.")
             return redirect("submit", slug, phase)
         initial = {name: request.GET.get(name) for name in ("system", "upload")}
         return _page(request, row, ImageForm(user=request.user, phase=row, initial=initial))
@@ -56,7 +56,7 @@ def give_up(request: PersonRequest, pk: UUID) -> HttpResponse:
     upload = get_object_or_404(ImageUpload.objects.select_related("phase__benchmark"), pk=pk, by=request.user)
     phase, benchmark = upload.phase, upload.benchmark
     image_uploads.discard(upload)
-    messages.success(request, f"The upload of {upload.name} is given up.")
+    messages.success(request, f"The upload of {upload.name} was cancelled.")
     if phase is None:
         return redirect("manage_scorers", benchmark.slug) if benchmark else redirect("home")
     return redirect("submit_image", phase.benchmark.slug, phase.slug)

@@ -21,7 +21,7 @@ def withdraw(request: PersonRequest, pk: UUID) -> HttpResponse:
     """Stop a queued or running container of one of the user's teams."""
     submission = get_object_or_404(Submission.objects.of_teams_of(request.user), pk=pk)
     if images.cancel(submission=submission, by=request.user):
-        messages.success(request, "The submission is withdrawn. It counts against the quota.")
+        messages.success(request, "The submission was withdrawn. It counts against the quota.")
     else:
-        messages.info(request, "There was nothing left to withdraw.")
+        messages.info(request, "The submission had already finished; there was nothing to withdraw.")
     return redirect(submission)

@@ -48,8 +48,8 @@ def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: Us
     if (part, split) not in correctable_splits(generation):
         raise Refused(
             Code.NOT_READY,
-            f"The part {part.name} corrects no split {split.name}: expected a published split that the same generator "
-            "made, with the same parameters and seed.",
+            f"The part {part.name} cannot correct the split {split.name}: expected a published split "
+            "that was made by the same generator with the same parameters and seed.",
         )
     content = preview_files.regenerate(generation)[part.name]
     with preview_files.as_upload(content, f"{part.name}-of-preview-{generation.pk}.jsonl") as file:

@@ -36,9 +36,9 @@ def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) 
     """
     datasets.check_manages(generation.dataset, by)
     if generation.state != State.DONE:
-        raise Refused(Code.NOT_READY, "The preview is not done; draft splits are made of it when it is.")
+        raise Refused(Code.NOT_READY, "The preview is not done yet; make draft splits when it is.")
     if not requests:
-        raise Refused(Code.INVALID_NAME, "No part is chosen; expected one or more.")
+        raise Refused(Code.INVALID_NAME, "No part is chosen; expected at least one.")
     _check_free(generation, requests)
     contents = preview_files.regenerate(generation)
     # Generating takes a while: a concurrent request may have created the same splits.
@@ -60,7 +60,7 @@ def _check_free(generation: Generation, requests: Sequence[DraftRequest]) -> Non
     for request in requests:
         if request.part.pk in split_names:
             raise Refused(
-                Code.NOT_READY, f"The part {request.part.name} is the split {split_names[request.part.pk]} already."
+                Code.NOT_READY, f"The part {request.part.name} is already the split {split_names[request.part.pk]}."
             )
     names = [request.name for request in requests]
     for index, name in enumerate(names):
@@ -95,7 +95,7 @@ def _create(generation: Generation, request: DraftRequest, contents: dict[str, b
 def _link(part: GeneratedPart, split: Split, by: User) -> None:
     """Link the part to its split; of two concurrent requests only one succeeds."""
     if not GeneratedPart.objects.filter(pk=part.pk, split=None).update(split=split):
-        raise Refused(Code.NOT_READY, f"The part {part.name} is a split already.")
+        raise Refused(Code.NOT_READY, f"The part {part.name} is already a split.")
     details = {"generation": part.generation_id, "split": split.name, "sha256": part.sha256}
     AuditEntry.record("generation.used", part.generation.dataset, by=by, **details)
 

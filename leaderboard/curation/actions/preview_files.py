@@ -26,14 +26,14 @@ def regenerate(generation: Generation) -> dict[str, bytes]:
     REFEREE_AWAY.
     """
     if generation.state != State.DONE:
-        raise Refused(Code.NOT_READY, "The preview is not done; its parts can be used when it is.")
+        raise Refused(Code.NOT_READY, "The preview is not done yet; use its parts when it is.")
     try:
         answer = run_generator.run(generation)
         _, contents = run_generator.read(answer) if answer.ok else (None, {})
     except (sandbox_client.SandboxError, ReportError) as error:
         log.error("sandbox_unavailable", error=str(error))
         raise Refused(
-            Code.REFEREE_AWAY, "The parts could not be made: the server's sandbox does not answer. Try again soon."
+            Code.REFEREE_AWAY, "The parts could not be made: the server's sandbox does not respond. Try again soon."
         ) from error
     except (FileNotFoundError, AlteredError) as error:
         log.error("stored_file_unusable", error=type(error).__name__, generation=generation.pk)
@@ -43,7 +43,7 @@ def regenerate(generation: Generation) -> dict[str, bytes]:
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     if digests != dict(generation.parts.values_list("name", "sha256")):
         raise Refused(
-            Code.NOT_READY, "The parts come out otherwise than in the preview: the server was upgraded. Preview again."
+            Code.NOT_READY, "The parts differ from the preview because the server was upgraded. Make a new preview."
         )
     return contents
 

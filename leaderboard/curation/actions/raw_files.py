@@ -66,8 +66,8 @@ def remove(*, raw: RawFile, by: User) -> None:
     except ProtectedError:
         raise Refused(
             Code.NOT_READY,
-            f"Something was made from {raw.name}: forget the previews that read it first.",
-            heading="The raw file stays",
+            f"Previews were made from {raw.name}: delete them first.",
+            heading="The raw file was not removed",
         ) from None
 
 
@@ -78,7 +78,7 @@ def _store(
     if existing is not None:
         if upload is not None:
             chunked_upload.discard(upload)
-        raise Refused(Code.NAME_TAKEN, f"This very file is here already, as {existing.name}.")
+        raise Refused(Code.NAME_TAKEN, f"This file is already uploaded, as {existing.name}.")
     raw = RawFile(
         dataset=dataset, name=name, sha256=sha256, bytes=file.size, uploaded_by=by, uploaded_at=timezone.now()
     )
@@ -96,7 +96,7 @@ def _store(
     except BaseException as error:
         raw.file.storage.delete(str(raw.file.name))
         if isinstance(error, IntegrityError):
-            raise Refused(Code.NAME_TAKEN, "This very file is here already.") from error
+            raise Refused(Code.NAME_TAKEN, "This file is already uploaded.") from error
         raise
     return raw
 
@@ -106,12 +106,12 @@ def _check_size(size: int | None) -> None:
         raise Refused(Code.INVALID_NAME, "The file is empty.")
     if size > settings.MAX_RAW_BYTES:
         limit_mb = settings.MAX_RAW_BYTES // 1_000_000
-        raise Refused(Code.TOO_LARGE, f"The file has {size:,} bytes; at most {limit_mb} MB are taken.")
+        raise Refused(Code.TOO_LARGE, f"The file has {size:,} bytes; expected at most {limit_mb} MB.")
 
 
 def _check_count(dataset: Dataset) -> None:
     if dataset.raw_files.count() >= MOST:
-        raise Refused(Code.QUOTA_EXCEEDED, f"The dataset has {MOST} raw files; remove some that are not used.")
+        raise Refused(Code.QUOTA_EXCEEDED, f"The dataset has {MOST} raw files, the maximum; remove unused ones.")
 
 
 def _base_name(name: str) -> str:

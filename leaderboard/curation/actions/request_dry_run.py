@@ -45,15 +45,15 @@ MOST_FILES = 50
 def why_not(split: Split) -> str:
     """Return why no dry run is possible, or an empty text. Baselines are submitted to a phase once it has opened."""
     if split.current_gold is None or not split.inputs:
-        return f"The split {split.name} has no gold yet; there is nothing to score on."
+        return f"The split {split.name} has no gold yet; there is nothing to score."
     public_phases = Phase.objects.filter(split=split, benchmark__state=Benchmark.State.PUBLIC).select_related(
         "benchmark"
     )
     open_phase = next((phase for phase in public_phases if not split.is_draft and not phase.is_to_come()), None)
     if open_phase is not None:
         return (
-            f"The phase {open_phase.title} has opened on {split.name}: what was scored before can be put on its board, "
-            "and other baselines are submitted to it as your own systems."
+            f"The phase {open_phase.title} has opened on {split.name}: you can put baselines that are "
+            "already scored on its board, and submit others like your own systems."
         )
     return ""
 
@@ -86,8 +86,8 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
     if gold.dry_runs.filter(kind=DryRun.Kind.FILE).count() >= MOST_FILES:
         raise Refused(
             Code.NOT_READY,
-            f"There are {MOST_FILES} uploaded baselines, as many as are kept; remove some.",
-            heading="The file was not taken",
+            f"There are {MOST_FILES} uploaded baselines, the maximum; remove some.",
+            heading="The file was not accepted",
         )
     fields = _fields(gold, phase, by)
     _validate(split, gold, file, fields["options"])
@@ -99,7 +99,7 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
     try:
         queued = _enqueue(row, [])
         if queued is None:
-            raise Refused(Code.NAME_TAKEN, f"There is a baseline {name} already; choose another name or remove it.")
+            raise Refused(Code.NAME_TAKEN, f"There is already a baseline {name}; choose another name or remove it.")
         AuditEntry.record("dry_run.added", split, by=by, gold=gold.number, name=name, sha256=row.sha256)
     except BaseException:
         row.file.storage.delete(stored)
@@ -125,14 +125,15 @@ def _gold_to_score(split: Split, phase: Phase | None, by: User) -> GoldVersion:
     if phase is not None and phase.split_id != split.pk:
         raise Refused(Code.INVALID_NAME, f"The phase {phase.title} is not on the split {split.name}.")
     if reason := why_not(split):
-        raise Refused(Code.NOT_READY, reason, heading="No dry run can be made")
+        raise Refused(Code.NOT_READY, reason, heading="The dry run was not started")
     gold = split.current_gold
-    assert gold is not None, "why_not has looked"
+    assert gold is not None, "why_not ensures that there is gold"
     if phase is not None and phase.subset and not PublicPrivatePartition.objects.filter(gold=gold).exists():
         raise Refused(
             Code.NOT_READY,
-            f"The groups of {split.name} are not divided yet; divide its gold first.",
-            heading="No dry run can be made",
+            f"The groups of {split.name} are not split into public and private yet; do this on the "
+            "page of its gold first.",
+            heading="The dry run was not started",
         )
     return gold
 
@@ -183,7 +184,7 @@ def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict
     except sandbox_client.SandboxError as error:
         log.error("sandbox_unavailable", error=str(error))
         raise Refused(
-            Code.REFEREE_AWAY, "The file could not be checked: the server's sandbox does not answer. Try again soon."
+            Code.REFEREE_AWAY, "The file could not be checked: the server's sandbox does not respond. Try again soon."
         ) from error
     if answer.ok:
         return

@@ -59,8 +59,8 @@ def begin(
         if under_way(dataset) is not None:
             raise Refused(
                 Code.NOT_READY,
-                "Another preview of this dataset is being made; wait for it, or cancel it.",
-                heading="A preview is under way already",
+                "Another preview of this dataset is in progress; wait for it, or cancel it.",
+                heading="Another preview is in progress",
             )
         for old in forgotten_next(dataset):
             _delete(old, by)
@@ -92,7 +92,7 @@ def cancel(*, generation: Generation, by: User) -> None:
             state=State.CANCELLED, reason=Reason.WITHDRAWN, lease_until=None, finished_at=timezone.now()
         )
         if not ended:
-            raise Refused(Code.NOT_CANCELLABLE, "It is over already.")
+            raise Refused(Code.NOT_CANCELLABLE, "The preview has already ended.")
         AuditEntry.record("generation.cancelled", generation.dataset, by=by, generation=generation.pk)
 
 
@@ -103,7 +103,9 @@ def forget(*, generation: Generation, by: User) -> None:
         locked = Generation.objects.select_for_update().get(pk=generation.pk)
         if not locked.is_over or locked.parts.exclude(split=None).exists():
             raise Refused(
-                Code.NOT_READY, "It is under way, or splits were made of it: it stays.", heading="The preview stays"
+                Code.NOT_READY,
+                "The preview is in progress, or splits were made of it.",
+                heading="The preview was not deleted",
             )
         _delete(locked, by)
 
@@ -133,7 +135,7 @@ def _delete(generation: Generation, by: User) -> None:
 def _offer(dataset: Dataset, generator: str) -> Offer:
     offer = OFFERS.get(generator)
     if offer is None or offer not in generators_for(dataset.task):
-        raise Refused(Code.INVALID_NAME, f"There is no such generator of {dataset.task}.")
+        raise Refused(Code.INVALID_NAME, f"There is no such generator for the task {dataset.task}.")
     return offer
 
 
@@ -154,14 +156,14 @@ def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawF
             raise Refused(Code.INVALID_NAME, f"{source.title}: {len(chosen)} files are chosen; expected one.")
         files += [(source.name, raw) for raw in chosen]
     if len({raw.pk for _, raw in files}) < len(files):
-        raise Refused(Code.INVALID_NAME, "One file is chosen twice; each can be one thing only.")
+        raise Refused(Code.INVALID_NAME, "A file is chosen twice; expected each file once.")
     if any(raw.dataset_id != dataset.pk for _, raw in files):
-        raise Refused(Code.INVALID_NAME, "A file of another dataset is chosen.")
+        raise Refused(Code.INVALID_NAME, "A file of another dataset is chosen; expected files of this dataset.")
     limit = most_read(offer)
     if big := next((raw for _, raw in files if raw.bytes > limit), None):
         raise Refused(
             Code.TOO_LARGE,
-            f"{big.name} has {big.bytes:,} bytes; {offer.title} takes at most {limit // 1_000_000} MB of one file.",
+            f"{big.name} has {big.bytes:,} bytes; {offer.title} reads at most {limit // 1_000_000} MB of one file.",
         )
     if len(files) > sandbox_client.MOST_TABLES:
         raise Refused(

@@ -75,7 +75,7 @@ def read(answer: sandbox_client.Answer) -> tuple[GenerateReport, dict[str, bytes
     """Return a successful generator's report, and the contents of its parts by name. Raises ReportError."""
     report = answer.read(GenerateReport)
     if not report.parts or sum(part.bytes for part in report.parts) != len(answer.attachment):
-        raise ReportError("the parts do not add up")
+        raise ReportError("the number of parts or their bytes do not match")
     contents, start = {}, 0
     for part in report.parts:
         contents[part.name] = answer.attachment[start : start + part.bytes]

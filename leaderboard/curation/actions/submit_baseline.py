@@ -70,7 +70,7 @@ def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submissio
     if not is_eligible(row, phase):
         raise Refused(Code.NOT_READY, f"{row.name} was not scored for {phase.title}.", heading=HEADING)
     if row.inputs_sha256 != phase.split.inputs_sha256:
-        raise Refused(Code.NOT_READY, "The inputs were replaced since it was scored.", heading=HEADING)
+        raise Refused(Code.NOT_READY, "The inputs were replaced after it was scored.", heading=HEADING)
     check = partial(_check_not_submitted, row, phase)
     check()
     system = _system(row, _team(phase.benchmark, by))
@@ -83,7 +83,7 @@ def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submissio
 
 def _check_not_submitted(row: DryRun, phase: Phase) -> None:
     if (phase.pk, row.name) in active_submissions(phase.benchmark):
-        raise Refused(Code.NAME_TAKEN, f"{row.name} was submitted to {phase.title} already.", heading=HEADING)
+        raise Refused(Code.NAME_TAKEN, f"{row.name} was already submitted to {phase.title}.", heading=HEADING)
 
 
 @transaction.atomic
@@ -121,7 +121,7 @@ def _system(row: DryRun, team: Team) -> System:
         system.kind = System.Kind.BASELINE
         system.description = docs.get(row.name, "") if row.kind == DryRun.Kind.TRIVIAL else ""
     elif system.kind != System.Kind.BASELINE:
-        raise Refused(Code.NAME_TAKEN, f"{team} has a system {system} that is no baseline.", heading=HEADING)
+        raise Refused(Code.NAME_TAKEN, f"{team} has a system {system} that is not a baseline.", heading=HEADING)
     return system
 
 
@@ -136,16 +136,18 @@ def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
                 shutil.copyfileobj(stored, content)
         except SandboxError as error:
             log.error("sandbox_unavailable", error=str(error))
-            message = "The server's sandbox does not answer. Try again soon."
+            message = "The server's sandbox does not respond. Try again soon."
             raise Refused(Code.REFEREE_AWAY, message, heading=HEADING) from error
         except (NoAnswerError, UnsuitableGoldError, FileNotFoundError, AlteredError) as error:
             log.error("baseline_failed", error=type(error).__name__, dry_run=row.pk)
-            raise Refused(Code.NOT_READY, f"{row.name} could not be made again.", heading=HEADING) from error
+            raise Refused(
+                Code.NOT_READY, f"The predictions of {row.name} could not be reproduced.", heading=HEADING
+            ) from error
         file.size = content.tell()
         file.seek(0)
         scored = row.result.get("predictions_sha256", "")
         if scored and scored != sha256_of(file):
-            message = f"{row.name} says something else than when it was scored: the server was upgraded since."
+            message = f"{row.name} no longer makes the predictions that were scored, because the server was upgraded."
             raise Refused(Code.NOT_READY, message, heading=HEADING)
         file.seek(0)
         yield file

@@ -29,10 +29,12 @@ Data = serializers.Serializer[Any]
 class RawFileAnnounced(Data):
     """Announcement of an upload."""
 
-    name = serializers.CharField(max_length=255, required=False, default="raw", help_text="errors name lines by it")
-    bytes = serializers.IntegerField(min_value=1, help_text="the file's size")
+    name = serializers.CharField(
+        max_length=255, required=False, default="raw", help_text="file name in errors about lines"
+    )
+    bytes = serializers.IntegerField(min_value=1, help_text="size of the file")
     sha256 = serializers.CharField(
-        max_length=64, required=False, allow_blank=True, default="", help_text="if you know it; checked at the end"
+        max_length=64, required=False, allow_blank=True, default="", help_text="checked after the upload, if given"
     )
 
 
@@ -40,11 +42,13 @@ class RawUploadShape(Data):
     id = serializers.UUIDField()
     name = serializers.CharField()
     bytes = serializers.IntegerField()
-    received = serializers.IntegerField(help_text="how much is stored safely: the next piece begins there")
-    piece_bytes = serializers.IntegerField(help_text="the most that one piece may have")
+    received = serializers.IntegerField(help_text="bytes that are stored; the offset of the next piece")
+    piece_bytes = serializers.IntegerField(help_text="maximum bytes of a piece")
     began_at = serializers.DateTimeField()
     url = serializers.URLField()
-    pieces = serializers.URLField(help_text="where to POST pieces; the file is kept on the page of a new split")
+    pieces = serializers.URLField(
+        help_text="URL to POST pieces to; after the last one you save the file on the page for new splits"
+    )
 
 
 class RawFilesView(View):

@@ -122,13 +122,15 @@ class DryRunReport:
         both_ways = not one.baseline.reference and self.task.measure(one.baseline.watched).low < chance
         if not (cell.low > chance or (both_ways and cell.high < chance)):
             return None
-        text = f"{one.row.name} has {one.baseline.watched} {cell.value:.3f}; knowing nothing gives {chance:.3f}"
+        text = f"{one.row.name} has {one.baseline.watched} {cell.value:.3f}; the chance level is {chance:.3f}"
         if one.baseline.known:
             return DryRunWarning(
-                "known-exploit", f"{text}. Boards show for what it is: exact_f1 and span_ratio.", grave=False
+                "known-exploit",
+                f"{text}. This exploit is known; exact_f1 and span_ratio on the boards reveal it.",
+                grave=False,
             )
         return DryRunWarning(
-            "trivial-baseline", f"{text}. It reads nothing that could tell the answer: {one.baseline.doc}."
+            "trivial-baseline", f"{text}. It reads nothing that should reveal the answers: {one.baseline.doc}."
         )
 
     def _not_significant(self, one: BaselineRun) -> DryRunWarning | None:
@@ -148,8 +150,9 @@ class DryRunReport:
             return None
         return DryRunWarning(
             "not-apart",
-            f"{one.row.name} is not shown to be better than {baseline.row.name}, which solves nothing: its interval of "
-            f"{self.primary} is {cell.low:.3f} to {cell.high:.3f}, and {baseline.row.name} has {best:.3f}.",
+            f"{one.row.name} is not significantly better than the trivial baseline "
+            f"{baseline.row.name}: its interval of {self.primary} is {cell.low:.3f} to "
+            f"{cell.high:.3f}, and {baseline.row.name} has {best:.3f}.",
         )
 
     def _widths(self) -> list[DryRunWarning]:
@@ -161,15 +164,18 @@ class DryRunReport:
             warnings.append(
                 DryRunWarning(
                     "wide",
-                    f"Intervals of {self.primary} reach up to ±{max(widths):.3f}: systems that differ by less will "
-                    "look alike. More groups would make them narrower.",
+                    f"Intervals of {self.primary} reach up to ±{max(widths):.3f}: smaller differences between "
+                    "systems will not be significant. More groups would make intervals narrower.",
                 )
             )
         wide = [slice_ for slice_ in self.slices if self._widest(slice_) > WIDE_SLICE * unit]
         if wide:
             names = ", ".join(f"{name}={value}" for slice_ in wide[:MOST_NAMED] for name, value in slice_.items())
             more = f" and {len(wide) - MOST_NAMED} more" if len(wide) > MOST_NAMED else ""
-            text = f"{len(wide)} of {len(self.slices)} slices reach over ±{WIDE_SLICE * unit:.2g}: {names}{more}."
+            text = (
+                f"{len(wide)} of {len(self.slices)} slices have intervals wider than "
+                f"±{WIDE_SLICE * unit:.2g}: {names}{more}."
+            )
             warnings.append(DryRunWarning("wide-slices", text, grave=False))
         return warnings
 

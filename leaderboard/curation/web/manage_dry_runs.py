@@ -79,7 +79,7 @@ def add(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         row = request_dry_run.add(split=split_row, phase=phase, by=request.user, **form.cleaned_data)
     except Refused as refused:
         return _page(request, benchmark, split_row, Refusal(refused), form)
-    messages.success(request, f"{row.name} waits to be scored.")
+    messages.success(request, f"{row.name} is queued for scoring.")
     return _redirect(slug, split, phase)
 
 
@@ -92,7 +92,7 @@ def remove(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
     phase = benchmark.phases.filter(slug=row.scored_as, split=split_row).first()
     gold = row.gold
     request_dry_run.remove(row=row, by=request.user)
-    messages.success(request, f"{row.name} is removed.")
+    messages.success(request, f"{row.name} was removed.")
     return _redirect(slug, split, phase, None if gold == split_row.current_gold else gold)
 
 
@@ -108,7 +108,7 @@ def submit(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
         submission = submit_baseline.submit(row=row, phase=phase, by=request.user, track=request.POST.get("track", ""))
     except Refused as refused:
         return _page(request, benchmark, split_row, Refusal(refused))
-    messages.success(request, f"{row.name} is submitted to {phase.title} as a baseline.")
+    messages.success(request, f"{row.name} was submitted to {phase.title} as a baseline.")
     return redirect(submission)
 
 

@@ -64,7 +64,7 @@ def cancel(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
         request_preview.cancel(generation=generation, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, generation, refused)
-    messages.success(request, "The preview is cancelled.")
+    messages.success(request, "The preview was cancelled.")
     return redirect("manage_preview", slug, pk)
 
 
@@ -77,7 +77,7 @@ def forget(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
         request_preview.forget(generation=generation, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, generation, refused)
-    messages.success(request, "The preview is forgotten.")
+    messages.success(request, "The preview was deleted.")
     return redirect("manage_new_split", slug)
 
 
@@ -96,7 +96,7 @@ def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     ]
     existing = list(generation.parts.exclude(split=None).values_list("split__name", flat=True))
     if existing and not parts:
-        messages.info(request, f"Draft splits were made of this preview already: {', '.join(existing)}.")
+        messages.info(request, f"Draft splits were already made of this preview: {', '.join(existing)}.")
         return redirect("manage_preview", slug, pk)
     try:
         created = drafts.make(generation=generation, requests=wanted, by=request.user)

@@ -47,7 +47,7 @@ def new_split(request: PersonRequest, slug: str) -> HttpResponse:
             raw = raw_files.add(dataset=benchmark.dataset, file=form.cleaned_data["file"], by=request.user)
     except Refused as refused:
         return _page(request, benchmark, form, refused)
-    messages.success(request, f"The raw file {raw.name} is here.")
+    messages.success(request, f"The raw file {raw.name} was added.")
     return redirect("manage_new_split", slug)
 
 
@@ -61,7 +61,7 @@ def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
         raw_files.remove(raw=raw, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, RawForm(user=request.user, dataset=benchmark.dataset), refused)
-    messages.success(request, f"The raw file {raw.name} is removed.")
+    messages.success(request, f"The raw file {raw.name} was removed.")
     return redirect("manage_new_split", slug)
 
 
@@ -72,7 +72,7 @@ def give_up(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
     benchmark = managed_or_404(request.user, slug)
     upload = get_object_or_404(RawUpload, pk=pk, by=request.user, dataset=benchmark.dataset)
     chunked_upload.discard(upload)
-    messages.success(request, f"The upload of {upload.name} is given up.")
+    messages.success(request, f"The upload of {upload.name} was cancelled.")
     return redirect("manage_new_split", slug)
 
 

@@ -80,7 +80,7 @@ def cancel(*, audit: SplitAudit, by: User) -> None:
             state=State.CANCELLED, reason=Reason.WITHDRAWN, lease_until=None, finished_at=timezone.now()
         )
         if not ended:
-            raise Refused(Code.NOT_CANCELLABLE, "This audit is over already.")
+            raise Refused(Code.NOT_CANCELLABLE, "This audit has already ended.")
         AuditEntry.record("audit.cancelled", audit, by=by, split=audit.gold.split.name)
 
 
@@ -104,7 +104,7 @@ def _audit(lease: Lease[SplitAudit]) -> None:
                 # Another release reported the earlier parts and may have checked other things.
                 parts.clear()
                 _store_parts(lease, parts, answer.code_sha256)
-                raise sandbox_client.SandboxError("the audit was begun by another release, and begins again")
+                raise sandbox_client.SandboxError("the audit was started by another release and starts again")
             parts.append(_read_part(answer))
             _store_parts(lease, parts, answer.code_sha256)
     lease.finish(state=State.DONE, report=assembled(parts), parts=[])

@@ -104,7 +104,7 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
         ):
             raise Refused(
                 Code.NOT_READY,
-                "Somebody else was faster; look at the versions that are there now.",
+                "Someone else uploaded gold at the same time; check the current versions.",
                 heading="The correction was not confirmed",
             )
         AuditEntry.record("correction.confirmed", correction, by=by, gold=gold.number, **correction.counts)
@@ -124,16 +124,19 @@ def why_not_confirmed(correction: Correction) -> str:
     """Return why a correction cannot be confirmed, as text for its managers; empty if it can be."""
     split = correction.split
     if not correction.is_pending:
-        return f"This correction is {correction.get_decision_display()}; nothing is left to decide."
+        return f"This correction is {correction.get_decision_display()} and can no longer be confirmed."
     if split.current_gold != correction.base:
-        return "The gold was corrected since this file was uploaded; upload it again to see what it changes."
+        return (
+            "The gold was corrected after this file was uploaded; upload it again to compare it with "
+            "the current version."
+        )
     if correction.changes_inputs and not split.is_draft:
         return (
-            f"The split {split.name} is published, and this gold would change its inputs. A correction may change "
-            "answers only; other items need a split of their own."
+            f"The split {split.name} is published, and this gold would change its inputs. A "
+            "correction may change only answers; other items need a split of their own."
         )
     if correction.state != State.DONE:
-        return "It is not laid beside the version in force yet."
+        return "The comparison with the current gold version is not complete yet."
     return ""
 
 
@@ -145,7 +148,7 @@ def drop(*, correction: Correction, by: User) -> None:
     if not locked.is_pending:
         raise Refused(
             Code.NOT_READY,
-            f"This correction is {locked.get_decision_display()}; nothing is left to drop.",
+            f"This correction is {locked.get_decision_display()} and can no longer be dropped.",
             heading="The correction was not dropped",
         )
     _end(locked, Decision.DROPPED, by=by)

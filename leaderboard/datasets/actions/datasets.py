@@ -34,7 +34,7 @@ def discard(*, dataset: Dataset, by: User) -> None:
     check_manages(dataset, by)
     if dataset.benchmarks.exists():
         raise Refused(
-            Code.NOT_READY, f"The dataset {dataset} belongs to a benchmark; it stays.", heading="The dataset stays"
+            Code.NOT_READY, f"The dataset {dataset} belongs to a benchmark.", heading="The dataset was not deleted"
         )
     golds = GoldVersion.objects.filter(split__dataset=dataset)
     files = [gold.file for gold in golds] + [split.inputs for split in dataset.splits.exclude(inputs="")]

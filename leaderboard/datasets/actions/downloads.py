@@ -26,7 +26,7 @@ def add(*, dataset: Dataset, name: str, title: str, file: File[bytes], by: User,
     existing = dataset.downloads.filter(name=name).first()
     if existing is not None:
         if existing.sha256 != digest:
-            raise Refused(Code.NAME_TAKEN, f"Another file is offered as {existing} already, and it stays.")
+            raise Refused(Code.NAME_TAKEN, f"A different file already has the name {existing}; expected another name.")
         return existing
     _check_is_not_hidden(dataset, digest)
     download = Download(
@@ -62,4 +62,4 @@ def _check_is_not_hidden(dataset: Dataset, digest: str) -> None:
     golds = GoldVersion.objects.filter(split__dataset=dataset, split__gold_public=False, sha256=digest)
     gold = golds.select_related("split").first()
     if gold is not None:
-        raise Refused(Code.INVALID_GOLD, f"This file is the hidden gold of {gold.split.name}; expected a public one.")
+        raise Refused(Code.INVALID_GOLD, f"This file is the hidden gold of {gold.split.name}; expected a public file.")

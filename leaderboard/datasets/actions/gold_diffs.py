@@ -39,9 +39,9 @@ def _compare(lease: Lease[Correction]) -> None:
         counts = answer.read(GoldDifferenceReport).counts
         items = list(_items(answer.attachment))
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
-        raise ReportError(f"the difference's shape is wrong: {error}") from error
+        raise ReportError(f"the report of differences is malformed: {error}") from error
     if len(items) != counts.n_changed:
-        raise ReportError(f"{len(items)} items are told of {counts.n_changed}")
+        raise ReportError(f"the report has {len(items)} items, expected {counts.n_changed}")
     with transaction.atomic():
         lease.finish(state=State.DONE, counts=msgspec.to_builtins(counts))
         rows = (_row(row, index, item) for index, item in enumerate(items))

@@ -44,7 +44,7 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
     except sandbox_client.SandboxError as error:
         log.error("sandbox_unavailable", error=str(error))
         raise Refused(
-            Code.REFEREE_AWAY, "The gold could not be checked: the server's sandbox does not answer. Try again soon."
+            Code.REFEREE_AWAY, "The gold could not be checked: the server's sandbox does not respond. Try again soon."
         ) from error
     if answer.reason:
         raise Refused(
@@ -52,16 +52,14 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
         )
     if answer.report.get("fault") == "usage":
         causes = " ".join(problem["text"] for problem in answer.report["problems"])
-        raise Refused(Code.INVALID_GOLD, f"The split's options do not fit this gold: {causes}.")
+        raise Refused(Code.INVALID_GOLD, f"The split's options are not valid for this gold: {causes}.")
     if not answer.ok:
         raise _refused(answer.report.get("problems", []), answer.report.get("more", 0))
     try:
         facts = answer.read(PrepareGoldReport)
     except ReportError as error:
         log.error("gold_report_malformed", split=split.pk, error=str(error))
-        raise Refused(
-            Code.REFEREE_AWAY, "The gold could not be checked: the sandbox's answer made no sense."
-        ) from error
+        raise Refused(Code.REFEREE_AWAY, "The gold could not be checked: the sandbox's report is malformed.") from error
     _check_lengths(facts, name)
     if "origin" in facts.dimensions and split.kind != Split.Kind.TRAIN:
         _check_symmetry(file, name)
@@ -74,7 +72,7 @@ def _check_lengths(facts: PrepareGoldReport, name: str) -> None:
     for dimension, values in facts.dimensions.items():
         for kind, text in [("a dimension's name", dimension), *(("a slice's value", str(value)) for value in values)]:
             if len(text) > LONGEST:
-                description = f"{kind} is too long: it begins {shown(text[:40])}"
+                description = f"{kind} is too long: it begins with {shown(text[:40])}"
                 detail = {"what": description, "found": f"{len(text)} characters", "expected": f"at most {LONGEST}"}
                 faults.append({"file": name, "line": None, **detail, "text": f"{name}: {description}"})
     if faults:

@@ -49,7 +49,9 @@ def compute(
         answer = sandbox_client.divide(gold=gold, name=name, **params)
     except (sandbox_client.SandboxError, AlteredError, FileNotFoundError) as error:
         log.error("public_private_split_failed", split=split.pk, error=type(error).__name__)
-        raise Refused(Code.REFEREE_AWAY, "The groups could not be divided: ask the operator to look.") from error
+        raise Refused(
+            Code.REFEREE_AWAY, "The groups could not be divided; ask the operator to check the log."
+        ) from error
     if not answer.ok:
         cause = " ".join(problem["text"] for problem in answer.report.get("problems", [])[:1])
         raise Refused(Code.INVALID_GOLD, f"The groups cannot be divided: {cause or 'it took too long'}.")

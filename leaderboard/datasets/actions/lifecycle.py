@@ -24,7 +24,7 @@ def publish(*, split: Split, by: User) -> Split:
     # The lock makes a concurrent gold upload wait, or be seen here.
     locked = Split.objects.select_for_update().get(pk=split.pk)
     if why_not := audit_results.why_not_published(locked):
-        heading = "The split was not published" if locked.is_draft else "The split is no draft"
+        heading = "The split was not published" if locked.is_draft else "The split is not a draft"
         raise Refused(Code.NOT_READY, why_not, heading=heading)
     verdict = audit_results.verdict(locked)
     audit = verdict.audit if verdict.is_passed else None
@@ -98,12 +98,12 @@ def answer(*, audit: SplitAudit, finding: int, text: str, by: User) -> AuditAnsw
     if locked.state != State.DONE or locked.accepted_at is not None:
         raise Refused(
             Code.NOT_READY,
-            "Answers are given once an audit is done, and stay once it is public.",
-            heading="The answers were not kept",
+            "An audit can be answered only when it is done and before it is public.",
+            heading="The answers were not saved",
         )
     rows = locked.report["findings"]
     if not 0 <= finding < len(rows) or rows[finding]["severity"] not in audit_results.TO_ANSWER:
-        raise Refused(Code.INVALID_NAME, f"Finding {finding} is none that is answered; expected an error or a warning.")
+        raise Refused(Code.INVALID_NAME, f"Finding {finding} takes no answer; expected an error or a warning.")
     if len(text) > LONGEST:
         raise Refused(Code.INVALID_NAME, f"The answer has {len(text)} characters; expected at most {LONGEST}.")
     existing = AuditAnswer.objects.filter(audit=audit, finding=finding).first()
@@ -128,13 +128,13 @@ def show_audit(*, audit: SplitAudit, by: User) -> SplitAudit:
     if split.is_draft:
         raise Refused(
             Code.NOT_READY,
-            f"The split {split.name} is a draft: its audit becomes public with it.",
+            f"The split {split.name} is a draft: its audit becomes public when the split is published.",
             heading="The audit was not made public",
         )
     if locked.state != State.DONE or locked.accepted_at is not None:
         raise Refused(
             Code.NOT_READY,
-            "Only an audit that is done, and not public yet, can be made public.",
+            "Only an audit that is done and not yet public can be made public.",
             heading="The audit was not made public",
         )
     waiting = sum(

@@ -31,7 +31,7 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
         )
     _check_undivided(split, PublicPrivatePartition.objects.filter(gold=gold).exists())
     if not 0 < share < 1:
-        raise Refused(Code.INVALID_NAME, f"The share is {share}; expected a number over 0 and under 1.")
+        raise Refused(Code.INVALID_NAME, f"The share is {share}; expected a number greater than 0 and less than 1.")
     used_seed = secrets.randbits(48) if seed is None else seed
     if not 0 <= used_seed < 1 << 63:
         raise Refused(Code.INVALID_NAME, f"The seed is {used_seed}; expected a whole number from 0 to {(1 << 63) - 1}.")
@@ -55,4 +55,4 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
 
 def _check_undivided(split: Split, divided: bool) -> None:
     if divided:
-        raise Refused(Code.NAME_TAKEN, f"The groups of {split.name} are divided already; halves stay as they are.")
+        raise Refused(Code.NAME_TAKEN, f"The groups of {split.name} are already divided; this cannot be changed.")

@@ -43,7 +43,9 @@ def create_split(
     """
     check_manages(dataset, by)
     if gold_public and not inputs_public:
-        raise Refused(Code.INVALID_NAME, "The gold would be public and the inputs hidden; gold holds the inputs.")
+        raise Refused(
+            Code.INVALID_NAME, "The gold would be public and the inputs hidden, but gold contains the inputs."
+        )
     split = Split(
         dataset=dataset,
         name=name,
@@ -68,7 +70,7 @@ def check_name_is_free(dataset: Dataset, name: str) -> None:
     existing = dataset.splits.filter(name__iexact=name).first()
     if existing is not None:
         raise Refused(
-            Code.NAME_TAKEN, f"The dataset {dataset} has a split {existing.name} already; expected another name."
+            Code.NAME_TAKEN, f"The dataset {dataset} already has a split {existing.name}; expected another name."
         )
 
 
@@ -122,7 +124,7 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
     """
     check_manages(split.dataset, by)
     if split.inputs:
-        raise Refused(Code.NAME_TAKEN, f"The split {split.name} has inputs already.")
+        raise Refused(Code.NAME_TAKEN, f"The split {split.name} already has inputs.")
     file.seek(0)
     stored, size, digest = _store_inputs(split, file.read())
     waiting = Split(dataset=split.dataset, options=split.options, inputs=stored)
@@ -133,7 +135,7 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
                 inputs=stored, inputs_bytes=size, inputs_sha256=digest
             )
             if not updated:
-                raise Refused(Code.NAME_TAKEN, f"The split {split.name} has inputs already.")
+                raise Refused(Code.NAME_TAKEN, f"The split {split.name} already has inputs.")
             AuditEntry.record("inputs.added", split, by=by, sha256=digest)
     except BaseException:
         split.inputs.storage.delete(stored)
@@ -146,7 +148,7 @@ def check_is_another(split: Split, digest: str) -> None:
     """Raise Refused GOLD_UNCHANGED if a version of the split has this sha256."""
     version = split.gold_versions.filter(sha256=digest).first()
     if version is not None:
-        raise Refused(Code.GOLD_UNCHANGED, f"This file is gold version {version.number} of {split.name} already.")
+        raise Refused(Code.GOLD_UNCHANGED, f"This file is already gold version {version.number} of {split.name}.")
 
 
 def _divide_corrected(
@@ -187,7 +189,7 @@ def _store_gold(
                 raise Refused(
                     Code.NOT_READY,
                     "The groups were divided while the gold was checked; upload it again.",
-                    heading="The gold was not taken",
+                    heading="The gold was not accepted",
                 )
             last = split.gold_versions.aggregate(last=Max("number"))["last"] or 0
             gold.number = last + 1
@@ -210,8 +212,8 @@ def _check_inputs_may_change(split: Split) -> None:
     if not split.is_draft and split.inputs:
         raise Refused(
             Code.INPUTS_CHANGED,
-            f"The split {split.name} is published, and this gold would change its inputs. A correction may change "
-            "answers only; other items need a split of their own.",
+            f"The split {split.name} is published, and this gold would change its inputs. A "
+            "correction may change only answers; other items need a split of their own.",
         )
     _check_nobody_answered(split)
 
@@ -221,8 +223,9 @@ def _check_nobody_answered(split: Split) -> None:
     if count:
         raise Refused(
             Code.INPUTS_CHANGED,
-            f"{count} submission{'s' if count != 1 else ''} answered the inputs of {split.name}, and this gold would "
-            "change them. A correction may change answers only; other items need a split of their own.",
+            f"The split {split.name} has {count} submission{'s' if count != 1 else ''} for its "
+            "inputs, and this gold would change the inputs. A correction may change only answers; "
+            "other items need a split of their own.",
         )
 
 
@@ -246,12 +249,12 @@ def _check_inputs(waiting: Split) -> None:
     except sandbox_client.SandboxError as error:
         log.error("sandbox_unavailable", error=str(error))
         raise Refused(
-            Code.REFEREE_AWAY, "The inputs could not be checked: the server's sandbox does not answer."
+            Code.REFEREE_AWAY, "The inputs could not be checked: the server's sandbox does not respond."
         ) from error
     if answer.reason or answer.report.get("fault") == "inputs":
         raise Refused(
             Code.INVALID_GOLD,
-            "The inputs do not fit the task's format.",
+            "The inputs are not in the task's format.",
             answer.report.get("problems", []),
             answer.report.get("more", 0),
         )

@@ -24,8 +24,8 @@ class ErratumShape(serializers.Serializer[Any]):
     gold_version = serializers.IntegerField(source="gold.number")
     corrected_at = serializers.DateTimeField(source="gold.created_at")
     reason = serializers.CharField(source="gold.reason")
-    n_changed = serializers.IntegerField(allow_null=True, help_text="items that it changed; null: not told")
+    n_changed = serializers.IntegerField(allow_null=True, help_text="number of changed items; null: not published")
     state = serializers.ChoiceField(
-        [IN_FORCE, SCORED_AGAIN, SET_ASIDE], help_text="set aside: its scoring was cancelled"
+        [IN_FORCE, SCORED_AGAIN, SET_ASIDE], help_text="set aside: its rescoring was cancelled"
     )
-    replaced = ReplacedShape(many=True, help_text="earlier boards, to be had by `gold_version` and `task_version`")
+    replaced = ReplacedShape(many=True, help_text="earlier boards; request them with `gold_version` and `task_version`")

@@ -84,7 +84,7 @@ def verdict(split: Split) -> Verdict:
 def why_not_published(split: Split) -> str:
     """Return why a draft cannot be published; empty if it can be."""
     if not split.is_draft:
-        return f"The split {split.name} is {split.state} already."
+        return f"The split {split.name} is already {split.state}."
     if not split.inputs:
         return f"The split {split.name} has no data yet; upload its gold."
     if split.gold_public or split.current_gold is None:
@@ -97,7 +97,7 @@ def why_not_published(split: Split) -> str:
     if current.errors:
         return f"The audit found {_count(current.errors, 'error')}; correct the gold and audit it again."
     if current.unanswered:
-        return f"{_count(current.unanswered, 'warning')} of the audit must be answered in writing first."
+        return f"{_count(current.unanswered, 'warning')} of the audit must be answered first."
     return ""
 
 

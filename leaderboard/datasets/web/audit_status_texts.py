@@ -10,23 +10,23 @@ from leaderboard.models import Reason, SplitAudit, State
 ASK_AGAIN = 1500
 """Polling interval of the page in milliseconds."""
 PARTS = {
-    "sizes": "sizes, and what gold must be like",
+    "sizes": "sizes and gold consistency",
     "balance": "labels and groups",
     "duplicates": "duplicates",
-    "overlaps": "what public gold tells",
-    "cues": "words that give labels away",
-    "trivial": "systems that do not solve the task",
+    "overlaps": "leakage from public gold",
+    "cues": "label cues",
+    "trivial": "trivial baselines",
     "tells": "ids, order and columns",
-    "agreement": "the rest",
+    "agreement": "other checks",
 }
 FAILED = {
-    Reason.TIME: "a part of it took longer than the server allows",
-    Reason.MEMORY: "a part of it took more memory than the server allows",
-    Reason.OUTPUT: "it told more than a report may hold",
-    Reason.BAD_GOLD: "the gold, or the public gold beside it, does not read",
-    Reason.SUPERSEDED: "the split's data were replaced while it waited",
-    Reason.EXIT: "it stopped with an error of ours",
-    Reason.BAD_REPORT: "its report was not sound",
+    Reason.TIME: "a part of it exceeded the server's time limit",
+    Reason.MEMORY: "a part of it exceeded the server's memory limit",
+    Reason.OUTPUT: "its report is larger than the limit",
+    Reason.BAD_GOLD: "the gold, or the public gold compared with it, cannot be read",
+    Reason.SUPERSEDED: "the split's data were replaced while it was queued",
+    Reason.EXIT: "it stopped with an internal error",
+    Reason.BAD_REPORT: "its report is malformed",
 }
 
 

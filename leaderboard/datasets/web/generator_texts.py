@@ -12,12 +12,12 @@ from leaderboard.models import GeneratedFrom, GeneratedPart, Generation, Reason,
 ASK_AGAIN = 1500
 """Polling interval of the page in milliseconds."""
 FAILED = {
-    Reason.TIME: "it took longer than the server allows",
-    Reason.MEMORY: "it took more memory than the server allows",
-    Reason.OUTPUT: "it made more than a preview may hold",
-    Reason.SUPERSEDED: "the server was upgraded, and its generator makes other splits since; preview again",
-    Reason.EXIT: "the generator stopped with an error of ours",
-    Reason.BAD_REPORT: "its report was not sound",
+    Reason.TIME: "it exceeded the server's time limit",
+    Reason.MEMORY: "it exceeded the server's memory limit",
+    Reason.OUTPUT: "its output is larger than the limit for previews",
+    Reason.SUPERSEDED: "the server was upgraded, and its generator now makes different splits; make a new preview",
+    Reason.EXIT: "the generator stopped with an internal error",
+    Reason.BAD_REPORT: "its report is malformed",
 }
 
 

@@ -49,7 +49,7 @@ def cancel(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
         split_audits.cancel(audit=audit, by=request.user)
     except Refused as refused:
         return manage_lifecycle.page(request, benchmark, audit.gold.split, Refusal(refused))
-    messages.success(request, "The audit is cancelled.")
+    messages.success(request, "The audit was cancelled.")
     return redirect("manage_split", slug, split)
 
 
@@ -77,7 +77,7 @@ def report(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
             n = _save_answers(request, audit)
         except Refused as refused:
             return _page(request, benchmark, audit, Refusal(refused))
-        messages.success(request, f"{n} answer{'s' if n != 1 else ''} kept.")
+        messages.success(request, f"{n} answer{'s' if n != 1 else ''} saved.")
         return redirect("manage_audit", slug, split, pk)
     return _page(request, benchmark, audit)
 
@@ -91,7 +91,7 @@ def show(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse
         lifecycle.show_audit(audit=audit, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, audit, Refusal(refused))
-    messages.success(request, "The audit is public, with its answers.")
+    messages.success(request, "The audit and its answers are now public.")
     return redirect("manage_split", slug, split)
 
 

@@ -36,22 +36,22 @@ LONGEST = 1500
 WORDS = {
     "added": "added",
     "removed": "removed",
-    "question": "asked otherwise",
-    "answer": "answered otherwise",
-    "system": "of another system",
-    "group": "in another group",
-    "slices": "in other slices",
-    "other": "written otherwise",
+    "question": "changed question",
+    "answer": "changed answer",
+    "system": "changed system",
+    "group": "changed group",
+    "slices": "changed slices",
+    "other": "changed notation",
 }
 CONSEQUENCES = {
-    "added": "A published split takes no new items.",
-    "removed": "A published split keeps its items.",
+    "added": "Not allowed: a published split cannot get new items.",
+    "removed": "Not allowed: a published split cannot lose items.",
     "question": "The public inputs would change.",
     "answer": "Scores may change.",
     "system": "Measures within systems may change.",
     "group": "Intervals may change.",
     "slices": "Scores of slices may change.",
-    "other": "No score changes by it.",
+    "other": "Scores do not change.",
 }
 
 
@@ -119,7 +119,7 @@ def confirm(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespo
         gold = corrections.confirm(correction=row, by=request.user, **filled)
     except Refused as refused:
         return _page(request, benchmark, row, form=form, refusal=Refusal(refused))
-    messages.success(request, f"Gold version {gold.number} of {split} is there.")
+    messages.success(request, f"Gold version {gold.number} of {split} was added.")
     phases = [phase for phase, _ in _rescored(row) if phase.benchmark_id == benchmark.pk]
     if len(phases) == 1:
         return redirect("manage_rescoring", slug, phases[0].slug)
@@ -135,7 +135,7 @@ def drop(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse
         corrections.drop(correction=row, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, row, refusal=Refusal(refused))
-    messages.success(request, "The file is dropped; nothing of it counts.")
+    messages.success(request, "The correction was dropped and has no effect.")
     return redirect("manage_gold", slug, split)
 
 

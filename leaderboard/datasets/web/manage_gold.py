@@ -42,7 +42,7 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
             return redirect("manage_correction", slug, split, correction.pk)
         if form.is_valid():
             gold = splits.add_gold(split=split_row, by=request.user, **form.cleaned_data)
-            messages.success(request, f"Gold version {gold.number} of {split_row.name} is there.")
+            messages.success(request, f"Gold version {gold.number} of {split_row.name} was added.")
             return redirect("manage_gold", slug, split)
     except Refused as refused:
         refusal = Refusal(refused)

@@ -54,7 +54,7 @@ def retire(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         lifecycle.retire(split=split_row, reason=form.cleaned_data["reason"], by=request.user)
     except Refused as refused:
         return page(request, benchmark, split_row, Refusal(refused))
-    messages.success(request, f"The split {split_row.name} is retired; its phases take nothing more.")
+    messages.success(request, f"The split {split_row.name} is retired; its phases accept no more submissions.")
     return redirect("manage_split", slug, split)
 
 

@@ -32,7 +32,7 @@ def create(request: PersonRequest, slug: str) -> HttpResponse:
         check_upload(request)
         if form.is_valid():
             split = _create(benchmark.dataset, form.cleaned_data, request.user)
-            messages.success(request, f"The split {split.name} is there, with its gold and its inputs.")
+            messages.success(request, f"The split {split.name} was added, with its gold and its inputs.")
             return redirect("manage_gold", slug, split.name)
     except Refused as refused:
         refusal = Refusal(refused)

@@ -20,7 +20,8 @@ class TestersForm(forms.Form):
         max_length=20_000,
         widget=forms.Textarea({"rows": 4, "spellcheck": "false"}),
         label="Testers",
-        help_text="Usernames or names of teams, one a line. They see it and may submit, as its organisers do.",
+        help_text="Usernames or team names, one per line. Like organisers, testers can see the rehearsal "
+        "and submit to it.",
     )
 
     def clean_testers(self) -> list[str]:
@@ -38,12 +39,16 @@ class RehearsalForm(TestersForm):
         super().__init__(*args, **kwargs)
         sealed = phase.disclosure == Phase.Disclosure.SEALED
         self._zone = phase.time_zone
-        end_text = "Then it is opened for its managers." if sealed else "Empty: until you end it."
+        end_text = (
+            "Its scores are then unsealed for its managers."
+            if sealed
+            else "Leave empty to keep it open until you end it or the phase opens."
+        )
         self.fields["ends_at"] = forms.DateTimeField(
             required=sealed,
             widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-            label="Takes submissions until",
-            help_text=f"On the clocks of {phase.time_zone}. Testers see it as long. {end_text}",
+            label="Accepts submissions until",
+            help_text=f"In the time zone {phase.time_zone}. Testers can see the rehearsal until then. {end_text}",
         )
 
     def clean(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def rehearsal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
         created = actions.begin(phase=phase_row, testers=testers, ends_at=form.cleaned_data["ends_at"], by=request.user)
     except Refused as refused:
         return _page(request, phase_row, Refusal(refused), form)
-    messages.success(request, f"The rehearsal has begun: {created.benchmark.title}.")
+    messages.success(request, f"The rehearsal has started: {created.benchmark.title}.")
     return redirect("manage_rehearsal", slug, phase)
 
 
@@ -53,7 +53,7 @@ def testers(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRespo
         actions.set_testers(rehearsal=row, testers=users, by=request.user)
     except Refused as refused:
         return _page(request, phase_row, Refusal(refused), testers_form=form)
-    messages.success(request, f"{len(users)} tester{'s' if len(users) != 1 else ''} named.")
+    messages.success(request, f"{len(users)} tester{'s' if len(users) != 1 else ''} saved.")
     return redirect("manage_rehearsal", slug, phase)
 
 
@@ -67,7 +67,7 @@ def end(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
         actions.end(rehearsal=row, by=request.user)
     except Refused as refused:
         return _page(request, phase_row, Refusal(refused))
-    messages.success(request, f"The rehearsal is over; {phase_row.title} is as empty as before.")
+    messages.success(request, f"The rehearsal has ended; {phase_row.title} is still empty.")
     return redirect("manage_rehearsal", slug, phase)
 
 

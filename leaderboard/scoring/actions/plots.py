@@ -45,7 +45,7 @@ def plot_data(release: Release) -> plot_checks.PlotData:
         check_digest(table, run.outcomes_sha256)
         answer = sandbox_client.plot(table=table)
     if not answer.ok:
-        raise NoPlotDataError(answer.reason or "the outcomes are of another task version")
+        raise NoPlotDataError(answer.reason or "the outcomes are of a different task version")
     drawing = answer.read(PlotReport).plot_data
     if wrong := plot_checks.problem(drawing):
         raise ReportError(wrong)

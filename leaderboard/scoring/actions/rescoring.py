@@ -76,8 +76,9 @@ def cancel(*, phase: Phase, by: User) -> Leaderboard:
             return _cancel_scorer(phase=phase, shown=shown, board=board, by=by)
         raise Refused(
             Code.NOT_CANCELLABLE,
-            f"The task's version was raised from {shown.task_version} to {board.task_version}. This server scores by "
-            "the new version alone, so what comes in can only be ranked on the new board.",
+            f"The task's version was raised from {shown.task_version} to {board.task_version}. This "
+            "server scores only with the new version, so new submissions can be ranked only on the "
+            "new board.",
         )
     dropped = phase.leaderboards.filter(
         state=Leaderboard.State.PREPARING, gold_version__number__gt=shown.gold_version.number
@@ -118,7 +119,8 @@ def resume(*, phase: Phase, gold: GoldVersion, by: User) -> int:
     phase = held(phase)
     if gold not in resumable(phase):
         raise Refused(
-            Code.NOT_PREPARING, f"The scoring on gold version {gold.number} is not one that can be taken up again."
+            Code.NOT_PREPARING,
+            f"The rescoring on gold version {gold.number} was not cancelled or is outdated, so it cannot be resumed.",
         )
     phase.leaderboards.filter(gold_version=gold).update(state=Leaderboard.State.PREPARING)
     AuditEntry.record("rescoring.resumed", phase, by=by, gold=gold.number)

@@ -34,15 +34,15 @@ def choose(*, submission: Submission, by: User) -> Final:
     if not _usable(phase).filter(pk=submission.pk).exists():
         raise Refused(
             Code.NOT_TAKEN,
-            "This submission has no predictions to be scored; expected one that has.",
+            "This submission has no predictions that can be scored; choose one that has.",
             heading="The final was not chosen",
         )
     if Final.objects.filter(phase=phase, team=team).count() >= phase.finals_per_team:
         most = phase.finals_per_team
         raise Refused(
             Code.QUOTA_EXCEEDED,
-            f"{team} has chosen {most} final{'s' if most != 1 else ''}, as many as this phase takes of a team; give "
-            "one back first.",
+            f"{team} has chosen {most} final{'s' if most != 1 else ''}, the maximum for a team in "
+            "this phase; remove one first.",
         )
     AuditEntry.record("final.chosen", submission, by=by)
     return Final.objects.create(submission=submission, phase=phase, team=team, chosen_by=by, chosen_at=timezone.now())
@@ -83,7 +83,7 @@ def unseal(*, phase: Phase) -> bool:
     gold = board_state.gold_of(phase)
     queued = 0
     for prediction in board_state.to_score(phase).order_by("sequence"):
-        assert gold is not None, "predictions are taken for phases with gold alone"
+        assert gold is not None, "predictions are accepted only for phases with gold"
         runs.queue(prediction=prediction, gold=gold)
         queued += 1
     AuditEntry.record("phase.unsealed", phase, finals=queued)
@@ -120,19 +120,19 @@ def _usable(phase: Phase) -> QuerySet[Submission]:
 
 def _choosing(submission: Submission, by: User) -> Phase:
     if not submission.system.team.members.filter(pk=by.pk).exists():
-        raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team that sent this.")
+        raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team that made this submission.")
     phase = Phase.objects.select_for_update().get(pk=submission.phase_id)
     if phase.disclosure != Phase.Disclosure.SEALED:
         raise Refused(
             Code.NOT_TAKEN,
             "This phase scores every submission; there are no finals to choose.",
-            heading="The finals stay as they are",
+            heading="The finals were not changed",
         )
     if not is_choosing(phase):
         raise Refused(
             Code.NOT_TAKEN,
-            f"The finals were to be chosen until {phase.sealed_until:%Y-%m-%d %H:%M} UTC.",
-            heading="The finals stay as they are",
+            f"Finals could be chosen until {phase.sealed_until:%Y-%m-%d %H:%M} UTC.",
+            heading="The finals were not changed",
         )
     return phase
 

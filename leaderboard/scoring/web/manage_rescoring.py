@@ -67,7 +67,7 @@ def cancel(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
         shown = board_state.current(row)
         is_correction = shown is None or shown.gold_version_id != board.gold_version_id
         label = f"on gold version {board.gold_version.number}" if is_correction else f"by scorer {board.task_version}"
-        return f"The scoring {label} is cancelled."
+        return f"The rescoring {label} was cancelled."
 
     return _do(request, slug, phase, work)
 
@@ -94,9 +94,9 @@ def _do(request: PersonRequest, slug: str, phase: str, work: Callable[[Phase], s
 
 
 def _queued(count: int) -> str:
-    return (
-        f"{count} prediction{'s' if count != 1 else ''} will be scored again." if count else "Nothing had to be queued."
-    )
+    if not count:
+        return "There was nothing to queue."
+    return f"{count} prediction{'s' if count != 1 else ''} will be scored again."
 
 
 def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) -> HttpResponse:

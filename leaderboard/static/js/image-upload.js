@@ -1,5 +1,5 @@
-// Sends a large archive in pieces, through the API: a lost connection, a reload or a restart of the server costs one
-// piece. Without this script the form is sent as any other. What is here already is for the server to say (`received`).
+// Uploads a large archive in pieces through the API: a lost connection, a reload or a server restart costs one piece.
+// Without this script the form is sent normally. The server reports how much it has already received (`received`).
 "use strict";
 (() => {
   const form = document.querySelector("form[data-image-upload]");
@@ -15,18 +15,18 @@
   const named = form.elements.new_system;
   const token = form.elements.csrfmiddlewaretoken.value;
 
-  // Hidden here and not by <noscript>: it also holds where this file did not arrive.
+  // Hidden here instead of by <noscript>, so that it is also shown if this file fails to load.
   form.querySelector("[data-without-script]").hidden = true;
 
-  const WAITS = [1, 2, 4, 8, 15, 30, 30, 30, 60, 60]; // seconds before each new attempt; any piece that arrives starts them anew
-  const SILENCE = 60000; // milliseconds without a byte until a connection is taken for lost
+  const WAITS = [1, 2, 4, 8, 15, 30, 30, 30, 60, 60]; // seconds before each retry; restarts after every piece that is stored
+  const SILENCE = 60000; // milliseconds without a byte before a connection counts as lost
 
   class Stopped extends Error {}
-  let underWay = null; // the request that is being sent
+  let underWay = null; // the current request
   let wake = null; // ends a pause
   let givenUp = false;
 
-  // --- what is remembered of an upload, so that the same file goes on after a reload: its address, by what the file is
+  // --- the URL of each upload is stored under the file's properties, so that the same file resumes after a reload
   const key = (file) => `holdout-image ${form.dataset.begin} ${file.name} ${file.size} ${file.lastModified}`;
   const remembered = (file) => {
     try { return localStorage.getItem(key(file)); } catch { return null; }
@@ -35,10 +35,10 @@
     try {
       if (address) localStorage.setItem(key(file), address);
       else localStorage.removeItem(key(file));
-    } catch { /* a browser that keeps nothing: the list of unfinished uploads below still has it */ }
+    } catch { /* no local storage: the list of unfinished uploads below still has it */ }
   };
 
-  // --- asking: answers {status, answer}; status 0 is a connection that was lost
+  // --- requests: resolve to {status, answer}; status 0 is a lost connection
   const ask = (method, address, body = null, type = "", moved = () => {}) =>
     new Promise((resolve) => {
       const request = new XMLHttpRequest();
@@ -51,7 +51,7 @@
         clearTimeout(silent);
         underWay = null;
         let answer = {};
-        try { answer = JSON.parse(request.responseText); } catch { /* a proxy's page, or nothing */ }
+        try { answer = JSON.parse(request.responseText); } catch { /* a proxy's page, or an empty body */ }
         resolve({ status, answer });
       };
       request.open(method, address);
@@ -76,10 +76,10 @@
     if (givenUp) throw new Stopped("");
   };
 
-  // Lost connections and servers that are being restarted are waited for; every other answer is one.
+  // Requests are retried after lost connections and server errors; every other answer is final.
   const isLost = ({ status, answer }) => status === 0 || (status >= 500 && answer.code !== "engine_away");
   const waited = async (tries, { status }) => {
-    if (tries >= WAITS.length) throw new Stopped("The server cannot be reached. What has arrived is kept: press the button to go on.");
+    if (tries >= WAITS.length) throw new Stopped("The server cannot be reached. Uploaded pieces are stored: press the button to resume.");
     const why = status ? `The server answered ${status}` : "The connection was lost";
     news.textContent = `${why}; trying again in ${WAITS[tries]} s.`;
     await pause(WAITS[tries]);
@@ -96,14 +96,14 @@
 
   const refused = ({ status, answer }) => {
     if (status === 401 || status === 403) {
-      return new Stopped("You are not logged in any more, or in another session. Reload this page, log in, and choose the same file: it goes on.");
+      return new Stopped("You are logged out, or logged in to another session. Reload this page, log in, and choose the same file to resume.");
     }
     return new Stopped(answer.message || `The server answered ${status}.`);
   };
   const here = (address) => new URL(address, window.location.href).pathname;
 
-  // --- an upload: where it is, and how much of it the server has
-  // What is sent is checked against it at the end. A file that would not fit into memory goes without.
+  // --- an upload: its URL, and how much of it the server has received
+  // The server compares the digest at the end. Files that may not fit into memory are sent without it.
   const HASHED = 256e6;
   const digest = async (file) => {
     if (!("digest" in form.dataset) || !window.crypto || !window.crypto.subtle || file.size > HASHED) return "";
@@ -111,9 +111,9 @@
     return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   };
   const begun = async (file) => {
-    const { track } = form.elements; // there where the phase has tracks: refused before anything is sent
-    const told = { name: file.name.slice(-255), bytes: file.size, sha256: await digest(file) };
-    const body = JSON.stringify(track ? { ...told, track: track.value } : told);
+    const { track } = form.elements; // present if the phase has tracks; an invalid one is refused before the upload starts
+    const properties = { name: file.name.slice(-255), bytes: file.size, sha256: await digest(file) };
+    const body = JSON.stringify(track ? { ...properties, track: track.value } : properties);
     const found = await persistently("POST", form.dataset.begin, body, "application/json");
     if (found.status !== 201) throw refused(found);
     remember(file, here(found.answer.url));
@@ -124,7 +124,7 @@
     if (!address) return null;
     const found = await persistently("GET", address);
     if (found.status === 200 && found.answer.bytes === file.size) {
-      if (found.answer.received) news.textContent = `Going on at ${size(found.answer.received)}.`;
+      if (found.answer.received) news.textContent = `Resuming at ${size(found.answer.received)}.`;
       return found.answer;
     }
     if (found.status !== 404 && found.status !== 200) throw refused(found);
@@ -139,7 +139,7 @@
       const offset = upload.received;
       const piece = file.slice(offset, offset + upload.piece_bytes);
       const address = `${here(upload.pieces)}?offset=${offset}`;
-      const show = (loaded) => tell(Math.min(offset + loaded, upload.bytes), upload.bytes, began, first);
+      const show = (loaded) => showProgress(Math.min(offset + loaded, upload.bytes), upload.bytes, began, first);
       show(0);
       const found = await ask("POST", address, piece, "application/octet-stream", show);
       checked();
@@ -148,32 +148,32 @@
         tries = 0;
         news.textContent = "";
       } else if (isLost(found) || found.answer.code === "wrong_offset") {
-        // Whether the piece arrived the server knows.
+        // Ask the server whether it stored the piece.
         if (isLost(found)) await waited(tries++, found);
         const state = await persistently("GET", here(upload.url));
         if (state.status !== 200) throw refused(state);
         upload = state.answer;
-        news.textContent = `Going on at ${size(upload.received)}.`;
+        news.textContent = `Resuming at ${size(upload.received)}.`;
       } else {
         if (found.status === 404) remember(file, null);
-        throw found.status === 404 ? new Stopped("This upload was given up elsewhere. Press the button to begin again.") : refused(found);
+        throw found.status === 404 ? new Stopped("This upload was submitted or cancelled elsewhere. Press the button to start again.") : refused(found);
       }
     }
     return upload;
   };
 
-  // --- telling
-  const size = (bytes) => { // as the server's pages say sizes
+  // --- display
+  const size = (bytes) => { // formatted like sizes on the server's pages
     const rounded = Number(bytes.toPrecision(3));
     const [unit, name] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]].find(([least]) => rounded >= least) || [1, "bytes"];
     return `${unit === 1 ? bytes : rounded / unit} ${name}`;
   };
   const left = (seconds) => (seconds < 90 ? `${Math.ceil(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
-  const tell = (done, all, began, first) => {
+  const showProgress = (done, all, began, first) => {
     const seconds = (Date.now() - began) / 1000;
     const rest = seconds > 3 && done > first ? `, about ${left(((all - done) * seconds) / (done - first))} left` : "";
     bar.value = (100 * done) / all;
-    words.textContent = `Sending: ${Math.floor((100 * done) / all)} % · ${size(done)} of ${size(all)}${rest}`;
+    words.textContent = `Uploading: ${Math.floor((100 * done) / all)} % · ${size(done)} of ${size(all)}${rest}`;
   };
   const busy = (is) => {
     button.disabled = is;
@@ -186,7 +186,7 @@
     if (!system) return;
     const both = system.value && named.value.trim();
     const none = !system.value && !named.value.trim();
-    named.setCustomValidity(both || none ? "Choose one of your systems or name another, not both." : "");
+    named.setCustomValidity(both || none ? "Choose one of your systems or enter a new name, not both." : "");
   };
   for (const field of [system, named]) field && field.addEventListener("input", checkSystem);
   checkSystem();
@@ -195,7 +195,7 @@
 
   form.addEventListener("submit", async (event) => {
     const file = chosen.files[0];
-    if (!file) return; // an image in a registry, or nothing: the server says what is missing
+    if (!file) return; // an image in a registry, or nothing: the server reports what is missing
     event.preventDefault();
     progress.hidden = false;
     news.textContent = "";
@@ -209,25 +209,25 @@
       form.elements.upload.value = upload.id;
       cancel.hidden = true;
       bar.removeAttribute("value");
-      words.textContent = "All there; the server puts it together";
-      form.submit(); // the file field is disabled: only the upload's name is sent
+      words.textContent = "Uploaded; the server is assembling the file";
+      form.submit(); // the file field is disabled: only the upload's id is sent
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
       busy(false);
       if (!givenUp) stop(error.message);
     }
   });
-  // A page that the browser shows again, as it was left.
+  // The browser shows the page from its back/forward cache.
   window.addEventListener("pageshow", ({ persisted }) => persisted && window.location.reload());
 
   const unfit = (file) => {
     const expected = Number(form.dataset.bytes || file.size);
-    if (file.size !== expected) return `This is another file: it has ${file.size.toLocaleString("en")} bytes, and the upload is of ${expected.toLocaleString("en")}.`;
-    if (file.size > Number(form.dataset.most)) return `The file has ${size(file.size)}; at most ${size(Number(form.dataset.most))} are taken here.`;
+    if (file.size !== expected) return `This is a different file: it has ${file.size.toLocaleString("en")} bytes; expected ${expected.toLocaleString("en")}.`;
+    if (file.size > Number(form.dataset.most)) return `The file has ${size(file.size)}; expected at most ${size(Number(form.dataset.most))}.`;
     return file.size ? "" : "The file is empty.";
   };
   const stop = (text) => {
-    words.textContent = "Not sent";
+    words.textContent = "Not uploaded";
     news.textContent = text;
   };
 
@@ -243,7 +243,7 @@
     delete form.dataset.upload;
     delete form.dataset.bytes;
     bar.value = 0;
-    words.textContent = "Given up";
-    news.textContent = "Nothing of it is kept.";
+    words.textContent = "Upload cancelled";
+    news.textContent = "The uploaded pieces were deleted.";
   });
 })();

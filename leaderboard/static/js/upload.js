@@ -1,4 +1,4 @@
-// Shows how far an upload is. Without this script the form is sent as any other; what the server answers is the same.
+// Shows the progress of an upload. Without this script the form is sent normally; the server's response is the same.
 "use strict";
 (() => {
   const bind = (form) => {
@@ -12,7 +12,7 @@
       button.disabled = false;
     };
 
-    // The answer to a file that was not taken is the whole page: its main part replaces ours.
+    // The response to a refused file is a whole page: its main element replaces the current one.
     const show = (page) => {
       const answer = new DOMParser().parseFromString(page, "text/html");
       const main = answer.querySelector("main");
@@ -38,14 +38,14 @@
         words.textContent = "Uploaded; the file is being checked";
       });
       request.addEventListener("load", () => {
-        // A redirect has been followed: the page that it led to is where to go.
+        // The request was redirected: go to that page.
         if (request.status < 400 && request.responseURL !== window.location.href) {
           window.location.assign(request.responseURL);
         } else {
           show(request.responseText);
         }
       });
-      request.addEventListener("error", () => stop("The upload broke off. Check the connection and try again."));
+      request.addEventListener("error", () => stop("The upload was interrupted. Check the connection and try again."));
       progress.hidden = false;
       button.disabled = true;
       bar.value = 0;

@@ -26,7 +26,8 @@ def check(*, phase: Phase, team: Team) -> None:
     if counts["team"] >= A_TEAM or counts["everybody"] >= ALL:
         raise Refused(
             Code.NOT_READY,
-            "The scorer of this phase has failed on several submissions. It takes no more until its organisers have "
-            "mended it; they are told. Nothing was submitted, and no quota was used.",
-            heading="This phase takes nothing at the moment",
+            "The scorer of this phase has failed on several submissions. The phase accepts no "
+            "submissions until its organisers have fixed the scorer; they are notified. Nothing was "
+            "submitted, and no quota was used.",
+            heading="This phase accepts no submissions at the moment",
         )

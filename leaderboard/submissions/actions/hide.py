@@ -57,7 +57,7 @@ def _locked_phase(submission: Submission, by: User) -> Phase:
     rows = Phase.objects.select_for_update(of=("self",)).select_related("benchmark")
     phase = rows.get(pk=submission.phase_id)
     if not phase.benchmark.is_managed_by(by):
-        raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do that.")
+        raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do this.")
     return phase
 
 

@@ -60,7 +60,7 @@ def submit(
     """
     received_at = timezone.now()
     if not phase.takes_predictions:
-        raise Refused(Code.NOT_TAKEN, "This phase takes container images only, no predictions files.")
+        raise Refused(Code.NOT_TAKEN, "This phase accepts only container images, not predictions files.")
     gold = check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
     name = (file.name or "predictions.jsonl")[-255:]
     n_lines, warnings = _validate(phase=phase, gold=gold, file=file, name=name, by=by)
@@ -118,10 +118,13 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, tr
 def _check_team(*, phase: Phase, system: System, by: User) -> None:
     """Raise Refused if the user is not a member of the system's team, or competes in this phase for another one."""
     if not system.team.members.filter(pk=by.pk).exists():
-        raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team whose system this is.")
+        raise Refused(Code.NOT_A_MEMBER, "You are not a member of the system's team.")
     official = Benchmark.objects.filter(baselines_team=system.team_id).first()
     if official is not None and not (official.pk == phase.benchmark_id and official.is_managed_by(by)):
-        message = f"{system.team} submits the baselines of {official} alone, by those who manage it."
+        message = (
+            f"The team {system.team} is reserved for the baselines of {official}; only those who "
+            "manage the benchmark may submit for it."
+        )
         raise Refused(Code.NOT_AN_ORGANISER, message)
     if system.kind != System.Kind.PARTICIPANT:
         return
@@ -129,7 +132,8 @@ def _check_team(*, phase: Phase, system: System, by: User) -> None:
     if bound is not None and bound.pk != system.team_id:
         whose = str(bound) if bound.members.filter(pk=by.pk).exists() else "another team"
         raise Refused(
-            Code.OTHER_TEAM, f"You have submitted to this phase for {whose}; in one phase you compete for one team."
+            Code.OTHER_TEAM,
+            f"You have submitted to this phase for {whose}; you can compete for only one team in a phase.",
         )
 
 
@@ -152,9 +156,12 @@ def check_in_use(phase: Phase) -> None:
     if phase.is_in_use:
         return
     if phase.split.is_draft:
-        raise Refused(Code.PHASE_CLOSED, "The data of this phase are not published yet; it takes nothing until then.")
+        raise Refused(
+            Code.PHASE_CLOSED, "The data of this phase are not published yet; until then it accepts no submissions."
+        )
     raise Refused(
-        Code.PHASE_CLOSED, f"The data of this phase are retired, and it takes no more: {phase.split.retired_reason}"
+        Code.PHASE_CLOSED,
+        f"The data of this phase are retired, and it accepts no more submissions: {phase.split.retired_reason}",
     )
 
 
@@ -169,15 +176,16 @@ def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
     quota = quota_of(phase=phase, team=team, at=at)
     if quota.left_of_all == 0:
         raise Refused(
-            Code.QUOTA_EXCEEDED, f"All {quota.of_all} submissions that this phase takes of all teams together are used."
+            Code.QUOTA_EXCEEDED,
+            f"All {quota.of_all} submissions that this phase allows for all teams together are used.",
         )
     if quota.left_total == 0:
         raise Refused(Code.QUOTA_EXCEEDED, f"{team} has used all {quota.total} submissions of this phase.")
     if quota.left_today == 0:
         raise Refused(
             Code.QUOTA_EXCEEDED,
-            f"{team} has used {quota.used_today} of {quota.per_day} submissions today; "
-            f"the next day begins at {quota.resets_at:%Y-%m-%d %H:%M} UTC.",
+            f"{team} has used {quota.used_today} of {quota.per_day} submissions today; the quota "
+            f"resets at {quota.resets_at:%Y-%m-%d %H:%M} UTC.",
             retry_at=quota.resets_at,
         )
 
@@ -192,7 +200,7 @@ def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str,
         log.error("sandbox_unavailable", error=str(error))
         raise Refused(
             Code.REFEREE_AWAY,
-            "Your file could not be checked: the server's sandbox does not answer. Try again soon.",
+            "Your file could not be checked: the server's sandbox does not respond. Try again soon.",
         ) from error
     if answer.ok:
         return answer.report["n_lines"], answer.report["warnings"]
@@ -204,7 +212,7 @@ def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str,
         )
     if answer.report.get("fault") != "predictions":
         log.error("inputs_unreadable", split=phase.split_id)
-        raise Refused(Code.REFEREE_AWAY, "Your file could not be checked: the benchmark's inputs do not read.")
+        raise Refused(Code.REFEREE_AWAY, "Your file could not be checked: the benchmark's inputs cannot be read.")
     problems, more = answer.report["problems"], answer.report["more"]
     count = len(problems) + more
     raise Refused(
@@ -236,7 +244,7 @@ def _accept(
         raise Refused(
             Code.NOT_READY,
             "The inputs were replaced while your file was checked; download them again.",
-            heading="The inputs were replaced meanwhile",
+            heading="The inputs were replaced in the meantime",
         )
     gold = board_state.gold_of(phase) or gold
     submission = create_and_charge(phase=phase, system=system, by=by, track=track, note=note, at=at)

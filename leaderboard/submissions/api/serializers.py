@@ -19,29 +19,41 @@ from leaderboard.submissions.queries.progress import Progress, Revealed
 class Upload(serializers.Serializer[Any]):
     """Fields of an upload. Other fields of a request are ignored."""
 
-    file = serializers.FileField(allow_empty_file=True, help_text="JSON Lines, or the same as .gz")
+    file = serializers.FileField(allow_empty_file=True, help_text="JSON Lines, optionally compressed (.gz)")
     system = serializers.CharField(
-        max_length=200, help_text="the method's name; a system of that name is made if needed"
+        max_length=200, help_text="name of the method; a system of that name is created if it does not exist"
     )
     team = serializers.CharField(
-        max_length=100, required=False, allow_blank=True, default="", help_text="one of your teams; default: your first"
+        max_length=100,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="name of one of your teams; default: your first team",
     )
     track = serializers.CharField(
-        max_length=80, required=False, allow_blank=True, default="", help_text="one of the phase's, where it has tracks"
+        max_length=80,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="one of the phase's tracks, if it has any",
     )
     note = serializers.CharField(
-        max_length=300, required=False, allow_blank=True, default="", help_text="for your own list; never published"
+        max_length=300,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="shown only in your own list; never published",
     )
 
 
 class UploadQuery(serializers.Serializer[Any]):
     """Query parameters that describe a raw body."""
 
-    system = serializers.CharField(max_length=200, required=False, help_text="with a raw body: the method's name")
+    system = serializers.CharField(max_length=200, required=False, help_text="with a raw body: name of the method")
     team = serializers.CharField(max_length=100, required=False, help_text="with a raw body")
     track = serializers.CharField(max_length=80, required=False, help_text="with a raw body")
     note = serializers.CharField(max_length=300, required=False, help_text="with a raw body")
-    name = serializers.CharField(max_length=255, required=False, help_text="with a raw body: the file's name")
+    name = serializers.CharField(max_length=255, required=False, help_text="with a raw body: name of the file")
 
 
 class SentFileShape(serializers.Serializer[Any]):
@@ -60,16 +72,18 @@ class SubmissionLine(serializers.Serializer[Any]):
     phase = serializers.CharField()
     system = serializers.CharField()
     team = serializers.CharField()
-    track = serializers.CharField(help_text="the phase's track that it declares; empty: the phase has none")
+    track = serializers.CharField(help_text="the declared track of the phase; empty: the phase has no tracks")
     note = serializers.CharField()
     submitted_by = serializers.CharField()
     received_at = serializers.DateTimeField()
     state = serializers.ChoiceField(State.choices)
-    is_over = serializers.BooleanField(help_text="whether the state may still change")
-    reason = serializers.CharField(help_text="a code for why it is in its state; mostly empty")
-    refunded = serializers.BooleanField(help_text="whether the quota was given back")
+    is_over = serializers.BooleanField(help_text="whether the state is final; false: it may still change")
+    reason = serializers.CharField(help_text="code of the reason for the state; usually empty")
+    refunded = serializers.BooleanField(help_text="whether the charge to the quota was refunded")
     kind = serializers.ChoiceField(Submission.Kind.choices)
-    file = SentFileShape(allow_null=True, help_text="null: a container has yet to make it, or its inputs are hidden")
+    file = SentFileShape(
+        allow_null=True, help_text="null: the container has not written it yet, or its inputs are hidden"
+    )
 
 
 class ScoringShape(serializers.Serializer[Any]):
@@ -77,36 +91,36 @@ class ScoringShape(serializers.Serializer[Any]):
 
     gold_version = serializers.IntegerField()
     task_version = serializers.IntegerField()
-    is_current = serializers.BooleanField(help_text="whether that board is the one that counts")
+    is_current = serializers.BooleanField(help_text="whether this is the current board")
     released_at = serializers.DateTimeField()
     primary = serializers.CharField()
-    value = serializers.FloatField(allow_null=True, help_text="the primary measure")
+    value = serializers.FloatField(allow_null=True, help_text="value of the primary measure")
     leaderboard = serializers.URLField()
-    receipt = serializers.DictField(help_text="what these numbers were made of")
+    receipt = serializers.DictField(help_text="versions, digests, seed and sandbox behind these scores")
 
 
 class SubmissionShape(SubmissionLine):
     revealed = serializers.ChoiceField(
         [revealed.value for revealed in Revealed],
-        help_text="what of its scores is told: `scores`; `no_improvement` (a ladder: it does not beat the best shown "
-        "by a step); `sealed` (received and valid, scored when the phase is opened, if it is a final); `not_final`; "
-        "`nothing`: there are none",
+        help_text="how far the phase reveals its scores: `scores`; `no_improvement` (ladder: not better by "
+        "a step than the best shown score); `sealed` (received and valid; scored when the phase "
+        "is unsealed, if it is a final); `not_final`; `nothing`: there are no scores",
     )
-    is_final = serializers.BooleanField(help_text="whether it is one of its team's finals in a sealed phase")
-    reason_text = serializers.CharField(help_text="the reason in words")
+    is_final = serializers.BooleanField(help_text="whether it is a final of its team in a sealed phase")
+    reason_text = serializers.CharField(help_text="description of the reason")
     place_in_queue = serializers.IntegerField(
-        allow_null=True, help_text="how many runs are before it; null: not queued"
+        allow_null=True, help_text="number of runs ahead in the queue; null: not queued"
     )
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
     problems = ProblemShape(many=True)
-    receipt = serializers.DictField(help_text="what the numbers were made of: versions, digests, seed, sandbox")
+    receipt = serializers.DictField(help_text="versions, digests, seed and sandbox behind the scores")
     scores = serializers.URLField()
-    scorings = ScoringShape(many=True, help_text="all that were published, newest gold first")
-    stage = serializers.CharField(help_text="of a container that is under way: reading, loading, running, collecting")
-    log = serializers.CharField(help_text="the end of what the container printed, where the phase shows it")
-    cost = serializers.DictField(help_text="of a container: seconds, memory and size, in coarse steps")
+    scorings = ScoringShape(many=True, help_text="all published scorings, newest gold first")
+    stage = serializers.CharField(help_text="stage of a running container: reading, loading, running, collecting")
+    log = serializers.CharField(help_text="end of the container's log, if the phase shows logs")
+    cost = serializers.DictField(help_text="costs of a container: seconds, memory and size, in coarse steps")
 
 
 def line(progress: Progress, request: Request) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def team_named(user: User, name: str) -> Team:
         return teams.of(user)
     team = user.teams.filter(name__iexact=name).first()
     if team is None:
-        raise Refused(Code.NOT_A_MEMBER, f"You are in no team called {name}.")
+        raise Refused(Code.NOT_A_MEMBER, f"You are not a member of a team called {name}.")
     return team
 
 
@@ -153,9 +153,9 @@ def _without_scores(current: progress.Progress) -> str:
         case progress.Revealed.SEALED:
             opened = current.submission.phase.sealed_until
             day = f", {opened:%Y-%m-%d %H:%M} UTC" if opened else ""
-            return f"Received and valid. The phase is sealed: finals are scored when it is opened{day}."
+            return f"Received and valid. The phase is sealed: finals are scored when it is unsealed{day}."
         case progress.Revealed.NOT_FINAL:
-            return "The phase was opened, and this was none of your team's finals: it is not scored."
+            return "The phase was unsealed, and this submission is not one of your team's finals: it is not scored."
     return f"There are no scores; the submission is {current.state.value}."
 
 

@@ -21,7 +21,7 @@ class Revealed(StrEnum):
     """Disclosure of a submission's scores to its owner."""
 
     NOTHING = "nothing"
-    """There are none yet, or none ever."""
+    "There are no scores yet, or there will be none."
     SCORES = "scores"
     NO_IMPROVEMENT = "no_improvement"
     """Scored on a ladder, and not better by a step than the best revealed score."""

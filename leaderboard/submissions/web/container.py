@@ -13,10 +13,10 @@ from leaderboard.models import Prediction, Stage, State
 from leaderboard.submissions.queries.progress import Progress
 
 ABOUT = (
-    ("wall_seconds", "Time", "s", "from the container's start to its end"),
-    ("cpu_seconds", "Processor time", "s", "of all its processes together"),
-    ("memory_mb", "Peak memory", "MB", "with what it wrote to /tmp and /output"),
-    ("image_mb", "Image", "MB", "its layers unpacked"),
+    ("wall_seconds", "Time", "s", "from start to end of the container"),
+    ("cpu_seconds", "Processor time", "s", "of all processes together"),
+    ("memory_mb", "Peak memory", "MB", "including files in /tmp and /output"),
+    ("image_mb", "Image", "MB", "unpacked layers"),
 )
 
 

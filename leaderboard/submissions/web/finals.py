@@ -39,7 +39,7 @@ def choose(request: PersonRequest, pk: UUID) -> HttpResponse:
 
     def work(submission: Submission) -> str:
         sealed_phases.choose(submission=submission, by=request.user)
-        return f"{submission.system.name} is final."
+        return f"{submission.system.name} was chosen as a final."
 
     return _do(request, pk, work)
 
@@ -51,7 +51,7 @@ def give_back(request: PersonRequest, pk: UUID) -> HttpResponse:
 
     def work(submission: Submission) -> str:
         sealed_phases.give_back(submission=submission, by=request.user)
-        return f"{submission.system.name} is no longer final."
+        return f"{submission.system.name} is no longer a final."
 
     return _do(request, pk, work)
 

@@ -12,8 +12,8 @@ from leaderboard.models import ImageUpload, Phase, System, Team, User
 from leaderboard.models.submission import systems_visible_to
 from leaderboard.submissions.actions.hide import LONGEST_REASON
 
-OTHER_FIELDS = "Choose one of your systems or name another, not both."
-ONE_IMAGE = "Choose an archive or name an image in a registry, one of the two."
+OTHER_FIELDS = "Choose one of your systems or enter a new name, not both."
+ONE_IMAGE = "Choose an archive or enter an image in a registry, not both."
 
 
 class SystemChoice(forms.ModelChoiceField):
@@ -26,18 +26,16 @@ class SystemChoice(forms.ModelChoiceField):
 class SystemForm(forms.Form):
     """Base form: an existing or a new system, a track if the phase has tracks, and a note."""
 
-    system = SystemChoice(System.objects.none(), required=False, empty_label="Another one, named below")
+    system = SystemChoice(System.objects.none(), required=False, empty_label="A new system, named below")
     new_system = forms.CharField(
         max_length=200,
         required=False,
-        label="Name of your system",
-        help_text="The method's name, as the leaderboard shall show it.",
+        label="System name",
+        help_text="Shown on the leaderboard.",
     )
-    team = forms.ModelChoiceField(
-        Team.objects.none(), required=False, label="Team of the other system", empty_label=None
-    )
+    team = forms.ModelChoiceField(Team.objects.none(), required=False, label="Team of the new system", empty_label=None)
     track = forms.ChoiceField(
-        widget=forms.RadioSelect, help_text="A system competes in one track of a phase, for good."
+        widget=forms.RadioSelect, help_text="A system competes in one track of a phase. You cannot change it later."
     )
     note = forms.CharField(
         max_length=300, required=False, help_text="For your own list: a commit, a seed, a setting. Never published."
@@ -56,7 +54,7 @@ class SystemForm(forms.Form):
             del self.fields["system"]
             self.fields["new_system"].required = True
         else:
-            text = "Where it is none of those above: the method's name, as the leaderboard shall show it."
+            text = "For a new system. Shown on the leaderboard."
             self.fields["new_system"].help_text = text
         for name in ("system", "new_system"):
             # Exactly one of the two is required, so that "optional" would mislead.
@@ -73,8 +71,8 @@ class SystemForm(forms.Form):
         field.choices = choices  # type: ignore[attr-defined]
         expected = f"expected one of {', '.join(row.title for row in offered)}."
         field.error_messages = {
-            "required": f"No track is declared; {expected}",
-            "invalid_choice": f"%(value)s is no track of this phase; {expected}",
+            "required": f"No track was chosen; {expected}",
+            "invalid_choice": f"%(value)s is not a track of this phase; {expected}",
         }
 
     def clean(self) -> dict[str, Any]:
@@ -100,7 +98,7 @@ class ImageForm(SystemForm):
     """Form to submit a container image: an archive, a finished upload (`upload`), or a registry reference by digest."""
 
     file = forms.FileField(label="Archive of the image", max_length=300, allow_empty_file=True, required=False)
-    reference = forms.CharField(max_length=400, required=False, label="or an image in a registry, by digest")
+    reference = forms.CharField(max_length=400, required=False, label="Or an image in a registry, by digest")
     upload = forms.ModelChoiceField(ImageUpload.objects.none(), required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, user: User, phase: Phase, **kwargs: Any) -> None:
@@ -127,6 +125,4 @@ class ImageForm(SystemForm):
 class HideForm(forms.Form):
     """Form for the reason why a submission is hidden."""
 
-    reason = forms.CharField(
-        max_length=LONGEST_REASON, help_text="Its team and the organisers read it; nobody else does."
-    )
+    reason = forms.CharField(max_length=LONGEST_REASON, help_text="Only its team and the organisers can see it.")

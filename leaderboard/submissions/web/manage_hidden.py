@@ -51,7 +51,7 @@ def hide_submission(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, "The submission is hidden. No board of its phase shows it.")
+            messages.success(request, "The submission is hidden from all boards of its phase.")
             return redirect(submission)
     context = {
         "benchmark": submission.phase.benchmark,

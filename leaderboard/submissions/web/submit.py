@@ -32,7 +32,7 @@ def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     row = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
         if not row.takes_predictions:
-            messages.info(request, "This phase takes container images, no predictions files.")
+            messages.info(request, "This phase accepts container images, not predictions files.")
             return redirect("submit_image", slug, phase)
         initial = {"system": request.GET.get("system")}
         return _page(request, row, SubmissionForm(user=request.user, phase=row, initial=initial))

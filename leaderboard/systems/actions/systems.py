@@ -72,19 +72,21 @@ def represent(*, submission: Submission, by: User) -> None:
     phase = _locked_phase(submission.phase)
     if not lets_choose(phase):
         raise Refused(
-            Code.NOT_TAKEN, "On a ladder the best score that was told represents a system.", heading="It was not chosen"
+            Code.NOT_TAKEN,
+            "On a ladder, the board shows a system's best shown score.",
+            heading="The submission was not chosen",
         )
     if not submission.releases.exists():
         raise Refused(
             Code.NOT_TAKEN,
-            "No score of this submission has been told yet; choose one that has its scores.",
-            heading="It was not chosen",
+            "This submission has no revealed scores yet; choose one that has scores.",
+            heading="The submission was not chosen",
         )
     if submission.hidings.now().exists():
         raise Refused(
             Code.NOT_TAKEN,
             "The organisers have hidden this submission from the boards; choose another.",
-            heading="It was not chosen",
+            heading="The submission was not chosen",
         )
     Representative.objects.update_or_create(
         phase=phase,
@@ -119,7 +121,7 @@ def disqualify(*, phase: Phase, system: System, reason: str, by: User) -> None:
     phase = _locked_phase(phase)
     if not phase.submissions.filter(system=system).exists():
         raise Refused(
-            Code.NOT_TAKEN, "That system has sent nothing to this phase.", heading="The system was not disqualified"
+            Code.NOT_TAKEN, "This system has no submissions to this phase.", heading="The system was not disqualified"
         )
     Disqualification.objects.update_or_create(
         phase=phase, system=system, defaults={"reason": reason, "created_by": by, "created_at": timezone.now()}
@@ -143,8 +145,8 @@ def _check_until(until: datetime | None) -> None:
     now = timezone.now()
     if until is not None and not now < until <= now + LONGEST_HIDDEN:
         latest = f"{now + LONGEST_HIDDEN:%Y-%m-%d}"
-        fault = f"The name is to be hidden until {until:%Y-%m-%d %H:%M}"
-        raise Refused(Code.INVALID_NAME, f"{fault}; expected a moment to come, {latest} (UTC) at the latest.")
+        fault = f"The name cannot be hidden until {until:%Y-%m-%d %H:%M}"
+        raise Refused(Code.INVALID_NAME, f"{fault}; expected a time in the future, {latest} (UTC) at the latest.")
 
 
 def _next_number() -> int:
@@ -176,9 +178,9 @@ def _locked_phase(phase: Phase) -> Phase:
 
 def _check_member(system: System, by: User) -> None:
     if not system.team.members.filter(pk=by.pk).exists():
-        raise Refused(Code.NOT_A_MEMBER, "Only members of the system's team may do that.")
+        raise Refused(Code.NOT_A_MEMBER, "Only members of the system's team may do this.")
 
 
 def _check_manages(phase: Phase, by: User) -> None:
     if not phase.benchmark.is_managed_by(by):
-        raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do that.")
+        raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do this.")

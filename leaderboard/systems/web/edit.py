@@ -43,7 +43,7 @@ def edit(request: PersonRequest, pk: int) -> HttpResponse:
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, "The page says so from this moment on.")
+            messages.success(request, "The changes were saved.")
             return redirect("system", pk)
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
     return render(
@@ -63,7 +63,7 @@ def represent(request: PersonRequest, pk: UUID) -> HttpResponse:
     except Refused as refused:
         messages.error(request, refused.message)
     else:
-        messages.success(request, "This submission represents the system, until you choose another.")
+        messages.success(request, "This submission represents the system on the board until you choose another.")
     return redirect("system", submission.system_id)
 
 
@@ -73,5 +73,5 @@ def represent_by_best(request: PersonRequest, slug: str, phase: str, pk: int) ->
     """Reset the choice: the best submission represents the system."""
     system = own_or_404(request, pk)
     systems.represent_by_best(phase=phase_or_404(request.user, slug, phase), system=system, by=request.user)
-    messages.success(request, "The best submission represents the system again.")
+    messages.success(request, "The best submission represents the system on the board again.")
     return redirect("system", pk)

@@ -14,18 +14,18 @@ from leaderboard.systems.actions.systems import LONGEST_HIDDEN
 class DescribeForm(forms.ModelForm):
     """Form for a system's description, links, BibTeX and anonymity."""
 
-    paper_url = forms.URLField(label="Address of the paper", required=False, assume_scheme="https")
-    code_url = forms.URLField(label="Address of the code", required=False, assume_scheme="https")
+    paper_url = forms.URLField(label="Paper URL", required=False, assume_scheme="https")
+    code_url = forms.URLField(label="Code URL", required=False, assume_scheme="https")
 
     class Meta:
         model = System
         fields = ("description", "paper_url", "code_url", "bibtex", "anonymous_until")
         labels = {"bibtex": "BibTeX"}
         help_texts = {
-            "bibtex": "How to cite it, shown as it stands here.",
-            "anonymous_until": "UTC. Until then all but your team and the organisers read “Anonymous” with a number "
-            "in the place of its name and your team's, and nothing of the above. At most three years. "
-            "Empty: it is not anonymous.",
+            "bibtex": "How to cite the system. Shown exactly as entered.",
+            "anonymous_until": "In UTC. Until then, only your team and the organisers can see the names of the system "
+            "and your team and the texts above; everyone else sees “Anonymous” with a number. At "
+            "most three years. Leave empty to show the names.",
         }
         widgets = {"anonymous_until": forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")}
 
@@ -39,7 +39,7 @@ class DescribeForm(forms.ModelForm):
         now = timezone.now()
         if not now < until <= now + LONGEST_HIDDEN:
             raise forms.ValidationError(
-                f"Expected a moment to come, {now + LONGEST_HIDDEN:%Y-%m-%d} (UTC) at the latest."
+                f"Expected a time in the future, {now + LONGEST_HIDDEN:%Y-%m-%d} (UTC) at the latest."
             )
         return until
 
@@ -47,6 +47,4 @@ class DescribeForm(forms.ModelForm):
 class DisqualifyForm(forms.Form):
     """Form for the public reason of a disqualification."""
 
-    reason = forms.CharField(
-        max_length=300, help_text="One sentence that everybody reads beside the system on the board."
-    )
+    reason = forms.CharField(max_length=300, help_text="One sentence, shown publicly next to the system on the board.")

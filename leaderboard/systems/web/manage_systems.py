@@ -34,7 +34,7 @@ def disqualify(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRe
         except Refused as refused:
             refusal = Refusal(refused)
         else:
-            messages.success(request, "It is disqualified. The board says so, with the reason.")
+            messages.success(request, "The system is disqualified. The board shows this with your reason.")
             return redirect(row)
     context = {
         "benchmark": row.benchmark,
@@ -55,7 +55,7 @@ def reinstate(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRes
     """Let a disqualified system compete again."""
     row, system = _phase_and_system_or_404(request, slug, phase, pk)
     systems.reinstate(phase=row, system=system, by=request.user)
-    messages.success(request, "It competes again.")
+    messages.success(request, "The system competes again.")
     return redirect(row)
 
 

@@ -101,7 +101,7 @@ def test_what_is_public_of_a_split_shows_no_answers(here: World, curator: Client
     curator.post(f"{DESK}splits/create/", split_form(tiny_world.gold_lines()))
     page = text(curator.get(f"{DESK}splits/fold-4/gold/"))
     assert "evidence 1" in page
-    assert "SUPPORTS" not in page.split("What everybody gets")[1]
+    assert "SUPPORTS" not in page.split("Public inputs")[1]
 
 
 def test_reading_gold_is_for_curators_and_leaves_a_trace(here: World, curator: Client) -> None:

@@ -123,13 +123,13 @@ def test_a_ladder_tells_in_its_steps(world: World) -> None:
 
 
 def test_the_submissions_page_says_what_moved_and_where_the_old_board_is(world: World) -> None:
-    assert "Scored again" not in page(world, world.researcher, "Bernoulli")
+    assert "Rescoring" not in page(world, world.researcher, "Bernoulli")
     correct(world, reason=WHY)
     score_all()
     found = page(world, world.researcher, "Bernoulli")
-    told = found[found.index("Scored again") :]
+    told = found[found.index("Rescoring") :]
     assert "labels of &lt;b&gt;batch 3&lt;/b&gt; were swapped" in told
     words = re.sub(r"\s+", " ", told)
     assert "rank 1 before, → 2 now" in words and "1.000 before, → 0.000 now" in words
     world.phase.submissions.filter(system__name="Bernoulli").update(received_at=timezone.now())
-    assert "Scored again" not in page(world, world.researcher, "Bernoulli"), "it came after the switch"
+    assert "Rescoring" not in page(world, world.researcher, "Bernoulli"), "it came after the switch"

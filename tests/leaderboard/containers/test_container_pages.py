@@ -95,7 +95,7 @@ def scored(here: World, prediction: Prediction) -> Run:
 def test_a_waiting_image_says_what_it_waits_for(here: World, ada: Client) -> None:
     insert(here)
     page = page_of(ada, insert(here))
-    assert "Waits for a worker with a container engine. 1 before it in the queue." in page
+    assert "Waiting for a worker with a container engine. 1 ahead in the queue." in page
     assert "hx-get" in page
 
 
@@ -106,7 +106,7 @@ def test_a_waiting_image_says_what_it_waits_for(here: World, ada: Client) -> Non
         ("loading", "Handing the image to the engine"),
         ("running", "The container runs"),
         ("collecting", "Collecting and checking the predictions"),
-        ("", "Taken up by a worker"),
+        ("", "Claimed by a worker"),
     ],
 )
 def test_each_stage_is_told_with_the_time_used(here: World, ada: Client, stage: str, said: str) -> None:
@@ -114,7 +114,7 @@ def test_each_stage_is_told_with_the_time_used(here: World, ada: Client, stage: 
     prediction = insert(here, state=State.RUNNING, stage=stage, started_at=started)
     page = page_of(ada, prediction)
     assert said in page
-    assert "took it up 34 s ago; the container itself may run for 600 s" in page
+    assert "claimed it 34 s ago; the container itself may run for 600 s" in page
     assert told(ada, prediction)["stage"] == stage
 
 
@@ -132,7 +132,7 @@ def test_made_predictions_wait_for_a_scorer(here: World, ada: Client) -> None:
     at = timezone.now()
     Run.objects.create(prediction=prediction, gold_version=here.gold, task_version=1, queued_at=at, enqueued_at=at)
     page = page_of(ada, prediction)
-    assert "wait for a scorer" in page
+    assert "wait to be scored" in page
     assert "Withdraw" not in page
 
 
@@ -154,7 +154,7 @@ def test_organisers_see_the_exact_record(here: World, olga: Client) -> None:
     page = page_of(olga, insert(here, state=State.DONE, with_file=True, **ran(log=LOG)))
     assert [exact for exact in EXACT if exact not in page] == []
     assert '<dt>timings.create</dt><dd class="digest">0.123</dd>' in page
-    assert "You see this because you manage the benchmark" in page
+    assert "You can see this because you manage the benchmark" in page
 
 
 # --- what it printed
@@ -241,10 +241,10 @@ def test_its_team_withdraws_what_waits_or_runs(here: World, ada: Client, state: 
     prediction.refresh_from_db()
     assert (prediction.state, prediction.reason) == (State.CANCELLED, "withdrawn")
     page = text(ada.get(address))
-    assert "It was withdrawn, and counts against the quota" in page
+    assert "It was withdrawn and counts against the quota" in page
     assert "Withdraw</button>" not in page
     assert AuditEntry.objects.filter(action="submission.withdrawn", actor=here.researcher).count() == 1
-    assert "nothing left to withdraw" in text(ada.post(f"{address}withdraw/", follow=True))
+    assert "nothing to withdraw" in text(ada.post(f"{address}withdraw/", follow=True))
 
 
 def test_nobody_else_withdraws_it(here: World, olga: Client) -> None:

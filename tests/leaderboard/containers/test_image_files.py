@@ -75,7 +75,7 @@ def test_one_that_was_refused_is_stored_again_when_it_is_sent_again(here: World)
     first = submit(here, b"no image")
     work(first)
     assert first.image is not None
-    with pytest.raises(Refused, match="send it again"):
+    with pytest.raises(Refused, match="upload it again"):
         images.submit(phase=here.phase, system=here.system, image=first.image, by=here.researcher)
     assert QuotaCharge.objects.filter(refunded_at=None).count() == 0
     again = submit(here, b"no image")

@@ -65,7 +65,7 @@ def test_an_archive_in_one_piece_is_taken_charged_and_queued(here: World, ada: C
 def test_an_upload_that_is_all_here_is_submitted_by_its_name(here: World, ada: Client) -> None:
     upload = begun(here, b"an archive")
     page = text(ada.get(f"{PAGE}?upload={upload.pk}"))
-    assert "is all here" in page
+    assert "is completely uploaded" in page
     assert 'type="file"' not in page
     response = ada.post(PAGE, {"new_system": "Pascaline", "upload": str(upload.pk)})
     submission = Submission.objects.get()
@@ -99,7 +99,10 @@ def test_anothers_upload_cannot_be_submitted(here: World, ada: Client) -> None:
     ("fields", "said"),
     [
         ({"new_system": "P"}, "Choose the archive of your image"),
-        ({"new_system": "", "file": SimpleUploadedFile("a.tar", b"x")}, "Choose one of your systems or name another"),
+        (
+            {"new_system": "", "file": SimpleUploadedFile("a.tar", b"x")},
+            "Choose one of your systems or enter a new name",
+        ),
         ({"new_system": "P", "upload": "no-uuid"}, "upload"),
     ],
 )
@@ -126,7 +129,7 @@ def test_a_used_up_quota_is_429_with_the_time_to_come_back(here: World, ada: Cli
     assert response.status_code == 429
     assert 0 < int(response["Retry-After"]) <= 86_401
     assert Image.objects.count() == 1
-    assert "<form method" not in text(ada.get(PAGE)).split("two-columns")[1].split("What your image does")[0]
+    assert "<form method" not in text(ada.get(PAGE)).split("two-columns")[1].split("Requirements for the image")[0]
 
 
 # --- references
@@ -144,7 +147,7 @@ def test_references_are_asked_for_only_where_a_registry_is_allowed(here: World, 
     assert elsewhere.status_code == 422
     assert "The image was not accepted" in text(elsewhere)
     both = ada.post(PAGE, archive(reference=name))
-    assert "one of the two" in text(both)
+    assert "not both" in text(both)
 
 
 # --- which form for which phase
@@ -160,8 +163,8 @@ def test_a_phase_that_takes_both_has_tabs_between_the_forms(here: World, ada: Cl
 @pytest.mark.parametrize(
     ("taken", "asked", "led", "said"),
     [
-        ("images", FILES, PAGE, "takes container images, no predictions files"),
-        ("predictions", PAGE, FILES, "takes predictions files, no container images"),
+        ("images", FILES, PAGE, "accepts container images, not predictions files"),
+        ("predictions", PAGE, FILES, "accepts predictions files, not container images"),
     ],
 )
 def test_a_phase_that_takes_one_leads_to_its_form(
@@ -172,7 +175,7 @@ def test_a_phase_that_takes_one_leads_to_its_form(
     assert response["Location"] == led
     page = text(ada.get(led))
     assert said in page
-    assert "What to submit" not in page
+    assert "Kind of submission" not in page
 
 
 def test_a_file_posted_where_images_alone_are_taken_is_refused(here: World, ada: Client) -> None:
@@ -205,7 +208,7 @@ def test_without_an_engine_it_says_why_and_shows_no_form(
     assert said in page
     assert "data-image-upload" not in page
     assert "<b>" not in page.split("<main")[1].replace("<bdi>", "")
-    assert "Predictions files</a> are taken as ever" in page
+    assert "Predictions files</a> are still accepted" in page
     answer = ada.post(PAGE, archive())
     assert answer.status_code == 503
     assert "Containers cannot run now" in text(answer)

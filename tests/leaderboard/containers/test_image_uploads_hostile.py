@@ -299,6 +299,6 @@ def test_an_archive_that_nobody_submitted_is_swept(here: World) -> None:
     sweep.sweep()
     assert not Image.objects.exists()
     assert stored() == nothing
-    with pytest.raises(Refused, match="send it again"):
+    with pytest.raises(Refused, match="upload it again"):
         images.submit(phase=here.phase, system=here.system, image=kept, by=here.researcher)
     assert not QuotaCharge.objects.exists()

@@ -186,12 +186,12 @@ def test_a_phase_that_the_task_has_scored_takes_no_scorer(world: World) -> None:
     world.insert_run()
     answer = post(world.curator, "manage_scorer_attach", "tiny", "test", scorer=row(world).pk)
     assert answer.status_code == 409
-    assert "Make another phase for it" in answer.content.decode()
+    assert "Create another phase for it" in answer.content.decode()
 
 
 def test_a_half_of_the_gold_takes_no_scorer(world: World) -> None:
     Phase.objects.filter(pk=world.phase.pk).update(subset=Phase.Subset.PUBLIC)
-    with pytest.raises(Refused, match="scores one half"):
+    with pytest.raises(Refused, match="only its public or private groups"):
         scorers.attach(phase=world.phase, scorer=row(world), by=world.curator)
 
 
@@ -210,7 +210,7 @@ def test_another_benchmarks_scorer_is_none_of_ours(world: World) -> None:
         slug="other", title="Other", summary="x", task=world.benchmark.task, dataset=world.benchmark.dataset
     )
     strange = Phase.objects.create(benchmark=elsewhere, slug="test", title="T", split=world.split)
-    with pytest.raises(Refused, match="another benchmark's"):
+    with pytest.raises(Refused, match="belongs to another benchmark"):
         scorers.attach(phase=strange, scorer=other, by=world.curator)
 
 
@@ -220,7 +220,7 @@ def test_moving_on_can_be_cancelled(world: World) -> None:
     later = row(world, number=2)
     assert scorers.attach(phase=world.phase, scorer=later, by=world.curator) == 1
     page = page_of(world.curator, "manage_rescoring", "tiny", "test")
-    assert "from scorer 1 to scorer 2" in page and "Cancel the scoring by scorer 2" in page
+    assert "from scorer 1 to scorer 2" in page and "Cancel the rescoring by scorer 2" in page
     rescoring.cancel(phase=world.phase, by=world.curator)
     world.phase.refresh_from_db()
     assert world.phase.scorer.number == 1
@@ -259,10 +259,10 @@ def test_without_a_worker_everything_waits_and_says_so(world: World, organiser: 
         settings.SCORERS = False
     settings.SCORERS = True
     theirs = page_of(world.researcher, "submission", run.prediction.submission_id)
-    assert "waits for a worker that runs the organisers" in theirs
+    assert "Waiting for a worker that runs the organisers" in theirs
     worker_is_there()
     assert "serve scorers" not in page_of(organiser, "manage_benchmark", "tiny")
-    assert "waits for a worker" not in page_of(world.researcher, "submission", run.prediction.submission_id)
+    assert "Waiting for a worker" not in page_of(world.researcher, "submission", run.prediction.submission_id)
 
 
 def test_the_sweeper_rings_for_scorers_while_somebody_listens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

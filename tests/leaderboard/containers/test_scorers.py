@@ -108,7 +108,7 @@ def test_without_outcomes_there_is_a_rank_and_no_range(world: World, image: str)
 
 FAULTS = {
     "another mean": "the mean of strict_accuracy is not the value of scores[0]",
-    "by the clock": "not deterministic: two executions on the same files wrote different scores.json",
+    "by the clock": "not deterministic: its two executions on the same files wrote different scores.json",
     "nan": "scores.json: not valid JSON, expected a finite number",
     "infinite": "scores.json: number beyond float64",
     "out of range": "scores[0], strict_accuracy, lies outside its bounds, 0 to 1",
@@ -157,7 +157,7 @@ def test_gold_sets_the_units(world: World, image: str) -> None:
     assert scored(world, image, "other units").state == State.DONE
     second = scored(world, image, "other units", HALF)
     assert second.reason == Reason.SCORER
-    assert "others than in an earlier run on the same gold" in second.detail
+    assert "differ from an earlier run on the same gold" in second.detail
 
 
 def test_a_later_scorer_scores_everything_again(world: World, image: str) -> None:

@@ -73,14 +73,16 @@ def nothing(world: World) -> None:
 
 CASES = [
     Case("gold not audited", a_draft, f"{LIFE}publish/", "The split was not published"),
-    Case("split published already", nothing, f"{LIFE}publish/", "The split is no draft"),
+    Case("split published already", nothing, f"{LIFE}publish/", "The split is not a draft"),
     Case("benchmark without a phase", without_a_phase, f"{DESK}publish/", "The benchmark was not published"),
     Case("phase on a draft split", a_draft, f"{DESK}publish/", "The benchmark was not published"),
-    Case("preview under way", a_preview_under_way, f"{DESK}new-split/previews/7/forget/", "The preview stays"),
+    Case(
+        "preview under way", a_preview_under_way, f"{DESK}new-split/previews/7/forget/", "The preview was not deleted"
+    ),
     Case("audit without gold", without_gold, f"{LIFE}audits/begin/", "There is no gold yet"),
-    Case("dry run without gold", without_gold, f"{LIFE}dry-run/begin/", "No dry run can be made"),
+    Case("dry run without gold", without_gold, f"{LIFE}dry-run/begin/", "The dry run was not started"),
     Case("correction dropped", a_dropped_correction, f"{LIFE}corrections/7/drop/", "The correction was not dropped"),
-    Case("phase has opened", nothing, f"{DESK}phases/test/rehearsal/", "The rehearsal was not begun"),
+    Case("phase has opened", nothing, f"{DESK}phases/test/rehearsal/", "The rehearsal was not started"),
 ]
 
 

@@ -157,7 +157,7 @@ def test_it_is_scored_as_a_phase_would(world: World) -> None:
     assert {(row.scored_as, row.options["max_evidence"]) for row in rows} == {("other", "none")}
     assert {(row.scored_as, *row.options) for row in plain} == {("",)}
     divided = Phase.objects.create(benchmark=world.benchmark, slug="h", title="H", split=world.split, subset="public")
-    assert "not divided" in refusal(begun, world=world, phase=divided).message
+    assert "not split into public and private" in refusal(begun, world=world, phase=divided).message
 
 
 class TestWhen:
@@ -296,7 +296,7 @@ class TestThePage:
             run_dry_run.WORK.run(row.pk)
         assert client.get(f"{self.WHERE}state/")["HX-Refresh"] == "true"
         page = client.get(self.WHERE).content.decode()
-        assert "origin=original" in page and "says nothing" in page and "needs public gold to train on" in page
+        assert "origin=original" in page and "no predictions" in page and "needs public gold to train on" in page
         assert read(page).faults == []
 
     def test_a_file_comes_back_with_its_problems(self, world: World) -> None:
@@ -322,7 +322,7 @@ class TestThePage:
         page = client.get(self.WHERE).content.decode()
         assert "Earlier" not in page and f'href="{self.WHERE}?gold=1"' in page and "Score the baselines" in page
         before = client.get(f"{self.WHERE}?gold=1").content.decode()
-        assert "Earlier" in before and "0.750" in before and "These are of gold version 1" in before
+        assert "Earlier" in before and "0.750" in before and "These scores are for gold version 1" in before
         # Nothing is asked of a version that is not in force any more.
         assert "Score the baselines" not in before and f"{self.WHERE}add/" not in before
         assert read(before).faults == []
@@ -405,7 +405,7 @@ class TestOnABoard:
         assert refused.code is Code.NOT_AN_ORGANISER
         row.result["predictions_sha256"] = "0" * 64
         refused = refusal(submit_baseline.submit, row=row, phase=world.phase, by=world.curator)
-        assert (refused.code, "something else" in refused.message) == (Code.NOT_READY, True)
+        assert (refused.code, "no longer makes the predictions" in refused.message) == (Code.NOT_READY, True)
         unfit = next(one for one in scored if one.state == State.REJECTED)
         refused = refusal(submit_baseline.submit, row=unfit, phase=world.phase, by=world.curator)
         assert refused.code is Code.NOT_READY
@@ -449,11 +449,11 @@ class TestOnABoard:
         assert read(page).faults == []
         row = self.one(scored, "majority")
         answer = client.post(f"{self.WHERE}{row.pk}/submit/", {"to": "test"}, follow=True)
-        assert "majority is submitted to" in answer.content.decode()
+        assert "majority was submitted to" in answer.content.decode()
         runs.WORK.run(Run.objects.get().pk)
         board = Client().get("/benchmarks/tiny/test/").content.decode()
         assert "majority" in board and "baseline</span>" in board and "Baselines of tiny" in board
         page = client.get(self.WHERE).content.decode()
         assert "submitted 20" in page and page.count("Put it on the board") == 2
         again = client.post(f"{self.WHERE}{row.pk}/submit/", {"to": "test"})
-        assert again.status_code == 409 and "was submitted to" in again.content.decode()
+        assert again.status_code == 409 and "was already submitted to" in again.content.decode()

@@ -288,7 +288,7 @@ def test_parts_that_come_out_otherwise_make_no_draft(world: World) -> None:
     preview.parts.filter(name="test").update(sha256=hashlib.sha256(b"other").hexdigest())
     n_splits = Split.objects.count()
     refused = refusal(drafts.make, generation=preview, requests=wanted(preview), by=world.curator)
-    assert refused.code is Code.NOT_READY and "otherwise" in refused.message
+    assert refused.code is Code.NOT_READY and "differ from the preview" in refused.message
     assert Split.objects.count() == n_splits
 
 
@@ -331,7 +331,7 @@ def test_of_drafts_asked_for_twice_at_once_the_second_is_told(world: World, monk
     monkeypatch.setattr(run_generator, "run", overtaken)
     n_splits = Split.objects.count()
     refused = refusal(drafts.make, generation=preview, requests=wanted(preview), by=world.curator)
-    assert refused.code is Code.NOT_READY and "is the split my-train already" in refused.message
+    assert refused.code is Code.NOT_READY and "is already the split my-train" in refused.message
     assert Split.objects.count() == n_splits + 2
 
 

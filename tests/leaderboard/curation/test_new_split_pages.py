@@ -87,7 +87,7 @@ def drafts_form(generation: Generation, **changes: str) -> dict[str, str]:
 def test_an_organiser_goes_from_a_raw_file_to_a_draft(world: World) -> None:
     client = organiser(world)
     start = client.get(at("manage_new_split"))
-    assert "No raw file yet" in words(start) and "Hold out a share" in words(start)
+    assert "No raw files yet" in words(start) and "Hold out a share" in words(start)
     assert "Scenarios over a knowledge graph" not in words(start)
     generation = previewed(client, generator_previews.claims(), parts="dev=0.5,final=0.5", by="group", stratify="label")
     page = words(client.get(at("manage_preview", generation.pk)))
@@ -98,7 +98,7 @@ def test_an_organiser_goes_from_a_raw_file_to_a_draft(world: World) -> None:
     drafts = Split.objects.filter(name__in=("dev", "final"))
     assert [(split.state, split.gold_public) for split in drafts] == [("draft", False)] * 2
     life = words(client.get(at("manage_split", "final")))
-    assert "What the public gets beside what stays hidden" in life and "4. Draft" in life
+    assert "Publish preview" in life and "4. Draft" in life
 
 
 @pytest.mark.usefixtures("sandbox")
@@ -127,10 +127,12 @@ def test_a_form_says_what_an_empty_field_means_and_capitalises_no_value(world: W
     client = organiser(world)
     folds = words(client.get(at("manage_generator", "folds")))
     assert (
-        "The document's key. Empty: id." in folds and "documentId" not in folds and "From 2 to 1000. Empty: 5." in folds
+        "The document's key. Default: id." in folds
+        and "documentId" not in folds
+        and "From 2 to 1000. Default: 5." in folds
     )
     shares = words(client.get(at("manage_generator", "holdout")))
-    assert "Empty: train=0.8,test=0.2." in shares and "Train=" not in shares and "unless said" not in shares
+    assert "Default: train=0.8,test=0.2." in shares and "Train=" not in shares and "unless said" not in shares
 
 
 def test_each_look_at_a_preview_and_a_draft_is_recorded(world: World) -> None:
@@ -166,11 +168,11 @@ def test_a_published_split_tells_how_it_was_made_but_not_the_seed(world: World) 
     split = Split.objects.get(name="final")
     lifecycle.publish_unaudited(split=split, by=world.curator)
     page = words(Client().get(reverse("split", args=["tiny", "final"])))
-    assert "How it was made" in page and "final=0.5,rest=0.5" in page
+    assert "Provenance" in page and "final=0.5,rest=0.5" in page
     assert generation.sources.get().raw.sha256 in page and "version 2" in page
     for secret in (str(generation.seed), generation.salt, "raw.jsonl"):
         assert secret not in page
-    assert "How it was made" not in words(Client().get(reverse("split", args=["tiny", "test"])))
+    assert "Provenance" not in words(Client().get(reverse("split", args=["tiny", "test"])))
 
 
 @pytest.mark.usefixtures("sandbox")
@@ -202,7 +204,7 @@ def test_the_state_follows_and_asks_the_page_to_load_anew(world: World) -> None:
     assert client.get(at("manage_preview_state", preview.pk))["HX-Refresh"] == "true"
     Generation.objects.update(state="queued", finished_at=None)
     waiting = client.get(at("manage_preview_state", preview.pk))
-    assert "HX-Refresh" not in waiting and "Waits for a worker" in words(waiting)
+    assert "HX-Refresh" not in waiting and "Waiting for a worker" in words(waiting)
     assert client.post(at("manage_preview_cancel", preview.pk)).status_code == 302
     assert "It was cancelled" in words(client.get(at("manage_preview", preview.pk)))
 
@@ -214,12 +216,12 @@ def test_a_forgotten_preview_says_so_and_one_that_never_was_is_not_found(
     client, old = organiser(world), generator_previews.done(world)
     raw = old.sources.get().raw
     form = client.get(at("manage_generator", "as-it-is"))
-    assert "Another forgets the oldest of them" in words(form)
+    assert "A new one deletes the oldest" in words(form)
     assert at("manage_preview", old.pk) in form.content.decode()
-    assert "The 1 newest that no split was made of are kept" in words(client.get(at("manage_new_split")))
+    assert "The 1 newest previews without a split are stored" in words(client.get(at("manage_new_split")))
     assert client.post(at("manage_generator", "as-it-is"), {"source_gold": raw.pk}).status_code == 302
     gone = client.get(at("manage_preview", old.pk))
-    assert gone.status_code == 410 and "This preview is forgotten" in words(gone)
+    assert gone.status_code == 410 and "This preview was deleted" in words(gone)
     assert client.get(at("manage_preview", old.pk + 99)).status_code == 404
     assert logged_in(world.researcher).get(at("manage_preview", old.pk)).status_code == 404
 
@@ -240,7 +242,7 @@ def test_drafts_that_were_made_already_are_named(world: World) -> None:
     form = drafts_form(generation)
     assert client.post(at("manage_preview_drafts", generation.pk), form).status_code == 302
     again = client.post(at("manage_preview_drafts", generation.pk), form, follow=True)
-    assert again.status_code == 200 and "made of this preview already: dev, final" in words(again)
+    assert again.status_code == 200 and "already made of this preview: dev, final" in words(again)
     assert Split.objects.filter(name__in=("dev", "final")).count() == 2
 
 

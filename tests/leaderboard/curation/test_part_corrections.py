@@ -204,14 +204,14 @@ def test_from_the_page_of_the_gold_to_the_correction(world: World) -> None:
     client = Client()
     client.force_login(world.curator)
     gold = client.get(at("manage_gold", split.name))
-    assert "This gold was made by a generator" in words(gold)
+    assert "was made by a generator" in words(gold)
     assert "press Use part … as a correction of final" in words(gold), "as the button of the preview below reads"
     assert "made by a generator" not in words(client.get(at("manage_gold", world.split.name)))
     (again,) = re.findall(r'href="([^"]+\?again=\d+)"', gold.content.decode())
     form = client.get(again)
     filled = form.content.decode()
     assert 'value="rest=0.5,final=0.5"' in filled and 'name="seed" value="7"' in filled
-    assert "parameters that final was made with" in words(form)
+    assert "parameters with which final was made" in words(form)
     raw = generator_previews.raw(world, raws(HELD_OUT)[1])
     named = re.findall(r"<option[^>]*>(raw\.jsonl[^<]*)<", client.get(again).content.decode())
     assert len(set(named)) == 2, "two files of one name can be told apart"
@@ -226,10 +226,10 @@ def test_from_the_page_of_the_gold_to_the_correction(world: World) -> None:
     correction = Correction.objects.get()
     assert (answer.status_code, answer["Location"]) == (302, at("manage_correction", "final", correction.pk))
     gold_diffs.WORK.run(correction.pk)
-    assert "answered otherwise" in words(client.get(answer["Location"]))
+    assert "changed answer" in words(client.get(answer["Location"]))
     other = preview.parts.exclude(name="final").get().index
     wrong = client.post(at("manage_preview_correct", preview.pk), {"part": other, "split": "final"})
-    assert wrong.status_code == 409 and "corrects no split" in words(wrong)
+    assert wrong.status_code == 409 and "cannot correct the split" in words(wrong)
     for part in ("", "x", "99", "²"):
         assert (
             client.post(at("manage_preview_correct", preview.pk), {"part": part, "split": "final"}).status_code == 404

@@ -29,7 +29,7 @@ def test_the_page_of_the_gold_in_force_leads_to_the_button(as_phase: bool) -> No
     splits.add_gold(split=world.split, file=corrected, reason="better", by=world.curator)
     client = Client()
     client.force_login(world.curator)
-    leads = "was corrected has its <em>Put it on the board</em> under"
+    leads = "scored before the gold was corrected can be put on the board under"
     assert leads not in client.get(WHERE).content.decode(), "no phase has opened"
     Benchmark.objects.update(state="public")
     page = client.get(WHERE).content.decode()

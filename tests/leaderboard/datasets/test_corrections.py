@@ -131,7 +131,7 @@ def test_a_reason_is_needed(world: World, reason: str) -> None:
 
 
 def test_what_was_not_laid_beside_yet_cannot_be_confirmed(world: World) -> None:
-    with pytest.raises(Refused, match="not laid beside"):
+    with pytest.raises(Refused, match="is not complete yet"):
         confirm(world, propose(world))
 
 
@@ -140,7 +140,7 @@ def test_gold_that_was_corrected_meanwhile_needs_another_look(world: World) -> N
     file = uploaded(OTHER_BYTES)
     splits.add_gold(split=world.split, file=file, reason="another", by=world.curator)
     file.close()
-    with pytest.raises(Refused, match="corrected since"):
+    with pytest.raises(Refused, match="corrected after"):
         confirm(world, found)
     assert world.split.current_gold is not None and world.split.current_gold.number == 2
 
@@ -170,7 +170,7 @@ def test_dropped_it_leaves_no_file_and_no_item(world: World) -> None:
     assert len(gold_files()) == len(before) + 1
     corrections.drop(correction=found, by=world.curator)
     assert gold_files() == before and not ChangedItem.objects.exists()
-    with pytest.raises(Refused, match="nothing is left to drop"):
+    with pytest.raises(Refused, match="can no longer be dropped"):
         corrections.drop(correction=found, by=world.curator)
     assert AuditEntry.objects.filter(action="correction.dropped", actor=world.curator).count() == 1
 
@@ -183,7 +183,7 @@ def test_what_nobody_confirms_goes_by_itself(world: World) -> None:
     assert corrections.sweep() == 1
     found.refresh_from_db()
     assert found.decision == "expired" and gold_files() == before and not found.items.exists()
-    with pytest.raises(Refused, match="nothing is left to decide"):
+    with pytest.raises(Refused, match="can no longer be confirmed"):
         confirm(world, found)
 
 
@@ -259,14 +259,14 @@ def test_from_the_upload_to_the_next_version(world: World) -> None:
     found = Correction.objects.get()
     assert where == f"{DESK}corrections/{found.pk}/"
     page = words(curator, where)
-    assert "A worker is going to lay it beside gold version 1" in page and "Look again" in page
-    assert "Confirm gold version" not in page and "A correction waits for a word" in words(curator, f"{DESK}gold/")
+    assert "Waiting for a worker to compare it with gold version 1" in page and "Refresh" in page
+    assert "Confirm gold version" not in page and "A correction waits for confirmation" in words(
+        curator, f"{DESK}gold/"
+    )
     gold_diffs.WORK.run(found.pk)
     assert curator.get(f"{where}state/")["HX-Refresh"] == "true"
     page = words(curator, where)
-    assert (
-        '<strong class="num">4</strong> of 4 items' in page and 'answered otherwise</a></th><td class="num">4' in page
-    )
+    assert '<strong class="num">4</strong> of 4 items' in page and 'changed answer</a></th><td class="num">4' in page
     assert "SUPPORTS" not in page, "numbers tell no answer"
     missing = curator.post(f"{where}confirm/", {})
     assert missing.status_code == 422 and GoldVersion.objects.count() == 1
@@ -275,8 +275,8 @@ def test_from_the_upload_to_the_next_version(world: World) -> None:
     gold = GoldVersion.objects.get(number=2)
     assert gold.reason == WHY and gold.correction.publishes_count
     page = words(curator, f"{DESK}gold/")
-    assert "labels of &lt;b&gt;batch 3&lt;/b&gt; were swapped" in page and "What it changed" in page
-    assert "it is <a" in words(curator, where)
+    assert "labels of &lt;b&gt;batch 3&lt;/b&gt; were swapped" in page and ">Changes</a>" in page
+    assert "as <a" in words(curator, where)
     assert post_gold(curator, gold_lines(CORRECTED)).status_code == 409
 
 
@@ -295,8 +295,8 @@ def test_all_that_is_scored_again_is_said_before_it_is_confirmed(world: World) -
     page = f"{DESK}corrections/{laid(world).pk}/"
     ours = "<bdi>Test</bdi> (1 prediction)"
     theirs = "<bdi>Theirs</bdi> of <bdi>The seen one</bdi> (1 prediction)"
-    assert f"Scored again: {ours}, {theirs}, other benchmarks (2 predictions)." in words(client_of(organiser), page)
-    assert f"Scored again: {ours}, <bdi>Theirs</bdi> of <bdi>The hidden one</bdi> (2 predictions), {theirs}." in words(
+    assert f"Rescored: {ours}, {theirs}, other benchmarks (2 predictions)." in words(client_of(organiser), page)
+    assert f"Rescored: {ours}, <bdi>Theirs</bdi> of <bdi>The hidden one</bdi> (2 predictions), {theirs}." in words(
         client_of(world.curator), page
     )
 
@@ -304,7 +304,7 @@ def test_all_that_is_scored_again_is_said_before_it_is_confirmed(world: World) -
 def test_the_trail_has_words_for_what_changed(world: World) -> None:
     confirm(world, laid(world))
     trail = words(client_of(world.curator), "/manage/benchmarks/tiny/trail/")
-    assert '<span class="soft">by kind</span> <bdi>4 answered otherwise</bdi>' in trail
+    assert '<span class="soft">by kind</span> <bdi>4 changed answer</bdi>' in trail
 
 
 def test_each_look_at_the_items_is_recorded(world: World) -> None:
@@ -312,7 +312,7 @@ def test_each_look_at_the_items_is_recorded(world: World) -> None:
     world.benchmark.organisers.add(world.researcher)
     page = words(client_of(world.researcher), f"{DESK}corrections/{found.pk}/items/?kind=slices")
     assert page.count("<section") == 1 and "&quot;a2&quot;" in page and "SUPPORTS" in page
-    assert "answered otherwise, in other slices" in page and ">batch<" in page
+    assert "changed answer, changed slices" in page and ">batch<" in page
     (entry,) = AuditEntry.objects.filter(action="gold.read")
     assert entry.actor == world.researcher and entry.detail["correction"] == found.pk
     assert "viewed gold" in words(client_of(world.curator), "/manage/benchmarks/tiny/trail/?only=gold")
@@ -331,8 +331,11 @@ def test_items_are_paged(world: World, monkeypatch: Any) -> None:
 def test_what_cannot_be_confirmed_says_why_and_has_no_button(world: World) -> None:
     found = laid(world, gold_lines().replace(b"claim 0", b"claim 7"))
     page = words(client_of(world.curator), f"{DESK}corrections/{found.pk}/")
-    assert "It cannot be confirmed. The split test is published, and this gold would change its inputs." in page
-    assert "Confirm gold version" not in page and "asked otherwise" in page and "Drop the file" in page
+    assert (
+        "The correction cannot be confirmed. The split test is published, and this gold would change its inputs."
+        in page
+    )
+    assert "Confirm gold version" not in page and "changed question" in page and "Drop the correction" in page
 
 
 def test_others_learn_nothing_of_it(world: World) -> None:
@@ -355,4 +358,4 @@ def test_gold_of_a_draft_is_replaced_at_once(world: World) -> None:
     assert client_of(world.curator).post(f"{DESK}gold/", form)["Location"] == f"{DESK}gold/"
     assert GoldVersion.objects.count() == 2 and not Correction.objects.exists()
     lifecycle.publish_unaudited(split=type(world.split).objects.get(), by=world.curator)
-    assert "See what it changes" in words(client_of(world.curator), f"{DESK}gold/")
+    assert "Preview changes" in words(client_of(world.curator), f"{DESK}gold/")

@@ -116,7 +116,7 @@ def test_the_same_file_again_is_the_one_that_is_there(world):
 @pytest.mark.parametrize(
     ("changes", "code", "told"),
     [
-        ({"content": GRAPH + b"x"}, Code.NAME_TAKEN, "Another file is offered as tiny/graph.tsv already"),
+        ({"content": GRAPH + b"x"}, Code.NAME_TAKEN, "A different file already has the name tiny/graph.tsv"),
         ({"name": "answers", "content": gold_lines()}, Code.INVALID_GOLD, "the hidden gold of test"),
         ({"name": "no name"}, Code.INVALID_NAME, "name"),
         ({"name": "other", "filename": "README"}, Code.INVALID_NAME, "suffix"),

@@ -70,7 +70,7 @@ def test_from_the_confirming_to_the_switch(world: World) -> None:
     for where in PAGES:
         told = table(where)
         assert "version 2" in told and "&lt;b&gt;batch 3&lt;/b&gt;" in told
-        assert "not told" in told and "being scored again" in told and "none" in told
+        assert "not published" in told and "being scored again" in told and "none" in told
     first = entries()
     score_all()
     for where in PAGES:
@@ -94,7 +94,7 @@ def test_from_the_confirming_to_the_switch(world: World) -> None:
 def test_the_count_is_told_where_the_organisers_tell_it(world: World) -> None:
     confirmed(world, publishes_count=True)
     assert api()[0]["n_changed"] == 4 and " 4 items." in entries()[0][2]
-    assert "not told" not in table(PAGES[0])
+    assert "not published" not in table(PAGES[0])
 
 
 def test_items_that_are_merely_written_otherwise_do_not_count(world: World) -> None:

@@ -120,7 +120,7 @@ class TestPublishing:
         assert refusal(lifecycle.publish_unaudited, split=draft, by=organiser).code is Code.NOT_AN_ORGANISER
         assert lifecycle.publish_unaudited(split=draft, by=world.curator).is_published
         page = text(Client().get("/benchmarks/tiny/splits/test/"))
-        assert "Published without an audit." in page
+        assert "No audit report." in page
 
     def test_a_benchmark_waits_for_its_splits(self, world: World, draft: Split) -> None:
         Benchmark.objects.update(state="draft")
@@ -163,7 +163,7 @@ class TestAnswers:
         lifecycle.answer(audit=audit, finding=0, text="Corrected soon.", by=world.curator)
         lifecycle.show_audit(audit=audit, by=world.curator)
         page = text(Client().get("/benchmarks/tiny/splits/test/"))
-        assert "Corrected soon." in page and "Published without" not in page
+        assert "Corrected soon." in page and "No audit report" not in page
 
 
 class TestDrafts:
@@ -267,7 +267,7 @@ def test_the_whole_way_on_the_desk(world: World, draft: Split, sandbox: str) -> 
     assert "has not been audited" in text(client.get(f"{LIFE}life/"))
     assert client.post(f"{LIFE}audits/begin/").status_code == 302
     audit = SplitAudit.objects.get()
-    assert "Waits for a worker" in text(client.get(f"{LIFE}life/"))
+    assert "Waiting for a worker" in text(client.get(f"{LIFE}life/"))
     split_audits.WORK.run(audit.pk)
     assert client.post(f"{LIFE}publish/").status_code == 409
     page = client.get(f"{LIFE}audits/{audit.pk}/")

@@ -74,7 +74,7 @@ class TestReport:
         answer_all(audit, world.curator)
         page = text(Client().get(PUBLIC))
         assert "near-duplicates" not in page and "An answer to" not in page
-        assert "Published without an audit." in page
+        assert "No audit report." in page
 
     def test_the_desk_tells_counts_and_quotes_nothing(self, world: World, audit: SplitAudit) -> None:
         page = client_of(world.curator).get(f"{DESK}splits/test/life/")
@@ -104,7 +104,7 @@ class TestFollowing:
         audit = split_audits.begin(split=world.split, by=world.curator)
         SplitAudit.objects.update(parts=[{}, {}])
         page = client_of(world.curator).get(f"{DESK}splits/test/life/").content.decode()
-        assert '<progress max="8" value="2"' in page and "Look again" in page
+        assert '<progress max="8" value="2"' in page and "Refresh" in page
         part = client_of(world.curator).get(f"{DESK}splits/test/audits/{audit.pk}/state/")
         assert "hx-get" in part.content.decode() and "HX-Refresh" not in part
 
@@ -116,7 +116,7 @@ class TestFollowing:
         )
         part = client_of(world.curator).get(f"{DESK}splits/test/audits/{audit.pk}/state/")
         assert part["HX-Refresh"] == "true" and "hx-get" not in part.content.decode()
-        assert ("more memory than the server allows" in text(part)) == (state == State.FAILED)
+        assert ("exceeded the server&#x27;s memory limit" in text(part)) == (state == State.FAILED)
 
 
 class TestArchive:
@@ -211,4 +211,4 @@ def test_the_page_of_a_corrected_split_lists_its_errata(world: World, client: Cl
 def test_drafts_say_so_to_those_who_manage_them(world: World) -> None:
     Split.objects.update(**DRAFT)
     page = text(client_of(world.curator).get(PUBLIC))
-    assert "A draft: only those who manage it" in page
+    assert "A draft: only its managers" in page

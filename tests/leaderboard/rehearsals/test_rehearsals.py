@@ -246,10 +246,10 @@ class TestWhen:
 
     def test_one_at_a_time_and_none_of_a_rehearsal(self, world: World) -> None:
         rehearsal = begun(world)
-        assert "being rehearsed already" in refusal(begun, world=world).message
+        assert "already has a rehearsal" in refusal(begun, world=world).message
         copy = copy_of(rehearsal)
         told = {"testers": [], "ends_at": None, "by": world.curator}
-        assert "rehearsal already" in refusal(actions.begin, phase=copy, **told).message
+        assert "already a rehearsal" in refusal(actions.begin, phase=copy, **told).message
         ended(rehearsal, world)
         assert begun(world).benchmark.slug == f"{SLUG}-1"
 
@@ -449,7 +449,7 @@ class TestItsDate:
         assert "is over" in refusal(deadlines.extend, phase=copy_of(rehearsal), **told).message
         assert begun(world).benchmark.slug == f"{SLUG}-1"
         page = body(world.curator, TestThePage.WHERE)
-        assert f"<bdi>{SLUG}</bdi>" in page and "End the rehearsal" in page
+        assert f"<bdi>{SLUG}</bdi>" in page and "End rehearsal" in page
 
 
 @pytest.mark.usefixtures("sandbox")
@@ -469,10 +469,10 @@ class TestThePage:
     def test_it_is_begun_followed_and_ended(self, world: World) -> None:
         client = Client()
         client.force_login(world.curator)
-        assert "Scores of a rehearsal tell of hidden gold" in client.get(self.WHERE).content.decode()
+        assert "Scores of a rehearsal reveal information about hidden gold" in client.get(self.WHERE).content.decode()
         unknown = client.post(self.WHERE, {"testers": "ada\nnobody"})
         assert (unknown.status_code, Rehearsal.objects.exists()) == (422, False)
-        assert "no team nobody" in unknown.content.decode() and "ada" in unknown.content.decode()
+        assert "has the name nobody" in unknown.content.decode() and "ada" in unknown.content.decode()
         assert client.post(self.WHERE, {"testers": "ada\r\n\r\nada"}).status_code == 302
         made = Rehearsal.objects.get()
         assert [one.username for one in made.testers.all()] == ["ada"]
@@ -482,7 +482,7 @@ class TestThePage:
         assert client.post(f"{self.WHERE}{made.pk}/end/").status_code == 302
         assert client.post(f"{self.WHERE}{made.pk}/end/").status_code == 409
         page = client.get(self.WHERE).content.decode()
-        assert "Begin the rehearsal" in page and SLUG in page
+        assert "Start rehearsal" in page and SLUG in page
         # Over, it is beside its phase, and on the desk no more.
         assert SLUG not in client.get("/manage/").content.decode()
         assert "This rehearsal is over" in client.get(f"/benchmarks/{SLUG}/").content.decode()
@@ -491,4 +491,4 @@ class TestThePage:
         client = Client()
         client.force_login(world.curator)
         answer = client.post(self.WHERE, {"testers": "", "ends_at": "2020-01-01T00:00"})
-        assert (answer.status_code, "would end before it begins" in answer.content.decode()) == (422, True)
+        assert (answer.status_code, "is in the past" in answer.content.decode()) == (422, True)

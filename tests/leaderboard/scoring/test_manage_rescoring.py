@@ -49,8 +49,8 @@ def test_it_says_why_how_far_and_what_changes(world: World) -> None:
     assert "1 of 2</strong> predictions are scored" in found
     assert '<progress max="2" value="1"' in found
     assert "1 waiting · 0 running · 0 failed" in found
-    assert f'hx-get="{WHERE}state/"' in found and "Look again" in found
-    changes = found[found.index("What it changes") :]
+    assert f'hx-get="{WHERE}state/"' in found and "Refresh" in found
+    changes = found[found.index("Prepared changes") :]
     row = changes[changes.index("Bernoulli") :]
     assert re.search(r'<td class="num">1</td><td class="num">1</td><td class="num">1.000</td>', row)
     assert "Rescoring: 1 of 2" in page(curator, "/manage/benchmarks/tiny/")
@@ -74,7 +74,7 @@ def test_failed_runs_are_named_and_tried_again(world: World, settings, hung_up: 
     curator = client_of(world.curator)
     found = page(curator)
     assert "0 waiting · 0 running · 1 failed" in found
-    assert "Contrary" in found[found.index("What failed") : found.index("What it changes")]
+    assert "Contrary" in found[found.index("Failed runs") : found.index("Prepared changes")]
     assert "the sandbox could not run" in found
     assert "hx-get" not in found, "nothing is on its way, so there is nothing to ask for"
     assert curator.post(f"{WHERE}begin/")["Location"] == WHERE
@@ -85,10 +85,10 @@ def test_failed_runs_are_named_and_tried_again(world: World, settings, hung_up: 
 
 def test_cancelled_and_taken_up_by_buttons(world: World) -> None:
     curator = client_of(world.curator)
-    assert "Cancel the scoring on gold version 2" in page(curator)
+    assert "Cancel the rescoring on gold version 2" in page(curator)
     assert curator.post(f"{WHERE}cancel/")["Location"] == WHERE
     found = page(curator)
-    assert "The scoring on gold version 2 is cancelled." in found
+    assert "The rescoring on gold version 2 was cancelled." in found
     assert "Cancelled: gold version 2" in found and "Submissions are scored on gold version 1." in found
     again = curator.post(f"{WHERE}cancel/")
     assert again.status_code == 409 and "nothing to cancel" in again.content.decode()
@@ -113,22 +113,23 @@ def test_prepared_numbers_are_for_those_who_manage_the_benchmark(world: World) -
         for act in ("", "state/", "begin/", "cancel/", "resume/2/"):
             assert getattr(client_of(world.researcher), verb)(WHERE + act).status_code in (404, 405)
     world.benchmark.organisers.add(world.researcher)
-    assert "What it changes" in page(client_of(world.researcher))
+    assert "Prepared changes" in page(client_of(world.researcher))
 
 
 def test_what_the_switch_changed_stays_to_be_read(world: World) -> None:
     curator = client_of(world.curator)
-    assert "What it changed" not in page(curator)
+    assert "Changes by the last rescoring" not in page(curator)
     score_all()
     found = page(curator)
-    changes = found[found.index("What it changed") :]
+    changes = found[found.index("Changes by the last rescoring") :]
     assert "gold version 1, task version 1</a>" in changes and "Rank before" in changes and "prepared" not in changes
     ranks = r'<td class="num">1</td><td class="num"><strong>2</strong></td>'
     numbers = ranks + r'<td class="num">1.000</td><td class="num">0.000</td>'
     assert re.search(numbers, changes[changes.index("Bernoulli") :])
-    assert "What it changes" not in found
+    assert "Prepared changes" not in found
 
 
 def test_a_phase_that_was_never_corrected_has_nothing_to_compare(sandbox: str) -> None:
     world = two_systems()
-    assert "What it change" not in page(client_of(world.curator))
+    found = page(client_of(world.curator))
+    assert "Prepared changes" not in found and "Changes by the last rescoring" not in found

@@ -80,7 +80,7 @@ def test_nothing_is_scored_or_shown_before_the_date(world: World, phase: Phase, 
     refused = client.get(f"/api/v1/submissions/{sent.pk}/scores/")
     assert (refused.status_code, refused.json()["code"]) == (409, "not_ready")
     assert (
-        f"sealed: finals are scored when it is opened, {phase.sealed_until:%Y-%m-%d %H:%M} UTC"
+        f"sealed: finals are scored when it is unsealed, {phase.sealed_until:%Y-%m-%d %H:%M} UTC"
         in refused.content.decode()
     )
     assert client.get(f"{sent.get_absolute_url()}receipt.json").status_code == 404
@@ -114,7 +114,7 @@ def test_the_sweeper_opens_it_and_the_chosen_are_scored_once(world: World, phase
     score_all()
     assert [primary(one) for one in (first, second, *theirs)] == [0.9, None, None, 0.85]
     client.force_login(world.researcher)
-    assert "none of your team's finals" in client.get(f"/api/v1/submissions/{second.pk}/scores/").json()["message"]
+    assert "not one of your team's finals" in client.get(f"/api/v1/submissions/{second.pk}/scores/").json()["message"]
     assert [told(one) for one in (first, second, *theirs)] == [
         Revealed.SCORES,
         Revealed.NOT_FINAL,
@@ -179,9 +179,9 @@ def test_a_person_chooses_and_gives_back_on_a_page(world: World, phase: Phase, c
     assert client.post(f"/submissions/{first.pk}/final/").status_code == 302
     assert list(Final.objects.values_list("submission", flat=True)) == [first.pk]
     page = client.get(address).content.decode()
-    assert "Give back" in page and "Make final" not in page, "one final a team"
+    assert "Remove<" in page and "Make final" not in page, "one final a team"
     refused = client.post(f"/submissions/{second.pk}/final/")
-    assert refused.status_code == 429 and "give one back first" in refused.content.decode().replace("\n", " ")
+    assert refused.status_code == 429 and "remove one first" in refused.content.decode().replace("\n", " ")
     assert client.post(f"/submissions/{first.pk}/final/give-back/").status_code == 302
     assert not Final.objects.exists()
 
@@ -193,11 +193,11 @@ def test_who_may_choose_and_when(world: World, phase: Phase) -> None:
     assert refused.value.code is Code.NOT_A_MEMBER
     Run.objects.all().delete()
     sent.predictions.update(state=State.REJECTED)
-    with pytest.raises(Refused, match="no predictions to be scored"):
+    with pytest.raises(Refused, match="no predictions that can be scored"):
         sealed_phases.choose(submission=sent, by=world.researcher)
     sent.predictions.update(state=State.DONE)
     let_date_come(phase)
-    with pytest.raises(Refused, match="were to be chosen until"):
+    with pytest.raises(Refused, match="could be chosen until"):
         sealed_phases.choose(submission=sent, by=world.researcher)
     with pytest.raises(Refused, match="closed"):
         send(world, Phase.objects.get(pk=phase.pk), answers(LABELS, 3))

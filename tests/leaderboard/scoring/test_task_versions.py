@@ -211,8 +211,8 @@ def test_the_page_says_so_and_has_a_button(world: World, upgrade: Any) -> None:
     assert "task version raised" in client.get("/manage/benchmarks/tiny/").content.decode()
     where = "/manage/benchmarks/tiny/phases/test/rescoring/"
     page = client.get(where).content.decode()
-    assert "Task version raised" in page and "Score all again" in page
+    assert "Task version raised" in page and "Rescore all" in page
     assert client.post(f"{where}begin/").status_code == 302
     after = client.get(where).content.decode()
-    assert "Score all again" not in after and "Cancel the scoring" not in after
+    assert "Rescore all" not in after and "Cancel the rescoring" not in after
     assert "was raised from 1 to 2" in after

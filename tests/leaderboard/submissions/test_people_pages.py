@@ -93,7 +93,7 @@ def test_the_queue_place_is_said(here: World, ada: Client) -> None:
     here.insert_run(at=timezone.now() - timedelta(seconds=5))
     ada.post(SUBMIT, form(tiny_world.prediction_lines()))
     mine = Submission.objects.get(system__name="Pascaline")
-    assert "1 before it in the queue" in text(ada.get(reverse("submission_state", args=[mine.pk])))
+    assert "1 ahead in the queue" in text(ada.get(reverse("submission_state", args=[mine.pk])))
 
 
 def test_a_bad_file_comes_back_with_each_line_and_costs_nothing(here: World, ada: Client) -> None:

@@ -25,7 +25,7 @@ def test_a_date_to_come_is_taken(days: int) -> None:
 @pytest.mark.parametrize("days", [-1, 1200, 400_000])
 def test_what_has_passed_or_is_far_is_refused_in_words(days: int) -> None:
     (told,) = form(timezone.now() + timedelta(days=days)).errors["anonymous_until"]
-    assert told.startswith("Expected a moment to come")
+    assert told.startswith("Expected a time in the future")
 
 
 def test_a_date_that_is_kept_is_not_asked_again() -> None:

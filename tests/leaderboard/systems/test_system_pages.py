@@ -130,7 +130,7 @@ def test_a_team_chooses_on_the_page(world):
     assert Standing.objects.get().value == 0.9
     as_(world.researcher).post(where)
     assert Standing.objects.get().value == 0.4
-    assert "The team chose the run" in text(page(Client(), world))
+    assert "The team chose which submission is on the board" in text(page(Client(), world))
     as_(world.researcher).post(f"/benchmarks/tiny/test/systems/{world.system.pk}/best/")
     assert Standing.objects.get().value == 0.9
 

@@ -148,7 +148,7 @@ def test_a_name_is_not_hidden_for_ever_nor_until_what_has_passed(world, days):
     release = stand(world, "Bernoulli", accuracy(0.9))
     with pytest.raises(Refused) as refused:
         anonymous(world, release, anonymous_until=timezone.now() + timedelta(days=days))
-    assert refused.value.code is Code.INVALID_NAME and "expected a moment to come" in refused.value.message
+    assert refused.value.code is Code.INVALID_NAME and "expected a time in the future" in refused.value.message
     assert rows(world)[0].system == "Bernoulli" and of(release).anonymous_number is None
 
 

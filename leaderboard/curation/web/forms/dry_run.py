@@ -10,7 +10,11 @@ from django import forms
 class DryRunForm(forms.Form):
     """Predictions file of a baseline, and its name."""
 
-    name = forms.CharField(max_length=120, label="What to call it", help_text="For this page: a method, a setting.")
+    name = forms.CharField(
+        max_length=120,
+        label="Name",
+        help_text="A method, a setting. It becomes the system's name if you put the baseline on a board.",
+    )
     file = forms.FileField(label="Predictions file", max_length=300, allow_empty_file=True)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

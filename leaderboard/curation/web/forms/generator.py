@@ -33,13 +33,14 @@ class GeneratorForm(forms.Form):
             )
         for parameter in offer.parameters:
             self.fields[PARAMETER + parameter.name] = _field(parameter, offer.default(parameter, dataset.task))
-        self.fields["options"] = OptionsField(label="Options of the task")
+        self.fields["options"] = OptionsField(label="Task options")
         if offer.generator.seeded:
             self.fields["seed"] = forms.IntegerField(
                 required=False,
                 min_value=0,
                 max_value=SEED_BELOW - 1,
-                help_text="Empty: one is drawn. Keep it to yourselves: whoever has it and the raw files has the split.",
+                help_text="Leave empty to choose one at random. Keep it secret: the seed and the raw files "
+                "reproduce the split.",
             )
 
     def clean(self) -> dict[str, Any]:
@@ -139,9 +140,9 @@ def _help(parameter: Parameter, default: str) -> str:
     """Return the command line's help text adapted to a form, with the meaning of an empty field."""
     text = _sentence(parameter.help.removesuffix("; may be repeated"))
     if parameter.kind is Kind.KEYS:
-        text += " Several stand between commas."
+        text += " Separate several by commas."
     may_be_empty = parameter.kind not in (Kind.CHOICE, Kind.YES) and not parameter.required
-    return f"{text} Empty: {default}." if default and may_be_empty else text
+    return f"{text} Default: {default}." if default and may_be_empty else text
 
 
 def _sentence(text: str) -> str:
@@ -170,5 +171,5 @@ class DraftForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if data.get("take") and not data.get("name") and "name" not in self.errors:
-            self.add_error("name", "A name is needed.")
+            self.add_error("name", "Enter a name.")
         return data

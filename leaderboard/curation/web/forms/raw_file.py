@@ -23,5 +23,5 @@ class RawForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if not self.errors and not data.get("file") and not data.get("upload"):
-            self.add_error("file", "No file was sent; choose one.")
+            self.add_error("file", "No file was uploaded; choose one.")
         return data

@@ -13,9 +13,9 @@ MOST = 40
 KINDS = 5
 """Number of label colours; further labels share the last."""
 LEVELS = (
-    ("simple", "to the letter"),
-    ("basic", "in the same words"),
-    ("thorough", "in other words"),
+    ("simple", "exact"),
+    ("basic", "same words"),
+    ("thorough", "different wording"),
 )
 
 

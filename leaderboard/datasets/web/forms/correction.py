@@ -21,10 +21,10 @@ class ConfirmForm(forms.Form):
     reason = forms.CharField(
         max_length=1000,
         widget=forms.Textarea({"rows": 3}),
-        label="Why the gold is corrected",
-        help_text="Everybody reads it, among the errata and beside the board. Quote no answer that is held out.",
+        label="Reason for the correction",
+        help_text="Shown publicly, in the errata and next to the board. Do not quote held-out answers.",
     )
-    publishes_count = forms.BooleanField(required=False, label="Show everybody how many items changed")
+    publishes_count = forms.BooleanField(required=False, label="Publish how many items changed")
 
     def __init__(self, *args: Any, split: Split, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -12,6 +12,6 @@ class GoldForm(forms.Form):
     reason = forms.CharField(
         max_length=1000,
         widget=forms.Textarea({"rows": 2}),
-        label="Why this version",
-        help_text="Participants read it beside the version's number.",
+        label="Reason for this version",
+        help_text="Participants see it next to the version's number.",
     )

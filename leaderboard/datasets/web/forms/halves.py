@@ -16,12 +16,13 @@ class PublicPrivateForm(forms.Form):
         max_digits=7,
         decimal_places=6,
         initial=Decimal("0.5"),
-        label="Share of the groups that is public",
+        label="Public share of the groups",
     )
     seed = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=(1 << 63) - 1,
-        label="Seed of the draw",
-        help_text="Empty: a random one. Keep it to yourselves: with it and the groups' names the halves are known.",
+        label="Seed",
+        help_text="Leave empty to choose one at random. Keep it secret: the seed and the names of the "
+        "groups reveal the division.",
     )

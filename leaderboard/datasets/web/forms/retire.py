@@ -9,6 +9,6 @@ class RetireForm(forms.Form):
     reason = forms.CharField(
         max_length=500,
         widget=forms.Textarea({"rows": 3}),
-        label="Why it is retired",
-        help_text="Everybody reads it, on the split's page and on its boards.",
+        label="Reason",
+        help_text="Shown publicly, on the split's page and its boards.",
     )

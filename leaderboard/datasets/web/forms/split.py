@@ -7,7 +7,7 @@ from django import forms
 from leaderboard.core.web.options_field import OptionsField
 from leaderboard.models import Split
 
-SLUG_HELP = "Part of its address: letters, digits, hyphens. Cannot be changed later."
+SLUG_HELP = "Part of the URL: letters, digits, hyphens. Cannot be changed later."
 
 
 class SplitForm(forms.Form):
@@ -16,12 +16,12 @@ class SplitForm(forms.Form):
     name = forms.SlugField(max_length=80, help_text=SLUG_HELP)
     kind = forms.ChoiceField(choices=Split.Kind.choices, initial=Split.Kind.TEST)
     gold_public = forms.BooleanField(
-        required=False, label="Publish the gold", help_text="For train and dev. Leave it off for what is held out."
+        required=False, label="Publish the gold", help_text="For train and dev splits. Leave off for held-out gold."
     )
     hide_inputs = forms.BooleanField(
         required=False,
         label="Hide the inputs too",
-        help_text="Submitted containers see them, nobody else: phases on this split take images only.",
+        help_text="Only submitted containers can read them: phases on this split accept only images.",
     )
     options = OptionsField()
     file = forms.FileField(label="Gold file", max_length=300, allow_empty_file=True)

@@ -197,7 +197,7 @@ def test_nothing_of_an_answer_that_told_nothing_is_anywhere(world: World, split:
     assert {address: (client.get(address).content, client.get(address)["ETag"]) for address in addresses} == before
     client.force_login(world.researcher)
     page = client.get(second.get_absolute_url()).content.decode()
-    assert "0.77" not in page and "No improvement that may be shown" in page
+    assert "0.77" not in page and "Score not shown" in page
     told = client.get(f"/api/v1/submissions/{second.pk}/").json()
     assert (told["revealed"], told["state"], told["warnings"]) == ("no_improvement", "done", [])
     assert client.get(f"/api/v1/submissions/{second.pk}/scores/").json()["scores"] == []
