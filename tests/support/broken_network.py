@@ -1,4 +1,4 @@
-"""A way to a server that breaks where a test says: in the middle of a request, or before its answer."""
+"""A proxy that breaks connections where a test specifies: in the middle of a request, or before its response."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Fault(enum.Enum):
 
 @dataclass
 class Network:
-    """fault: what becomes of a request, by its first line. `seen`: the first lines, in their order."""
+    """fault: request line -> the fault to apply. seen: the request lines in order, with their faults."""
 
     port: int
     fault: Callable[[str], Fault]
@@ -30,7 +30,7 @@ class Network:
     address: str = ""
 
     def carry(self, client: socket.socket) -> None:
-        """One connection is one request: the command asks for no more."""
+        """Handle a connection; it has one request, because the command sends no more."""
         with client, socket.create_connection(("127.0.0.1", self.port), timeout=_SECONDS) as server:
             head = b""
             while b"\r\n\r\n" not in head:

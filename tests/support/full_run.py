@@ -1,4 +1,4 @@
-"""What each run of CI leaves to `.ci/run full`: repetitions with an engine or a browser, a second or more each."""
+"""Tests that only `.ci/run full` runs: repetitions with an engine or a browser, each of a second or more."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "local/test_run_command.py::test_an_image_that_a_server_would_refuse": ("more0-VOLUME /data-volume",),
     "local/test_run_command.py::test_an_interrupted_run_takes_its_container_along": ("2",),
 }
-"""The cases that every run has; the others are marked slow."""
+"""Test -> its cases that every run includes; the other cases are marked slow."""
 TESTS = (
     "systems/test_greedy.py::test_a_child_killed_for_memory_is_not_the_system",
     "systems/test_greedy.py::test_inode_flood_and_100_000_output_files",
@@ -89,11 +89,11 @@ TESTS = (
     "scoring/test_rescoring_faults.py::test_a_worker_killed_in_the_transaction_that_switches",
     "scoring/test_rescoring_faults.py::test_corrections_and_a_submission_overtake_each_other_while_workers_work",
 )
-"""All of it is marked slow: what it guards is guarded by a quicker test of the same kind of work."""
+"""Tests that are marked slow, because a quicker test of the same kind of work covers the same code."""
 
 
 FILES = ("tests/container/test_composed.py", "tests/container/test_composed_systems.py")
-"""Production's services together: their images take minutes to make."""
+"""Files marked slow: the services of production, whose images take minutes to build."""
 
 
 def mark(item: pytest.Item) -> None:

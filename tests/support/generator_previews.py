@@ -1,4 +1,4 @@
-"""Raw files and previews of the tiny dataset for tests: rows as the desk and a worker leave them."""
+"""Raw files and previews of the tiny dataset for tests, as the management pages and a worker store them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.tiny_world import TASK, World, gold_lines
 
 
 def claims(n: int = 8, word: str = "claim") -> bytes:
-    """Gold lines of claims with a group each, half of them supported."""
+    """Return gold lines of claims, each in its own group, half of them supported."""
     lines = (
         f'{{"id": "r{i}", "claim": "{word} {i}", "evidence_text": "text {i}", '
         f'"label": "{("SUPPORTS", "REFUTES")[i % 2]}", "group": "g{i}"}}\n'
@@ -44,7 +44,7 @@ def upload(world: World, by: User, size: int = 5, **changes: Any) -> RawUpload:
 
 
 def done(world: World, file: RawFile | None = None) -> Generation:
-    """A preview that is over, of a file that is taken as it is."""
+    """Insert a finished preview of the generator `as-it-is`."""
     file, at = file or raw(world), timezone.now()
     with file.file.open("rb") as stored:
         content = stored.read()

@@ -1,7 +1,7 @@
-"""Published files hosted as a curator does, and answers sent through a door: what tests of importers share.
+"""Hosting of published files and submission of predictions, for tests of importers.
 
-Put `pytest_plugins = ["tests.support.hosted_imports"]` into a test module. `send` goes through each door in turn; a
-module that needs one alone has a fixture of its own.
+Put `pytest_plugins = ["tests.support.hosted_imports"]` into a test module. The fixture `send` submits by action, form
+and API in turn; a module that needs only one of them defines its own fixture.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Score = Callable[[Phase, Path], Scores]
 
 
 class RefusedFile(Exception):
-    """A file that a door turned away, with the text that it answered."""
+    """A file that was refused, with the text of the response."""
 
 
 def track_of(phase: Phase) -> dict[str, str]:
-    """The phase's first track, where it has any."""
+    """Return the phase's first track, if it has tracks."""
     return {"track": phase.tracks[0]["name"]} if phase.tracks else {}
 
 
@@ -93,8 +93,11 @@ def send(request: pytest.FixtureRequest) -> Send:
 
 @pytest.fixture
 def score(sandbox: str, system: System, send: Send, settings: Any) -> Score:
-    """Submit a file and score it, both in the real sandbox; values by (measure, slice as canonical JSON)."""
-    settings.RESAMPLES = 20  # intervals are tested elsewhere; values do not rest on them
+    """Return a callable that submits and scores a file in the real sandbox.
+
+    It returns values by (measure, slice as canonical JSON).
+    """
+    settings.RESAMPLES = 20  # intervals are tested elsewhere; values do not depend on them
 
     def scored(phase: Phase, path: Path) -> Scores:
         submission = send(phase, path, system)

@@ -1,5 +1,4 @@
-"""A benchmark for each task whose results are drawn, with systems that are right more or less often. Needs the
-sandbox."""
+"""A benchmark for each task whose results are plotted, with systems of different accuracy. Needs the sandbox."""
 
 from __future__ import annotations
 
@@ -21,12 +20,12 @@ LABELS = ("SUPPORTS", "REFUTES")
 
 
 def gold_labels(task: str) -> list[Any]:
-    """The answer of each unit: whether it holds, what people said of it, or its label."""
+    """Return the gold answer of each unit: its truth, its human rating, or its label."""
     if task == "fact-checking":
         return [place % 2 == 0 for place in range(SIZE)]
     if task == "metric-correlation":
         return [round(3.1415927 + 0.0271828 * ((place * 37) % 29), 7) for place in range(SIZE)]
-    # Of four members 1 and 4 have one label, 2 and 3 the other.
+    # Of each four members, 1 and 4 have one label, 2 and 3 the other.
     return [LABELS[(place // 4 + (place % 4 in (1, 2))) % 2] for place in range(SIZE)]
 
 
@@ -69,7 +68,7 @@ def _lines(rows: list[dict[str, Any]]) -> bytes:
 
 
 def a_world(task: str, **policy: Any) -> World:
-    """A published benchmark `drawn` with the phase `test`; its gold is hidden."""
+    """Create a published benchmark `drawn` with the phase `test` and hidden gold."""
     world = build()
     by = world.curator
     dataset = datasets.create(slug="drawn", title="Drawn", task=task, by=by)
@@ -93,7 +92,7 @@ def a_world(task: str, **policy: Any) -> World:
 
 
 def enter(world: World, name: str, noise: float, *, claim_only: bool = False) -> Submission:
-    """Submitted, not scored. noise: 0 is always right."""
+    """Submit without scoring. noise: 0 is always right."""
     system: System = teams.system(team=world.system.team, name=name, by=world.researcher)
     file = uploaded(_lines(_answers(world.benchmark.task, name, noise, claim_only=claim_only)))
     try:

@@ -1,4 +1,4 @@
-"""Reading pages as a strict reader does: what markup must not do, and what every page must have."""
+"""A strict reader of HTML pages that reports forbidden and missing markup."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VOID = {"base", "meta", "link", "input", "img", "br", "wbr", "hr", "col", "rect"
 
 @dataclass
 class Page:
-    """What was found in one document."""
+    """The contents and problems of one document."""
 
     faults: list[str] = field(default_factory=list)
     ids: Counter[str] = field(default_factory=Counter)
@@ -71,14 +71,14 @@ class Reader(HTMLParser):
 
 
 def read(markup: str) -> Page:
-    """A page with its faults; an empty list of faults is a well-behaved page."""
+    """Parse a page; `faults` is empty for a correct page."""
     reader = Reader()
     reader.feed(markup)
     reader.close()
     page = reader.page
     page.faults += [f"<{tag}> stays open" for tag in reader.open]
-    page.faults += [f"the id {name} stands {count} times" for name, count in page.ids.items() if count > 1]
-    page.faults += [f"nothing has the id {name}" for name in page.referred if name not in page.ids]
+    page.faults += [f"the id {name} occurs {count} times" for name, count in page.ids.items() if count > 1]
+    page.faults += [f"no element has the id {name}" for name in page.referred if name not in page.ids]
     page.faults += [f"the field {name} has no label" for name in page.controls if name not in page.labels]
     if page.headings.count("h1") != 1:
         page.faults.append(f"{page.headings.count('h1')} first headings")
