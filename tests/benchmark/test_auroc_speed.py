@@ -60,7 +60,7 @@ def beside_scikit_learn(n, decimals):
 
 
 @pytest.mark.parametrize("decimals", [None, 2], ids=["distinct scores", "scores of two decimals"])
-def test_beside_scikit_learn(apart, decimals):
+def test_compared_with_scikit_learn(apart, decimals):
     print()
     for name, (ours, theirs, times) in apart(beside_scikit_learn, CLAIMS, decimals).items():
         print(f"  {name}, {CLAIMS:,} claims, outcomes to scores: {ours}")

@@ -30,7 +30,7 @@ ANEW = {"Cookie": "messages=none"}
 """Who may have a message waiting is shown a page that is made for him."""
 
 
-def test_a_board_costs_the_same_however_many_submissions_are_behind_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_board_cost_by_number_of_submissions(capsys: pytest.CaptureFixture[str]) -> None:
     big = BigBoard(build())
     costs: dict[str, list[float]] = {}
     with capsys.disabled():

@@ -61,7 +61,7 @@ def test_intervals_where_few_groups_decide(measures, trials, n_groups, sizes, ra
 
 
 @RATE
-def test_rows_drawn_as_if_they_were_groups_cover_too_little(rate, show):
+def test_resampling_rows_instead_of_groups_covers_too_little(rate, show):
     found = coverage(SUMS, n_groups=200, rate=rate, trials=TRIALS, resamples=1000, view=by_rows)
     show(f"95 % intervals, rows of 200 groups drawn one by one, geometric sizes, 0.3 shared, rate {rate}", found)
     assert all(one.held < 0.9 for one in found.values()), found
@@ -104,7 +104,7 @@ def test_mcnemar_holds_its_level_on_independent_units(rate, show):
 
 
 @RATE
-def test_mcnemar_would_not_hold_it_on_rows_of_groups(rate, show):
+def test_mcnemar_exceeds_its_level_on_dependent_rows(rate, show):
     def pair(random):
         return [by_rows(outcomes) for outcomes in simulate_pair(400, rate, random)]
 

@@ -57,7 +57,7 @@ def truth(kinds, shares):
 
 
 @pytest.mark.parametrize("alike", [False, True], ids=["random systems", "equal systems"])
-def test_the_truth_is_held(alike, capsys):
+def test_intervals_contain_the_true_value(alike, capsys):
     random = np.random.default_rng(11)
     held = {measure.name: [] for measure in MEASURES}
     for trial in range(TRIALS):

@@ -61,7 +61,7 @@ def test_a_phase_of_two_thousand_files() -> None:
     print(f"\n{FILES} signatures of {TEAMS} teams: {seconds:.3f} s, {len(queries)} queries, {len(found)} to lay beside")
 
 
-def test_the_jobs_on_one_file_and_on_fifteen_others() -> None:
+def test_jobs_on_one_file_and_fifteen_others() -> None:
     random = np.random.default_rng(0)
     gold = random.integers(0, 3, UNITS)
 

@@ -49,7 +49,7 @@ def timed(tables, pairs, measure):
 
 
 @pytest.mark.parametrize("measure", [F1, ACCURACY, MRR, AUROC], ids=lambda measure: measure.name)
-def test_a_whole_board_and_a_newcomer(board, measure):
+def test_whole_board_and_new_system(board, measure):
     seconds, rows = timed(board, list(combinations(range(SYSTEMS), 2)), measure)
     significant = sum(p <= ALPHA for p in holm([row.p for row in rows]))
     one, _ = timed(board[:16], [(0, place) for place in range(1, 16)], measure)

@@ -74,7 +74,7 @@ def _at_the_desk(page: Page, site: Site, operator: str) -> Page:
     return page
 
 
-def test_a_changed_record_has_a_history_that_can_be_read(desk: Page) -> None:
+def test_history_of_a_changed_record(desk: Page) -> None:
     desk.goto("/admin/leaderboard/benchmark/?q=mirror-claims")
     desk.get_by_role("link", name="Mirror Claims").first.click()
     desk.get_by_label("Contact").fill("https://holdout.example/questions")
@@ -89,7 +89,7 @@ def test_a_changed_record_has_a_history_that_can_be_read(desk: Page) -> None:
     shoot(desk, "admin-earlier")
 
 
-def test_rows_of_a_paper_are_shown_before_they_are_kept(desk: Page, tmp_path: Path) -> None:
+def test_import_of_reported_rows_has_a_preview(desk: Page, tmp_path: Path) -> None:
     def send(content: str) -> None:
         file = tmp_path / "rows.csv"
         file.write_text(HEAD + content)
@@ -119,9 +119,7 @@ def test_rows_of_a_paper_are_shown_before_they_are_kept(desk: Page, tmp_path: Pa
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_has_a_fault_that_axe_can_find(
-    chromium: Browser, site: Site, operator: str, tmp_path: Path, scheme: Any
-) -> None:
+def test_axe_finds_no_violations(chromium: Browser, site: Site, operator: str, tmp_path: Path, scheme: Any) -> None:
     """In a context without the watch for the policy: axe itself sets styles, which the policy stops."""
     suffix = "-dark" if scheme == "dark" else ""
     wrong = tmp_path / "wrong.csv"
@@ -157,7 +155,7 @@ def test_no_page_has_a_fault_that_axe_can_find(
         shoot(page, f"admin-earlier{suffix}")
 
 
-def test_baselines_of_a_dry_run_go_onto_a_board_by_a_button(desk: Page) -> None:
+def test_dry_run_baselines_are_submitted_by_a_button(desk: Page) -> None:
     """The phase is to open later, the baselines are scored, it opens, and one is put on its board."""
 
     def open_at(day: str, hour: str) -> None:

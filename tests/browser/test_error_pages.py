@@ -32,13 +32,13 @@ def send(page: Page) -> Response:
     return found.value
 
 
-def test_what_is_not_there(page: Page) -> None:
+def test_missing_page(page: Page) -> None:
     response = page.goto("/benchmarks/none/")
     assert response is not None and response.status == 404
     look_at(page, "404")
 
 
-def test_a_form_without_its_token(page: Page) -> None:
+def test_form_without_csrf_token(page: Page) -> None:
     page.goto(LOG_IN)
     page.get_by_label("Username or email").fill("ada")
     page.get_by_label("Password", exact=True).fill("x")
@@ -47,7 +47,7 @@ def test_a_form_without_its_token(page: Page) -> None:
     look_at(page, "403-form")
 
 
-def test_a_form_of_more_fields_than_any_has(page: Page) -> None:
+def test_form_with_too_many_fields(page: Page) -> None:
     page.goto(LOG_IN)
     page.evaluate(
         """() => {
@@ -98,7 +98,7 @@ def test_too_many_attempts(page: Page, site: Site) -> None:
     look_at(page, "429")
 
 
-def test_a_database_that_somebody_holds(page: Page, site: Site) -> None:
+def test_locked_database(page: Page, site: Site) -> None:
     """Twenty seconds, as long as the server waits for it."""
     page.goto(LOG_IN)
     page.get_by_label("Username or email").fill("emil")
@@ -115,7 +115,7 @@ def test_a_database_that_somebody_holds(page: Page, site: Site) -> None:
     look_at(page, "503")
 
 
-def test_a_preview_that_is_forgotten(page: Page, site: Site, tmp_path: Path) -> None:
+def test_deleted_preview(page: Page, site: Site, tmp_path: Path) -> None:
     log_in(page, site, "curator")
     page.goto(START)
     page.get_by_label("File to upload").set_input_files(claims(tmp_path, "forgotten"))

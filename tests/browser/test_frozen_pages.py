@@ -70,7 +70,7 @@ def test_views_of_a_frozen_board(page: Page, frozen: None, view: str) -> None:
     shoot(page, f"frozen-{view.strip('/').replace('/', '-') or 'board'}")
 
 
-def test_the_views_of_a_frozen_board_lead_to_one_another(page: Page, frozen: None) -> None:
+def test_views_of_a_frozen_board_link_to_each_other(page: Page, frozen: None) -> None:
     page.goto(FROZEN)
     links = page.get_by_role("navigation", name="Boards of this phase").get_by_role("link")
     addresses = [link.get_attribute("href") or "" for link in links.all()]
@@ -87,7 +87,7 @@ def test_the_cost_of_a_frozen_board(page: Page, frozen: None) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_errata_and_what_the_switch_moved(chromium: Browser, site: Site, frozen: None, scheme: Any) -> None:
+def test_errata_and_rank_changes_after_a_switch(chromium: Browser, site: Site, frozen: None, scheme: Any) -> None:
     """Everybody reads the correction on the benchmark's page, and a team on its submission's page what it moved."""
     with chromium.new_context(base_url=site.url, color_scheme=scheme) as context:
         page = context.new_page()

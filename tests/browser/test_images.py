@@ -66,7 +66,7 @@ def arrives(page: Page, archive: Path) -> None:
     expect(page.get_by_role("main")).to_contain_text(hashlib.sha256(archive.read_bytes()).hexdigest())
 
 
-def test_an_archive_goes_on_where_the_connection_was_lost(page: Page, site: Site, phase: None, archive: Path) -> None:
+def test_upload_resumes_after_a_lost_connection(page: Page, site: Site, phase: None, archive: Path) -> None:
     log_in(page, site, "ada")
     page.goto(PAGE)
     expect(page.get_by_text("90 s")).to_be_visible()
@@ -102,7 +102,7 @@ def test_an_archive_goes_on_where_the_connection_was_lost(page: Page, site: Site
     shoot(page, "submission-image-refused")
 
 
-def test_an_upload_goes_on_after_a_reload(page: Page, site: Site, phase: None, archive: Path) -> None:
+def test_upload_resumes_after_a_reload(page: Page, site: Site, phase: None, archive: Path) -> None:
     log_in(page, site, "ada")
     page.goto(PAGE)
 
@@ -127,7 +127,7 @@ def test_an_upload_goes_on_after_a_reload(page: Page, site: Site, phase: None, a
     assert [int(found[1]) for url in asked if (found := PIECES.search(url))] == [PIECE, 2 * PIECE]
 
 
-def test_go_on_takes_the_same_file_alone_and_give_up_forgets_it(
+def test_resuming_needs_the_same_file_and_giving_up_deletes_the_upload(
     page: Page, site: Site, phase: None, archive: Path, tmp_path: Path
 ) -> None:
     log_in(page, site, "emil")
@@ -155,9 +155,7 @@ def test_go_on_takes_the_same_file_alone_and_give_up_forgets_it(
     expect(page.get_by_text("Unfinished uploads")).to_have_count(0)
 
 
-def test_without_scripts_an_archive_goes_in_one_piece(
-    chromium: Browser, site: Site, phase: None, archive: Path
-) -> None:
+def test_upload_without_scripts_in_one_request(chromium: Browser, site: Site, phase: None, archive: Path) -> None:
     with chromium.new_context(base_url=site.url, java_script_enabled=False) as context:
         page = context.new_page()
         log_in(page, site, "emil")
@@ -168,7 +166,7 @@ def test_without_scripts_an_archive_goes_in_one_piece(
         arrives(page, archive)
 
 
-def test_the_dark_page_keeps_its_contrast(chromium: Browser, site: Site, phase: None) -> None:
+def test_contrast_in_dark_mode(chromium: Browser, site: Site, phase: None) -> None:
     with chromium.new_context(base_url=site.url, color_scheme="dark") as context:
         page = context.new_page()
         log_in(page, site, "ada")

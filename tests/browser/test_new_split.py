@@ -45,7 +45,7 @@ def wait_for_preview(page: Page) -> None:
     page.get_by_role("heading", name="4. Make draft splits").wait_for(timeout=120_000)
 
 
-def test_with_the_keyboard_from_a_raw_file_to_a_draft(page: Page, site: Site, tmp_path: Path) -> None:
+def test_raw_file_to_draft_by_keyboard(page: Page, site: Site, tmp_path: Path) -> None:
     log_in(page, site, "curator")
     page.goto(START)
     assert faults(page) == []
@@ -93,7 +93,7 @@ def plain(chromium: Browser, site: Site) -> Iterator[Page]:
     context.close()
 
 
-def test_without_scripts_all_of_it_is_links_and_forms(plain: Page, site: Site, tmp_path: Path) -> None:
+def test_new_split_without_scripts(plain: Page, site: Site, tmp_path: Path) -> None:
     log_in(plain, site, "curator")
     plain.goto(START)
     expect(plain.get_by_text("Without JavaScript a file goes in one piece")).to_be_visible()
@@ -112,7 +112,7 @@ def test_without_scripts_all_of_it_is_links_and_forms(plain: Page, site: Site, t
     expect(plain.get_by_role("heading", name="scriptless", level=1)).to_be_visible()
 
 
-def test_what_broke_off_goes_on_after_the_tab_was_closed(page: Page, site: Site, tmp_path: Path) -> None:
+def test_interrupted_upload_resumes_after_the_tab_was_closed(page: Page, site: Site, tmp_path: Path) -> None:
     log_in(page, site, "curator")
     big = tmp_path / "big.txt"
     big.write_bytes(b"subject\trelation\tobject\n" * (BIG // 24))
@@ -138,7 +138,7 @@ def test_what_broke_off_goes_on_after_the_tab_was_closed(page: Page, site: Site,
     expect(page.get_by_text("The raw file big.txt is removed.")).to_be_visible()
 
 
-def test_on_a_phone_the_size_of_a_raw_file_is_in_sight(page: Page, site: Site, tmp_path: Path) -> None:
+def test_size_of_a_raw_file_is_visible_on_a_phone(page: Page, site: Site, tmp_path: Path) -> None:
     """Beside a name without a break and a digest, which may both be broken."""
     log_in(page, site, "curator")
     page.goto(START)

@@ -34,7 +34,7 @@ def a_file() -> Path:
     return min(PREDICTIONS.glob("*.jsonl*"))
 
 
-def test_baselines_are_scored_and_stand_beside_a_file(page: Page, site: Site, draft: str) -> None:
+def test_dry_run_of_baselines_and_a_file(page: Page, site: Site, draft: str) -> None:
     log_in(page, site, "curator")
     page.goto(f"{draft}/splits/test/dry-run/")
     shoot(page, "dry-run-empty")
@@ -65,9 +65,7 @@ def look_until_done(page: Page) -> None:
     expect(page.locator("#submission-state")).to_have_attribute("data-state", "done")
 
 
-def test_a_phase_is_rehearsed_by_a_tester_without_scripts(
-    page: Page, site: Site, draft: str, chromium: Browser
-) -> None:
+def test_rehearsal_with_a_tester_without_scripts(page: Page, site: Site, draft: str, chromium: Browser) -> None:
     log_in(page, site, "curator")
     page.goto(f"{draft}/")
     page.get_by_role("link", name="Rehearse Test").click()
@@ -97,7 +95,7 @@ def test_a_phase_is_rehearsed_by_a_tester_without_scripts(
     shoot(page, "rehearsal-over")
 
 
-def test_a_benchmark_leaves_as_an_archive_and_is_looked_at(page: Page, site: Site, draft: str, tmp_path: Path) -> None:
+def test_export_of_an_archive_and_its_inspection(page: Page, site: Site, draft: str, tmp_path: Path) -> None:
     log_in(page, site, "curator")
     page.goto(f"{draft}/exports/")
     page.get_by_label("Public keys").fill(KEY)

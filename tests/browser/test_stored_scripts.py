@@ -109,7 +109,7 @@ def texts(model: type[models.Model]) -> set[str]:
     return {one.name for one in found if not one.choices}
 
 
-def test_every_stored_text_is_known() -> None:
+def test_every_text_field_is_classified() -> None:
     there = {
         f"{model.__name__}.{name}"
         for model in apps.get_app_config("leaderboard").get_models()
@@ -221,7 +221,9 @@ STARTS += [f"/benchmarks/tiny/test/{page}/" for page in ("submit", "submit-image
 
 
 @pytest.mark.parametrize("role", ["anonymous", "A", "X", "curator"])
-def test_no_stored_text_is_script(chromium: Browser, live_server: Any, spoiled: dict[str, Any], role: str) -> None:
+def test_stored_text_never_runs_as_script(
+    chromium: Browser, live_server: Any, spoiled: dict[str, Any], role: str
+) -> None:
     client = Client()
     if spoiled[role] is not None:
         client.force_login(User.objects.get(pk=spoiled[role].pk))

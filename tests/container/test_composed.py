@@ -17,7 +17,7 @@ PREDICTIONS = FOLDER / "predictions" / "test" / "negation-overlap.jsonl"
 SUBMIT = "/api/v1/benchmarks/mirror-claims/phases/test/submissions/"
 
 
-def test_every_service_is_well(site: Services) -> None:
+def test_every_service_is_healthy(site: Services) -> None:
     told = request(f"{site.address}/health/ready")
     assert told.json() == {"database": True, "broker": True, "sandbox": True, "disk": True}
     assert (
@@ -34,7 +34,7 @@ def test_a_benchmark_of_the_demonstration_is_on_its_board(site: Services) -> Non
     assert b"Mirror Claims" in page.body
 
 
-def test_an_upload_is_scored_as_the_command_scores_it(site: Services) -> None:
+def test_upload_is_scored_like_on_the_command_line(site: Services) -> None:
     token = {"Authorization": f"Token {token_of(site)}"}
     sent = request(
         f"{site.address}{SUBMIT}?system=Composed&name=mine.jsonl",
@@ -50,7 +50,7 @@ def test_an_upload_is_scored_as_the_command_scores_it(site: Services) -> None:
         assert shown[score["measure"], _key(score["slice"])] == pytest.approx(score["value"], abs=1e-12, nan_ok=False)
 
 
-def test_a_bad_file_is_answered_with_its_line(site: Services) -> None:
+def test_bad_file_is_rejected_with_its_line(site: Services) -> None:
     answer = request(
         f"{site.address}{SUBMIT}?system=Composed&name=mine.jsonl",
         b'{"id": "nobody", "predicted_label": "MAYBE"}\n',
@@ -61,7 +61,7 @@ def test_a_bad_file_is_answered_with_its_line(site: Services) -> None:
 
 
 @pytest.mark.parametrize("service", ["sandbox", "beat", "migrate"])
-def test_gold_is_mounted_nowhere_else(site: Services, service: str) -> None:
+def test_other_services_have_no_gold(site: Services, service: str) -> None:
     config: dict[str, Any] = json.loads(site.compose("config", "--format", "json", check=False).stdout or "{}")
     if config:
         assert all("gold" not in json.dumps(mount) for mount in config["services"][service].get("volumes", []))
@@ -70,7 +70,7 @@ def test_gold_is_mounted_nowhere_else(site: Services, service: str) -> None:
         assert "jsonl" not in seen.stdout
 
 
-def test_gold_is_there_and_the_worker_cannot_write_it(site: Services) -> None:
+def test_worker_has_read_only_gold(site: Services) -> None:
     assert site.inside("worker", "sh", "-c", "find /data/files/gold -type f | grep -q .").returncode == 0
     refused = site.inside("worker", "touch", "/data/files/gold/mine")
     assert "Read-only file system" in refused.stderr

@@ -25,7 +25,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     ).read_bytes()
 
 
-def test_an_image_is_run_by_the_worker_and_scored_by_the_other(site: Services, archive: bytes) -> None:
+def test_systems_worker_runs_an_image_and_scoring_worker_scores_it(site: Services, archive: bytes) -> None:
     benchmark = f"{site.address}/api/v1/benchmarks/mirror-claims/"
     eventually(benchmark, lambda answer: any(phase["images_run"] for phase in answer.json()["phases"]))
     headers = {"Authorization": f"Token {token_of(site)}"}
@@ -49,7 +49,7 @@ def test_an_image_is_run_by_the_worker_and_scored_by_the_other(site: Services, a
     assert scores["Composed image"] and scores["Composed image"] == scores["Word overlap with negation"]
 
 
-def test_that_worker_reads_no_gold(site: Services) -> None:
+def test_systems_worker_cannot_read_gold(site: Services) -> None:
     refused = site.inside("systems", "ls", "/data/files/gold")
     assert "Permission denied" in refused.stderr
     assert site.inside("systems", "ls", "/var/run/docker.sock").returncode == 0

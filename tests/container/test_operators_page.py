@@ -11,7 +11,7 @@ from tests.docs.blocks import walk_of
 from tests.docs.shell import shell
 
 
-def test_production_is_made_and_backed_up(site: Services, tmp_path: Path) -> None:
+def test_production_setup_and_backup(site: Services, tmp_path: Path) -> None:
     compose = " ".join(engine.compose_command())
     here = {
         # The services are up, from the image that is under test.

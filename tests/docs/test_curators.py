@@ -79,7 +79,7 @@ def _do(step: Sentence | Block, hands: Hands, terminal: Shell, stands_for: Mappi
     hands.do(Sentence(step.place, text))
 
 
-def test_every_step_is_of_a_form_that_hands_know() -> None:
+def test_every_step_has_a_known_form() -> None:
     for section in ("Log in", SYMMETRIC, TRIPLES):
         sentences = sentences_of(PAGE, section)
         assert sentences and all(Hands.understand(sentence) for sentence in sentences)
@@ -87,7 +87,7 @@ def test_every_step_is_of_a_form_that_hands_know() -> None:
     assert indented_code(PAGE) == []
 
 
-def test_a_sentence_of_no_form_is_refused() -> None:
+def test_unknown_sentence_is_refused() -> None:
     with pytest.raises(NotUnderstood, match=r"guide.md:7: 'Have a look at \*\*Manage\*\*\.'"):
         Hands.understand(Sentence("guide.md:7", "Have a look at **Manage**."))
 
@@ -102,7 +102,7 @@ def test_a_sentence_of_no_form_is_refused() -> None:
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("stack", "curator")
-def test_the_way_from_a_raw_file_to_a_public_board(
+def test_guide_from_raw_file_to_public_board(
     files: str, stands_for: dict[str, str], page: Page, tmp_path: Path
 ) -> None:
     """Both walks in their order by one reader, who has a system and benchmarks already when the second begins."""

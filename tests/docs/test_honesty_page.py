@@ -20,7 +20,7 @@ def test_each_promise_has_a_test() -> None:
 
 
 @pytest.mark.parametrize(("file", "name"), NAMED)
-def test_the_test_is_there(file: str, name: str) -> None:
+def test_named_test_exists(file: str, name: str) -> None:
     tree = ast.parse((ROOT / file).read_text())
     functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     assert name in functions if name else any(one.startswith("test_") for one in functions)

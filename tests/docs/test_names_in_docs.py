@@ -16,7 +16,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_names_and_links_lead_somewhere(page: Path) -> None:
+def test_names_and_links_exist(page: Path) -> None:
     text = page.read_text()
     broken = [link for link in LINK.findall(text) if not (page.parent / link).exists()]
     for file, name in FILE.findall(text):

@@ -45,7 +45,7 @@ def test_one_machine_and_its_archive_on_another(project: Path, tmp_path: Path, n
             there.run(block)
 
 
-def test_a_site_of_an_earlier_release_is_brought_up(project: Path, needs: Callable[..., None]) -> None:
+def test_upgrade_of_an_earlier_release(project: Path, needs: Callable[..., None]) -> None:
     needs("sqlite3")
     _as_it_was(project)
     with shell(project, {"8000": str(free_port())}) as here:

@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 PAGE = (ROOT / "docs" / "operators.md").read_text()
 
 
-def test_every_variable_stands_in_the_table_with_its_default_and_meaning() -> None:
+def test_table_has_every_variable_with_default_and_meaning() -> None:
     rows = dict(re.findall(rf"^\| `{PREFIX}(\w+)` \|(.*)\|$", PAGE, flags=re.MULTILINE))
     assert sorted(rows) == sorted(VARIABLES)
     for name, variable in VARIABLES.items():

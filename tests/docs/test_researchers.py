@@ -27,7 +27,9 @@ def test_every_block_of_commands_is_in_the_walk() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_from_nothing_to_the_board(stack: Stack, live_server: Any, tmp_path: Path, needs: Callable[..., None]) -> None:
+def test_researchers_page_from_install_to_board(
+    stack: Stack, live_server: Any, tmp_path: Path, needs: Callable[..., None]
+) -> None:
     needs("curl")
     User.objects.create_user("maria", "maria@holdout.example", "correct horse", is_curator=True)
     ada = User.objects.create_user("ada", "ada@holdout.example", "correct horse")

@@ -35,7 +35,7 @@ def test_each_refusal_of_a_request_has_its_status() -> None:
     assert {(code.status, code.text) for code in needed} <= told
 
 
-def test_each_end_of_a_container_has_a_row() -> None:
+def test_each_outcome_of_a_container_has_a_row() -> None:
     told = {name for row in ROWS if len(row) == 4 for name in re.findall(r"`(\w+)`", row[1])} | {"bad_image"}
     assert {"bad_image"} <= set(re.findall(r"`(\w+)`", PAGE))
     ours = {Reason.ENGINE, Reason.STORAGE, Reason.LOST, Reason.INTERNAL, Reason.WITHDRAWN, Reason.BAD_PREDICTIONS}
@@ -53,7 +53,7 @@ def test_each_limit_has_a_row_with_its_default() -> None:
         assert int(found[1]) * units.get(found[2] or "", 1) == known[name], (name, text)
 
 
-def test_all_that_a_system_is_told_is_on_the_page() -> None:
+def test_environment_and_task_file_are_on_the_page() -> None:
     """Its environment, by name; its task file, by key."""
     row = next(row for row in ROWS if row[0] == "the environment")
     named = {name.split("=")[0] for name in re.findall(r"`([A-Z_]+(?:=[^`]*)?)`", row[1])}
@@ -63,7 +63,7 @@ def test_all_that_a_system_is_told_is_on_the_page() -> None:
     assert f"user {create_settings.NOBODY.split(':')[0]}" in PAGE
 
 
-def test_the_page_names_no_variable_that_nobody_reads() -> None:
+def test_page_names_no_unused_variable() -> None:
     named = set(re.findall(rf"{PREFIX}([A-Z_]*[A-Z])\b", PAGE))
     systems = {name.removeprefix(PREFIX) for name in container_spec.system_environment(EXECUTION)}
     assert named <= {*VARIABLES, *systems, "TOKEN", "SYSTEM"}, named

@@ -71,14 +71,14 @@ def test_worker_killed_while_the_container_runs(systems: Systems) -> None:
     assert systems.left() == []
 
 
-def test_the_reaper_takes_what_is_past_its_deadline(systems: Systems) -> None:
+def test_reaper_removes_containers_past_their_deadline(systems: Systems) -> None:
     labels = {"instance": systems.sandbox.instance, "execution": "late", "part": "system", "deadline": "1000"}
     words = [word for name, value in labels.items() for word in ("--label", f"holdout.{name}={value}")]
     engine.docker("create", *words, systems.image)
     assert systems.sandbox.reap(keep=frozenset({"late"})) == ["system container of late"]
 
 
-def test_the_reaper_touches_nothing_without_all_of_our_labels(systems: Systems) -> None:
+def test_reaper_ignores_containers_without_all_labels(systems: Systems) -> None:
     label = f"holdout.instance={systems.sandbox.instance}"
     half = engine.docker("create", "--label", label, systems.image).stdout.strip()
     try:
@@ -94,7 +94,7 @@ def test_a_lost_lease_ends_the_container(systems: Systems) -> None:
         systems.sandbox.run(execution, io.BytesIO(), keep_going=lambda: False)
 
 
-def test_killed_from_outside_is_ours(systems: Systems) -> None:
+def test_container_killed_from_outside_is_a_sandbox_error(systems: Systems) -> None:
     def kill() -> None:
         eventually(lambda: bool(running(systems, "system")))
         engine.docker("kill", *running(systems, "system"))
@@ -106,7 +106,7 @@ def test_killed_from_outside_is_ours(systems: Systems) -> None:
     killer.join()
 
 
-def test_removed_from_outside_is_ours(systems: Systems) -> None:
+def test_container_removed_from_outside_is_a_sandbox_error(systems: Systems) -> None:
     def remove() -> None:
         eventually(lambda: bool(running(systems, "system")))
         engine.docker("rm", "--force", *running(systems, "system"), *running(systems, "keeper"))
@@ -119,7 +119,7 @@ def test_removed_from_outside_is_ours(systems: Systems) -> None:
 
 
 @pytest.mark.parametrize("how", ["kill", "rm"])
-def test_output_lost_with_its_keeper_is_ours(systems: Systems, how: str) -> None:
+def test_output_lost_with_its_volume_holder_is_a_sandbox_error(systems: Systems, how: str) -> None:
     def lose() -> None:
         eventually(lambda: bool(running(systems, "system")))
         engine.docker(how, *(["--force"] if how == "rm" else []), *running(systems, "keeper"))
@@ -133,7 +133,7 @@ def test_output_lost_with_its_keeper_is_ours(systems: Systems, how: str) -> None
 
 @pytest.mark.root
 @pytest.mark.slow
-def test_the_keepers_image_is_loaded_again(program: str, tmp_path: Path) -> None:
+def test_volume_holder_image_is_loaded_again(program: str, tmp_path: Path) -> None:
     """It has no tag, so `docker image prune` takes it. In an engine where nobody else's container uses it."""
     with own_engine(tmp_path) as mine:
         mine.start()
@@ -147,7 +147,7 @@ def test_the_keepers_image_is_loaded_again(program: str, tmp_path: Path) -> None
 
 @pytest.mark.root
 @pytest.mark.slow
-def test_the_engine_restarts_mid_run(program: str, tmp_path: Path) -> None:
+def test_engine_restart_during_a_run(program: str, tmp_path: Path) -> None:
     with own_engine(tmp_path) as mine:
         mine.start()
         _give(mine, program)
@@ -177,7 +177,7 @@ def test_the_engine_restarts_mid_run(program: str, tmp_path: Path) -> None:
 
 @pytest.mark.root
 @pytest.mark.slow
-def test_a_runtime_that_is_another_in_disguise(program: str, tmp_path: Path) -> None:
+def test_runtime_that_is_not_what_its_name_says(program: str, tmp_path: Path) -> None:
     """An engine whose `runsc` is runc: nothing is run, rather than on the host's kernel."""
     with own_engine(tmp_path) as mine:
         mine.runtimes = {"runsc": {"path": "runc"}}

@@ -27,7 +27,7 @@ def test_memory(systems: Systems) -> None:
     assert "67108864 bytes of memory" in result.explanation
 
 
-def test_a_child_killed_for_memory_is_not_the_system(systems: Systems, runtime: str) -> None:
+def test_child_killed_for_memory_does_not_end_the_system(systems: Systems, runtime: str) -> None:
     if runtime == "runsc":
         pytest.skip("gVisor is one process to the host, which is killed as a whole")
     assert systems.run("memory_of_a_child", limits={"memory_bytes": 64 << 20}).found == -9
@@ -66,20 +66,20 @@ def test_stdout_and_stderr_flood(systems: Systems) -> None:
     assert 1000 < len(done.result.log.encode()) <= 64 << 10
 
 
-def test_a_line_without_an_end(systems: Systems) -> None:
+def test_endless_log_line(systems: Systems) -> None:
     done = systems.run("endless_line")
     assert done.result.verdict == Verdict.DONE
     assert set(done.result.log) <= {"y", "\n"}
 
 
-def test_ansi_in_the_log_is_gone(systems: Systems) -> None:
+def test_ansi_is_removed_from_the_log(systems: Systems) -> None:
     log = systems.run("flood_log").result.log
     assert "red" in log and "tail-" in log
     assert not set(log) - {"\n", "\t"} & {chr(code) for code in [*range(32), 0x7F, *range(0x80, 0xA0)]}
     assert "title" not in log and "[31m" not in log
 
 
-def test_ignores_sigterm_and_everything_else(systems: Systems) -> None:
+def test_system_that_ignores_all_signals(systems: Systems) -> None:
     result = systems.run("deaf", limits=STOPPED).result
     assert (result.verdict, result.exit_code) == (Verdict.TIME, None)
     assert STOPPED["wall_seconds"] - 1 < result.wall_seconds < IN_TIME

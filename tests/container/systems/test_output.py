@@ -46,7 +46,7 @@ def test_output_as_hard_link(systems: Systems, runtime: str) -> None:
 
 
 @pytest.mark.parametrize("do", ["output_hard_link_outside", "output_device"])
-def test_output_that_cannot_be_made(systems: Systems, do: str) -> None:
+def test_output_that_cannot_be_created(systems: Systems, do: str) -> None:
     done = systems.run(do)
     assert (done.result.verdict, done.content) == (Verdict.EXIT, b"")
 

@@ -53,7 +53,7 @@ def test_no_capability_seccomp_on_no_new_privileges(systems: Systems, runtime: s
         assert (status["Seccomp"], status["NoNewPrivs"]) == ("2", "1")
 
 
-def test_unshare_mount_keyctl_bpf_io_uring_and_their_like_are_denied(systems: Systems, runtime: str) -> None:
+def test_dangerous_system_calls_are_denied(systems: Systems, runtime: str) -> None:
     if os.uname().machine != "x86_64":
         pytest.skip("the numbers of the calls are those of x86_64")
     found = systems.run("calls", calls=CALLS).found
@@ -65,7 +65,7 @@ def test_unshare_mount_keyctl_bpf_io_uring_and_their_like_are_denied(systems: Sy
     assert {name for name, answer in found.items() if answer == "done"} <= inside
 
 
-def test_what_it_may_write_to(systems: Systems, runtime: str) -> None:
+def test_writable_paths(systems: Systems, runtime: str) -> None:
     found = systems.run("write_everywhere").found
     ours = {"/tmp", "/output", "/dev/shm", "/dev/mqueue"}
     if runtime == "runsc":
@@ -77,7 +77,7 @@ def test_what_it_may_write_to(systems: Systems, runtime: str) -> None:
     assert {"/tmp", "/output"} <= set(found)
 
 
-def test_it_is_alone(systems: Systems) -> None:
+def test_isolation_from_host_and_other_processes(systems: Systems) -> None:
     found = systems.run("surroundings").found
     assert found["interfaces"] == ["lo"]
     assert found["processes"] == [str(found["pid"])] == ["1"]
@@ -105,7 +105,7 @@ def test_metadata_address_bridge_and_dns(systems: Systems) -> None:
     assert found["dns"] == "gaierror"
 
 
-def test_gold_on_the_host_is_not_to_be_found(systems: Systems, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gold_on_the_host_is_not_reachable(systems: Systems, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The canary lies in a folder of gold, in the worker's environment, and in a volume of somebody else's."""
     half, other_half = "canary-in-", os.urandom(8).hex()
     gold = tmp_path / "files" / "gold"
@@ -115,7 +115,7 @@ def test_gold_on_the_host_is_not_to_be_found(systems: Systems, tmp_path: Path, m
     assert systems.run("search", half=half, other_half=other_half).found == []
 
 
-def test_a_canary_among_the_inputs_is_found(systems: Systems) -> None:
+def test_search_finds_a_canary_in_the_inputs(systems: Systems) -> None:
     """Else finding none would mean nothing."""
     with systems.inputs.open("ab") as inputs:
         inputs.write(b'{"id": "canary-in-the-inputs"}\n')
@@ -124,12 +124,12 @@ def test_a_canary_among_the_inputs_is_found(systems: Systems) -> None:
     assert found == ["/input/inputs.jsonl"]
 
 
-def test_writes_meant_for_the_next_run(systems: Systems) -> None:
+def test_files_do_not_persist_to_the_next_run(systems: Systems) -> None:
     assert systems.run("leave_marks").content
     assert systems.run("find_marks").found == []
 
 
-def test_two_tenants_share_nothing(systems: Systems) -> None:
+def test_concurrent_systems_share_nothing(systems: Systems) -> None:
     done: dict[str, Done] = {}
 
     def run(mine: str, other: str) -> None:
