@@ -37,12 +37,12 @@ def copy_project(into: Path) -> Path:
         if name and (ROOT / name).is_file():
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, into / name)
-    environment, made = Path(sys.prefix), into / ".venv"
-    made.mkdir()
+    environment, venv = Path(sys.prefix), into / ".venv"
+    venv.mkdir()
     for part in ("bin", "lib", "pyvenv.cfg"):
-        (made / part).symlink_to(environment / part)
+        (venv / part).symlink_to(environment / part)
     digest = hashlib.sha256(sys.version.encode() + (into / "requirements.txt").read_bytes())
-    (made / ".requirements.txt.sha256").write_text(digest.hexdigest() + "\n")
+    (venv / ".requirements.txt.sha256").write_text(digest.hexdigest() + "\n")
     return into
 
 

@@ -1,4 +1,4 @@
-"""Whatever the documentation names of the code, and links to, exists."""
+"""Files, modules and links that the documentation names exist."""
 
 from __future__ import annotations
 
