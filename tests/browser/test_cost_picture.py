@@ -1,4 +1,4 @@
-"""The picture of quality against cost as a person sees it, of systems that the demonstration ran as containers."""
+"""The plot of quality against cost, for systems that the demonstration ran as containers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BOARD = "/benchmarks/mirror-claims/test/"
 
 
 def follow(page: Page) -> None:
-    """To the picture, by the board's link."""
+    """Open the plot by the board's link."""
     page.goto(BOARD)
     link = page.get_by_role("link", name="Quality and cost")
     if not link.count():

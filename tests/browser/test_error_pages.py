@@ -1,4 +1,4 @@
-"""Pages that say what went wrong, each brought about as it would be, in both colour schemes and at both widths."""
+"""Error pages, each caused by a real error, in both colour schemes and at both widths."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def look_at(page: Page, name: str) -> None:
 
 
 def send(page: Page) -> Response:
-    """The log-in form as it stands; the whole answer."""
+    """Submit the log-in form; return the response."""
     with page.expect_response(lambda answer: answer.request.method == "POST", timeout=60_000) as found:
         page.get_by_role("main").get_by_role("button", name="Log in").click()
     page.wait_for_load_state()
@@ -80,7 +80,7 @@ def test_a_form_that_is_too_large(page: Page) -> None:
 
 
 def test_too_many_attempts(page: Page, site: Site) -> None:
-    """Of one person: what is counted by address would keep the other tests out."""
+    """Uses a limit per user; a limit per address would also block the other tests."""
     log_in(page, site, "emil")
     statuses = []
     for _ in range(10):
@@ -99,7 +99,7 @@ def test_too_many_attempts(page: Page, site: Site) -> None:
 
 
 def test_locked_database(page: Page, site: Site) -> None:
-    """Twenty seconds, as long as the server waits for it."""
+    """Takes twenty seconds, the time that the server waits for the lock."""
     page.goto(LOG_IN)
     page.get_by_label("Username or email").fill("emil")
     page.get_by_label("Password", exact=True).fill(site.passwords["emil"])

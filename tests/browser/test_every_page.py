@@ -1,4 +1,4 @@
-"""Each page as a person sees it: a picture at two widths, nothing sticking out, and no fault that axe can find."""
+"""Every page at two widths: no horizontal scrolling, no violation that axe finds, and a screenshot."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_missing_page(page: Page) -> None:
 
 @pytest.fixture(scope="module")
 def cookies(chromium: Browser, site: Site) -> dict[str, Any]:
-    """One log-in a person, for all their pages."""
+    """Log in once per user, for all their pages."""
     kept = {}
     for person in ("ada", "curator"):
         with chromium.new_context(base_url=site.url) as context:
@@ -126,7 +126,7 @@ def test_a_curators_pages(page: Page, cookies: dict[str, Any], name: str) -> Non
 
 
 def test_audit_from_start_to_report(page: Page, cookies: dict[str, Any]) -> None:
-    """The page follows the worker by itself; the report has all its pictures for a symmetric set of claims."""
+    """The page updates by itself; for a symmetric set of claims the report has all its plots."""
     page.context.add_cookies(cookies["curator"])
     page.goto("/manage/benchmarks/mirror-claims/splits/test/life/")
     page.get_by_role("button", name="Audit gold version 1").click()
@@ -143,7 +143,7 @@ def test_audit_from_start_to_report(page: Page, cookies: dict[str, Any]) -> None
         "Words that give labels away",
     ):
         expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
-    # Without motion: colours that are on their way to the other scheme have no contrast of their own.
+    # Without motion, because colours in transition to the other scheme lack contrast.
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     assert faults(page) == []
     shoot(page, "manage-audit-dark")

@@ -1,4 +1,4 @@
-"""An image's archive on its way through a real browser: in pieces, over lost connections and reloads."""
+"""Upload of an image's archive in a real browser: in pieces, over lost connections and reloads."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PAGE = "/benchmarks/mirror-claims/containers/submit-image/"
 PIECES = re.compile(r"/pieces/\?offset=(\d+)")
 PIECE = 16_000_000
 SLOW = 60_000
-"""Milliseconds: pieces go through the test's own process."""
+"""Timeout in milliseconds: pieces pass through the test's own process."""
 
 
 @pytest.fixture(scope="module")
 def phase(chromium: Browser, site: Site) -> None:
-    """A phase that takes images alone, with limits of its own, made by a curator on the pages."""
+    """Create a phase on the pages, as a curator, that takes only images and has its own limits."""
     with chromium.new_context(base_url=site.url) as context:
         page = context.new_page()
         log_in(page, site, "curator")
@@ -49,7 +49,7 @@ def phase(chromium: Browser, site: Site) -> None:
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """Three pieces of something that is no image: it costs nothing, so each test may send it."""
+    """Write three pieces of data that are no image: rejected files cost nothing, so each test may send them."""
     path = tmp_path / "mine.tar"
     path.write_bytes(os.urandom(2 * PIECE + 3_000_000))
     return path
@@ -61,7 +61,7 @@ def choose(page: Page, archive: Path, name: str) -> None:
 
 
 def arrives(page: Page, archive: Path) -> None:
-    """The submission's page, with the digest of exactly this file."""
+    """Check that the submission's page appears with the digest of this file."""
     expect(page).to_have_url(re.compile(r"/submissions/[0-9a-f-]{36}/$"), timeout=SLOW)
     expect(page.get_by_role("main")).to_contain_text(hashlib.sha256(archive.read_bytes()).hexdigest())
 
@@ -95,7 +95,7 @@ def test_upload_resumes_after_a_lost_connection(page: Page, site: Site, phase: N
     arrives(page, archive)
     assert (offsets.count(0), offsets.count(2 * PIECE), offsets[-1]) == (1, 1, 2 * PIECE)
     assert offsets.count(PIECE) > 1
-    # What is no image is read by the worker, rejected and refunded; the page follows by itself.
+    # The worker rejects the file, because it is no image, and refunds the submission; the page updates by itself.
     expect(page.locator("#submission-state")).to_have_attribute("data-state", "rejected", timeout=SLOW)
     expect(page.locator("#submission-state")).to_contain_text("It is refunded")
     assert faults(page) == []

@@ -1,4 +1,4 @@
-"""A researcher's way through the site in a real browser, from nothing to the board."""
+"""A researcher's journey in a real browser, from sign-up to the board, and a curator's."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def sign_up(page: Page, name: str) -> None:
 
 
 def to_submit(page: Page, title: str) -> None:
-    """From the home page to a benchmark's page to submit on, by links alone."""
+    """Go from the home page to a benchmark's submission page by links only."""
     page.goto("/")
     page.get_by_role("link", name=re.compile(title)).first.click()
-    # By the phase: another test may have added one that the page now puts first.
+    # Selected by phase, because another test may have added a phase that is now first.
     page.locator('main a[href$="/test/submit/"]').first.click()
     expect(page.get_by_role("heading", name="Submit predictions")).to_be_visible()
 
@@ -65,7 +65,7 @@ def test_sign_up_and_submit_a_bad_then_a_good_file(page: Page, site: Site, tmp_p
     page.get_by_label("Predictions file").set_input_files(MIRROR / "predictions" / "test" / "negation-overlap.jsonl")
     page.get_by_role("button", name="Upload and submit").click()
     expect(page).to_have_url(re.compile(r"/submissions/[0-9a-f-]{36}/$"))
-    # The page follows the state by itself: nothing is clicked until the scores are there.
+    # The page updates by itself: nothing is clicked until the scores appear.
     expect(page.locator("#submission-state")).to_have_attribute("data-state", "done", timeout=60_000)
     expect(page.get_by_role("heading", name="Scores")).to_be_visible()
     expect(page.locator("[hx-get]")).to_have_count(0)
@@ -209,7 +209,7 @@ def test_curator_creates_and_publishes_a_benchmark(page: Page, site: Site, tmp_p
 
 
 def publish_split(page: Page) -> None:
-    """The split is audited, its warnings are answered, and it is published."""
+    """Audit the split, answer its warnings, and publish it."""
     page.goto("/manage/benchmarks/mirrors-again/splits/test/life/")
     page.get_by_role("button", name="Audit gold version 1").click()
     page.get_by_role("link", name="Read the report").first.click(timeout=120_000)

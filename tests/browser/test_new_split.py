@@ -1,4 +1,4 @@
-"""From a raw file to a draft in a real browser: with the keyboard alone, without scripts, over a broken connection."""
+"""From a raw file to a draft in a real browser: by keyboard only, without scripts, over a broken connection."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.browser.conftest import Site, faults, log_in, shoot
 pytestmark = pytest.mark.browser
 START = "/manage/benchmarks/mirror-claims/new-split/"
 BIG = 17_000_000
-"""More than one piece has room for."""
+"""More bytes than fit into one piece."""
 
 
 def claims(folder: Path, word: str) -> Path:
-    """Gold lines of twenty claims, all of them new to the server."""
+    """Write gold lines of twenty claims that are new to the server."""
     path = folder / f"{word}.jsonl"
     path.write_text(
         "".join(
@@ -32,7 +32,7 @@ def claims(folder: Path, word: str) -> Path:
 
 
 def tab_to(page: Page, name: str, role: str) -> None:
-    """With the tab key alone, until what has this name is in focus."""
+    """Press the tab key until the element with this name has the focus."""
     wanted = page.get_by_role(role, name=name, exact=True)  # type: ignore[arg-type]
     for _ in range(120):
         if wanted.evaluate("element => element === document.activeElement"):
@@ -87,7 +87,7 @@ def test_raw_file_to_draft_by_keyboard(page: Page, site: Site, tmp_path: Path) -
 
 @pytest.fixture
 def plain(chromium: Browser, site: Site) -> Iterator[Page]:
-    """A page of a browser that runs no scripts."""
+    """Open a page of a browser without scripts."""
     context = chromium.new_context(base_url=site.url, java_script_enabled=False)
     yield context.new_page()
     context.close()
@@ -139,7 +139,7 @@ def test_interrupted_upload_resumes_after_the_tab_was_closed(page: Page, site: S
 
 
 def test_size_of_a_raw_file_is_visible_on_a_phone(page: Page, site: Site, tmp_path: Path) -> None:
-    """Beside a name without a break and a digest, which may both be broken."""
+    """The size is next to a long name and a digest, which may both be broken across lines."""
     log_in(page, site, "curator")
     page.goto(START)
     page.get_by_label("File to upload").set_input_files(claims(tmp_path, "collected_by_hand_" * 7))

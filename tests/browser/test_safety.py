@@ -1,4 +1,4 @@
-"""What a hostile participant writes stays text in a real browser, and each page keeps to its policy."""
+"""Text from hostile participants stays text in a real browser, and pages follow their content security policy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NASTY = '<script>document.title="taken"</script><img src=x onerror="alert(1)">'
 
 
 def test_script_in_names_does_not_run(page: Page, site: Site, tmp_path: Path) -> None:
-    log_in(page, site, "curator")  # who competes there for no team yet
+    log_in(page, site, "curator")  # this user competes for no team there yet
     page.goto("/me/teams/")
     page.get_by_label("Name").fill("<svg onload=alert(2)>")
     page.get_by_role("button", name="Found it").click()
@@ -54,7 +54,7 @@ def test_html_in_a_bad_file_is_escaped(page: Page, site: Site, tmp_path: Path) -
 
 
 def test_content_security_policy_blocks_inserted_styles(chromium: Browser, site: Site) -> None:
-    """That there is a policy to violate: a style that is put into a page has no effect, and is told."""
+    """The policy exists: a style that is inserted into a page has no effect and is reported."""
     with chromium.new_context(base_url=site.url) as context:
         page = context.new_page()
         page.goto("/")

@@ -1,4 +1,4 @@
-"""The product as operators run it: an upload through the web's API is scored by the worker's container."""
+"""The production setup: an upload through the web container's API is scored by the worker's container."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_sandbox_has_no_network_and_no_secret(site: Services) -> None:
 
 
 def token_of(site: Services) -> str:
-    """An API token of a person of the demonstration."""
+    """Return an API token of a user of the demonstration."""
     logins = site.inside("web", "cat", "/data/demo-logins").stdout.splitlines()
     password = next(line.split()[1] for line in logins if line.startswith("ada "))
     issued = request(

@@ -1,4 +1,4 @@
-"""The profile `systems` of compose.yaml: a worker with an engine and no gold runs what was sent through the API."""
+"""The profile `systems` of compose.yaml: a worker with an engine but no gold runs images submitted by the API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PHASE = "/api/v1/benchmarks/mirror-claims/phases/test"
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """An image that answers as one of the demonstration's files does."""
+    """Build an image with the predictions of one of the demonstration's files."""
     if why := container_images.missing():
         pytest.skip(why)
     answers = {line["id"]: line["predicted_label"] for line in map(json.loads, PREDICTIONS.read_text().splitlines())}

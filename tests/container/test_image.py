@@ -1,4 +1,4 @@
-"""The image: who runs in it, what it may touch, and that a sandbox is possible inside."""
+"""The image: its user, its permissions, and the sandbox inside it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_sandbox_has_its_required_layers(user: str, options: tuple[str, ...]) ->
 
 def test_one_container_runs_the_whole_site_and_stops_on_a_signal() -> None:
     data = ("--tmpfs", "/data:uid=10001,gid=10001,mode=0700")
-    # As the image's own command, but for the demonstration.
+    # The image's own command, without the demonstration.
     command = ("python", "manage.py", "serve", "--host", "0.0.0.0", "--no-seed")
     name = engine.docker(
         "run", "--detach", "--publish", "127.0.0.1::8000", *data, engine.IMAGE, *command

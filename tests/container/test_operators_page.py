@@ -1,4 +1,4 @@
-"""docs/operators.md in the arrangement of compose.yaml, done as it says on services that are up."""
+"""Executes the commands of docs/operators.md for compose.yaml on running services."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.docs.shell import shell
 def test_production_setup_and_backup(site: Services, tmp_path: Path) -> None:
     compose = " ".join(engine.compose_command())
     here = {
-        # The services are up, from the image that is under test.
+        # The services already run, from the image under test.
         "docker compose up --build --detach": f"{compose} ps",
         "docker compose": compose,
     }

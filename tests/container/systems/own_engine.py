@@ -1,4 +1,4 @@
-"""An engine of a test's own, to be stopped, started and set up wrongly."""
+"""A separate engine that a test can stop, start and misconfigure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OwnEngine:
         folders = ["--data-root", f"{self.folder}/data", "--exec-root", f"{self.folder}/run"]
         places = ["--config-file", str(settings), "--host", self.url, "--pidfile", f"{self.folder}/pid", *folders]
         with (self.folder / "log").open("ab") as log:
-            # In a network of its own: an engine without a bridge removes the one of the engine beside it.
+            # In its own network namespace: an engine without a bridge removes that of the machine's engine.
             self.process = subprocess.Popen(
                 ["unshare", "--net", "dockerd", *places], stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
@@ -58,7 +58,7 @@ class OwnEngine:
 @contextmanager
 def own_engine(folder: Path) -> Iterator[OwnEngine]:
     if os.geteuid() or not shutil.which("dockerd"):
-        pytest.skip("needs root and dockerd, to start an engine of its own")
+        pytest.skip("needs root and dockerd, to start a separate engine")
     made = OwnEngine(folder)
     try:
         yield made

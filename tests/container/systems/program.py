@@ -1,6 +1,6 @@
-"""The program of the tests' image: it does what the option `do` in its task says, and writes what it found."""
+"""The program of the tests' image: it runs the function named by the option `do`, and writes its findings."""
 
-# Paths are text here: they go into JSON, and some are no names.
+# Paths are strings here: they go into JSON, and some are no valid names.
 # ruff: noqa: PTH114, PTH118, PTH123, PTH208
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OUTPUT = Path("/output/predictions.jsonl")
 
 
 def copy() -> None:
-    """What an honest system does."""
+    """Copy the inputs, like an honest system."""
     OUTPUT.write_bytes(Path("/input/inputs.jsonl").read_bytes())
 
 
@@ -46,7 +46,7 @@ def leave() -> None:
 
 
 def burn() -> None:
-    """A second of processor time, then 100 MB."""
+    """Use a second of processor time, then 100 MB."""
     end = time.process_time() + 1
     while time.process_time() < end:
         pass
@@ -55,7 +55,7 @@ def burn() -> None:
     tell(len(block))
 
 
-# What takes more than its share
+# Exceeding limits
 
 
 def fork_bomb() -> None:
@@ -73,7 +73,7 @@ def memory() -> None:
 
 
 def memory_of_a_child() -> None:
-    """The child is killed, and the system lives with it."""
+    """Let a child exceed the memory limit; the system survives it."""
     child = subprocess.run([sys.executable, "-c", "b = []\nwhile True: b.append(b'x' * 10_000_000)"], check=False)
     tell(child.returncode)
 
@@ -113,7 +113,7 @@ def inode_flood() -> None:
 
 
 def sparse() -> None:
-    """Where a limit on files stops it, it takes the largest that is left."""
+    """Create a sparse file of a terabyte, or of the largest size that the limit allows."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     with OUTPUT.open("wb") as file:
         try:
@@ -147,7 +147,7 @@ def deaf() -> None:
 
 
 def daemonise() -> None:
-    """A grandchild in a session of its own goes on writing after its parent has left."""
+    """Let a grandchild in its own session continue to write after its parent has ended."""
     copy()
     if os.fork():
         os._exit(0)
@@ -160,14 +160,14 @@ def daemonise() -> None:
 
 
 def daemonise_and_stay() -> None:
-    """The container's first process waits for ever for a daemon that ignores it."""
+    """Keep the first process and a daemon running; both ignore all signals."""
     if not os.fork():
         os.setsid()
         deaf()
     deaf()
 
 
-# What is no output
+# Wrong outputs
 
 
 def output_symlink() -> None:
@@ -210,11 +210,11 @@ def odd_names() -> None:
     copy()
 
 
-# What it can reach
+# Reaching out of the container
 
 
 def write_everywhere() -> None:
-    """Folders and files that it may write to, the kernel's own places aside."""
+    """List writable folders and files, except those of the kernel."""
     found = []
     for folder, folders, files in os.walk("/"):
         folders[:] = [name for name in folders if os.path.join(folder, name) not in ("/proc", "/sys")]
@@ -264,7 +264,7 @@ def reach_out() -> None:
 
 
 def search() -> None:
-    """Every file it can read, every variable and mount: where does the word stand? It comes in two halves."""
+    """Search every readable file, the environment and mounts for a word, which the options contain in two halves."""
     word = (OPTIONS["half"] + OPTIONS["other_half"]).encode()
     found = []
     for path in everything():
@@ -301,7 +301,7 @@ def is_socket(path: str) -> bool:
 
 
 def calls() -> None:
-    """Numbers of x86_64 with their arguments; the answer is the error's name, or `done`."""
+    """Make x86_64 system calls by number; report the error's name, or `done`."""
     libc = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(256)
     found = {}
@@ -331,7 +331,7 @@ def find_marks() -> None:
 
 
 def meet() -> None:
-    """Two at a time: each leaves what it can where another could find it, and looks for the other's."""
+    """For two concurrent runs: leave marks wherever another could find them, and look for the other's."""
     mine, other = OPTIONS["mine"], OPTIONS["other"]
     libc = ctypes.CDLL(None, use_errno=True)
     key = 0x4242
@@ -352,7 +352,7 @@ def meet() -> None:
         found += [path for folder in ("/tmp", "/dev/shm") for path in os.listdir(folder) if path == other]
         found += [pid for pid in os.listdir("/proc") if pid.isdigit() and int(pid) != os.getpid()]
         time.sleep(0.05)
-    listed = Path("/proc/sysvipc/shm")  # which gVisor has not
+    listed = Path("/proc/sysvipc/shm")  # missing in gVisor
     segments = len(listed.read_text().splitlines()) - 1 if listed.exists() else 1
     tell({"found": found, "shared": shared >= 0, "segments": segments})
 

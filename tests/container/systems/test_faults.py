@@ -1,4 +1,4 @@
-"""The worker dies, the engine restarts, the lease is lost: nothing stays behind, and the blame is ours."""
+"""The worker dies, the engine restarts, the lease is lost: nothing is left, and the error is the sandbox's."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ def running(systems: Systems, part: str) -> list[str]:
 
 @pytest.mark.hostile
 def test_worker_killed_while_the_container_runs(systems: Systems) -> None:
-    """The container lives on without its worker; the reaper knows it by its label."""
+    """The container keeps running without its worker; the reaper finds it by its label."""
     sandbox = systems.sandbox
     arguments = [sandbox.instance, sandbox.runtime, systems.image, str(systems.inputs), "orphan"]
     worker = subprocess.Popen([sys.executable, "-c", WORKER, *arguments], cwd=engine.ROOT)
     eventually(lambda: bool(running(systems, "system")))
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert len(systems.left()) == 4  # system, keeper, inputs, output
-    assert sandbox.reap() == [], "what is that young may belong to a worker that the caller has not heard of"
+    assert len(systems.left()) == 4  # system, volume holder, inputs, output
+    assert sandbox.reap() == [], "a recent container may belong to a worker that the caller does not know"
     assert sandbox.reap(keep=frozenset({"orphan"}), settle_seconds=0) == []
     other = type(sandbox)(instance=f"{sandbox.instance}-2", runtime=sandbox.runtime)
-    assert other.reap(settle_seconds=0) == [], "another instance's are not touched"
+    assert other.reap(settle_seconds=0) == [], "containers of another instance are not removed"
     assert len(systems.left()) == 4
     assert sorted(sandbox.reap(settle_seconds=0)) == [
         "input volume of orphan",
@@ -134,7 +134,7 @@ def test_output_lost_with_its_volume_holder_is_a_sandbox_error(systems: Systems,
 @pytest.mark.root
 @pytest.mark.slow
 def test_volume_holder_image_is_loaded_again(program: str, tmp_path: Path) -> None:
-    """It has no tag, so `docker image prune` takes it. In an engine where nobody else's container uses it."""
+    """`docker image prune` removes the image, because it has no tag. Tested in an engine without other containers."""
     with own_engine(tmp_path) as mine:
         mine.start()
         _give(mine, program)
@@ -165,7 +165,7 @@ def test_engine_restart_during_a_run(program: str, tmp_path: Path) -> None:
         eventually(lambda: len(mine.docker("ps", "--quiet").stdout.split()) == 2)
         mine.stop()
         worker.join(60)
-        assert not worker.is_alive() and failed, "the run ends with the engine, and it is our fault"
+        assert not worker.is_alive() and failed, "the run ends with the engine, as a sandbox error"
         mine.start()
         systems.sandbox.reap(settle_seconds=0)
         label = "label=holdout.instance=own"
@@ -178,7 +178,7 @@ def test_engine_restart_during_a_run(program: str, tmp_path: Path) -> None:
 @pytest.mark.root
 @pytest.mark.slow
 def test_runtime_that_is_not_what_its_name_says(program: str, tmp_path: Path) -> None:
-    """An engine whose `runsc` is runc: nothing is run, rather than on the host's kernel."""
+    """If an engine's `runsc` is runc, nothing is run, because it would run on the host's kernel."""
     with own_engine(tmp_path) as mine:
         mine.runtimes = {"runsc": {"path": "runc"}}
         mine.start()

@@ -1,4 +1,4 @@
-"""Systems that take more than their share: each ends in time, and the host is as before."""
+"""Systems that exceed their limits: each is stopped in time, and nothing is left on the host."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_output_fill(systems: Systems) -> None:
 def test_inode_flood_and_100_000_output_files(systems: Systems, runtime: str) -> None:
     done = systems.run("inode_flood")
     if runtime == "runsc" and done.result.verdict == Verdict.MEMORY:
-        return  # gVisor keeps /tmp in its own memory, which is what bounds it
+        return  # gVisor keeps /tmp in its own memory, whose limit applies
     assert 0 < done.found["/output"] <= LIMITS["output_files"]
     assert 0 < done.found["/tmp"] <= 100_000
 
@@ -86,7 +86,7 @@ def test_system_that_ignores_all_signals(systems: Systems) -> None:
 
 
 def test_daemonises_with_setsid(systems: Systems) -> None:
-    """Its first process ends, so all do; what was there by then is whole or one of the late lines longer."""
+    """All processes end with the first one; the output is complete, perhaps with late lines after it."""
     done = systems.run("daemonise")
     assert done.result.verdict == Verdict.DONE
     assert done.content[: len(INPUTS)] == INPUTS

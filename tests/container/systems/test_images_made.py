@@ -1,4 +1,4 @@
-"""Images that ask for more than they may have, by what their Dockerfiles say."""
+"""Images whose Dockerfiles request more than is allowed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_workdir_on_a_descriptor_is_refused(systems: Systems, folder: str) -> No
 
 @pytest.mark.parametrize("number", [3, 7, 8, 9, 10])
 def test_workdir_through_a_link_to_a_descriptor(systems: Systems, number: int) -> None:
-    """What the config cannot tell is the runtime's to refuse: it starts nowhere, or inside its own root."""
+    """The config does not show such links, so the runtime must refuse them or start inside the image's root."""
     image = systems.variant(
         f"RUN ln -s /proc/self/fd/{number} /here",
         "WORKDIR /here",
@@ -83,7 +83,7 @@ def test_a_command_that_cannot_be_started(systems: Systems, command: str) -> Non
 
 @pytest.mark.parametrize("place", ["/input", "/output", "/tmp"])
 def test_a_file_where_a_folder_is_mounted(systems: Systems, place: str) -> None:
-    """Mounted over, or the image's own failure; never ours."""
+    """The run succeeds or fails by the image's fault, never with a sandbox error."""
     image = systems.variant(f"RUN rm -rf {place} && touch {place}")
     assert systems.run(image=image).result.verdict in {Verdict.EXIT, Verdict.DONE}
 
@@ -100,7 +100,7 @@ def test_files_of_the_image_in_output_are_no_output(systems: Systems) -> None:
 
 
 def test_files_of_the_image_in_input_are_not_copied_to_the_host(systems: Systems) -> None:
-    """Engines fill a fresh volume with what the image has there, as root and without a limit."""
+    """Engines copy the image's files into a new volume, as root and without a limit."""
     image = systems.variant("RUN mkdir /input && echo early > /input/more")
     assert systems.run("list_input", image=image).found == ["inputs.jsonl", "task.json"]
 

@@ -1,4 +1,4 @@
-"""Archives into the engine: what comes out is what the config says, and nothing else has moved."""
+"""Loading of archives: the image has the config's id, and other images keep their names."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_two_equal_layers(systems: Systems, tmp_path: Path) -> None:
 
 
 def test_tag_spoof(systems: Systems, tmp_path: Path) -> None:
-    """The archive claims a name of somebody else's; the name stays where it is."""
+    """An archive that claims another image's name does not get it."""
     engine.docker("tag", systems.image, "holdout-test-name:latest")
     image = systems.variant(f"ENV MADE_FOR={os.urandom(4).hex()}")
     path = save(image, tmp_path)

@@ -1,4 +1,4 @@
-"""Images by digest from a registry that is allowed, and what comes of others."""
+"""Pulling images by digest from allowed and other registries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def put(served: Registry, image: Image) -> str:
 
 
 def fresh(**more: object) -> Image:
-    """Layers that no engine has yet."""
+    """Return an image with a new layer that no engine has."""
     return Image(layers=[tarred([member("file", os.urandom(100))])], **more)  # type: ignore[arg-type]
 
 

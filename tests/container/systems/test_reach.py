@@ -1,4 +1,4 @@
-"""What a system can see, write to, and talk to: itself."""
+"""A system can see, write to and connect to nothing outside its own container."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_dangerous_system_calls_are_denied(systems: Systems, runtime: str) -> No
     if runtime == "runc":
         assert found == dict.fromkeys(CALLS, "EPERM")
         return
-    # gVisor's own kernel answers; a namespace of its making is inside it.
+    # gVisor's own kernel handles these calls; new namespaces exist inside it.
     inside = {"unshare", "unshare_mount", "clone_new_user", "ptrace", "io_uring_setup"}
     assert {name for name, answer in found.items() if answer == "done"} <= inside
 
@@ -69,7 +69,7 @@ def test_writable_paths(systems: Systems, runtime: str) -> None:
     found = systems.run("write_everywhere").found
     ours = {"/tmp", "/output", "/dev/shm", "/dev/mqueue"}
     if runtime == "runsc":
-        ours |= {"/dev/fuse", "/dev/net/tun"}  # of its own kernel
+        ours |= {"/dev/fuse", "/dev/net/tun"}  # devices of its own kernel
     devices = {
         f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "fd", "ptmx", "pts/ptmx")
     }
@@ -83,7 +83,7 @@ def test_isolation_from_host_and_other_processes(systems: Systems) -> None:
     assert found["processes"] == [str(found["pid"])] == ["1"]
     assert found["hostname"] == "system"
     assert found["groups"] in ([], [65534])
-    assert found["sockets"] == []  # docker.sock among them
+    assert found["sockets"] == []  # in particular no docker.sock
     for secret in ("HOLDOUT_SECRET_KEY", "HOLDOUT_DATABASE_URL", "DOCKER_HOST", "HTTP_PROXY"):
         assert secret not in found["environment"]
     assert systems.sandbox.instance not in str(found)
@@ -100,13 +100,13 @@ def test_metadata_address_bridge_and_dns(systems: Systems) -> None:
     found = systems.run("reach_out", targets=targets).found
     assert {name: answer for name, answer in found.items() if answer in ("connected", "opened")} in (
         {},
-        {"netlink": "opened"},  # gVisor's own, which knows its own kernel's interfaces
+        {"netlink": "opened"},  # gVisor's own, which shows only the interfaces of its own kernel
     )
     assert found["dns"] == "gaierror"
 
 
 def test_gold_on_the_host_is_not_reachable(systems: Systems, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The canary lies in a folder of gold, in the worker's environment, and in a volume of somebody else's."""
+    """The canary is in a gold folder and in the worker's environment."""
     half, other_half = "canary-in-", os.urandom(8).hex()
     gold = tmp_path / "files" / "gold"
     gold.mkdir(parents=True)
@@ -116,7 +116,7 @@ def test_gold_on_the_host_is_not_reachable(systems: Systems, tmp_path: Path, mon
 
 
 def test_search_finds_a_canary_in_the_inputs(systems: Systems) -> None:
-    """Else finding none would mean nothing."""
+    """The control of the search: without it, an empty result would prove nothing."""
     with systems.inputs.open("ab") as inputs:
         inputs.write(b'{"id": "canary-in-the-inputs"}\n')
     found = systems.run("search", half="canary-in-", other_half="the-inputs").found
