@@ -38,28 +38,28 @@ class Answer:
 
 def request(url: str, content: bytes | None = None, **headers: str) -> Answer:
     """Make an HTTP request; responses with an error status are returned too."""
-    asked = urllib.request.Request(url, content, headers)
+    prepared = urllib.request.Request(url, content, headers)
     try:
-        with urllib.request.urlopen(asked, timeout=60) as response:
+        with urllib.request.urlopen(prepared, timeout=60) as response:
             return Answer(response.status, response.read())
     except urllib.error.HTTPError as error:
         return Answer(error.code, error.read())
 
 
-def eventually(url: str, wanted: Any, *, seconds: float = PATIENCE, **headers: str) -> Answer:
+def eventually(url: str, accepts: Any, *, seconds: float = PATIENCE, **headers: str) -> Answer:
     """Return the first response that `wanted` accepts; otherwise fail with the last one."""
     deadline = time.monotonic() + seconds
-    seen: object = None
+    last: object = None
     while time.monotonic() < deadline:
         try:
             answer = request(url, **headers)
-            if wanted(answer):
+            if accepts(answer):
                 return answer
-            seen = answer
+            last = answer
         except OSError as error:
-            seen = error
+            last = error
         time.sleep(0.2)
-    raise AssertionError(f"{url}: not within {seconds:.0f} s; last seen: {seen}")
+    raise AssertionError(f"{url}: not within {seconds:.0f} s; last seen: {last}")
 
 
 @dataclass

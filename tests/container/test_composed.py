@@ -18,8 +18,8 @@ SUBMIT = "/api/v1/benchmarks/mirror-claims/phases/test/submissions/"
 
 
 def test_every_service_is_healthy(site: Services) -> None:
-    told = request(f"{site.address}/health/ready")
-    assert told.json() == {"database": True, "broker": True, "sandbox": True, "disk": True}
+    health = request(f"{site.address}/health/ready")
+    assert health.json() == {"database": True, "broker": True, "sandbox": True, "disk": True}
     assert (
         site.inside("worker", "sh", "-c", "celery -A leaderboard.celery inspect ping -d scoring@$HOSTNAME").returncode
         == 0
@@ -36,15 +36,15 @@ def test_a_benchmark_of_the_demonstration_is_on_its_board(site: Services) -> Non
 
 def test_upload_is_scored_like_on_the_command_line(site: Services) -> None:
     token = {"Authorization": f"Token {token_of(site)}"}
-    sent = request(
+    response = request(
         f"{site.address}{SUBMIT}?system=Composed&name=mine.jsonl",
         PREDICTIONS.read_bytes(),
         **{"Content-Type": "application/jsonl", **token},
     )
-    assert sent.status == 201, sent.body
-    told = eventually(sent.json()["url"], lambda answer: answer.json()["is_over"], **token).json()
-    assert told["state"] == "done", told
-    scores = request(told["scores"], **token).json()["scores"]
+    assert response.status == 201, response.body
+    submission = eventually(response.json()["url"], lambda answer: answer.json()["is_over"], **token).json()
+    assert submission["state"] == "done", submission
+    scores = request(submission["scores"], **token).json()["scores"]
     shown = {(score["measure"], _key(score["slice"])): score["value"] for score in scores}
     for score in _by_command()["scores"]:
         assert shown[score["measure"], _key(score["slice"])] == pytest.approx(score["value"], abs=1e-12, nan_ok=False)
@@ -66,8 +66,8 @@ def test_other_services_have_no_gold(site: Services, service: str) -> None:
     if config:
         assert all("gold" not in json.dumps(mount) for mount in config["services"][service].get("volumes", []))
     if service != "migrate":
-        seen = site.inside(service, "sh", "-c", "find / -name gold -not -path '/proc/*' -exec ls {} + 2>/dev/null")
-        assert "jsonl" not in seen.stdout
+        listing = site.inside(service, "sh", "-c", "find / -name gold -not -path '/proc/*' -exec ls {} + 2>/dev/null")
+        assert "jsonl" not in listing.stdout
 
 
 def test_worker_has_read_only_gold(site: Services) -> None:

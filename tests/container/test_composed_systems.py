@@ -30,20 +30,23 @@ def test_systems_worker_runs_an_image_and_scoring_worker_scores_it(site: Service
     eventually(benchmark, lambda answer: any(phase["images_run"] for phase in answer.json()["phases"]))
     headers = {"Authorization": f"Token {token_of(site)}"}
     as_json = {"Content-Type": "application/json", **headers}
-    about = json.dumps({"name": "image.tar", "bytes": len(archive)}).encode()
-    begun = request(f"{site.address}{PHASE}/images/", about, **as_json)
-    assert begun.status == 201, begun.body
-    upload = begun.json()
+    description = json.dumps({"name": "image.tar", "bytes": len(archive)}).encode()
+    created = request(f"{site.address}{PHASE}/images/", description, **as_json)
+    assert created.status == 201, created.body
+    upload = created.json()
     for offset in range(0, len(archive), upload["piece_bytes"]):
         piece = archive[offset : offset + upload["piece_bytes"]]
-        sent = request(
+        response = request(
             f"{upload['pieces']}?offset={offset}", piece, **{"Content-Type": "application/octet-stream"}, **headers
         )
-        assert sent.status == 200, sent.body
+        assert response.status == 200, response.body
     submitted = request(upload["submission"], json.dumps({"system": "Composed image"}).encode(), **as_json)
     assert submitted.status == 201, submitted.body
-    told = eventually(submitted.json()["url"], lambda answer: answer.json()["is_over"], **headers).json()
-    assert told["state"] == "done", (told, site.compose("logs", "--no-color", "systems", check=False).stdout[-3000:])
+    submission = eventually(submitted.json()["url"], lambda answer: answer.json()["is_over"], **headers).json()
+    assert submission["state"] == "done", (
+        submission,
+        site.compose("logs", "--no-color", "systems", check=False).stdout[-3000:],
+    )
     board = request(f"{site.address}{PHASE}/leaderboard/").json()["rows"]
     scores = {row["system"]: row["scores"] for row in board}
     assert scores["Composed image"] and scores["Composed image"] == scores["Word overlap with negation"]

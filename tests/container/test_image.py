@@ -15,8 +15,8 @@ def test_it_runs_as_an_ordinary_user() -> None:
 
 
 def test_code_is_read_only() -> None:
-    found = engine.run("find", "/app", "/opt/holdout", "-writable", "-not", "-type", "l", "-print", "-quit")
-    assert (found.returncode, found.stdout) == (0, "")
+    result = engine.run("find", "/app", "/opt/holdout", "-writable", "-not", "-type", "l", "-print", "-quit")
+    assert (result.returncode, result.stdout) == (0, "")
 
 
 def test_image_contains_no_secret() -> None:

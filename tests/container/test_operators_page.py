@@ -13,13 +13,13 @@ from tests.docs.shell import shell
 
 def test_production_setup_and_backup(site: Services, tmp_path: Path) -> None:
     compose = " ".join(engine.compose_command())
-    here = {
+    substitutions = {
         # The services already run, from the image under test.
         "docker compose up --build --detach": f"{compose} ps",
         "docker compose": compose,
     }
-    where = {"COMPOSE_FILE": str(engine.ROOT / "compose.yaml"), "COMPOSE_PROJECT_NAME": site.project}
-    with shell(tmp_path, here, **{**site.environment, **where}) as terminal:
+    project = {"COMPOSE_FILE": str(engine.ROOT / "compose.yaml"), "COMPOSE_PROJECT_NAME": site.project}
+    with shell(tmp_path, substitutions, **{**site.environment, **project}) as terminal:
         for block in walk_of(engine.ROOT / "docs" / "operators.md", "compose"):
             terminal.run(block)
     assert (tmp_path / "holdout.dump").read_bytes().startswith(b"PGDMP")

@@ -19,8 +19,8 @@ from tests.support.tiny_world import TASK, gold_lines
 @functools.cache
 def _report(gold: bytes) -> str:
     arguments = {"task": TASK, "gold_name": "test.gold.jsonl", "train_names": []}
-    told = [JOBS["audit_part"]({"gold": io.BytesIO(gold)}, arguments | {"part": name})[0]["told"] for name in NAMES]
-    return json.dumps(assembled(told))
+    sections = [JOBS["audit_part"]({"gold": io.BytesIO(gold)}, arguments | {"part": name})[0]["told"] for name in NAMES]
+    return json.dumps(assembled(sections))
 
 
 def report(gold: bytes = b"") -> dict[str, Any]:

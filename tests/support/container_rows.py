@@ -17,8 +17,8 @@ DIGEST = "sha256:" + "5e" * 32
 
 def engine_is_there(**changes: Any) -> WorkerReport:
     """Insert a recent report of a worker that is ready."""
-    said = {"ready": True, "detail": {"runtime": "runc", "no network": True}, "seen_at": timezone.now()}
-    return WorkerReport.objects.create(**{"queue": "systems", "host": "engine-1", **said, **changes})
+    fields = {"ready": True, "detail": {"runtime": "runc", "no network": True}, "seen_at": timezone.now()}
+    return WorkerReport.objects.create(**{"queue": "systems", "host": "engine-1", **fields, **changes})
 
 
 def takes_images(world: World, **changes: Any) -> None:

@@ -24,9 +24,9 @@ AFTER = [("Contrary", 1, 1.0), ("Bernoulli", 2, 0.0)]
 def two_systems() -> World:
     """Return a world with two scored systems. Needs the sandbox."""
     world = build()
-    other = teams.system(team=world.system.team, name="Contrary", by=world.researcher)
+    contrary = teams.system(team=world.system.team, name="Contrary", by=world.researcher)
     world.submit(LABELS)
-    world.submit(CORRECTED, system=other)
+    world.submit(CORRECTED, system=contrary)
     score_all()
     return world
 
@@ -48,7 +48,7 @@ def correct(world: World, gold: bytes | None = None, *, reason: str = "labels we
 def waiting(world: World) -> Correction:
     """Insert an upload that was not compared with the gold yet, as `corrections.propose` does."""
     content, at = gold_lines(CORRECTED), timezone.now()
-    made = Correction(
+    correction = Correction(
         split=world.split,
         base=world.gold,
         name="gold.jsonl",
@@ -60,9 +60,9 @@ def waiting(world: World) -> Correction:
         enqueued_at=at,
         expires_at=at + corrections.PENDING_FOR,
     )
-    made.file.save("gold.jsonl", ContentFile(content), save=False)
-    made.save()
-    return made
+    correction.file.save("gold.jsonl", ContentFile(content), save=False)
+    correction.save()
+    return correction
 
 
 def shown(world: World) -> list[tuple[str, int | None, float | None]]:
@@ -88,8 +88,8 @@ def assert_switched_once(world: World, gold: int) -> None:
     for prediction in Prediction.objects.all():
         (run,) = Run.objects.filter(prediction=prediction, gold_version__number=gold, state=State.DONE)
         assert Release.objects.filter(run=run).count() == 1
-        kept = [name for name in run.outcomes.storage.listdir("")[1] if name.startswith(run.pk.hex)]
-        assert kept == [run.outcomes.name]
+        files = [name for name in run.outcomes.storage.listdir("")[1] if name.startswith(run.pk.hex)]
+        assert files == [run.outcomes.name]
     board = world.phase.leaderboards.get(state=Leaderboard.State.CURRENT)
     assert board.gold_version.number == gold
     sequence = list(Release.objects.order_by("sequence").values_list("sequence", flat=True))

@@ -49,16 +49,16 @@ def read(client: Client, address: str) -> Answer:
 def crawl(client: Client, starts: Iterable[str]) -> Iterator[Answer]:
     """Yield every response that can be reached from these addresses by GET."""
     waiting = list(starts)
-    seen, variants = set(waiting), Counter[str]()
+    visited, variants = set(waiting), Counter[str]()
     while waiting:
         answer = read(client, waiting.pop(0))
         yield answer
         for link in (*LINK.findall(answer.text), *ADDRESS.findall(answer.text)):
             address = _here(answer.address, html.unescape(link.decode("utf-8", "replace")))
             shape = KEY.sub("N", (address or "").split("?")[0])
-            if address and address not in seen and variants[shape] < VARIANTS:
+            if address and address not in visited and variants[shape] < VARIANTS:
                 variants[shape] += 1
-                seen.add(address)
+                visited.add(address)
                 waiting.append(address)
 
 

@@ -160,9 +160,9 @@ def built() -> Iterator[str]:
         Path(context, "Dockerfile").write_text(
             f'FROM {container_images.BASE}\nCOPY main.py /main.py\nENTRYPOINT ["python3", "/main.py"]\n'
         )
-        made = container_images._docker("build", "--quiet", context)
-    assert not made.returncode, made.stderr
-    image = made.stdout.strip()
+        result = container_images._docker("build", "--quiet", context)
+    assert not result.returncode, result.stderr
+    image = result.stdout.strip()
     try:
         yield image
     finally:
@@ -189,5 +189,5 @@ def scores_by(world: World, scorer: Scorer | None) -> None:
 
 def worker_is_there(**changes: Any) -> WorkerReport:
     """Insert a recent report of a worker for scorers that is ready."""
-    said = {"ready": True, "detail": {"runtime": "runc"}, "seen_at": timezone.now(), **changes}
-    return WorkerReport.objects.create(queue="scorers", host="scorers-1", **said)
+    fields = {"ready": True, "detail": {"runtime": "runc"}, "seen_at": timezone.now(), **changes}
+    return WorkerReport.objects.create(queue="scorers", host="scorers-1", **fields)

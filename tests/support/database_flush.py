@@ -32,8 +32,8 @@ def install() -> None:
 def _empty(self: Any) -> None:
     for alias in self._databases_names(include_mirrors=False):
         connection = connections[alias]
-        known = set(connection.introspection.django_table_names()) - STAY
-        connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), sorted(known)))
+        tables = set(connection.introspection.django_table_names()) - STAY
+        connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), sorted(tables)))
 
 
 def _sql_flush(
@@ -52,9 +52,9 @@ def _sql_flush(
 
 def _execute(self: DatabaseOperations, sql_list: list[str]) -> None:
     """Execute, and retry if PostgreSQL aborted it because of a deadlock with another process."""
-    for tried in range(1, TRIES + 1):
+    for attempt in range(1, TRIES + 1):
         try:
             return _executing(self, sql_list)
         except OperationalError as error:
-            if tried == TRIES or not isinstance(error.__cause__, DeadlockDetected):
+            if attempt == TRIES or not isinstance(error.__cause__, DeadlockDetected):
                 raise

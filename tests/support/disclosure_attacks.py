@@ -67,28 +67,28 @@ class Oracle:
         the result is compared with the real scorer's.
         """
         correct = (guess == self.labels).astype(np.float64)
-        made = replace(self.template, statistics={**self.template.statistics, "correct": correct})
+        outcomes = replace(self.template, statistics={**self.template.statistics, "correct": correct})
         if self.asked % CHECKED_EVERY == 1:
             scored = self._scored(guess)
-            assert to_bytes(scored) == to_bytes(made), "the scorer's outcomes differ"
-        kept = {"kind": made.dimensions["kind"]} if self.slices else {}
-        return replace(made, dimensions=kept)
+            assert to_bytes(scored) == to_bytes(outcomes), "the scorer's outcomes differ"
+        dimensions = {"kind": outcomes.dimensions["kind"]} if self.slices else {}
+        return replace(outcomes, dimensions=dimensions)
 
     def __call__(self, guess: Guess) -> Told:
         self.asked += 1
         outcomes = self._outcomes(guess)
         scores = score_outcomes(outcomes, TASK.measures, resamples=0)
-        told = policies.reveal(
+        revealed = policies.reveal(
             phase=self.phase,
             scores=[{**score.as_dict(), "n_groups": score.n_groups} for score in scores],
             primary="accuracy",
             measure_of=TASK.measure,
             best=self.best,
         )
-        found = {one["slice"].get("kind", ""): one["value"] for one in told if set(one["slice"]) <= {"kind"}}
-        if "" in found and (self.best is None or found[""] > self.best):
-            self.best = found[""]
-        return found
+        values = {row["slice"].get("kind", ""): row["value"] for row in revealed if set(row["slice"]) <= {"kind"}}
+        if "" in values and (self.best is None or values[""] > self.best):
+            self.best = values[""]
+        return values
 
 
 def boosting(ask: Ask, k: int, random: np.random.Generator, n: int = N) -> None:
@@ -105,9 +105,9 @@ def boosting_by_slice(ask: Ask, k: int, random: np.random.Generator, n: int = N)
     votes = np.zeros(n)
     for _ in range(k - 1):
         guess = random.integers(0, 2, n).astype(np.int8)
-        told = ask(guess)
-        for place, kind in enumerate(KINDS):
-            votes[place :: len(KINDS)] += (2.0 * guess[place :: len(KINDS)] - 1.0) * (told.get(kind, TRUE) - TRUE)
+        revealed = ask(guess)
+        for index, kind in enumerate(KINDS):
+            votes[index :: len(KINDS)] += (2.0 * guess[index :: len(KINDS)] - 1.0) * (revealed.get(kind, TRUE) - TRUE)
     ask(_elected(votes, random))
 
 
@@ -117,11 +117,11 @@ def block_flip(ask: Ask, k: int, random: np.random.Generator, n: int = N) -> Non
     best = ask(guess).get("", 0.0)
     edges = np.linspace(0, n, k).astype(int)
     for begin, end in pairwise(edges.tolist()):
-        turned = guess.copy()
-        turned[begin:end] ^= 1
-        told = ask(turned).get("", 0.0)
-        if told > best:
-            guess, best = turned, told
+        flipped = guess.copy()
+        flipped[begin:end] ^= 1
+        accuracy = ask(flipped).get("", 0.0)
+        if accuracy > best:
+            guess, best = flipped, accuracy
 
 
 def climbing(ask: Ask, k: int, random: np.random.Generator, n: int = N, share: float = 0.2) -> None:
@@ -132,11 +132,11 @@ def climbing(ask: Ask, k: int, random: np.random.Generator, n: int = N, share: f
     guess = random.integers(0, 2, n).astype(np.int8)
     best = ask(guess).get("", 0.0)
     for _ in range(k - 1):
-        turned = guess.copy()
-        turned[random.choice(n, size=max(1, int(share * n)), replace=False)] ^= 1
-        told = ask(turned).get("", 0.0)
-        if told > best:
-            guess, best = turned, told
+        flipped = guess.copy()
+        flipped[random.choice(n, size=max(1, int(share * n)), replace=False)] ^= 1
+        accuracy = ask(flipped).get("", 0.0)
+        if accuracy > best:
+            guess, best = flipped, accuracy
 
 
 def _elected(votes: npt.NDArray[np.float64], random: np.random.Generator) -> Guess:

@@ -100,6 +100,6 @@ def mark(item: pytest.Item) -> None:
     if not isinstance(item, pytest.Function):
         return
     path = item.nodeid.split("[")[0]
-    kept = next((kept for name, kept in CASES.items() if path.endswith(name)), None)
-    if path.startswith(FILES) or path.endswith(TESTS) or (kept is not None and item.callspec.id not in kept):
+    cases = next((cases for name, cases in CASES.items() if path.endswith(name)), None)
+    if path.startswith(FILES) or path.endswith(TESTS) or (cases is not None and item.callspec.id not in cases):
         item.add_marker(pytest.mark.slow)

@@ -56,8 +56,8 @@ def by_form(phase: Phase, path: Path, system: System) -> Submission:
     client = Client()
     client.force_login(system.team.members.get())
     with path.open("rb") as stream:
-        sent = {"system": system.pk, "file": stream, **track_of(phase)}
-        answer = client.post(reverse("submit", args=[phase.benchmark.slug, phase.slug]), sent)
+        fields = {"system": system.pk, "file": stream, **track_of(phase)}
+        answer = client.post(reverse("submit", args=[phase.benchmark.slug, phase.slug]), fields)
     if answer.status_code == 422:
         raise RefusedFile(strip_tags(answer.content.decode()))
     assert answer.status_code == 302, answer.status_code
@@ -67,8 +67,8 @@ def by_form(phase: Phase, path: Path, system: System) -> Submission:
 def by_api(phase: Phase, path: Path, system: System) -> Submission:
     address = reverse("api_submit", args=[phase.benchmark.slug, phase.slug])
     with path.open("rb") as stream:
-        sent = {"system": system.name, "file": stream, **track_of(phase)}
-        answer = client_of(system.team.members.get()).post(address, sent)
+        fields = {"system": system.name, "file": stream, **track_of(phase)}
+        answer = client_of(system.team.members.get()).post(address, fields)
     if answer.status_code == 422:
         raise RefusedFile("\n".join(problem["text"] for problem in answer.json()["problems"]))
     assert answer.status_code == 201, answer.content
@@ -112,9 +112,9 @@ def score(sandbox: str, system: System, send: Send, settings: Any) -> Score:
 
 
 def host(*arguments: Any, **options: Any) -> str:
-    said = StringIO()
-    call_command("import_benchmark", *map(str, arguments), stdout=said, **options)
-    return said.getvalue()
+    output = StringIO()
+    call_command("import_benchmark", *map(str, arguments), stdout=output, **options)
+    return output.getvalue()
 
 
 def phase_of(slug: str, phase: str) -> Phase:
@@ -126,11 +126,11 @@ def inputs_of(split: Split) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def agree(found: Scores, expected: dict[tuple[str, str], float]) -> None:
+def agree(scores: Scores, expected: dict[tuple[str, str], float]) -> None:
     wrong = {
-        key: (found.get(key), value)
+        key: (scores.get(key), value)
         for key, value in expected.items()
-        if found.get(key) != pytest.approx(value, abs=1e-9)
+        if scores.get(key) != pytest.approx(value, abs=1e-9)
     }
     assert not wrong, wrong
     assert expected

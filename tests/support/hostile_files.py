@@ -120,20 +120,20 @@ def recoded(encoding: str) -> Callable[[], bytes]:
 
 
 def zipped(*names: str) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name in names:
             archive.writestr(name, good())
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def linked() -> bytes:
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w") as archive:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
         link = tarfile.TarInfo("predictions.jsonl")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(link)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def bomb() -> bytes:

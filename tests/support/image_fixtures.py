@@ -55,12 +55,12 @@ def world(transactional_db: None, sandbox: str) -> Iterator[World]:
 @pytest.fixture(scope="session")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Return a callable: program -> archive of an image that runs it; each is built once."""
-    folder, known = tmp_path_factory.mktemp("archives"), dict[str, Path]()
+    folder, built = tmp_path_factory.mktemp("archives"), dict[str, Path]()
 
     def archive(program: str) -> Path:
-        if program not in known:
-            known[program] = container_images.archive_of(program, folder)
-        return known[program]
+        if program not in built:
+            built[program] = container_images.archive_of(program, folder)
+        return built[program]
 
     return archive
 
@@ -106,6 +106,6 @@ def assert_one_result(submission: Submission) -> Prediction:
     assert accuracy(submission) == 1.0
     (charge,) = QuotaCharge.objects.filter(submission=submission)
     assert charge.refunded_at is None
-    kept = [name for name in prediction.file.storage.listdir("")[1] if name.startswith(prediction.pk.hex)]
-    assert kept == [prediction.file.name]
+    files = [name for name in prediction.file.storage.listdir("")[1] if name.startswith(prediction.pk.hex)]
+    assert files == [prediction.file.name]
     return prediction

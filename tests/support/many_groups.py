@@ -21,8 +21,8 @@ KINDS = ("city", "film", "person", "river")
 
 def labels_of(n: int, seed: int = 0) -> dict[str, str]:
     """Return `n` claims with random labels, half of each label."""
-    drawn = np.random.default_rng(seed).permutation(n) % 2
-    return {f"c{place}": LABELS[code] for place, code in enumerate(drawn)}
+    codes = np.random.default_rng(seed).permutation(n) % 2
+    return {f"c{index}": LABELS[code] for index, code in enumerate(codes)}
 
 
 def gold_of(labels: dict[str, str], *, per_group: int = 1) -> bytes:
@@ -31,19 +31,21 @@ def gold_of(labels: dict[str, str], *, per_group: int = 1) -> bytes:
             "id": id_,
             "claim": f"claim {id_}",
             "label": label,
-            "group": f"g{place // per_group}",
-            "slices": {"kind": KINDS[place // per_group % len(KINDS)]},
+            "group": f"g{index // per_group}",
+            "slices": {"kind": KINDS[index // per_group % len(KINDS)]},
         }
-        for place, (id_, label) in enumerate(labels.items())
+        for index, (id_, label) in enumerate(labels.items())
     ]
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
 def answers(labels: dict[str, str], wrong: int, *, begin: int = 0) -> dict[str, str]:
     """Return answers with `wrong` errors, from index `begin`."""
-    other = {LABELS[0]: LABELS[1], LABELS[1]: LABELS[0]}
-    there = range(begin, begin + wrong)
-    return {id_: other[label] if place in there else label for place, (id_, label) in enumerate(labels.items())}
+    opposite = {LABELS[0]: LABELS[1], LABELS[1]: LABELS[0]}
+    wrong_indices = range(begin, begin + wrong)
+    return {
+        id_: opposite[label] if index in wrong_indices else label for index, (id_, label) in enumerate(labels.items())
+    }
 
 
 def a_split(world: World, labels: dict[str, str], *, per_group: int = 1, name: str = "many") -> Split:
@@ -95,8 +97,12 @@ def score_all(*, last_first: bool = False) -> None:
 def primary(submission: Submission) -> float | None:
     """Return the revealed value of a submission on its phase's newest gold; None: nothing was revealed."""
     release = Release.objects.filter(submission=submission).order_by("-sequence").first()
-    whole = [one for one in release.values if not one["slice"] and one["measure"] == release.primary] if release else []
-    return whole[0]["value"] if whole else None
+    overall = (
+        [score for score in release.values if not score["slice"] and score["measure"] == release.primary]
+        if release
+        else []
+    )
+    return overall[0]["value"] if overall else None
 
 
 def soon(days: int = 1) -> Any:

@@ -100,14 +100,16 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
 
 def differences(before: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
     """Return the rows that are gone or have other values, in columns that still exist."""
-    found = []
+    differing = []
     models = {model._meta.db_table: model for model in current.get_models(include_auto_created=True)}
     for table, rows in before.items():
-        now = told([models[table]])[table]
+        rows_after = told([models[table]])[table]
         for key, row in rows.items():
             columns = row.keys() & set(_columns(models[table]))
-            found += [f"{table} {key} {name}" for name in columns if now.get(key, {}).get(name, ...) != row[name]]
-    return sorted(found)
+            differing += [
+                f"{table} {key} {name}" for name in columns if rows_after.get(key, {}).get(name, ...) != row[name]
+            ]
+    return sorted(differing)
 
 
 def slices(database: str) -> list[list[Any]]:
@@ -117,11 +119,11 @@ def slices(database: str) -> list[list[Any]]:
 
 def boards() -> list[dict[str, Any]]:
     """Return when each board was created and shown, and when its releases were received and released."""
-    found = []
+    dates = []
     for board in Leaderboard.objects.order_by("pk"):
         on_it = {"run__gold_version": board.gold_version_id, "run__task_version": board.task_version}
         releases = Release.objects.filter(phase=board.phase_id, **on_it).order_by("pk")
-        found.append(
+        dates.append(
             {
                 "created_at": board.created_at.isoformat(),
                 "shown_from": board.shown_from and board.shown_from.isoformat(),
@@ -131,7 +133,7 @@ def boards() -> list[dict[str, Any]]:
                 ],
             }
         )
-    return found
+    return dates
 
 
 def refused() -> dict[str, str]:
@@ -162,13 +164,13 @@ def refused() -> dict[str, str]:
 
 def missing_constraints() -> list[str]:
     """Return constraints and indexes that models declare and tables lack."""
-    found = []
+    missing = []
     with connection.cursor() as cursor:
         for model in current.get_app_config("leaderboard").get_models():
-            there = connection.introspection.get_constraints(cursor, model._meta.db_table)
+            existing = connection.introspection.get_constraints(cursor, model._meta.db_table)
             declared = [*model._meta.constraints, *model._meta.indexes]
-            found += [one.name for one in declared if one.name not in there]
-    return found
+            missing += [constraint.name for constraint in declared if constraint.name not in existing]
+    return missing
 
 
 def main(path: str) -> dict[str, Any]:
@@ -184,21 +186,21 @@ def main(path: str) -> dict[str, Any]:
     ]
     copied(models)
     added(apps)
-    before = told(models)
+    rows_before = told(models)
     call_command("migrate", verbosity=0)
     answer = Client(headers={"host": "localhost"}).get("/api/v1/benchmarks/")
     return {
-        "rows": sum(len(rows) for rows in before.values()),
-        "differences": differences(before),
+        "rows": sum(len(rows) for rows in rows_before.values()),
+        "differences": differences(rows_before),
         "slices": slices("default"),
         "slices_expected": slices("older"),
         "boards": boards(),
         "splits": [
-            [str(one) for one in row] for row in Split.objects.values_list("state", "published_at", "created_at")
+            [str(value) for value in row] for row in Split.objects.values_list("state", "published_at", "created_at")
         ],
         "refused": refused(),
         "missing": missing_constraints(),
-        "next_key_is_free": Team.objects.create(name="Another").pk not in map(int, before["leaderboard_team"]),
+        "next_key_is_free": Team.objects.create(name="Another").pk not in map(int, rows_before["leaderboard_team"]),
         "api": [answer.status_code, answer.content.decode()],
     }
 

@@ -65,9 +65,9 @@ def session_of(user: User) -> SimpleCookie:
 
 def draft(world: World) -> Benchmark:
     """Create a draft benchmark with the same data under another name."""
-    made = Benchmark.objects.create(
+    benchmark = Benchmark.objects.create(
         slug="draft", title="Draft", summary="Soon.", task=world.benchmark.task, dataset=world.split.dataset
     )
-    Phase.objects.create(benchmark=made, slug="test", title="Test", split=world.split)
+    Phase.objects.create(benchmark=benchmark, slug="test", title="Test", split=world.split)
     Split.objects.filter(pk=world.split.pk).update(kind="test")
-    return made
+    return benchmark

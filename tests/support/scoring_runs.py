@@ -79,9 +79,9 @@ def assert_same(ours, oracle):
     """Check for equal keys, equal n, and values equal to 1e-9."""
     assert ours.keys() == oracle.keys()
     for key, (value, n) in oracle.items():
-        got, got_n = ours[key]
-        assert got_n == n, (key, ours[key], oracle[key])
-        assert (got is None) == (value is None), (key, ours[key], oracle[key])
+        our_value, our_n = ours[key]
+        assert our_n == n, (key, ours[key], oracle[key])
+        assert (our_value is None) == (value is None), (key, ours[key], oracle[key])
         # Reports have 12 digits; very large values can only be compared after this rounding.
-        same = value is None or abs(got - value) < 1e-9 or got == float(f"{value:.12g}")
+        same = value is None or abs(our_value - value) < 1e-9 or our_value == float(f"{value:.12g}")
         assert same, (key, ours[key], oracle[key])

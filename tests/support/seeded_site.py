@@ -23,8 +23,8 @@ def copy_of_seeded(shared: Path, folder: Path) -> None:
 
     The source is TEST_SEEDED, or is created once in `shared`, a folder of all processes of the test run.
     """
-    given = os.environ.get("TEST_SEEDED")
-    original = Path(given) if given else shared / "seeded"
+    configured = os.environ.get("TEST_SEEDED")
+    original = Path(configured) if configured else shared / "seeded"
     with (shared / "seeded.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not original.exists():
@@ -70,8 +70,8 @@ def _address(server: subprocess.Popen[bytes], log: Path) -> str:
     """Wait until the server is ready, and return the address that it prints."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and server.poll() is None:
-        said = log.read_text(errors="replace")
-        if "holdout: ready" in said:
-            return said.split("Holdout is at ")[1].split()[0].rstrip("/")
+        output = log.read_text(errors="replace")
+        if "holdout: ready" in output:
+            return output.split("Holdout is at ")[1].split()[0].rstrip("/")
         time.sleep(0.2)
     pytest.fail(f"the site was not ready in time:\n{log.read_text(errors='replace')[-6000:]}")

@@ -111,12 +111,12 @@ def orders(codes, n_groups, rate, random, shared=SHARED):
         return np.sqrt(shared) * groups + np.sqrt(1 - shared) * random.normal(size=(n, len(codes)))
 
     positive = random.random(len(codes)) < 0.5
-    apart = np.sqrt(2) * NormalDist().inv_cdf(rate)
+    shift = np.sqrt(2) * NormalDist().inv_cdf(rate)
     x, rest = clustered(2)
     correlation = 2 * np.sin(np.pi * rate / 6)
     return {
         "positive": positive,
-        "score": clustered()[0] + apart * positive,
+        "score": clustered()[0] + shift * positive,
         "x": x,
         "y": correlation * x + np.sqrt(1 - correlation**2) * rest,
     }
@@ -178,10 +178,10 @@ def rejections(measures, pair, *, trials, resamples, alpha=0.05):
 
     McNemar's count is 0 for measures without that test. pair: random generator -> two tables.
     """
-    found = {kind: dict.fromkeys((measure.name for measure in measures), 0) for kind in ("p", "p_mcnemar")}
+    counts_by_test = {kind: dict.fromkeys((measure.name for measure in measures), 0) for kind in ("p", "p_mcnemar")}
     for trial in range(trials):
         a, b = pair(np.random.default_rng([7, trial]))
         for row in compare_outcomes(a, b, measures, resamples=resamples, seed=trial):
-            found["p"][row.measure] += int(row.p <= alpha)
-            found["p_mcnemar"][row.measure] += int(row.p_mcnemar is not None and row.p_mcnemar <= alpha)
-    return {kind: {name: count / trials for name, count in counts.items()} for kind, counts in found.items()}
+            counts_by_test["p"][row.measure] += int(row.p <= alpha)
+            counts_by_test["p_mcnemar"][row.measure] += int(row.p_mcnemar is not None and row.p_mcnemar <= alpha)
+    return {kind: {name: count / trials for name, count in counts.items()} for kind, counts in counts_by_test.items()}

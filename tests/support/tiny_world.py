@@ -91,11 +91,17 @@ class World:
 
     def submit(self, labels: dict[str, str] = LABELS, *, system: System | None = None, **changes: Any) -> Submission:
         file = uploaded(prediction_lines(labels))
-        asked = {"phase": self.phase, "system": system or self.system, "file": file, "by": self.researcher, **changes}
+        arguments = {
+            "phase": self.phase,
+            "system": system or self.system,
+            "file": file,
+            "by": self.researcher,
+            **changes,
+        }
         try:
-            return submissions.submit(**asked)
+            return submissions.submit(**arguments)
         finally:
-            asked["file"].close()
+            arguments["file"].close()
 
     def insert_run(
         self,

@@ -48,7 +48,7 @@ def correct(world: World, lines: bytes) -> None:
 
 def answers(wrong: int, labels: dict[str, str] = LABELS) -> dict[str, str]:
     """Return answers; the first `wrong` are wrong."""
-    return {id_: TURNED[label] if place < wrong else label for place, (id_, label) in enumerate(labels.items())}
+    return {id_: TURNED[label] if index < wrong else label for index, (id_, label) in enumerate(labels.items())}
 
 
 def enter(world: World, name: str, wrong: int, **described: Any) -> Submission:

@@ -47,9 +47,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def program() -> Iterator[str]:
     """Build the image of `program.py`; yield its id."""
-    built = engine.docker("build", "--quiet", "--build-arg", f"BASE={BASE}", str(HERE)).stdout.split()[-1]
-    yield built
-    engine.docker("rmi", built, check=False)
+    image = engine.docker("build", "--quiet", "--build-arg", f"BASE={BASE}", str(HERE)).stdout.split()[-1]
+    yield image
+    engine.docker("rmi", image, check=False)
 
 
 @pytest.fixture(scope="session", params=["runc", "runsc"])

@@ -100,14 +100,14 @@ def filled(folder: Path) -> int:
 def inode_flood() -> None:
     counts = {}
     for folder in ("/tmp", "/output"):
-        made = 0
+        n_created = 0
         try:
-            while made < 200_000:
-                Path(folder, f"file-{made}").touch()
-                made += 1
+            while n_created < 200_000:
+                Path(folder, f"file-{n_created}").touch()
+                n_created += 1
         except OSError:
             pass
-        counts[folder] = made
+        counts[folder] = n_created
     Path("/output/file-0").unlink()
     tell(counts)
 
@@ -179,9 +179,9 @@ def output_fifo() -> None:
 
 
 def output_hard_link() -> None:
-    other = Path("/output/other")
-    other.write_bytes(Path("/input/inputs.jsonl").read_bytes())
-    OUTPUT.hardlink_to(other)
+    target = Path("/output/other")
+    target.write_bytes(Path("/input/inputs.jsonl").read_bytes())
+    OUTPUT.hardlink_to(target)
 
 
 def output_hard_link_outside() -> None:
@@ -215,13 +215,13 @@ def odd_names() -> None:
 
 def write_everywhere() -> None:
     """List writable folders and files, except those of the kernel."""
-    found = []
+    writable = []
     for folder, folders, files in os.walk("/"):
         folders[:] = [name for name in folders if os.path.join(folder, name) not in ("/proc", "/sys")]
         for path in [folder, *(os.path.join(folder, name) for name in files)]:
             if not os.path.islink(path) and os.access(path, os.W_OK):
-                found.append(path)
-    tell(sorted(found))
+                writable.append(path)
+    tell(sorted(writable))
 
 
 def surroundings() -> None:
@@ -243,46 +243,46 @@ def surroundings() -> None:
 
 
 def reach_out() -> None:
-    found = {}
+    results = {}
     for name, host, port in OPTIONS["targets"]:
         try:
             with socket.create_connection((host, port), timeout=3):
-                found[name] = "connected"
+                results[name] = "connected"
         except OSError as problem:
-            found[name] = type(problem).__name__
+            results[name] = type(problem).__name__
     try:
-        found["dns"] = socket.getaddrinfo("example.org", 80)[0][4][0]
+        results["dns"] = socket.getaddrinfo("example.org", 80)[0][4][0]
     except OSError as problem:
-        found["dns"] = type(problem).__name__
+        results["dns"] = type(problem).__name__
     for name, family, kind in (("vsock", 40, 1), ("packet", 17, 3), ("alg", 38, 5), ("raw", 2, 3), ("netlink", 16, 3)):
         try:
             socket.socket(family, kind).close()
-            found[name] = "opened"
+            results[name] = "opened"
         except OSError as problem:
-            found[name] = type(problem).__name__
-    tell(found)
+            results[name] = type(problem).__name__
+    tell(results)
 
 
 def search() -> None:
     """Search every readable file, the environment and mounts for a word, which the options contain in two halves."""
     word = (OPTIONS["half"] + OPTIONS["other_half"]).encode()
-    found = []
+    matches = []
     for path in everything():
         try:
             if stat.S_ISREG(os.lstat(path).st_mode):
                 with open(path, "rb") as file:
                     content = file.read(4 << 20)
                 if word in content:
-                    found.append(path)
+                    matches.append(path)
         except OSError:
             continue
-    for place in ("/proc/self/mountinfo", "/proc/self/environ", "/proc/1/environ", "/proc/cmdline"):
+    for system_path in ("/proc/self/mountinfo", "/proc/self/environ", "/proc/1/environ", "/proc/cmdline"):
         try:
-            if word in Path(place).read_bytes():
-                found.append(place)
+            if word in Path(system_path).read_bytes():
+                matches.append(system_path)
         except OSError:
             continue
-    tell(found)
+    tell(matches)
 
 
 def everything() -> list[str]:
@@ -304,17 +304,17 @@ def calls() -> None:
     """Make x86_64 system calls by number; report the error's name, or `done`."""
     libc = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(256)
-    found = {}
+    results = {}
     for name, (number, *arguments) in OPTIONS["calls"].items():
-        given = [
+        values = [
             ctypes.cast(buffer, ctypes.c_void_p) if value == "buffer" else ctypes.c_long(value) for value in arguments
         ]
         ctypes.set_errno(0)
-        answer = libc.syscall(ctypes.c_long(number), *given)
+        answer = libc.syscall(ctypes.c_long(number), *values)
         if name.startswith("clone") and answer == 0:
             os._exit(0)
-        found[name] = "done" if answer >= 0 else errno.errorcode[ctypes.get_errno()]
-    tell(found)
+        results[name] = "done" if answer >= 0 else errno.errorcode[ctypes.get_errno()]
+    tell(results)
 
 
 def leave_marks() -> None:
@@ -341,20 +341,20 @@ def meet() -> None:
     listener.listen()
     for folder in ("/tmp", "/dev/shm"):
         Path(folder, mine).write_text(mine)
-    found = []
+    finds = []
     end = time.monotonic() + OPTIONS["seconds"]
     while time.monotonic() < end:
         try:
             socket.socket(socket.AF_UNIX).connect(f"\0{other}")
-            found.append("abstract socket")
+            finds.append("abstract socket")
         except OSError:
             pass
-        found += [path for folder in ("/tmp", "/dev/shm") for path in os.listdir(folder) if path == other]
-        found += [pid for pid in os.listdir("/proc") if pid.isdigit() and int(pid) != os.getpid()]
+        finds += [path for folder in ("/tmp", "/dev/shm") for path in os.listdir(folder) if path == other]
+        finds += [pid for pid in os.listdir("/proc") if pid.isdigit() and int(pid) != os.getpid()]
         time.sleep(0.05)
     listed = Path("/proc/sysvipc/shm")  # missing in gVisor
     segments = len(listed.read_text().splitlines()) - 1 if listed.exists() else 1
-    tell({"found": found, "shared": shared >= 0, "segments": segments})
+    tell({"found": finds, "shared": shared >= 0, "segments": segments})
 
 
 def list_input() -> None:

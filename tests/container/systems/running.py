@@ -32,8 +32,8 @@ _VOLUME = re.compile(r"/volumes/([^/]+)/_data$")
 
 @functools.cache
 def known_runtimes() -> frozenset[str]:
-    said = engine.docker("info", "--format", "{{json .Runtimes}}").stdout
-    return frozenset(json.loads(said))
+    output = engine.docker("info", "--format", "{{json .Runtimes}}").stdout
+    return frozenset(json.loads(output))
 
 
 @dataclass
@@ -85,9 +85,9 @@ class Systems:
         label = f"label=holdout.instance={self.sandbox.instance}"
         containers = engine.docker("ps", "--all", "--quiet", "--filter", label).stdout.split()
         volumes = engine.docker("volume", "ls", "--quiet", "--filter", label).stdout.split()
-        known = set(engine.docker("volume", "ls", "--quiet").stdout.split())
+        volume_names = set(engine.docker("volume", "ls", "--quiet").stdout.split())
         mounted = [_VOLUME.search(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines()]
-        return containers + volumes + [found[1] for found in mounted if found and found[1] not in known]
+        return containers + volumes + [match[1] for match in mounted if match and match[1] not in volume_names]
 
     def check_nothing_is_left(self) -> None:
         assert self.left() == []

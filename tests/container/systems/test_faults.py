@@ -34,9 +34,9 @@ with open(inputs, "rb") as file:
 """
 
 
-def eventually(true: Callable[[], bool], seconds: float = 60.0) -> None:
+def eventually(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
-    while not true():
+    while not condition():
         assert time.monotonic() < deadline, "not in time"
         time.sleep(0.1)
 
@@ -59,8 +59,8 @@ def test_worker_killed_while_the_container_runs(systems: Systems) -> None:
     assert len(systems.left()) == 4  # system, volume holder, inputs, output
     assert sandbox.reap() == [], "a recent container may belong to a worker that the caller does not know"
     assert sandbox.reap(keep=frozenset({"orphan"}), settle_seconds=0) == []
-    other = type(sandbox)(instance=f"{sandbox.instance}-2", runtime=sandbox.runtime)
-    assert other.reap(settle_seconds=0) == [], "containers of another instance are not removed"
+    other_instance = type(sandbox)(instance=f"{sandbox.instance}-2", runtime=sandbox.runtime)
+    assert other_instance.reap(settle_seconds=0) == [], "containers of another instance are not removed"
     assert len(systems.left()) == 4
     assert sorted(sandbox.reap(settle_seconds=0)) == [
         "input volume of orphan",
@@ -135,11 +135,11 @@ def test_output_lost_with_its_volume_holder_is_a_sandbox_error(systems: Systems,
 @pytest.mark.slow
 def test_volume_holder_image_is_loaded_again(program: str, tmp_path: Path) -> None:
     """`docker image prune` removes the image, because it has no tag. Tested in an engine without other containers."""
-    with own_engine(tmp_path) as mine:
-        mine.start()
-        _give(mine, program)
-        systems = Systems(mine.sandbox(), program, tmp_path)
-        assert mine.docker("rmi", systems.sandbox._keeper_image().id).returncode == 0
+    with own_engine(tmp_path) as own:
+        own.start()
+        _give(own, program)
+        systems = Systems(own.sandbox(), program, tmp_path)
+        assert own.docker("rmi", systems.sandbox._keeper_image().id).returncode == 0
         with pytest.raises(SandboxError):
             systems.run()
         assert systems.run().content == INPUTS
@@ -148,10 +148,10 @@ def test_volume_holder_image_is_loaded_again(program: str, tmp_path: Path) -> No
 @pytest.mark.root
 @pytest.mark.slow
 def test_engine_restart_during_a_run(program: str, tmp_path: Path) -> None:
-    with own_engine(tmp_path) as mine:
-        mine.start()
-        _give(mine, program)
-        systems = Systems(mine.sandbox(), program, tmp_path)
+    with own_engine(tmp_path) as own:
+        own.start()
+        _give(own, program)
+        systems = Systems(own.sandbox(), program, tmp_path)
         failed: list[Exception] = []
 
         def run() -> None:
@@ -162,15 +162,15 @@ def test_engine_restart_during_a_run(program: str, tmp_path: Path) -> None:
 
         worker = threading.Thread(target=run)
         worker.start()
-        eventually(lambda: len(mine.docker("ps", "--quiet").stdout.split()) == 2)
-        mine.stop()
+        eventually(lambda: len(own.docker("ps", "--quiet").stdout.split()) == 2)
+        own.stop()
         worker.join(60)
         assert not worker.is_alive() and failed, "the run ends with the engine, as a sandbox error"
-        mine.start()
+        own.start()
         systems.sandbox.reap(settle_seconds=0)
         label = "label=holdout.instance=own"
-        assert mine.docker("ps", "--all", "--quiet", "--filter", label).stdout == b""
-        assert mine.docker("volume", "ls", "--quiet").stdout == b""
+        assert own.docker("ps", "--all", "--quiet", "--filter", label).stdout == b""
+        assert own.docker("volume", "ls", "--quiet").stdout == b""
         done = systems.run()
         assert (done.result.verdict, done.content) == (Verdict.DONE, INPUTS)
 
@@ -179,19 +179,19 @@ def test_engine_restart_during_a_run(program: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_runtime_that_is_not_what_its_name_says(program: str, tmp_path: Path) -> None:
     """If an engine's `runsc` is runc, nothing is run, because it would run on the host's kernel."""
-    with own_engine(tmp_path) as mine:
-        mine.runtimes = {"runsc": {"path": "runc"}}
-        mine.start()
-        _give(mine, program)
-        disguised = mine.sandbox("runsc")
+    with own_engine(tmp_path) as own:
+        own.runtimes = {"runsc": {"path": "runc"}}
+        own.start()
+        _give(own, program)
+        disguised = own.sandbox("runsc")
         with pytest.raises(SandboxError, match="ran under runsc on the host's kernel"):
             disguised.layers()
         with pytest.raises(SandboxError, match="are not run here"):
             Systems(disguised, program, tmp_path).run()
-        assert json.loads(mine.docker("ps", "--all", "--format", "json").stdout or "[]") == []
+        assert json.loads(own.docker("ps", "--all", "--format", "json").stdout or "[]") == []
 
 
-def _give(mine: OwnEngine, image: str) -> None:
+def _give(own: OwnEngine, image: str) -> None:
     with subprocess.Popen(["docker", "save", image], stdout=subprocess.PIPE) as saving:
         assert saving.stdout
-        assert mine.docker("load", stdin=saving.stdout.fileno()).returncode == 0
+        assert own.docker("load", stdin=saving.stdout.fileno()).returncode == 0

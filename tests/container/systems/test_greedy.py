@@ -34,9 +34,9 @@ def test_child_killed_for_memory_does_not_end_the_system(systems: Systems, runti
 
 
 def test_tmpfs_fill(systems: Systems) -> None:
-    found = systems.run("fill_tmp").found
-    assert 0 < found["bytes"] <= LIMITS["tmp_bytes"]
-    assert 0 < found["shared"] <= 64 << 20
+    sizes = systems.run("fill_tmp").found
+    assert 0 < sizes["bytes"] <= LIMITS["tmp_bytes"]
+    assert 0 < sizes["shared"] <= 64 << 20
 
 
 def test_output_fill(systems: Systems) -> None:

@@ -20,11 +20,11 @@ pytestmark = pytest.mark.hostile
 
 
 def test_volume_is_refused_before_any_container_is_created(systems: Systems) -> None:
-    image, began = systems.variant("VOLUME /data"), time.time()
+    image, started = systems.variant("VOLUME /data"), time.time()
     with pytest.raises(VolumeError, match="/data"):
         systems.run(image=image)
     ours = ("--filter", "event=create", "--filter", f"label=holdout.instance={systems.sandbox.instance}")
-    assert engine.docker("events", "--since", f"{began}", "--until", f"{time.time()}", *ours).stdout.split() == []
+    assert engine.docker("events", "--since", f"{started}", "--until", f"{time.time()}", *ours).stdout.split() == []
 
 
 @pytest.mark.parametrize("folder", ["/proc/self/fd/7", "/proc/self/fd/8", "/sys/kernel", "/dev/fd/9"])

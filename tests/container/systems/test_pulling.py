@@ -25,8 +25,8 @@ from tests.evaluator.sandbox.containers.archives import Image, member, packed, t
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Registry]:
-    with registry() as made:
-        yield made
+    with registry() as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -96,9 +96,9 @@ def test_blob_with_a_wrong_digest(served: Registry, puller: DockerSandbox) -> No
 
 
 def test_a_registry_that_is_not_allowed(served: Registry) -> None:
-    other = DockerSandbox(instance="test-pull", registries=["registry.example.org"])
+    puller_elsewhere = DockerSandbox(instance="test-pull", registries=["registry.example.org"])
     with pytest.raises(RegistryReferenceError, match="expected one of: registry"):
-        other.pull(put(served, fresh()))
+        puller_elsewhere.pull(put(served, fresh()))
 
 
 def test_image_missing_from_the_registry(served: Registry, puller: DockerSandbox) -> None:

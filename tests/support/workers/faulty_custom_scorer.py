@@ -20,10 +20,10 @@ app = jobs.app
 def second_time(run: Any) -> Any:
     """Hold at the start of the second execution."""
 
-    def running(**given: Any) -> Any:
-        if given["time"] == scorer_engine.TIMES[-1]:
+    def running(**arguments: Any) -> Any:
+        if arguments["time"] == scorer_engine.TIMES[-1]:
             hold()
-        return run(**given)
+        return run(**arguments)
 
     return running
 

@@ -17,13 +17,13 @@ from tests.support.workers.hold_point import after, hold
 app = jobs.app
 
 
-def at_stage(wanted: str) -> Any:
+def at_stage(stage_to_hold: str) -> Any:
     """Hold when the prediction has entered a stage."""
     enter = run_system._enter
 
-    def entering(mine: Any, stage: str) -> None:
-        enter(mine, stage)
-        if stage == wanted:
+    def entering(lease: Any, stage: str) -> None:
+        enter(lease, stage)
+        if stage == stage_to_hold:
             hold()
 
     return entering

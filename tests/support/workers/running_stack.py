@@ -105,11 +105,11 @@ class Stack:
     def wait_for_run(self, run: Run, *, states: tuple[str, ...] = ()) -> Run:
         """Wait until a run is over, or in one of `states`; otherwise fail with the workers' logs."""
 
-        def there() -> bool:
+        def is_finished() -> bool:
             run.refresh_from_db()
             return run.state in states if states else run.is_over
 
-        self._follow(there, f"run {run.pk}")
+        self._follow(is_finished, f"run {run.pk}")
         return run
 
     def wait_for(self, submission: Submission) -> Run:
@@ -121,11 +121,11 @@ class Stack:
         self._follow(lambda: not Run.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exists(), "the queue")
         self._follow(lambda: not Ranking.objects.exclude(lease_until=None).exists(), "the comparing")
 
-    def _follow(self, there: Any, what: str) -> None:
+    def _follow(self, condition: Any, subject: str) -> None:
         deadline = time.monotonic() + PATIENCE
-        while not there():
+        while not condition():
             if not any(worker.alive() for worker in self.workers) or time.monotonic() > deadline:
-                pytest.fail(f"{what} did not end; the workers' logs:\n{self.said()}")
+                pytest.fail(f"{subject} did not end; the workers' logs:\n{self.said()}")
             time.sleep(0.05)
 
     def said(self) -> str:
