@@ -1,9 +1,9 @@
-# Holdout's image: the whole site in one container, or one of its processes (compose.yaml).
-# Any base with Python 3.11 will do; one with Debian's python3 and python3-venv does as well.
+# Holdout's image. It runs the whole site in one container, or one of its processes (compose.yaml).
+# The base image needs Python 3.11; Debian's python3 and python3-venv are sufficient.
 ARG BASE_IMAGE=python:3.11-slim-bookworm
 
 FROM ${BASE_IMAGE} AS build
-# Where the build reaches no package index: put the wheels into wheels/ and pass --build-arg PIP_NO_INDEX=1.
+# If the build cannot reach a package index, put the wheels into wheels/ and pass --build-arg PIP_NO_INDEX=1.
 ARG PIP_NO_INDEX
 ARG PIP_INDEX_URL
 COPY requirements.txt wheels* /build/
@@ -21,7 +21,7 @@ COPY manage.py LICENSE ./
 COPY evaluator ./evaluator
 COPY leaderboard ./leaderboard
 COPY fixtures ./fixtures
-# The code belongs to root: the site cannot change itself. Compiled here, since it cannot do that later either.
+# Root owns the code, so the site cannot change itself. It cannot write bytecode later either, so it is compiled here.
 RUN /opt/holdout/bin/python -m compileall -q evaluator leaderboard
 ENV PATH=/opt/holdout/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \

@@ -1,4 +1,4 @@
-"""What every test may ask for."""
+"""Fixtures and collection hooks of all tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from tests.support import full_run
 
-# Several modules name them as plugins; only what is registered before its first import explains its assertions.
+# Several modules load these as plugins; pytest rewrites assertions only in modules registered before their import.
 pytest.register_assert_rewrite(
     "tests.support.workers.running_stack",
     "tests.support.workers.killed_workers",
@@ -49,13 +49,13 @@ EMBEDDED = (
     "leaderboard/submissions/test_quotas.py",
     "leaderboard/work_queue/",  # leases
 )
-"""What CI runs on SQLite with folders as the broker too: a part for each kind of SQL, and one a feature."""
+"""Tests that CI also runs on SQLite with folders as the broker: some for each kind of SQL, and one per feature."""
 EMBEDDED_ONLY = ("docs/", "leaderboard/operations/test_serve.py", "leaderboard/operations/test_seed.py")
-"""What starts sites of its own on the embedded default, whatever the other tests run on."""
+"""Tests that start their own sites with the embedded default, whatever database the other tests use."""
 DATA = ROOT.parent / "shared" / "data"
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # What a shell runs in the background ignores it, and hands that on to whatever the tests start and interrupt.
+    # Background processes of a shell ignore SIGINT, and the processes that the tests start would inherit this.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -69,15 +69,17 @@ def pytest_configure() -> None:
 
 
 def _reverse_what_has_no_order(*, connection: Any, **_: Any) -> None:
-    """Rows that nobody put in order come in that of the table on SQLite, and in any on PostgreSQL. Here they come the
-    other way round, so that whoever takes the order for granted is seen at once."""
+    """Reverse the order of unordered queries, to reveal code that relies on it.
+
+    SQLite returns such rows in the order of the table, PostgreSQL in any order.
+    """
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA reverse_unordered_selects = ON")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what CI runs on the embedded default; skip, visibly, what this machine cannot do."""
+    """Mark the tests that CI runs on the embedded default; skip, with a reason, those that this machine cannot run."""
     for item in items:
         full_run.mark(item)
         path = item.path.relative_to(ROOT / "tests").as_posix()
@@ -86,7 +88,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         elif path.startswith(EMBEDDED):
             item.add_marker(pytest.mark.embedded)
         if item.get_closest_marker("realdata") and not DATA.is_dir():
-            item.add_marker(pytest.mark.skip(reason="the published files are not in ../shared/data"))
+            item.add_marker(pytest.mark.skip(reason="needs the published files in ../shared/data"))
         if item.get_closest_marker("root") and os.geteuid() != 0:
             item.add_marker(pytest.mark.skip(reason="needs root"))
         if item.get_closest_marker("browser") and not Path("/usr/bin/chromium").exists():
@@ -95,9 +97,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """What a parallel run (-n) keeps together: a file; the sandbox's places; the services of compose.yaml.
+    """Run the tests of a file in one worker of a parallel run (-n), and all tests of compose.yaml's services in one.
 
-    Not by xdist's own groups: pytest-xdist 3.8 writes them where pytest 9.2 no longer looks.
+    xdist's own groups do not work: pytest-xdist 3.8 stores them where pytest 9.2 no longer looks.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -111,7 +113,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any) -> None:
-    """Each test process clones one migrated database."""
+    """Clone one migrated database for each test process."""
     from django.db import connection
 
     from tests.support import schema_template
@@ -122,13 +124,13 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 @pytest.fixture(scope="session")
 def realdata() -> Path:
-    """The folder of published files."""
+    """Return the folder of published files."""
     return DATA
 
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[str]:
-    """A sandbox server of this test process, where the site expects it."""
+    """Start a sandbox server of this test process, on the socket that the site expects; yield the socket's path."""
     from django.conf import settings
 
     from evaluator import code_digest
@@ -136,7 +138,7 @@ def sandbox() -> Iterator[str]:
     from evaluator.sandbox.process.launch import start
 
     server = start(settings.SANDBOX_SOCKET)
-    # A file that is saved between the start of the tests and this moment would have every upload refused.
+    # Without this, a source file saved since the start of the tests would make the site refuse every upload.
     code_digest.SHA256 = ProcessSandbox(settings.SANDBOX_SOCKET).code()
     yield settings.SANDBOX_SOCKET
     server.terminate()
@@ -145,7 +147,7 @@ def sandbox() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """A browser of this test process: Playwright can be started once in each."""
+    """Start the browser of this test process; Playwright can be started only once per process."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -156,8 +158,8 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def hung_up() -> Iterator[str]:
-    """The socket of a sandbox server that takes every connection and hangs up, as one that dies at work does."""
-    # A socket's path must be short.
+    """Yield the socket of a sandbox server that accepts and closes every connection, like one that dies at work."""
+    # Unix sockets need a short path.
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         path = f"{folder}/sandbox.sock"
         listener.bind(path)

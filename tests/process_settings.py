@@ -1,7 +1,7 @@
-"""The site's settings for the processes that a test starts.
+"""The site's settings for processes that a test starts.
 
-They take the test's sandbox server for one of their own code. A file that is saved while the tests run would else stop
-them for good: the server was started before, and the site refuses a server of other code.
+They accept the test's sandbox server as one with the same code. Otherwise a source file that is saved while the tests
+run would stop them: the server was started before, and the site refuses a server with other code.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Rules of the house that import-linter cannot say."""
+"""Architecture rules that import-linter cannot express."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_pages_api_and_boards_read_releases_never_scores_or_outcomes() -> None:
         if named & PRIVATE:
             private[str(path)] = named & PRIVATE
     assert not private
-    assert read > 150, "the folders have moved: this test reads next to nothing"
+    assert read > 150, "the folders have moved: this test reads hardly any files"
 
 
 def test_no_work_is_hidden_in_save_or_signals() -> None:

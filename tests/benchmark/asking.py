@@ -1,4 +1,4 @@
-"""A site under load: gunicorn with two workers over real HTTP, and what its processes spend."""
+"""Load tests of a site: gunicorn with two workers over real HTTP, and the time that its processes use."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Spent:
-    """cpu: milliseconds of the workers a request, the database's own not among them; waits in milliseconds."""
+    """cpu: milliseconds of the workers per request, without those of the database; p50, p99: latency in ms."""
 
     cpu: float
-    a_second: float
+    per_second: float
     p50: float
     p99: float
     status: int
@@ -37,59 +37,59 @@ class Spent:
 
 
 class Site:
-    """The pids are those of the workers, not of gunicorn's own process."""
+    """A running site. CPU time is that of the workers, not of gunicorn's main process."""
 
     def __init__(self, base: str, master: int) -> None:
         self.base, self.master = base, master
 
     def cpu(self) -> float:
-        """Seconds of processor that the workers have used so far."""
+        """Return the CPU seconds that the workers have used so far."""
         return sum(_seconds(pid) for pid in _children(self.master))
 
     def ask(self, path: str, *, times: int, connections: int, headers: Mapping[str, str] | None = None) -> Spent:
-        """So many requests over so many connections that are kept open; all must get the same status."""
+        """Make `times` requests over persistent connections; all must get the same status."""
         share = times // connections
-        before, began = self.cpu(), time.perf_counter()
+        cpu_before, started = self.cpu(), time.perf_counter()
         with ThreadPoolExecutor(connections) as pool:
-            parts = list(pool.map(lambda _: self._asked(path, share, headers or {}), range(connections)))
-        seconds, cpu = time.perf_counter() - began, self.cpu() - before
-        waits = sorted(wait for part in parts for wait, _, _ in part)
-        statuses = {(status, size) for part in parts for _, status, size in part}
+            responses = list(pool.map(lambda _: self._asked(path, share, headers or {}), range(connections)))
+        seconds, cpu = time.perf_counter() - started, self.cpu() - cpu_before
+        waits = sorted(wait for part in responses for wait, _, _ in part)
+        statuses = {(status, size) for part in responses for _, status, size in part}
         ((status, size),) = statuses if len(statuses) == 1 else {min(statuses)}
-        assert {one for one, _ in statuses} == {status}, statuses
+        assert {other for other, _ in statuses} == {status}, statuses
         n = share * connections
         p99 = waits[min(n - 1, round(0.99 * n))]
         return Spent(1000 * cpu / n, n / seconds, 1000 * statistics.median(waits), 1000 * p99, status, size)
 
     def get(self, path: str) -> tuple[int, dict[str, str], bytes]:
-        with self._connection() as one:
-            one.request("GET", path)
-            answer = one.getresponse()
+        with self._connection() as connection:
+            connection.request("GET", path)
+            answer = connection.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read()
 
     def _asked(self, path: str, times: int, headers: Mapping[str, str]) -> list[tuple[float, int, int]]:
-        found = []
-        with self._connection() as one:
+        responses = []
+        with self._connection() as connection:
             for _ in range(times):
-                began = time.perf_counter()
-                one.request("GET", path, headers=dict(headers))
-                answer = one.getresponse()
+                started = time.perf_counter()
+                connection.request("GET", path, headers=dict(headers))
+                answer = connection.getresponse()
                 size = len(answer.read())
-                found.append((time.perf_counter() - began, answer.status, size))
-        return found
+                responses.append((time.perf_counter() - started, answer.status, size))
+        return responses
 
     @contextmanager
     def _connection(self) -> Iterator[http.client.HTTPConnection]:
-        one = http.client.HTTPConnection(urlsplit(self.base).netloc, timeout=PATIENCE)
+        connection = http.client.HTTPConnection(urlsplit(self.base).netloc, timeout=PATIENCE)
         try:
-            yield one
+            yield connection
         finally:
-            one.close()
+            connection.close()
 
 
 @contextmanager
 def serving(port: int) -> Iterator[Site]:
-    """The site over the test's database, ended with the block."""
+    """Start the site on the test's database; stop it at the end of the block."""
     log = settings.DATA / "gunicorn.log"
     ours = environment(HOLDOUT_HOSTS="127.0.0.1", HOLDOUT_LOG_LEVEL="WARNING")
     manage = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
@@ -124,6 +124,6 @@ def _children(pid: int) -> list[int]:
 
 
 def _seconds(pid: int) -> float:
-    """User and system time: fields 14 and 15 of /proc/PID/stat, counted behind the name in parentheses."""
+    """Return user and system time: fields 14 and 15 of /proc/PID/stat, after the name in parentheses."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICK

@@ -1,4 +1,4 @@
-"""A board of many teams and submissions, written straight into the tables: publishing each would take hours."""
+"""A board with many teams and submissions, inserted directly: publishing each of them would take hours."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ ORIGINS = ("original", "generated")
 
 
 class BigBoard:
-    """Teams with one system each; submissions are added in turn, and the best of each system stands for it."""
+    """Teams with one system each; submissions are added in turn, and the best one represents its system."""
 
     def __init__(self, world: World, n_teams: int = 200, seed: int = 1) -> None:
         self.world, self.random, self.n = world, random.Random(seed), 0
-        five = {"number": 2, "measures": [*world.gold.measures, "fever_score"], "pk": None, "sha256": "1" * 64}
-        for name, value in five.items():
+        changes = {"number": 2, "measures": [*world.gold.measures, "fever_score"], "pk": None, "sha256": "1" * 64}
+        for name, value in changes.items():
             setattr(world.gold, name, value)
         world.gold.save(force_insert=True)
-        teams = Team.objects.bulk_create(Team(name=f"Team {place}") for place in range(n_teams))
+        teams = Team.objects.bulk_create(Team(name=f"Team {number}") for number in range(n_teams))
         described = {"description": "A method.", "paper_url": "https://papers.example/1"}
         self.systems = System.objects.bulk_create(
-            System(team=team, name=f"System {place} of {team.name}", **described) for place, team in enumerate(teams)
+            System(team=team, name=f"System {number} of {team.name}", **described) for number, team in enumerate(teams)
         )
         self.best: dict[int, tuple[float, str]] = {}
         self.board = Leaderboard.objects.create(
@@ -52,16 +52,16 @@ class BigBoard:
         )
 
     def grow(self, n: int) -> None:
-        """Until there are n finished submissions; then everybody stands where he belongs."""
-        lines = iter(range(self.n, n))
-        while batch := list(islice(lines, AT_ONCE)):
+        """Add submissions until there are n finished ones, then rank the systems."""
+        numbers = iter(range(self.n, n))
+        while batch := list(islice(numbers, AT_ONCE)):
             self._add(batch)
         self.n = n
         Standing.objects.filter(leaderboard=self.board).delete()
         of_submission = Release.objects.filter(submission__in=[pk for _, pk in self.best.values()])
-        found = {str(release.submission_id): release for release in of_submission}
+        releases_by_submission = {str(release.submission_id): release for release in of_submission}
         Standing.objects.bulk_create(
-            Standing(leaderboard=self.board, system_id=system, release=found[pk], value=value)
+            Standing(leaderboard=self.board, system_id=system, release=releases_by_submission[pk], value=value)
             for system, (value, pk) in self.best.items()
         )
         boards.rank(self.board)
@@ -70,20 +70,20 @@ class BigBoard:
 
     @property
     def first(self) -> str:
-        """The name of the system with the best value that was ever sent."""
+        """The name of the system with the best value of all submissions."""
         pk = max(self.best, key=lambda system: self.best[system][0])
         return next(system.name for system in self.systems if system.pk == pk)
 
-    def _add(self, places: list[int]) -> None:
+    def _add(self, numbers: list[int]) -> None:
         phase, at = self.world.phase, timezone.now() - timedelta(days=30)
-        submissions, predictions, runs, told = [], [], [], []
-        for place in places:
-            system = self.systems[place % len(self.systems)]
-            when = at + timedelta(seconds=place)
-            life: dict[str, Any] = {"state": State.DONE, "queued_at": when, "finished_at": when, "attempt": 1}
+        submissions, predictions, runs, published = [], [], [], []
+        for number in numbers:
+            system = self.systems[number % len(self.systems)]
+            when = at + timedelta(seconds=number)
+            done: dict[str, Any] = {"state": State.DONE, "queued_at": when, "finished_at": when, "attempt": 1}
             submission = Submission(phase=phase, system=system, submitted_by=self.world.researcher, received_at=when)
             prediction = Prediction(
-                submission=submission, file="f", name="p.jsonl", sha256="0" * 64, inputs_sha256="0" * 64, **life
+                submission=submission, file="f", name="p.jsonl", sha256="0" * 64, inputs_sha256="0" * 64, **done
             )
             run = Run(
                 id=uuid.uuid4(),
@@ -93,13 +93,13 @@ class BigBoard:
                 enqueued_at=when,
                 outcomes="o",
                 outcomes_sha256="0" * 64,
-                **life,
+                **done,
             )
             values = list(self._values())
-            told.append(
+            published.append(
                 Release(
                     phase=phase,
-                    sequence=place + 1,
+                    sequence=number + 1,
                     run=run,
                     submission=submission,
                     policy="full",
@@ -117,8 +117,8 @@ class BigBoard:
         Submission.objects.bulk_create(submissions)
         Prediction.objects.bulk_create(predictions)
         Run.objects.bulk_create(runs)
-        Release.objects.bulk_create(told)
-        ReleaseSlice.objects.bulk_create((row for release in told for row in releases.by_slice(release)), AT_ONCE)
+        Release.objects.bulk_create(published)
+        ReleaseSlice.objects.bulk_create((row for release in published for row in releases.by_slice(release)), AT_ONCE)
 
     def _values(self) -> Iterator[dict[str, Any]]:
         for measure in self.world.gold.measures:

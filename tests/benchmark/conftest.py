@@ -1,4 +1,4 @@
-"""A process of its own for each measurement, as the sandbox would start it: one BLAS thread, nothing held yet."""
+"""Separate processes for measurements, like those of the sandbox: one BLAS thread, no memory in use."""
 
 import multiprocessing
 
@@ -9,7 +9,7 @@ from evaluator.sandbox.process.launch import environment
 
 @pytest.fixture
 def apart(monkeypatch):
-    """Calls a function of a module, with its arguments, in a process of its own."""
+    """Return a callable that runs a module's function, with its arguments, in a new process."""
     for name, value in environment().items():
         monkeypatch.setenv(name, value)
 

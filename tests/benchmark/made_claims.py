@@ -1,4 +1,4 @@
-"""Claims as many as FEVER's training claims, with words as rare and labels as given away: made, not published."""
+"""Generated claims, as many as FEVER's training claims, with similarly rare words and cues for labels."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ WORDS = 40_000
 
 
 def made_claims(n, seed=0):
-    """n texts of 4 to 14 words by Zipf's law, in pairs that recur, and their labels; a tenth of the words are cues."""
+    """Return n texts of 4 to 14 words by Zipf's law, with recurring bigrams, and labels; a tenth of words are cues."""
     random = np.random.default_rng(seed)
     words = np.array([f"w{number}" for number in range(WORDS)])
     labels = random.integers(0, 3, n)
     lengths = random.integers(4, 15, n)
     ranks = np.minimum(random.zipf(1.15, lengths.sum()) - 1, WORDS - 1)
-    # A word is followed by one of a few of its own: pairs recur, as in sentences.
+    # Each word has a few likely successors, so bigrams recur, as in sentences.
     followed = random.random(len(ranks)) < 0.6
     ranks[1:] = np.where(followed[1:], (ranks[:-1] * 31 + ranks[1:] % 5) % WORDS, ranks[1:])
     cue = random.random(len(ranks)) < 0.1

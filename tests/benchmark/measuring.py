@@ -1,4 +1,4 @@
-"""Time and memory of a piece of work, in a process of its own: what the benchmarks print."""
+"""Measures time and memory of a function in a separate process, for the benchmarks' output."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ SIZES = (1, 4, 16)
 class Timer:
     """Wall and processor seconds, and the megabytes that the work adds at its peak.
 
-    Processor seconds are the steadier ones on a machine that does other work too.
+    Processor seconds vary less on a machine that does other work too.
     """
 
     def __enter__(self):
-        Path("/proc/self/clear_refs").write_text("5")  # the peak begins here
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
         self._held = megabytes("VmRSS")
         self._begin = time.perf_counter(), time.process_time()
         return self
@@ -31,7 +31,7 @@ class Timer:
 
 
 def megabytes(name: str) -> float:
-    """VmRSS or VmHWM: what this process holds, or held at most."""
+    """Return VmRSS or VmHWM: the memory of this process, or its peak, in MB."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition(f"{name}:")[2].split()[0]) / 1024
 
@@ -43,7 +43,7 @@ def timed(work: Callable[[], object]) -> Timer:
 
 
 def median(work: Callable[[], object], times: int = 5) -> Timer:
-    """The run in the middle by processor time; its memory is the most that any run added."""
+    """Return the median run by processor time, with the largest memory of all runs."""
     runs = sorted((timed(work) for _ in range(times)), key=lambda run: run.processor)
     middle = runs[times // 2]
     middle.memory = max(run.memory for run in runs)
@@ -51,5 +51,5 @@ def median(work: Callable[[], object], times: int = 5) -> Timer:
 
 
 def grown(timer: Timer, first: Timer, size: int) -> str:
-    """A line for `size` times the data, beside the first."""
+    """Return a line for `size` times the data, compared with the first."""
     return f"{size:2}x: {timer} ({timer.processor / first.processor:.1f} times the time of 1x)"

@@ -1,6 +1,6 @@
-"""Open triples of OLPBENCH's size and shape, made up: many mentions of few entities, words by Zipf's law.
+"""Generated open triples of OLPBENCH's size: many mentions of few entities, words by Zipf's law.
 
-Told by the paper: 30 million training triples, 2.5 million mentions, 961,000 relations, 10,000 evaluation triples.
+The paper reports 30 million training triples, 2.5 million mentions, 961,000 relations and 10,000 evaluation triples.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ TOKENS = 200_000
 MENTIONS = 2_500_000
 RELATIONS = 960_000
 OTHERS = 5
-"""Mentions that an entity goes by, at most, besides its first."""
+"""Maximum number of an entity's mentions besides its first."""
 
 FLAT = 50
-"""Of mentions: the most frequent ones are not much more so than the next, as with names. Of words they are."""
+"""Flatness of the frequencies of mentions: as with names, the most frequent ones are not much more so than the next."""
 
 _BLOCK = 500_000
 
 
 class OpenWorld:
-    """Texts are made of token numbers, so that they take little memory: `t17 t4 t90`."""
+    """Texts consist of numbered tokens, which need little memory: `t17 t4 t90`."""
 
     def __init__(self, seed: int = 1) -> None:
         self.random = np.random.default_rng(seed)
@@ -31,7 +31,7 @@ class OpenWorld:
         self.relations = self._texts(RELATIONS, 1, 8)
 
     def write(self, folder: Path, n_training: int, n_evaluated: int) -> tuple[Path, Path]:
-        """The training file, whose every 50th triple is about an evaluated one, and the evaluation file."""
+        """Write the training file, in which every 50th triple is about an evaluated one, and the evaluation file."""
         folder.mkdir(parents=True, exist_ok=True)
         evaluated = [self._evaluated() for _ in range(n_evaluated)]
         evaluation, training = folder / "evaluation.tsv", folder / "training.tsv"
@@ -44,7 +44,7 @@ class OpenWorld:
                 columns = [_told(texts, self._draw(len(texts), n, flat)) for texts, flat in parts]
                 rows = ["\t".join(cells) + "\n" for cells in zip(*columns, strict=True)]
                 picks = self.random.integers(n_evaluated, size=len(rows[::50]))
-                rows[::50] = [self._said_again(*evaluated[pick], place) for place, pick in enumerate(picks)]
+                rows[::50] = [self._said_again(*evaluated[pick], number) for number, pick in enumerate(picks)]
                 file.writelines(rows)
         return training, evaluation
 
@@ -54,9 +54,9 @@ class OpenWorld:
         return [" ".join([f"t{next(tokens)}" for _ in range(width)]) for width in widths.tolist()]
 
     def _draw(self, n_texts: int, n: int, flat: int = 1) -> np.ndarray:
-        """Text number x comes in proportion to 1 / (x + flat): the law of Zipf and Mandelbrot."""
-        drawn = flat * (1 + n_texts / flat) ** self.random.random(n) - flat
-        return np.minimum(drawn, n_texts - 1).astype(np.int64)
+        """Sample text numbers; x has a probability proportional to 1 / (x + flat), the law of Zipf and Mandelbrot."""
+        numbers = flat * (1 + n_texts / flat) ** self.random.random(n) - flat
+        return np.minimum(numbers, n_texts - 1).astype(np.int64)
 
     def _evaluated(self) -> tuple[str, str, str, list[str], list[str]]:
         subject, object_ = self._entity(), self._entity()
@@ -65,13 +65,13 @@ class OpenWorld:
         return subject[0], relation, object_[0], subject, object_
 
     def _entity(self) -> list[str]:
-        """Its mentions: one that is as common as any, its last word alone, and rare ones."""
+        """Return an entity's mentions: a sampled one, its last word alone, and rare ones."""
         common = self.mentions[self._draw(MENTIONS, 1, FLAT)[0]]
         return [common, common.split()[-1], *_told(self.mentions, self.random.integers(MENTIONS, size=OTHERS - 1))]
 
-    def _said_again(self, subject: str, relation: str, object_: str, a: list[str], b: list[str], way: int) -> str:
-        i, j = a[way % len(a)], b[way % len(b)]
-        said: Iterator[tuple[str, str, str]] = iter(
+    def _said_again(self, subject: str, relation: str, object_: str, a: list[str], b: list[str], variant: int) -> str:
+        i, j = a[variant % len(a)], b[variant % len(b)]
+        triples: Iterator[tuple[str, str, str]] = iter(
             [
                 (subject, relation, object_),
                 (j, relation, i),
@@ -79,9 +79,9 @@ class OpenWorld:
                 (i, f"{relation} {j} t5", "t3"),
                 (f"{i} {relation} {j}", "t1 t2", "t3"),
                 (i, relation, "t3 t9999"),
-            ][way % 6 :]
+            ][variant % 6 :]
         )
-        return "\t".join(next(said)) + "\n"
+        return "\t".join(next(triples)) + "\n"
 
 
 def _told(texts: list[str], places: np.ndarray) -> list[str]:

@@ -1,4 +1,4 @@
-"""How long the audit of a split takes, and how much memory it needs; numbers are printed, none is asserted."""
+"""Time and memory of the audit of a split; they are printed and not asserted."""
 
 import json
 import random
@@ -36,10 +36,12 @@ def test_a_hundred_thousand_claims(tmp_path):
     _claims(gold, 1)
     _claims(train, 2)
     for name, words in (("alone", []), ("with as many training claims", ["--train", train])):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        usage_before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [sys.executable, "-m", "evaluator", "audit", "split", "fact-verification", "--gold", gold, *words]
-        ran = subprocess.run([*command, "--json"], cwd=ROOT, capture_output=True, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        print(f"\n{LINES:,} claims {name}: {seconds:.0f} s of a processor, at most {after.ru_maxrss / 1024:.0f} MB")
-        assert json.loads(ran.stdout)["lines"] == LINES
+        done = subprocess.run([*command, "--json"], cwd=ROOT, capture_output=True, check=True)
+        usage_after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = usage_after.ru_utime + usage_after.ru_stime - usage_before.ru_utime - usage_before.ru_stime
+        print(
+            f"\n{LINES:,} claims {name}: {seconds:.0f} s of a processor, at most {usage_after.ru_maxrss / 1024:.0f} MB"
+        )
+        assert json.loads(done.stdout)["lines"] == LINES

@@ -1,8 +1,8 @@
-"""How long scores of claims take, beside scikit-learn on the same arrays, and how that grows: printed, never asserted.
+"""Time of scoring claims by size, compared with scikit-learn on the same arrays; it is printed and not asserted.
 
 Run with `pytest tests/benchmark/test_auroc_speed.py -m benchmark -s`. Arrays are in memory and everything is imported.
-Each size runs in a process of its own with one BLAS thread, as in the sandbox. Processor seconds are the steadier ones
-on a machine that does other work too.
+Each size runs in a separate process with one BLAS thread, as in the sandbox. Processor seconds vary less on a machine
+that does other work too.
 """
 
 import io
@@ -52,15 +52,15 @@ def beside_scikit_learn(n, decimals):
         ours = [score.value for score in score_outcomes(table, measures, resamples=0)]
         assert ours == pytest.approx(reference(), abs=1e-9)
         times[name] = (
-            str(mine := median(lambda measures=measures: score_outcomes(table, measures, resamples=0))),
-            str(theirs := median(reference)),
-            theirs.processor / mine.processor,
+            str(our_time := median(lambda measures=measures: score_outcomes(table, measures, resamples=0))),
+            str(their_time := median(reference)),
+            their_time.processor / our_time.processor,
         )
     return times
 
 
 @pytest.mark.parametrize("decimals", [None, 2], ids=["distinct scores", "scores of two decimals"])
-def test_beside_scikit_learn(apart, decimals):
+def test_compared_with_scikit_learn(apart, decimals):
     print()
     for name, (ours, theirs, times) in apart(beside_scikit_learn, CLAIMS, decimals).items():
         print(f"  {name}, {CLAIMS:,} claims, outcomes to scores: {ours}")

@@ -1,4 +1,4 @@
-"""What our path adds to a bare `docker run` of the same image: printed, never asserted (`pytest -s -m benchmark`)."""
+"""Overhead of the sandbox compared with `docker run` of the same image: printed, not asserted (`-s -m benchmark`)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def docker(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[b
 
 @pytest.mark.parametrize("runtime", ["runc", "runsc"])
 def test_overhead_of_a_run(tmp_path: Path, runtime: str) -> None:
-    """The same copying container by `docker run` with bind mounts, and by the sandbox; in turns."""
+    """Alternates between `docker run` with bind mounts and the sandbox, with the same container that copies a file."""
     if not shutil.which("docker") or docker("image", "inspect", BASE).returncode:
         pytest.skip(f"needs a Docker engine and the image {BASE}")
     if runtime not in docker("info", "--format", "{{json .Runtimes}}").stdout.decode():
@@ -42,21 +42,21 @@ def test_overhead_of_a_run(tmp_path: Path, runtime: str) -> None:
     (tmp_path / "input").mkdir()
     inputs = tmp_path / "input" / "inputs.jsonl"
     inputs.write_bytes(b'{"id": 1}\n' * 10_000)
-    places = ("-v", f"{tmp_path}/input:/input:ro", "-v", f"{tmp_path}/output:/output", "--network", "none")
+    mounts = ("-v", f"{tmp_path}/input:/input:ro", "-v", f"{tmp_path}/output:/output", "--network", "none")
     sandbox = DockerSandbox(instance="benchmark", runtime=runtime)
     sandbox.layers()
     bare, ours, steps = [], [], []
     for number in range(ROUNDS):
-        began = time.monotonic()
-        assert docker("run", "--rm", "--runtime", runtime, *places, image).returncode == 0
-        bare.append(time.monotonic() - began)
+        started = time.monotonic()
+        assert docker("run", "--rm", "--runtime", runtime, *mounts, image).returncode == 0
+        bare.append(time.monotonic() - started)
         with inputs.open("rb") as file:
             execution = SystemExecution(execution_id=f"e{number}", image=image, inputs=file.fileno(), task="t")
             result = sandbox.run(execution, io.BytesIO())
         assert result.verdict == Verdict.DONE
         ours.append(result.total_seconds)
         steps.append(result.timings)
-    added = statistics.median(one - other for one, other in zip(ours, bare, strict=True))
+    added = statistics.median(with_sandbox - without for with_sandbox, without in zip(ours, bare, strict=True))
     parts = ", ".join(f"{name} {statistics.median(step[name] for step in steps) * 1000:.0f}" for name in steps[0])
     print(
         f"\n{runtime}: bare docker run {statistics.median(bare) * 1000:.0f} ms (median of {ROUNDS}), ours "

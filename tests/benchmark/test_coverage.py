@@ -1,7 +1,7 @@
-"""Are intervals right, and do tests hold their level? A thousand trials or more on systems of known true values.
+"""Coverage of intervals and levels of tests, in a thousand or more trials on systems with known true values.
 
-A quarter of an hour of one core: `pytest tests/benchmark/test_coverage.py -m slow -s` prints the figures. A short
-version of each runs with the unit tests (test_intervals_short.py).
+It takes a quarter of an hour of one core; `pytest tests/benchmark/test_coverage.py -m slow -s` prints the figures. The
+unit tests include a short version of each test (test_intervals_short.py).
 """
 
 import pytest
@@ -10,7 +10,7 @@ from tests.support.simulated_outcomes import ORDERS, SUMS, by_rows, coverage, re
 
 pytestmark = pytest.mark.slow
 TRIALS = 1000
-TRIALS_OF_LEVELS = 2500  # a share of 5 % of 1,000 has a standard error of 0.7 %, nearly half of what is allowed
+TRIALS_OF_LEVELS = 2500  # with 1,000 trials a share of 5 % has a standard error of 0.7 %, nearly half of the tolerance
 RATES = (0.6, 0.9)
 SIZES = pytest.mark.parametrize("sizes", ["geometric", "lognormal"])
 RATE = pytest.mark.parametrize("rate", RATES)
@@ -27,17 +27,17 @@ def show(capsys):
     return show
 
 
-def assert_covered(found):
-    assert all(0.93 <= one.held <= 0.97 for one in found.values()), found
+def assert_covered(coverages):
+    assert all(0.93 <= covered.held <= 0.97 for covered in coverages.values()), coverages
 
 
 @RATE
 @SIZES
 @pytest.mark.parametrize(("n_groups", "shared"), [(200, 0.1), (200, 0.3), (1000, 0.3)])
 def test_intervals_of_sums_cover_the_truth(n_groups, shared, sizes, rate, show):
-    found = coverage(SUMS, n_groups=n_groups, rate=rate, trials=TRIALS, resamples=1000, shared=shared, sizes=sizes)
-    show(f"95 % intervals, {n_groups} groups, {sizes} sizes, {shared} shared, rate {rate}", found)
-    assert_covered(found)
+    coverages = coverage(SUMS, n_groups=n_groups, rate=rate, trials=TRIALS, resamples=1000, shared=shared, sizes=sizes)
+    show(f"95 % intervals, {n_groups} groups, {sizes} sizes, {shared} shared, rate {rate}", coverages)
+    assert_covered(coverages)
 
 
 @RATE
@@ -45,50 +45,52 @@ def test_intervals_of_sums_cover_the_truth(n_groups, shared, sizes, rate, show):
     ("n_groups", "sizes", "resamples"), [(200, "geometric", 1000), (200, "lognormal", 1000), (1000, "lognormal", 400)]
 )
 def test_intervals_of_orders_cover_the_truth(n_groups, sizes, resamples, rate, show):
-    found = coverage(ORDERS, n_groups=n_groups, rate=rate, trials=TRIALS, resamples=resamples, sizes=sizes)
-    show(f"95 % intervals, {n_groups} groups, {sizes} sizes, 0.3 shared, rate {rate}, {resamples} draws", found)
-    assert_covered(found)
+    coverages = coverage(ORDERS, n_groups=n_groups, rate=rate, trials=TRIALS, resamples=resamples, sizes=sizes)
+    show(f"95 % intervals, {n_groups} groups, {sizes} sizes, 0.3 shared, rate {rate}, {resamples} resamples", coverages)
+    assert_covered(coverages)
 
 
 @RATE
 @pytest.mark.parametrize(("n_groups", "sizes"), [(50, "geometric"), (50, "lognormal"), (200, "zipf")])
 @pytest.mark.parametrize(("measures", "trials"), [(SUMS, TRIALS), (ORDERS, 500)], ids=["sums", "orders"])
 def test_intervals_where_few_groups_decide(measures, trials, n_groups, sizes, rate, show):
-    """Printed; what is asserted is only that they are of use."""
-    found = coverage(measures, n_groups=n_groups, rate=rate, trials=trials, resamples=1000, sizes=sizes)
-    show(f"95 % intervals, {n_groups} groups, {sizes} sizes, 0.3 shared, rate {rate}, {trials} trials", found)
-    assert all(one.held > 0.9 for one in found.values()), found
+    """Prints the coverage, and asserts only a minimum."""
+    coverages = coverage(measures, n_groups=n_groups, rate=rate, trials=trials, resamples=1000, sizes=sizes)
+    show(f"95 % intervals, {n_groups} groups, {sizes} sizes, 0.3 shared, rate {rate}, {trials} trials", coverages)
+    assert all(covered.held > 0.9 for covered in coverages.values()), coverages
 
 
 @RATE
-def test_rows_drawn_as_if_they_were_groups_cover_too_little(rate, show):
-    found = coverage(SUMS, n_groups=200, rate=rate, trials=TRIALS, resamples=1000, view=by_rows)
-    show(f"95 % intervals, rows of 200 groups drawn one by one, geometric sizes, 0.3 shared, rate {rate}", found)
-    assert all(one.held < 0.9 for one in found.values()), found
+def test_resampling_rows_instead_of_groups_covers_too_little(rate, show):
+    coverages = coverage(SUMS, n_groups=200, rate=rate, trials=TRIALS, resamples=1000, view=by_rows)
+    show(
+        f"95 % intervals, rows of 200 groups resampled one by one, geometric sizes, 0.3 shared, rate {rate}", coverages
+    )
+    assert all(covered.held < 0.9 for covered in coverages.values()), coverages
 
 
-def assert_level(found):
-    assert all(0.035 <= share <= 0.065 for share in found.values()), found
+def assert_level(shares):
+    assert all(0.035 <= share <= 0.065 for share in shares.values()), shares
 
 
 @RATE
 @pytest.mark.parametrize("n_groups", [50, 200, 1000])
 def test_permutations_hold_their_level(rate, n_groups, show):
-    found = rejections(
+    shares = rejections(
         SUMS, lambda random: simulate_pair(n_groups, rate, random), trials=TRIALS_OF_LEVELS, resamples=499
     )["p"]
-    show(f"equal systems told apart at 5 %, {n_groups} groups, rate {rate}", found)
+    show(f"equal systems significantly different at 5 %, {n_groups} groups, rate {rate}", shares)
     if n_groups > 50:
-        assert_level(found)
+        assert_level(shares)
 
 
 @pytest.mark.parametrize(("n_groups", "rate"), [(200, 0.6), (200, 0.9), (1000, 0.9)])
 def test_permutations_of_scores_hold_their_level(n_groups, rate, show):
-    found = rejections(ORDERS, lambda random: simulate_scores(n_groups, rate, random), trials=TRIALS, resamples=199)[
+    shares = rejections(ORDERS, lambda random: simulate_scores(n_groups, rate, random), trials=TRIALS, resamples=199)[
         "p"
     ]
-    show(f"equal scores told apart at 5 %, {n_groups} groups, rate {rate}", found)
-    assert_level(found)
+    show(f"equal scores significantly different at 5 %, {n_groups} groups, rate {rate}", shares)
+    assert_level(shares)
 
 
 @RATE
@@ -97,27 +99,29 @@ def test_mcnemar_holds_its_level_on_independent_units(rate, show):
     single = rejections(
         accuracy, lambda random: simulate_pair(1000, rate, random, single=True), trials=TRIALS_OF_LEVELS, resamples=499
     )
-    show(f"equal systems told apart by McNemar's test at 5 %, 1,000 units, rate {rate}", single["p_mcnemar"])
+    show(
+        f"equal systems significantly different by McNemar's test at 5 %, 1,000 units, rate {rate}", single["p_mcnemar"]
+    )
     show(f"the same by permutation, 1,000 units, rate {rate}", single["p"])
-    assert 0.02 <= single["p_mcnemar"]["accuracy"] <= 0.065  # exact: it may reject less often, never more
+    assert 0.02 <= single["p_mcnemar"]["accuracy"] <= 0.065  # an exact test may reject less often, never more often
     assert_level(single["p"])
 
 
 @RATE
-def test_mcnemar_would_not_hold_it_on_rows_of_groups(rate, show):
+def test_mcnemar_exceeds_its_level_on_dependent_rows(rate, show):
     def pair(random):
         return [by_rows(outcomes) for outcomes in simulate_pair(400, rate, random)]
 
-    taken = rejections(SUMS[1:2], pair, trials=TRIALS, resamples=1)["p_mcnemar"]
-    show(f"the same by McNemar's test, rows of 400 groups taken for independent units, rate {rate}", taken)
-    assert taken["accuracy"] > 0.065
+    shares = rejections(SUMS[1:2], pair, trials=TRIALS, resamples=1)["p_mcnemar"]
+    show(f"the same by McNemar's test, rows of 400 groups treated as independent units, rate {rate}", shares)
+    assert shares["accuracy"] > 0.065
 
 
 @RATE
 @pytest.mark.parametrize("gain", [0.1, 0.2])
 def test_power(rate, gain, show):
-    found = rejections(SUMS, lambda random: simulate_pair(200, rate, random, gain), trials=TRIALS // 2, resamples=499)[
+    shares = rejections(SUMS, lambda random: simulate_pair(200, rate, random, gain), trials=TRIALS // 2, resamples=499)[
         "p"
     ]
-    show(f"power at 5 %, 200 groups, rate {rate}, {gain:.0%} of the errors mended", found)
-    assert all(share > 0.065 for share in found.values()), found
+    show(f"power at 5 %, 200 groups, rate {rate}, {gain:.0%} of the errors corrected", shares)
+    assert all(share > 0.065 for share in shares.values()), shares

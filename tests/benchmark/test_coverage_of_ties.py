@@ -1,6 +1,6 @@
-"""Do intervals of rank correlations hold the truth where most ratings and scores are equal?
+"""Coverage of intervals of rank correlations where most ratings and scores are equal.
 
-Some minutes of one core: `pytest tests/benchmark/test_coverage_of_ties.py -m slow -s` prints the figures.
+It takes some minutes of one core; `pytest tests/benchmark/test_coverage_of_ties.py -m slow -s` prints the figures.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from evaluator.tasks.registry import TASKS
 
 pytestmark = pytest.mark.slow
 TRIALS, TEXTS, SYSTEMS = 300, 200, 4
-LARGE = 40_000  # texts that stand for the population: as many of each kind as its share says
+LARGE = 40_000  # texts that represent the population, with each kind in proportion to its share
 MEASURES = [one for one in TASKS["metric-correlation"].measures if one.name in {"spearman", "partial_spearman"}]
 
 
@@ -37,14 +37,14 @@ def table(system, human, score):
 
 
 def population(random, alike):
-    """Kinds of texts (system, rating of four, score of two) and the share of each; better texts score higher."""
+    """Return kinds of texts (system, one of 4 ratings, one of 2 scores) and their shares; better texts score higher."""
     kinds, shares = [], []
     for system in range(SYSTEMS):
         if not (alike and system):
             ratings, passing = random.dirichlet(np.ones(4)), random.uniform(-2, 2)
-        for place, share in enumerate(ratings):
-            high = 1 / (1 + np.exp(-passing - 2 * (place / 3 - 0.5)))
-            kinds += [(system, place / 3, 0.0), (system, place / 3, 1.0)]
+        for rating, share in enumerate(ratings):
+            high = 1 / (1 + np.exp(-passing - 2 * (rating / 3 - 0.5)))
+            kinds += [(system, rating / 3, 0.0), (system, rating / 3, 1.0)]
             shares += [share * (1 - high), share * high]
     return np.array(kinds), np.array(shares) / SYSTEMS
 
@@ -57,19 +57,19 @@ def truth(kinds, shares):
 
 
 @pytest.mark.parametrize("alike", [False, True], ids=["random systems", "equal systems"])
-def test_the_truth_is_held(alike, capsys):
+def test_intervals_contain_the_true_value(alike, capsys):
     random = np.random.default_rng(11)
     held = {measure.name: [] for measure in MEASURES}
     for trial in range(TRIALS):
         kinds, shares = population(random, alike)
         true = truth(kinds, shares)
-        drawn = kinds[random.choice(len(kinds), TEXTS, p=shares)]
-        for score in score_outcomes(table(*drawn.T), MEASURES, resamples=1000, seed=trial):
+        sample = kinds[random.choice(len(kinds), TEXTS, p=shares)]
+        for score in score_outcomes(table(*sample.T), MEASURES, resamples=1000, seed=trial):
             if score.low is not None:
                 held[score.measure].append(score.low <= true[score.measure] <= score.high)
-    found = {name: np.mean(one) for name, one in held.items()}
+    coverage = {name: np.mean(hits) for name, hits in held.items()}
     with capsys.disabled():
-        print("\n", {name: f"{share:.1%}" for name, share in found.items()})
-    # 300 trials leave a standard error of 1.3 %; an interval moved as BCa would be falls to 70 to 91 %.
-    # Where all systems' means tie on paper the interval is wider than it need be.
-    assert all(0.92 <= share <= (1.0 if alike else 0.985) for share in found.values()), found
+        print("\n", {name: f"{share:.1%}" for name, share in coverage.items()})
+    # The standard error of 300 trials is 1.3 %. With BCa's bias correction the coverage would be only 70 to 91 %.
+    # Where all systems have equal means, the interval is wider than necessary.
+    assert all(0.92 <= share <= (1.0 if alike else 0.985) for share in coverage.values()), coverage

@@ -1,8 +1,7 @@
-"""How long cue tables and re-weighting take for as many claims as FEVER trains on, and how that grows: printed, never
-asserted.
+"""Time of cue tables and re-weighting by size, for up to as many claims as FEVER's training set: printed, not asserted.
 
 Run with `pytest tests/benchmark/test_cues_speed.py -m benchmark -s`. Claims are in memory and everything is imported;
-each size runs in a process of its own with one BLAS thread. Processor seconds are the steadier ones on a busy machine.
+each size runs in a separate process with one BLAS thread. Processor seconds vary less on a busy machine.
 """
 
 import pytest
@@ -36,11 +35,11 @@ def weights(n, grams, penalty):
 
     texts, labels = made_claims(n)
     drop = most_frequent(texts)
-    presence, found = [], []
+    presence, results = [], []
     counted = timed(lambda: presence.append(presence_of(texts, n=grams, drop=drop)))
-    work = timed(lambda: found.append(reweight(presence[0], labels, penalty=penalty)))
-    first, last = found[0].objectives[0], found[0].objectives[-1]
-    shape = f"{presence[0].shape[1]} n-grams, {presence[0].nnz} times held"
+    work = timed(lambda: results.append(reweight(presence[0], labels, penalty=penalty)))
+    first, last = results[0].objectives[0], results[0].objectives[-1]
+    shape = f"{presence[0].shape[1]} n-grams, {presence[0].nnz} entries"
     return counted, work, f"{shape}; objective {first:.1f} -> {last:.1f}"
 
 
@@ -60,8 +59,8 @@ def test_reweighting(apart, grams, penalty):
     print()
     first = None
     for part in PARTS:
-        counted, timer, told = apart(weights, FEVER_TRAIN // part, grams, penalty)
+        counted, timer, summary = apart(weights, FEVER_TRAIN // part, grams, penalty)
         first = first or timer
-        print(f"{FEVER_TRAIN // part} claims, {grams}-grams, lambda {penalty}: {told}")
+        print(f"{FEVER_TRAIN // part} claims, {grams}-grams, lambda {penalty}: {summary}")
         print(f"  counting {counted}\n  {grown(timer, first, PARTS[0] // part)}")
-        assert "->" in told
+        assert "->" in summary

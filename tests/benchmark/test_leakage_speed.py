@@ -1,8 +1,8 @@
-"""How long THOROUGH leakage removal takes, and how that grows with the training triples: printed, never asserted.
+"""Time of THOROUGH leakage removal by number of training triples: printed, not asserted.
 
-Run with `pytest tests/benchmark/test_leakage_speed.py -m benchmark -s`. The command itself, from file to files, in a
-process of its own; 10,000 evaluation triples whose ends go by up to seven mentions each. MILLIONS=1,3,10,30 in the
-environment for the paper's size: a file of 1.5 GB, and some minutes.
+Run with `pytest tests/benchmark/test_leakage_speed.py -m benchmark -s`. It measures the command from file to files in a
+separate process, with 10,000 evaluation triples whose ends have up to seven mentions each. Set MILLIONS=1,3,10,30 in
+the environment for the paper's size, which takes a file of 1.5 GB and some minutes.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def written(folder, n_training):
 
 
 def cleaned(training, evaluation, output):
-    """Beside the work itself the process has loaded the command and nothing more."""
+    """Run the command; the process has loaded nothing else."""
     words = ["split", "leakage", training, "--evaluation", evaluation, "--output", output]
     timer = timed(lambda: main([str(word) for word in words]))
-    kept = sum(1 for _ in (output / "train_thorough.tsv").open("rb"))
-    return timer, kept
+    n_left = sum(1 for _ in (output / "train_thorough.tsv").open("rb"))
+    return timer, n_left
 
 
 def test_thorough_leakage_removal(tmp_path, apart, capsys):
@@ -41,10 +41,10 @@ def test_thorough_leakage_removal(tmp_path, apart, capsys):
     for size in SIZES:
         with largest.open("rb") as lines, training.open("wb") as file:
             file.writelines(islice(lines, size * 1_000_000))
-        timer, kept = apart(cleaned, training, evaluation, tmp_path / "cleaned")
+        timer, n_left = apart(cleaned, training, evaluation, tmp_path / "cleaned")
         shutil.rmtree(tmp_path / "cleaned")
         first = first or timer
-        read = training.stat().st_size / 1e6
+        megabytes = training.stat().st_size / 1e6
         with capsys.disabled():
             growth = timer.processor / first.processor
-            print(f"\n  {size} million triples, {read:.0f} MB, {kept:,} stay: {timer} ({growth:.1f} times the first)")
+            print(f"\n  {size} million triples, {megabytes:.0f} MB, {n_left:,} left: {timer} ({growth:.1f}x the first)")

@@ -1,4 +1,4 @@
-"""How long looking for near-copies takes in a phase of 2,000 scored files of 200 teams: printed, never asserted.
+"""Time of the search for near-duplicates in a phase with 2,000 scored files of 200 teams: printed, not asserted.
 
 Run with `pytest tests/benchmark/test_near_copies_speed.py -m benchmark -s`.
 """
@@ -30,7 +30,7 @@ LABELS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
 
 
 def answers(random: np.random.Generator, gold: np.ndarray) -> np.ndarray:
-    """Right on about 87 % of the units."""
+    """Return answers that are right on about 87 % of the units."""
     return np.where(random.random(UNITS) < 0.8, gold, random.integers(0, 3, UNITS))
 
 
@@ -40,44 +40,49 @@ def test_a_phase_of_two_thousand_files() -> None:
     world, at = build(), timezone.now()
     teams = Team.objects.bulk_create(Team(name=f"Team {number}") for number in range(TEAMS))
     systems = System.objects.bulk_create(System(team=team, name="System") for team in teams)
-    told = [(systems[number % TEAMS], uuid.uuid4(), uuid.uuid4()) for number in range(FILES)]
+    keys = [(systems[number % TEAMS], uuid.uuid4(), uuid.uuid4()) for number in range(FILES)]
     by = {"phase": world.phase, "submitted_by": world.researcher, "received_at": at}
-    Submission.objects.bulk_create(Submission(pk=key, system=system, **by) for system, key, _ in told)
+    Submission.objects.bulk_create(Submission(pk=key, system=system, **by) for system, key, _ in keys)
     file = {"name": "p.jsonl", "file": "p", "sha256": "0", "inputs_sha256": "0", "state": "done", "finished_at": at}
-    Prediction.objects.bulk_create(Prediction(pk=pk, submission_id=key, queued_at=at, **file) for _, key, pk in told)
-    made = []
+    Prediction.objects.bulk_create(Prediction(pk=pk, submission_id=key, queued_at=at, **file) for _, key, pk in keys)
+    likenesses = []
     units, errs = np.arange(UNITS, dtype=np.uint64), np.zeros(UNITS, dtype=np.bool_)
-    for _, _, pk in told:
-        signed = signature(Items(units, (answers(random, gold) + 1).astype(np.uint64), errs)).tobytes()
-        row = {"phase": world.phase, "signature": signed, "queued_at": at, "enqueued_at": at}
-        made.append(SimilarityCheck(prediction_id=pk, state="done", finished_at=at, **row))
-    SimilarityCheck.objects.bulk_create(made)
-    one = SimilarityCheck.objects.select_related("prediction__submission__system").first()
-    assert one is not None
+    for _, _, pk in keys:
+        signature_bytes = signature(Items(units, (answers(random, gold) + 1).astype(np.uint64), errs)).tobytes()
+        row = {"phase": world.phase, "signature": signature_bytes, "queued_at": at, "enqueued_at": at}
+        likenesses.append(SimilarityCheck(prediction_id=pk, state="done", finished_at=at, **row))
+    SimilarityCheck.objects.bulk_create(likenesses)
+    likeness = SimilarityCheck.objects.select_related("prediction__submission__system").first()
+    assert likeness is not None
     with CaptureQueriesContext(connection) as queries:
         begin = time.perf_counter()
-        found = similarity.most_similar(one, ordered=False)
+        candidates = similarity.most_similar(likeness, ordered=False)
         seconds = time.perf_counter() - begin
-    print(f"\n{FILES} signatures of {TEAMS} teams: {seconds:.3f} s, {len(queries)} queries, {len(found)} to lay beside")
+    print(
+        f"\n{FILES} signatures of {TEAMS} teams: {seconds:.3f} s, {len(queries)} queries, {len(candidates)} candidates"
+    )
 
 
-def test_the_jobs_on_one_file_and_on_fifteen_others() -> None:
+def test_jobs_on_one_file_and_fifteen_others() -> None:
     random = np.random.default_rng(0)
     gold = random.integers(0, 3, UNITS)
 
     def lines(name: str, labels: np.ndarray) -> bytes:
-        rows = ({"id": place, name: LABELS[label]} for place, label in enumerate(labels.tolist()))
+        rows = ({"id": number, name: LABELS[label]} for number, label in enumerate(labels.tolist()))
         more = {"claim": "c"} if name == "label" else {}
         return b"".join(json.dumps(row | more).encode() + b"\n" for row in rows)
 
-    asked = {"task": "fact-verification", "options": {}, "gold_name": "g.jsonl", "predictions_name": "p.jsonl"}
-    stored, sent = lines("label", gold), [lines("predicted_label", answers(random, gold)) for _ in range(16)]
+    arguments = {"task": "fact-verification", "options": {}, "gold_name": "g.jsonl", "predictions_name": "p.jsonl"}
+    gold_bytes, prediction_files = (
+        lines("label", gold),
+        [lines("predicted_label", answers(random, gold)) for _ in range(16)],
+    )
     for job, files in (
-        ("signature", {"predictions": sent[0]}),
-        ("near_copies", {str(place): body for place, body in enumerate(sent)}),
-        ("score", {"predictions": sent[0]}),
+        ("signature", {"predictions": prediction_files[0]}),
+        ("near_copies", {str(number): body for number, body in enumerate(prediction_files)}),
+        ("score", {"predictions": prediction_files[0]}),
     ):
-        opened = {name: io.BytesIO(body) for name, body in {**files, "gold": stored}.items()}
+        opened = {name: io.BytesIO(body) for name, body in {**files, "gold": gold_bytes}.items()}
         begin = time.process_time()
-        JOBS[job](opened, taken_by(job, asked | {"names": ["p.jsonl"] * len(sent)}))
+        JOBS[job](opened, taken_by(job, arguments | {"names": ["p.jsonl"] * len(prediction_files)}))
         print(f"{job}, {UNITS} units: {time.process_time() - begin:.2f} s of a processor")

@@ -1,8 +1,8 @@
-"""How long ranked mentions and extracted facts take, and how that grows: printed, never asserted.
+"""Time of scoring ranked mentions and extracted facts by size: printed, not asserted.
 
-Run with `pytest tests/benchmark -m benchmark -s`. From bytes in memory to scores, files read with every check; each
-size in a process of its own with one BLAS thread, as in the sandbox, so that its time and peak memory are its own.
-Beside it json.loads and the plain loops that the tests hold the scorer to: what a script by hand would take.
+Run with `pytest tests/benchmark -m benchmark -s`. It measures from bytes in memory to scores, with all validation; each
+size runs in a separate process with one BLAS thread, as in the sandbox, which isolates its time and peak memory.
+For comparison it measures json.loads and the plain loops of the tests' oracle, like a script written by hand.
 """
 
 import io
@@ -21,7 +21,7 @@ LIMITS = {"file_bytes": 1 << 30}
 
 
 def rankings(n):
-    """n questions x 50 mentions; every second ranking holds an answer, every fifth mention comes twice."""
+    """Yield n questions x 50 mentions; every second ranking has an answer, every fifth mention occurs twice."""
     draw = random.Random(1)
     words = [f"mention {i}" for i in range(20_000)]
     for i in range(n):
@@ -38,7 +38,7 @@ def rankings(n):
 
 
 def extractions(n):
-    """n texts with 10 gold facts of 50 relations and 10 predicted ones, half of them right."""
+    """Yield n texts with 10 gold facts of 50 relations and 10 predicted ones, half of them right."""
     draw = random.Random(1)
 
     def fact():
@@ -53,7 +53,7 @@ MAKERS = {"link-prediction": rankings, "fact-extraction": extractions}
 
 
 def files(task, n):
-    """Gold and predictions as bytes, made a line at a time."""
+    """Return gold and predictions as bytes, generated line by line."""
     gold, predictions = io.BytesIO(), io.BytesIO()
     for pair in MAKERS[task](n):
         for file, line in zip((gold, predictions), pair, strict=True):
@@ -74,7 +74,7 @@ def by_hand(task, gold, predictions, resamples):
 
 
 def measured(way, task, n, resamples):
-    """The work's timer, and the megabytes of predictions."""
+    """Return the work's timer, and the megabytes of predictions."""
     gold, predictions = files(task, n)
     by_job(task, *files(task, 2), resamples=2)
     return timed(lambda: way(task, gold, predictions, resamples)), len(predictions) / 1e6

@@ -1,4 +1,4 @@
-"""How long a sandbox takes: printed, never asserted. `pytest tests/benchmark/test_sandbox_speed.py -s`"""
+"""Latency of a sandbox: printed, not asserted. Run with `pytest tests/benchmark/test_sandbox_speed.py -s`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_small_jobs(client: ProcessSandbox, job: str) -> None:
 @pytest.mark.parametrize("client", ["evaluator.jobs"], indirect=True)
 @pytest.mark.realdata
 def test_scoring_knowledgenet(client: ProcessSandbox, realdata: Path) -> None:
-    """Fold 4 with 1,000 resamples of every measure and property, in the sandbox."""
+    """Scores fold 4 with 1,000 resamples of every measure and property, in the sandbox."""
     folder = realdata / "knowledgenet"
     predictions = sorted((folder / "predictions").glob("*.jsonl"))[0]
     arguments: dict[str, Any] = {"task": "knowledge-base-population", "options": {"fold": "4"}, "resamples": 1000}

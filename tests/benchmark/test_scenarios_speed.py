@@ -1,7 +1,7 @@
-"""How long a matrix of 16 scenarios takes, from files to files, embeddings included: printed, never asserted.
+"""Time of a matrix of 16 scenarios, from files to files, including embeddings: printed, not asserted.
 
-Run with `pytest tests/benchmark -m benchmark -s`. On a generated graph of CoDEx-M's size, and on CoDEx-M itself where
-it is at hand; each in a process of its own with one BLAS thread.
+Run with `pytest tests/benchmark -m benchmark -s`. It uses a generated graph of CoDEx-M's size, and CoDEx-M itself if it
+is available; each runs in a separate process with one BLAS thread.
 """
 
 import json
@@ -17,7 +17,7 @@ SHARES = "0,0.2,0.5,1"
 
 
 def generated(folder):
-    """A graph with hubs, as CoDEx has them: occupations, countries, languages; and an entity's types."""
+    """Write a graph with hubs, like CoDEx's occupations, countries and languages, and the entities' types."""
     rng = np.random.default_rng(1)
     hubs = ENTITIES - np.minimum(rng.zipf(1.3, TRIPLES), ENTITIES // 4)
     subjects = rng.integers(0, ENTITIES * 3 // 4, TRIPLES)

@@ -1,8 +1,7 @@
-"""How long facts and claims take from files in memory to scores, how that grows, and what it holds: printed, never
-asserted. Run with `pytest tests/benchmark/test_scoring_speed.py -m benchmark -s`.
+"""Time and memory of scoring facts and claims by size, from files in memory to scores: printed, not asserted.
 
-The yardsticks are the papers' own evaluators, timed once on such a machine with files parsed, and in the same run the
-plain loops that the tests hold the scorers to.
+Run with `pytest tests/benchmark/test_scoring_speed.py -m benchmark -s`. They are compared with the papers' evaluators,
+measured once on such a machine with parsed files, and with the plain loops of the tests' oracles in the same run.
 """
 
 import io
@@ -24,16 +23,16 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = [
     pytest.mark.benchmark,
     pytest.mark.realdata,
-    pytest.mark.skipif(not DATA.is_dir(), reason="the published files are not in ../shared/data"),
+    pytest.mark.skipif(not DATA.is_dir(), reason="needs the published files in ../shared/data"),
 ]
-KNOWLEDGENET_SECONDS = 1.54  # KnowledgeNet's evaluator, folds 1-4, each of its modes
+KNOWLEDGENET_SECONDS = 1.54  # KnowledgeNet's evaluator, folds 1-4, per mode
 FEVER_SECONDS = 0.41  # FEVER's scorer, 9,999 claims with evidence, bytes to scores
 LIMITS = {"file_bytes": 1 << 30}
 FACTS = TASKS["knowledge-base-population"]
 
 
 def files_of_facts(size):
-    """Gold of folds 1-4 `size` times over, and predictions: a third of its facts lost, a third moved or relinked."""
+    """Return gold of folds 1-4 `size` times, and predictions: a third of the facts missing, a third changed."""
     gold, predictions = [], []
     for copy in range(size):
         draw = random.Random(copy)
@@ -49,11 +48,15 @@ def files_of_facts(size):
 
 
 def changed(fact, draw):
-    kept = {key: fact[key] for key in kbp_fields(fact)}
+    copied = {key: fact[key] for key in kbp_fields(fact)}
     if draw.random() < 0.33:
         shift = draw.randrange(-3, 30)
-        kept |= {"objectStart": kept["objectStart"] + shift, "objectEnd": kept["objectEnd"] + shift, "objectUri": "Q0"}
-    return kept
+        copied |= {
+            "objectStart": copied["objectStart"] + shift,
+            "objectEnd": copied["objectEnd"] + shift,
+            "objectUri": "Q0",
+        }
+    return copied
 
 
 def kbp_fields(fact):
@@ -61,7 +64,7 @@ def kbp_fields(fact):
 
 
 def facts_scored(size):
-    """(parsed to scores, bytes to scores, reading gold, reading predictions) and the number of gold facts."""
+    """Return timers (parsed to scores, bytes to scores, reading gold, reading predictions) and the number of facts."""
     gold_file, prediction_file = files_of_facts(size)
     options = FACTS.parse_options({})
 
@@ -80,9 +83,9 @@ def facts_scored(size):
 
     read = gold()
     known = FACTS.known(read)
-    found = answers(known)
-    n = next(one.n for one in score(read, found) if one.measure == "text_recall" and not one.slice)
-    return [median(lambda: score(read, found)), median(whole), median(gold), median(lambda: answers(known))], n
+    read_answers = answers(known)
+    n = next(row.n for row in score(read, read_answers) if row.measure == "text_recall" and not row.slice)
+    return [median(lambda: score(read, read_answers)), median(whole), median(gold), median(lambda: answers(known))], n
 
 
 def facts_by_hand():
@@ -95,15 +98,14 @@ def test_knowledgenet_all_folds(apart):
     for size in SIZES:
         timers, n = apart(facts_scored, size)
         firsts = firsts or timers
-        print(f"\n  {n:,} gold facts, three modes, micro, macro and each property")
-        names = ("parsed files to scores", "bytes to scores", "  of it gold", "  of it predictions")
+        print(f"\n  {n:,} gold facts, three modes, micro, macro and per property")
+        names = ("parsed files to scores", "bytes to scores", "  of which gold", "  of which predictions")
         for name, timer, first in zip(names, timers, firsts, strict=True):
             print(f"    {name}, {grown(timer, first, size)}")
     for name, timer in zip(("parsed", "from bytes"), firsts[:2], strict=True):
-        ratio = KNOWLEDGENET_SECONDS / (timer.processor / len(kbp_oracle.MODES))
-        print(
-            f"  {name}: {timer.processor / len(kbp_oracle.MODES):.3f} s a mode, {ratio:.0f} times the reference's speed"
-        )
+        seconds = timer.processor / len(kbp_oracle.MODES)
+        speed = KNOWLEDGENET_SECONDS / seconds
+        print(f"  {name}: {seconds:.3f} s per mode, {speed:.0f} times the reference's speed")
     print(f"  plain loops in this run, parsed: {apart(facts_by_hand)}")
 
 
@@ -128,7 +130,7 @@ def test_knowledgenet_resamples(apart):
 
 
 def files_of_claims(size):
-    """9,999 claims and a real system's answers, `size` times over, parsed by nobody yet."""
+    """Return 9,999 claims and a real system's predictions, `size` times, not parsed yet."""
     files = []
     for name in ("gold_paper_dev.jsonl", "predictions/real_predictions.jsonl"):
         lines = [json.loads(line) for line in (DATA / "fever" / name).open()]

@@ -1,6 +1,6 @@
-"""A whole Holdout as the README starts it, on a data folder of its own, and a real browser before it.
+"""A complete site, started as in the README, with its own data folder, and a real browser.
 
-Nothing here looks into the database: a browser test knows what a person with a browser knows.
+The browser tests do not read the database: they check what a user with a browser sees.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from tests.support.seeded_site import copy_of_seeded, serving
 
-# Playwright keeps an event loop running in this process, and Django's database refuses to work beside one, also in the
-# tests that a parallel run (-n) brings here afterwards. None of them is asynchronous.
+# Playwright keeps an event loop running in this process. Django's database code then refuses to run, even in tests that
+# a parallel run (-n) executes here later. None of these tests is asynchronous.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -39,11 +39,11 @@ class Site:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A site of this test process with the demonstration."""
+    """Start a site of this test process with the demonstration."""
     base = tmp_path_factory.getbasetemp()
     with tempfile.TemporaryDirectory(prefix="holdout-browser-") as name:
         folder = Path(name)
-        # A worker of a parallel run has its folder in the run's.
+        # The folder of a parallel run's worker is inside the run's folder.
         copy_of_seeded(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base, folder)
         with serving(folder) as url:
             lines = (folder / "demo-logins").read_text().splitlines()
@@ -52,7 +52,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @dataclass
 class Watch:
-    """What a page must never do, as the browser tells it."""
+    """Collects script errors, dialogs and violations of the content security policy from the browser."""
 
     faults: list[str] = field(default_factory=list)
 
@@ -68,7 +68,7 @@ class Watch:
 
 @pytest.fixture
 def page(chromium: Browser, site: Site) -> Iterator[Page]:
-    """A page of a browser that knows nobody; the test fails on any violation of the policy and any script error."""
+    """Open a page without a session; the test fails on any script error or violation of the policy."""
     context = chromium.new_context(base_url=site.url, viewport={"width": 1280, "height": 900}, accept_downloads=True)
     page = context.new_page()
     watch = Watch()
@@ -79,7 +79,7 @@ def page(chromium: Browser, site: Site) -> Iterator[Page]:
 
 
 def shoot(page: Page, name: str) -> None:
-    """Nothing sticks out sideways at either width. With TEST_SCREENSHOTS a picture of each is kept as an artifact."""
+    """Check that the page does not scroll sideways at either width; with TEST_SCREENSHOTS, save screenshots."""
     SHOTS.mkdir(parents=True, exist_ok=True)
     for label, width in WIDTHS.items():
         page.set_viewport_size({"width": width, "height": 900})
@@ -91,7 +91,7 @@ def shoot(page: Page, name: str) -> None:
 
 
 def faults(page: Page) -> list[str]:
-    """What axe finds wrong: rule, and the first elements."""
+    """Return the violations that axe finds: rule and first elements."""
     page.evaluate(AXE)
     found: dict[str, Any] = page.evaluate("rules => axe.run(document, rules)", RULES)
     return [
@@ -101,7 +101,7 @@ def faults(page: Page) -> list[str]:
 
 
 def log_in(page: Page, site: Site, username: str) -> None:
-    """As one of the demonstration's people."""
+    """Log in as one of the demonstration's users."""
     page.goto("/accounts/login/")
     page.get_by_label("Username or email").fill(username)
     page.get_by_label("Password", exact=True).fill(site.passwords[username])

@@ -1,4 +1,4 @@
-"""The admin in a real browser: nothing that it shows breaks the policy of our pages, at any width."""
+"""The admin in a real browser: its pages violate no content security policy and no accessibility rule, at any width."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ PAGES = {
     "admin-list-export": f"{RECORDS}/benchmark/export/",
 }
 ONLY_DJANGO_CAN_MEND = {
-    # Its SelectFilter2.js makes a <span aria-label> of the help beside each of the two boxes.
+    # Its SelectFilter2.js turns the help next to each of the two boxes into a <span aria-label>.
     "admin-benchmark": {"aria-prohibited-attr"},
     "admin-person": {"aria-prohibited-attr"},
 }
 
 
 def no_faults(page: Page, name: str) -> None:
-    """Axe finds what is named above and nothing else; and all that is named, so that none stays once it is mended."""
+    """Check that axe finds exactly the exceptions above, so that the list is shortened once Django fixes one."""
     found = faults(page)
     assert {fault.partition(":")[0] for fault in found} == ONLY_DJANGO_CAN_MEND.get(name, set()), found
 
 
 @pytest.fixture(scope="module")
 def operator(site: Site) -> str:
-    """A superuser who is a curator, as docs/operators.md makes one."""
+    """Create a superuser who is a curator, as in docs/operators.md."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
     env = {**ours, "HOLDOUT_DATA": str(site.data), "DJANGO_SUPERUSER_PASSWORD": "seven quiet herons"}
     who = ["--username", "operator-of-tests", "--email", "operator@holdout.example"]
@@ -74,7 +74,7 @@ def _at_the_desk(page: Page, site: Site, operator: str) -> Page:
     return page
 
 
-def test_a_changed_record_has_a_history_that_can_be_read(desk: Page) -> None:
+def test_history_of_a_changed_record(desk: Page) -> None:
     desk.goto("/admin/leaderboard/benchmark/?q=mirror-claims")
     desk.get_by_role("link", name="Mirror Claims").first.click()
     desk.get_by_label("Contact").fill("https://holdout.example/questions")
@@ -89,7 +89,7 @@ def test_a_changed_record_has_a_history_that_can_be_read(desk: Page) -> None:
     shoot(desk, "admin-earlier")
 
 
-def test_rows_of_a_paper_are_shown_before_they_are_kept(desk: Page, tmp_path: Path) -> None:
+def test_import_of_reported_rows_has_a_preview(desk: Page, tmp_path: Path) -> None:
     def send(content: str) -> None:
         file = tmp_path / "rows.csv"
         file.write_text(HEAD + content)
@@ -119,10 +119,8 @@ def test_rows_of_a_paper_are_shown_before_they_are_kept(desk: Page, tmp_path: Pa
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_has_a_fault_that_axe_can_find(
-    chromium: Browser, site: Site, operator: str, tmp_path: Path, scheme: Any
-) -> None:
-    """In a context without the watch for the policy: axe itself sets styles, which the policy stops."""
+def test_axe_finds_no_violations(chromium: Browser, site: Site, operator: str, tmp_path: Path, scheme: Any) -> None:
+    """Uses a context without checks of the policy: axe itself sets styles, which the policy blocks."""
     suffix = "-dark" if scheme == "dark" else ""
     wrong = tmp_path / "wrong.csv"
     wrong.write_text(HEAD + ROW.format("BERT of axe", "accuracy") + ROW.format("Other", "beauty"))
@@ -157,8 +155,8 @@ def test_no_page_has_a_fault_that_axe_can_find(
         shoot(page, f"admin-earlier{suffix}")
 
 
-def test_baselines_of_a_dry_run_go_onto_a_board_by_a_button(desk: Page) -> None:
-    """The phase is to open later, the baselines are scored, it opens, and one is put on its board."""
+def test_dry_run_baselines_are_submitted_by_a_button(desk: Page) -> None:
+    """Before the phase opens, the baselines are scored; after it has opened, one is submitted to its board."""
 
     def open_at(day: str, hour: str) -> None:
         desk.goto(f"{RECORDS}/phase/")

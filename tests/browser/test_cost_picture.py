@@ -1,4 +1,4 @@
-"""The picture of quality against cost as a person sees it, of systems that the demonstration ran as containers."""
+"""The plot of quality against cost, for systems that the demonstration ran as containers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BOARD = "/benchmarks/mirror-claims/test/"
 
 
 def follow(page: Page) -> None:
-    """To the picture, by the board's link."""
+    """Open the plot by the board's link."""
     page.goto(BOARD)
     link = page.get_by_role("link", name="Quality and cost")
     if not link.count():
@@ -23,7 +23,7 @@ def follow(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("quality and cost")
 
 
-def test_the_picture_of_costs(page: Page) -> None:
+def test_cost_plot(page: Page) -> None:
     follow(page)
     expect(page.get_by_role("img", name="The table has the same numbers")).to_have_count(1)
     points = page.locator(".cost-chart circle")
@@ -32,7 +32,7 @@ def test_the_picture_of_costs(page: Page) -> None:
     shoot(page, "cost")
 
 
-def test_names_give_way_to_numbers_on_a_phone(page: Page) -> None:
+def test_cost_plot_shows_numbers_on_a_phone(page: Page) -> None:
     follow(page)
     name = page.locator(".mark-name").first
     expect(name).to_be_visible()
@@ -42,7 +42,7 @@ def test_names_give_way_to_numbers_on_a_phone(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_picture_keeps_its_contrast(chromium: Browser, site: Site, scheme: Any) -> None:
+def test_cost_plot_contrast(chromium: Browser, site: Site, scheme: Any) -> None:
     with chromium.new_context(base_url=site.url, color_scheme=scheme) as context:
         page = context.new_page()
         follow(page)

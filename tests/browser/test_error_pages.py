@@ -1,4 +1,4 @@
-"""Pages that say what went wrong, each brought about as it would be, in both colour schemes and at both widths."""
+"""Error pages, each caused by a real error, in both colour schemes and at both widths."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def look_at(page: Page, name: str) -> None:
 
 
 def send(page: Page) -> Response:
-    """The log-in form as it stands; the whole answer."""
+    """Submit the log-in form; return the response."""
     with page.expect_response(lambda answer: answer.request.method == "POST", timeout=60_000) as found:
         page.get_by_role("main").get_by_role("button", name="Log in").click()
     page.wait_for_load_state()
     return found.value
 
 
-def test_what_is_not_there(page: Page) -> None:
+def test_missing_page(page: Page) -> None:
     response = page.goto("/benchmarks/none/")
     assert response is not None and response.status == 404
     look_at(page, "404")
 
 
-def test_a_form_without_its_token(page: Page) -> None:
+def test_form_without_csrf_token(page: Page) -> None:
     page.goto(LOG_IN)
     page.get_by_label("Username or email").fill("ada")
     page.get_by_label("Password", exact=True).fill("x")
@@ -47,7 +47,7 @@ def test_a_form_without_its_token(page: Page) -> None:
     look_at(page, "403-form")
 
 
-def test_a_form_of_more_fields_than_any_has(page: Page) -> None:
+def test_form_with_too_many_fields(page: Page) -> None:
     page.goto(LOG_IN)
     page.evaluate(
         """() => {
@@ -80,7 +80,7 @@ def test_a_form_that_is_too_large(page: Page) -> None:
 
 
 def test_too_many_attempts(page: Page, site: Site) -> None:
-    """Of one person: what is counted by address would keep the other tests out."""
+    """Uses a limit per user; a limit per address would also block the other tests."""
     log_in(page, site, "emil")
     statuses = []
     for _ in range(10):
@@ -98,8 +98,8 @@ def test_too_many_attempts(page: Page, site: Site) -> None:
     look_at(page, "429")
 
 
-def test_a_database_that_somebody_holds(page: Page, site: Site) -> None:
-    """Twenty seconds, as long as the server waits for it."""
+def test_locked_database(page: Page, site: Site) -> None:
+    """Takes twenty seconds, the time that the server waits for the lock."""
     page.goto(LOG_IN)
     page.get_by_label("Username or email").fill("emil")
     page.get_by_label("Password", exact=True).fill(site.passwords["emil"])
@@ -115,7 +115,7 @@ def test_a_database_that_somebody_holds(page: Page, site: Site) -> None:
     look_at(page, "503")
 
 
-def test_a_preview_that_is_forgotten(page: Page, site: Site, tmp_path: Path) -> None:
+def test_deleted_preview(page: Page, site: Site, tmp_path: Path) -> None:
     log_in(page, site, "curator")
     page.goto(START)
     page.get_by_label("File to upload").set_input_files(claims(tmp_path, "forgotten"))

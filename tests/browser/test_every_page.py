@@ -1,4 +1,4 @@
-"""Each page as a person sees it: a picture at two widths, nothing sticking out, and no fault that axe can find."""
+"""Every page at two widths: no horizontal scrolling, no violation that axe finds, and a screenshot."""
 
 from __future__ import annotations
 
@@ -94,17 +94,17 @@ def look_at(page: Page, name: str, address: str, status: int = 200) -> None:
 
 
 @pytest.mark.parametrize("name", ANYBODY)
-def test_pages_for_anybody(page: Page, name: str) -> None:
+def test_public_pages(page: Page, name: str) -> None:
     look_at(page, name, ANYBODY[name])
 
 
-def test_a_page_that_is_not_there(page: Page) -> None:
+def test_missing_page(page: Page) -> None:
     look_at(page, "not-found", "/benchmarks/none/", status=404)
 
 
 @pytest.fixture(scope="module")
 def cookies(chromium: Browser, site: Site) -> dict[str, Any]:
-    """One log-in a person, for all their pages."""
+    """Log in once per user, for all their pages."""
     kept = {}
     for person in ("ada", "curator"):
         with chromium.new_context(base_url=site.url) as context:
@@ -125,8 +125,8 @@ def test_a_curators_pages(page: Page, cookies: dict[str, Any], name: str) -> Non
     look_at(page, name, CURATOR[name])
 
 
-def test_an_audit_from_its_beginning_to_its_report(page: Page, cookies: dict[str, Any]) -> None:
-    """The page follows the worker by itself; the report has all its pictures for a symmetric set of claims."""
+def test_audit_from_start_to_report(page: Page, cookies: dict[str, Any]) -> None:
+    """The page updates by itself; for a symmetric set of claims the report has all its plots."""
     page.context.add_cookies(cookies["curator"])
     page.goto("/manage/benchmarks/mirror-claims/splits/test/life/")
     page.get_by_role("button", name="Audit gold version 1").click()
@@ -143,7 +143,7 @@ def test_an_audit_from_its_beginning_to_its_report(page: Page, cookies: dict[str
         "Label cues",
     ):
         expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
-    # Without motion: colours that are on their way to the other scheme have no contrast of their own.
+    # Without motion, because colours in transition to the other scheme lack contrast.
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     assert faults(page) == []
     shoot(page, "manage-audit-dark")
@@ -162,7 +162,7 @@ def test_a_submission_with_its_scores_and_receipt(page: Page, cookies: dict[str,
     look_at(page, "submission", link.get_attribute("href") or "")
 
 
-def test_a_systems_page_and_what_its_team_and_organisers_do_there(page: Page, cookies: dict[str, Any]) -> None:
+def test_system_page_for_its_team_and_organisers(page: Page, cookies: dict[str, Any]) -> None:
     page.goto("/benchmarks/mirror-claims/test/")
     where = page.get_by_role("link", name="Pair features", exact=True).get_attribute("href") or ""
     look_at(page, "system", where)
@@ -179,7 +179,7 @@ def test_a_systems_page_and_what_its_team_and_organisers_do_there(page: Page, co
     shoot(page, "manage-disqualify")
 
 
-def test_a_team_and_an_invitation_into_it(page: Page, cookies: dict[str, Any]) -> None:
+def test_team_and_invitation(page: Page, cookies: dict[str, Any]) -> None:
     page.context.add_cookies(cookies["ada"])
     page.goto("/me/teams/")
     page.get_by_role("link", name="Ada's group").click()
@@ -197,7 +197,7 @@ def test_a_team_and_an_invitation_into_it(page: Page, cookies: dict[str, Any]) -
     expect(page.get_by_role("status").first).to_contain_text("You declined the invitation.")
 
 
-def test_an_announcement_from_the_desk_to_the_page(page: Page, cookies: dict[str, Any]) -> None:
+def test_announcement_appears_on_the_benchmark_page(page: Page, cookies: dict[str, Any]) -> None:
     page.context.add_cookies(cookies["curator"])
     page.goto("/manage/benchmarks/graph-claims/announcements/")
     page.get_by_label("Title").fill("<b>Relation names</b> corrected")
@@ -223,7 +223,7 @@ def test_two_systems_are_chosen_by_keyboard(page: Page) -> None:
     expect(page.get_by_label("Second system")).to_have_value(chosen)
 
 
-def test_a_token_that_was_just_made(page: Page, cookies: dict[str, Any]) -> None:
+def test_new_token(page: Page, cookies: dict[str, Any]) -> None:
     page.context.add_cookies(cookies["ada"])
     page.goto("/me/tokens/")
     page.get_by_role("button", name="Create token").click()
@@ -235,7 +235,7 @@ def test_a_token_that_was_just_made(page: Page, cookies: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_both_colour_schemes_keep_their_contrast(chromium: Browser, site: Site, scheme: Any) -> None:
+def test_contrast_in_both_colour_schemes(chromium: Browser, site: Site, scheme: Any) -> None:
     with chromium.new_context(base_url=site.url, color_scheme=scheme) as context:
         page = context.new_page()
         boards = ("board-mirror-side-by-side", "board-mirror-significance", "board-mirror-progress")

@@ -1,4 +1,4 @@
-"""Every view of a board that a correction of the gold has frozen, as a person sees it."""
+"""Every view of a board that a correction of the gold has frozen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VIEWS = ("", "by/side/", "side-by-side/", "progress/", "apart/")
 
 @pytest.fixture(scope="module")
 def frozen(chromium: Browser, site: Site, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A curator corrects one answer; the board of the gold before is frozen once every submission is scored again."""
+    """Correct one answer as a curator; the earlier board is frozen when every submission is scored again."""
     lines = GOLD.read_text().splitlines()
     first = json.loads(lines[0])
     first["answers"] = [*first["answers"], "another name of it"]
@@ -53,12 +53,12 @@ def frozen(chromium: Browser, site: Site, tmp_path_factory: pytest.TempPathFacto
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         expect(page.get_by_role("status").first).to_contain_text("Gold version 2 of test was added")
-        # The upload goes on in the page, and workers score again.
+        # The page continues the upload, and workers score again.
         for _ in range(180):
             if page.request.get(FROZEN).status == 200:
                 return
             page.wait_for_timeout(500)
-    pytest.fail("the corrected board was not there within a minute and a half")
+    pytest.fail("the earlier board was not frozen within a minute and a half")
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.strip("/").replace("/", "-") or "board")
@@ -70,7 +70,7 @@ def test_views_of_a_frozen_board(page: Page, frozen: None, view: str) -> None:
     shoot(page, f"frozen-{view.strip('/').replace('/', '-') or 'board'}")
 
 
-def test_the_views_of_a_frozen_board_lead_to_one_another(page: Page, frozen: None) -> None:
+def test_views_of_a_frozen_board_link_to_each_other(page: Page, frozen: None) -> None:
     page.goto(FROZEN)
     links = page.get_by_role("navigation", name="Boards of this phase").get_by_role("link")
     addresses = [link.get_attribute("href") or "" for link in links.all()]
@@ -87,8 +87,8 @@ def test_the_cost_of_a_frozen_board(page: Page, frozen: None) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_errata_and_what_the_switch_moved(chromium: Browser, site: Site, frozen: None, scheme: Any) -> None:
-    """Everybody reads the correction on the benchmark's page, and a team on its submission's page what it moved."""
+def test_errata_and_rank_changes_after_a_switch(chromium: Browser, site: Site, frozen: None, scheme: Any) -> None:
+    """The benchmark's page shows the correction, and a submission's page shows its team the change of its rank."""
     with chromium.new_context(base_url=site.url, color_scheme=scheme) as context:
         page = context.new_page()
         page.goto("/benchmarks/open-facts/")

@@ -1,4 +1,4 @@
-"""An image's archive on its way through a real browser: in pieces, over lost connections and reloads."""
+"""Upload of an image's archive in a real browser: in pieces, over lost connections and reloads."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PAGE = "/benchmarks/mirror-claims/containers/submit-image/"
 PIECES = re.compile(r"/pieces/\?offset=(\d+)")
 PIECE = 16_000_000
 SLOW = 60_000
-"""Milliseconds: pieces go through the test's own process."""
+"""Timeout in milliseconds: pieces pass through the test's own process."""
 
 
 @pytest.fixture(scope="module")
 def phase(chromium: Browser, site: Site) -> None:
-    """A phase that takes images alone, with limits of its own, made by a curator on the pages."""
+    """Create a phase on the pages, as a curator, that takes only images and has its own limits."""
     with chromium.new_context(base_url=site.url) as context:
         page = context.new_page()
         log_in(page, site, "curator")
@@ -49,7 +49,7 @@ def phase(chromium: Browser, site: Site) -> None:
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """Three pieces of something that is no image: it costs nothing, so each test may send it."""
+    """Write three pieces of data that are no image: rejected files cost nothing, so each test may send them."""
     path = tmp_path / "mine.tar"
     path.write_bytes(os.urandom(2 * PIECE + 3_000_000))
     return path
@@ -61,12 +61,12 @@ def choose(page: Page, archive: Path, name: str) -> None:
 
 
 def arrives(page: Page, archive: Path) -> None:
-    """The submission's page, with the digest of exactly this file."""
+    """Check that the submission's page appears with the digest of this file."""
     expect(page).to_have_url(re.compile(r"/submissions/[0-9a-f-]{36}/$"), timeout=SLOW)
     expect(page.get_by_role("main")).to_contain_text(hashlib.sha256(archive.read_bytes()).hexdigest())
 
 
-def test_an_archive_goes_on_where_the_connection_was_lost(page: Page, site: Site, phase: None, archive: Path) -> None:
+def test_upload_resumes_after_a_lost_connection(page: Page, site: Site, phase: None, archive: Path) -> None:
     log_in(page, site, "ada")
     page.goto(PAGE)
     expect(page.get_by_text("90 s")).to_be_visible()
@@ -95,14 +95,14 @@ def test_an_archive_goes_on_where_the_connection_was_lost(page: Page, site: Site
     arrives(page, archive)
     assert (offsets.count(0), offsets.count(2 * PIECE), offsets[-1]) == (1, 1, 2 * PIECE)
     assert offsets.count(PIECE) > 1
-    # What is no image is read by the worker, rejected and refunded; the page follows by itself.
+    # The worker rejects the file, because it is no image, and refunds the submission; the page updates by itself.
     expect(page.locator("#submission-state")).to_have_attribute("data-state", "rejected", timeout=SLOW)
     expect(page.locator("#submission-state")).to_contain_text("It is refunded")
     assert faults(page) == []
     shoot(page, "submission-image-refused")
 
 
-def test_an_upload_goes_on_after_a_reload(page: Page, site: Site, phase: None, archive: Path) -> None:
+def test_upload_resumes_after_a_reload(page: Page, site: Site, phase: None, archive: Path) -> None:
     log_in(page, site, "ada")
     page.goto(PAGE)
 
@@ -127,7 +127,7 @@ def test_an_upload_goes_on_after_a_reload(page: Page, site: Site, phase: None, a
     assert [int(found[1]) for url in asked if (found := PIECES.search(url))] == [PIECE, 2 * PIECE]
 
 
-def test_go_on_takes_the_same_file_alone_and_give_up_forgets_it(
+def test_resuming_needs_the_same_file_and_giving_up_deletes_the_upload(
     page: Page, site: Site, phase: None, archive: Path, tmp_path: Path
 ) -> None:
     log_in(page, site, "emil")
@@ -155,9 +155,7 @@ def test_go_on_takes_the_same_file_alone_and_give_up_forgets_it(
     expect(page.get_by_text("Unfinished uploads")).to_have_count(0)
 
 
-def test_without_scripts_an_archive_goes_in_one_piece(
-    chromium: Browser, site: Site, phase: None, archive: Path
-) -> None:
+def test_upload_without_scripts_in_one_request(chromium: Browser, site: Site, phase: None, archive: Path) -> None:
     with chromium.new_context(base_url=site.url, java_script_enabled=False) as context:
         page = context.new_page()
         log_in(page, site, "emil")
@@ -168,7 +166,7 @@ def test_without_scripts_an_archive_goes_in_one_piece(
         arrives(page, archive)
 
 
-def test_the_dark_page_keeps_its_contrast(chromium: Browser, site: Site, phase: None) -> None:
+def test_contrast_in_dark_mode(chromium: Browser, site: Site, phase: None) -> None:
     with chromium.new_context(base_url=site.url, color_scheme="dark") as context:
         page = context.new_page()
         log_in(page, site, "ada")

@@ -1,4 +1,4 @@
-"""A researcher's way through the site in a real browser, from nothing to the board."""
+"""A researcher's journey in a real browser, from sign-up to the board, and a curator's."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def sign_up(page: Page, name: str) -> None:
 
 
 def to_submit(page: Page, title: str) -> None:
-    """From the home page to a benchmark's page to submit on, by links alone."""
+    """Go from the home page to a benchmark's submission page by links only."""
     page.goto("/")
     page.get_by_role("link", name=re.compile(title)).first.click()
-    # By the phase: another test may have added one that the page now puts first.
+    # Selected by phase, because another test may have added a phase that is now first.
     page.locator('main a[href$="/test/submit/"]').first.click()
     expect(page.get_by_role("heading", name="Submit predictions")).to_be_visible()
 
 
-def test_sign_up_submit_a_bad_file_then_a_good_one_and_watch_it_arrive(page: Page, site: Site, tmp_path: Path) -> None:
+def test_sign_up_and_submit_a_bad_then_a_good_file(page: Page, site: Site, tmp_path: Path) -> None:
     sign_up(page, "grace")
     to_submit(page, "Mirror Claims")
     good = (MIRROR / "predictions" / "test" / "negation-overlap.jsonl").read_text().splitlines()
@@ -65,7 +65,7 @@ def test_sign_up_submit_a_bad_file_then_a_good_one_and_watch_it_arrive(page: Pag
     page.get_by_label("Predictions file").set_input_files(MIRROR / "predictions" / "test" / "negation-overlap.jsonl")
     page.get_by_role("button", name="Upload and submit").click()
     expect(page).to_have_url(re.compile(r"/submissions/[0-9a-f-]{36}/$"))
-    # The page follows the state by itself: nothing is clicked until the scores are there.
+    # The page updates by itself: nothing is clicked until the scores appear.
     expect(page.locator("#submission-state")).to_have_attribute("data-state", "done", timeout=60_000)
     expect(page.get_by_role("heading", name="Scores")).to_be_visible()
     expect(page.locator("[hx-get]")).to_have_count(0)
@@ -77,7 +77,7 @@ def test_sign_up_submit_a_bad_file_then_a_good_one_and_watch_it_arrive(page: Pag
     shoot(page, "board-with-mine")
 
 
-def test_the_bar_tells_how_far_an_upload_is(page: Page, site: Site, tmp_path: Path) -> None:
+def test_upload_progress_bar(page: Page, site: Site, tmp_path: Path) -> None:
     log_in(page, site, "ada")
     file = tmp_path / "long.jsonl"
     file.write_text('{"id": "none", "predicted_label": "SUPPORTS"}\n' * 10_000)
@@ -99,7 +99,7 @@ def test_the_bar_tells_how_far_an_upload_is(page: Page, site: Site, tmp_path: Pa
     expect(page.get_by_text(re.compile(r"and [\d,]+ more problems"))).to_be_visible()
 
 
-def test_my_submissions_give_the_file_back(page: Page, site: Site) -> None:
+def test_download_from_my_submissions(page: Page, site: Site) -> None:
     log_in(page, site, "emil")
     sent = MIRROR / "predictions" / "dev" / "negation-overlap.jsonl"
     page.goto("/benchmarks/mirror-claims/dev/submit/")
@@ -117,7 +117,7 @@ def test_my_submissions_give_the_file_back(page: Page, site: Site) -> None:
     assert download.value.suggested_filename == "negation-overlap.jsonl"
 
 
-def test_the_board_by_property_is_sorted_by_any_property(page: Page, site: Site) -> None:
+def test_board_by_property_sorts_by_any_property(page: Page, site: Site) -> None:
     page.goto("/benchmarks/atlas-facts/test/by/property/")
     shoot(page, "board-by-property")
     headings = page.locator("thead a.sort")
@@ -138,7 +138,7 @@ def test_the_board_by_property_is_sorted_by_any_property(page: Page, site: Site)
     shoot(page, "board-by-property-sorted")
 
 
-def test_the_symmetric_board_tells_original_from_generated(page: Page, site: Site) -> None:
+def test_symmetric_board_shows_original_and_generated(page: Page, site: Site) -> None:
     page.goto("/benchmarks/mirror-claims/test/symmetric/")
     row = page.get_by_role("row", name=re.compile("Claim-only")).first
     expect(row).to_contain_text(re.compile(r"0?\.500"))
@@ -147,7 +147,7 @@ def test_the_symmetric_board_tells_original_from_generated(page: Page, site: Sit
     shoot(page, "board-symmetric")
 
 
-def test_without_scripts_a_person_submits_and_looks_again(chromium: Browser, site: Site) -> None:
+def test_submission_without_scripts(chromium: Browser, site: Site) -> None:
     context = chromium.new_context(base_url=site.url, java_script_enabled=False)
     page = context.new_page()
     log_in(page, site, "ada")
@@ -164,7 +164,7 @@ def test_without_scripts_a_person_submits_and_looks_again(chromium: Browser, sit
     context.close()
 
 
-def test_a_curator_makes_a_benchmark_and_publishes_it(page: Page, site: Site, tmp_path: Path) -> None:
+def test_curator_creates_and_publishes_a_benchmark(page: Page, site: Site, tmp_path: Path) -> None:
     log_in(page, site, "curator")
     page.get_by_role("link", name="Manage").click()
     shoot(page, "manage")
@@ -209,7 +209,7 @@ def test_a_curator_makes_a_benchmark_and_publishes_it(page: Page, site: Site, tm
 
 
 def publish_split(page: Page) -> None:
-    """The split is audited, its warnings are answered, and it is published."""
+    """Audit the split, answer its warnings, and publish it."""
     page.goto("/manage/benchmarks/mirrors-again/splits/test/life/")
     page.get_by_role("button", name="Audit gold version 1").click()
     page.get_by_role("link", name="Read the report").first.click(timeout=120_000)
@@ -223,7 +223,7 @@ def publish_split(page: Page) -> None:
     expect(page.get_by_text("Published: its inputs never change.")).to_be_visible()
 
 
-def test_a_forgotten_password_is_set_anew_through_the_mail(page: Page, site: Site) -> None:
+def test_password_reset_by_mail(page: Page, site: Site) -> None:
     sign_up(page, "hedy")
     page.get_by_role("button", name="Log out").click()
     page.get_by_role("link", name="Log in").click()

@@ -1,4 +1,4 @@
-"""From a raw file to a draft in a real browser: with the keyboard alone, without scripts, over a broken connection."""
+"""From a raw file to a draft in a real browser: by keyboard only, without scripts, over a broken connection."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.browser.conftest import Site, faults, log_in, shoot
 pytestmark = pytest.mark.browser
 START = "/manage/benchmarks/mirror-claims/new-split/"
 BIG = 17_000_000
-"""More than one piece has room for."""
+"""More bytes than fit into one piece."""
 
 
 def claims(folder: Path, word: str) -> Path:
-    """Gold lines of twenty claims, all of them new to the server."""
+    """Write gold lines of twenty claims that are new to the server."""
     path = folder / f"{word}.jsonl"
     path.write_text(
         "".join(
@@ -32,7 +32,7 @@ def claims(folder: Path, word: str) -> Path:
 
 
 def tab_to(page: Page, name: str, role: str) -> None:
-    """With the tab key alone, until what has this name is in focus."""
+    """Press the tab key until the element with this name has the focus."""
     wanted = page.get_by_role(role, name=name, exact=True)  # type: ignore[arg-type]
     for _ in range(120):
         if wanted.evaluate("element => element === document.activeElement"):
@@ -45,7 +45,7 @@ def wait_for_preview(page: Page) -> None:
     page.get_by_role("heading", name="4. Make draft splits").wait_for(timeout=120_000)
 
 
-def test_with_the_keyboard_from_a_raw_file_to_a_draft(page: Page, site: Site, tmp_path: Path) -> None:
+def test_raw_file_to_draft_by_keyboard(page: Page, site: Site, tmp_path: Path) -> None:
     log_in(page, site, "curator")
     page.goto(START)
     assert faults(page) == []
@@ -87,13 +87,13 @@ def test_with_the_keyboard_from_a_raw_file_to_a_draft(page: Page, site: Site, tm
 
 @pytest.fixture
 def plain(chromium: Browser, site: Site) -> Iterator[Page]:
-    """A page of a browser that runs no scripts."""
+    """Open a page of a browser without scripts."""
     context = chromium.new_context(base_url=site.url, java_script_enabled=False)
     yield context.new_page()
     context.close()
 
 
-def test_without_scripts_all_of_it_is_links_and_forms(plain: Page, site: Site, tmp_path: Path) -> None:
+def test_new_split_without_scripts(plain: Page, site: Site, tmp_path: Path) -> None:
     log_in(plain, site, "curator")
     plain.goto(START)
     expect(plain.get_by_text("Without JavaScript a file is uploaded in one piece")).to_be_visible()
@@ -112,7 +112,7 @@ def test_without_scripts_all_of_it_is_links_and_forms(plain: Page, site: Site, t
     expect(plain.get_by_role("heading", name="scriptless", level=1)).to_be_visible()
 
 
-def test_what_broke_off_goes_on_after_the_tab_was_closed(page: Page, site: Site, tmp_path: Path) -> None:
+def test_interrupted_upload_resumes_after_the_tab_was_closed(page: Page, site: Site, tmp_path: Path) -> None:
     log_in(page, site, "curator")
     big = tmp_path / "big.txt"
     big.write_bytes(b"subject\trelation\tobject\n" * (BIG // 24))
@@ -138,8 +138,8 @@ def test_what_broke_off_goes_on_after_the_tab_was_closed(page: Page, site: Site,
     expect(page.get_by_text("The raw file big.txt was removed.")).to_be_visible()
 
 
-def test_on_a_phone_the_size_of_a_raw_file_is_in_sight(page: Page, site: Site, tmp_path: Path) -> None:
-    """Beside a name without a break and a digest, which may both be broken."""
+def test_size_of_a_raw_file_is_visible_on_a_phone(page: Page, site: Site, tmp_path: Path) -> None:
+    """The size is next to a long name and a digest, which may both be broken across lines."""
     log_in(page, site, "curator")
     page.goto(START)
     page.get_by_label("File to upload").set_input_files(claims(tmp_path, "collected_by_hand_" * 7))

@@ -1,4 +1,4 @@
-"""A draft is tried with baselines, rehearsed by a tester without scripts, and sent away as an archive, in a browser."""
+"""A draft's dry run with baselines, its rehearsal by a tester without scripts, and its export, in a real browser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEY = "age1x0t4r3je9n3hnyz8gh0l4nd069uprqcrcg57m80473nacghtwqusz8enx3"
 
 @pytest.fixture(scope="module")
 def draft(site: Site) -> str:
-    """A benchmark that nobody but its managers sees, as an operator leaves it."""
+    """Import a draft benchmark, which only its managers see."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
     asked = ["import_benchmark", "own", "fixtures/mirror-claims", "--slug", SLUG, "--by", "curator", "--no-public"]
     subprocess.run(
@@ -34,16 +34,16 @@ def a_file() -> Path:
     return min(PREDICTIONS.glob("*.jsonl*"))
 
 
-def test_baselines_are_scored_and_stand_beside_a_file(page: Page, site: Site, draft: str) -> None:
+def test_dry_run_of_baselines_and_a_file(page: Page, site: Site, draft: str) -> None:
     log_in(page, site, "curator")
     page.goto(f"{draft}/splits/test/dry-run/")
     shoot(page, "dry-run-empty")
     page.get_by_role("button", name="Score the baselines").focus()
     page.keyboard.press("Enter")
-    # The page follows the work by itself.
+    # The page updates by itself.
     expect(page.get_by_role("rowheader", name="contrast=negation")).to_be_visible(timeout=120_000)
     page.get_by_label("Name", exact=True).fill("Ours")
-    # It reads the claim alone, which tells nothing on a symmetric set: the page says so.
+    # A system that reads only the claim is at chance on a symmetric set, and the page says so.
     page.get_by_label("Predictions file").set_input_files(PREDICTIONS / "claim-only.jsonl")
     page.get_by_role("button", name="Score it").press("Enter")
     expect(page.get_by_role("columnheader", name="Ours")).to_be_visible(timeout=120_000)
@@ -51,13 +51,13 @@ def test_baselines_are_scored_and_stand_beside_a_file(page: Page, site: Site, dr
     assert faults(page) == []
     shoot(page, "dry-run")
     page.emulate_media(color_scheme="dark")
-    # Buttons take a moment to change their colours; the pictures last longer.
+    # Buttons take a moment to change their colours; the screenshots take longer.
     shoot(page, "dry-run-dark")
     assert faults(page) == []
 
 
 def look_until_done(page: Page) -> None:
-    """Without scripts a submission's page follows nothing: whoever waits looks again."""
+    """Reload the submission's page until it is done, because without scripts it does not update."""
     again, until = page.get_by_role("link", name="Refresh"), time.monotonic() + 120
     while again.is_visible():
         assert time.monotonic() < until, page.locator("#submission-state").inner_text()
@@ -65,9 +65,7 @@ def look_until_done(page: Page) -> None:
     expect(page.locator("#submission-state")).to_have_attribute("data-state", "done")
 
 
-def test_a_phase_is_rehearsed_by_a_tester_without_scripts(
-    page: Page, site: Site, draft: str, chromium: Browser
-) -> None:
+def test_rehearsal_with_a_tester_without_scripts(page: Page, site: Site, draft: str, chromium: Browser) -> None:
     log_in(page, site, "curator")
     page.goto(f"{draft}/")
     page.get_by_role("link", name="Rehearse Test").click()
@@ -97,7 +95,7 @@ def test_a_phase_is_rehearsed_by_a_tester_without_scripts(
     shoot(page, "rehearsal-over")
 
 
-def test_a_benchmark_leaves_as_an_archive_and_is_looked_at(page: Page, site: Site, draft: str, tmp_path: Path) -> None:
+def test_export_of_an_archive_and_its_inspection(page: Page, site: Site, draft: str, tmp_path: Path) -> None:
     log_in(page, site, "curator")
     page.goto(f"{draft}/exports/")
     page.get_by_label("Public keys").fill(KEY)

@@ -1,4 +1,4 @@
-"""What a hostile participant writes stays text in a real browser, and each page keeps to its policy."""
+"""Text from hostile participants stays text in a real browser, and pages follow their content security policy."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ DEV = Path(__file__).resolve().parent.parent.parent / "fixtures" / "mirror-claim
 NASTY = '<script>document.title="taken"</script><img src=x onerror="alert(1)">'
 
 
-def test_no_script_runs_for_a_system_that_is_called_like_one(page: Page, site: Site, tmp_path: Path) -> None:
-    log_in(page, site, "curator")  # who competes there for no team yet
+def test_script_in_names_does_not_run(page: Page, site: Site, tmp_path: Path) -> None:
+    log_in(page, site, "curator")  # this user competes for no team there yet
     page.goto("/me/teams/")
     page.get_by_label("Name").fill("<svg onload=alert(2)>")
     page.get_by_role("button", name="Create team").click()
@@ -39,7 +39,7 @@ def test_no_script_runs_for_a_system_that_is_called_like_one(page: Page, site: S
     shoot(page, "hostile-names")
 
 
-def test_a_bad_file_cannot_speak_html_either(page: Page, site: Site, tmp_path: Path) -> None:
+def test_html_in_a_bad_file_is_escaped(page: Page, site: Site, tmp_path: Path) -> None:
     log_in(page, site, "ada")
     file = tmp_path / "bad.jsonl"
     file.write_text(json.dumps({"id": NASTY, "predicted_label": NASTY}) + "\n")
@@ -52,8 +52,8 @@ def test_a_bad_file_cannot_speak_html_either(page: Page, site: Site, tmp_path: P
     assert page.title() != "taken"
 
 
-def test_the_policy_stops_what_is_put_into_a_page(chromium: Browser, site: Site) -> None:
-    """That there is a policy to violate: a style that is put into a page has no effect, and is told."""
+def test_content_security_policy_blocks_inserted_styles(chromium: Browser, site: Site) -> None:
+    """The policy exists: a style that is inserted into a page has no effect and is reported."""
     with chromium.new_context(base_url=site.url) as context:
         page = context.new_page()
         page.goto("/")

@@ -1,6 +1,6 @@
-"""Whatever text a person can store is text in a real browser: script in each of them, on each page, for each role.
+"""Stored text from users never runs as script in a real browser: script in each field, on each page, for each role.
 
-Fields are found in the models, so that a text that is added later is either put to the test or named as no person's.
+The fields come from the models, so that every later text field is either tested or listed as not written by users.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ WRITTEN = {
     "ChangedItem": ["item"],
     "ArchiveImport": ["name"],
 }
-"""The fields that a person, or what a person sent, fills with words of their own."""
+"""Fields with free text from users or from their files."""
 ONLY_SOME = {"retired_reason", "disqualified"}
 OURS = {
-    # Names and digests that are checked letter by letter, and what the server or the referee writes.
+    # Names and digests with checked characters, and texts of the server or the evaluator.
     *(
         "Dataset.slug",
         "Dataset.task",
@@ -111,43 +111,43 @@ OURS = {
 
 
 def texts(model: type[models.Model]) -> set[str]:
-    """Fields of free characters."""
+    """Return the text fields without fixed choices."""
     found = [one for one in model._meta.local_fields if isinstance(one, models.CharField | models.TextField)]
     return {one.name for one in found if not one.choices}
 
 
-def test_every_stored_text_is_known() -> None:
+def test_every_text_field_is_classified() -> None:
     there = {
         f"{model.__name__}.{name}"
         for model in apps.get_app_config("leaderboard").get_models()
-        # What history keeps is a copy of these very fields.
+        # History models are copies of these fields.
         if model.__name__ not in IMMUTABLE and not model.__name__.startswith("Historical")
         for name in texts(model)
     }
     written = {f"{model}.{name}" for model, names in WRITTEN.items() for name in names}
-    assert there == written | OURS, "a text that is neither put to the test nor known to be no person's"
+    assert there == written | OURS, "a text field that is neither tested nor listed as not written by users"
 
 
 def nasty(name: str, longest: int | None, key: int) -> str:
-    """Unlike in each row: many names are unique."""
+    """Return script that differs in each row, because many names are unique."""
     text = URL if name.endswith("url") or name == "contact" else NASTY
     return f"{text}{key}"[-longest:] if longest and len(text) + 4 > longest else f"{text}{key}"
 
 
 def spoil() -> None:
-    """Script in every written field of every row, past all that checks it: the pages alone are on trial."""
+    """Write script into every free-text field of every row without validation: only the pages are tested."""
     for model_name, names in WRITTEN.items():
         model = apps.get_model("leaderboard", model_name)
         for key, row in enumerate(model._default_manager.all(), 1):
             longest = {name: model._meta.get_field(name).max_length for name in names}
-            # What is empty stays so where only some rows may have it: a reason belongs to a retired split.
+            # Fields that only some rows may have stay empty: a reason belongs to a retired split.
             filled = [name for name in names if getattr(row, name) or name not in ONLY_SOME]
             changes = {name: nasty(name, longest[name], key) for name in filled}
             model._default_manager.filter(pk=row.pk).update(**changes)
 
 
 def on_the_desk(world: World) -> None:
-    """A raw file and one on its way, a dry run, a correction that waits, an archive that was looked at."""
+    """Insert a raw file, an unfinished upload, a dry run, a waiting correction and an inspected archive."""
     at, dataset, curator = timezone.now(), world.split.dataset, world.curator
     life = {"state": State.DONE, "queued_at": at, "enqueued_at": at, "finished_at": at, "attempt": 1}
     sent: dict[str, Any] = {"name": "x", "sha256": "0" * 64, "bytes": 5}
@@ -177,7 +177,7 @@ def on_the_desk(world: World) -> None:
 
 @pytest.fixture
 def spoiled() -> dict[str, User | None]:
-    """People, and one of everything; `spoil` has been over all of it."""
+    """Insert users and one row of everything, all changed by `spoil`."""
     world: World = build()
     engine_is_there()
     takes_images(world)
@@ -228,7 +228,9 @@ STARTS += [f"/benchmarks/tiny/test/{page}/" for page in ("submit", "submit-image
 
 
 @pytest.mark.parametrize("role", ["anonymous", "A", "X", "curator"])
-def test_no_stored_text_is_script(chromium: Browser, live_server: Any, spoiled: dict[str, Any], role: str) -> None:
+def test_stored_text_never_runs_as_script(
+    chromium: Browser, live_server: Any, spoiled: dict[str, Any], role: str
+) -> None:
     client = Client()
     if spoiled[role] is not None:
         client.force_login(User.objects.get(pk=spoiled[role].pk))
@@ -253,7 +255,7 @@ def test_no_stored_text_is_script(chromium: Browser, live_server: Any, spoiled: 
                 taken.append(f"{address}: an element of it")
             shown += "<script>taken=1" in page.locator("body").inner_text()
     assert taken == [] and watch.faults == []
-    assert len(pages) > 20 and shown > 10, "the words are on the pages, as words"
+    assert len(pages) > 20 and shown > 10, "the pages show the script as text"
     if role == "curator":
         told = " ".join(pages)
         assert all(part in told for part in ("/new-split/", "/dry-run/", "/correction", "/archives/")), told

@@ -1,4 +1,4 @@
-"""The services of compose.yaml, up for a test session: PostgreSQL, Redis, and each process in its own container."""
+"""Runs the services of compose.yaml for a test session: PostgreSQL, Redis, and each process in its own container."""
 
 from __future__ import annotations
 
@@ -37,34 +37,34 @@ class Answer:
 
 
 def request(url: str, content: bytes | None = None, **headers: str) -> Answer:
-    """One HTTP request; an error status is an answer too."""
-    asked = urllib.request.Request(url, content, headers)
+    """Make an HTTP request; responses with an error status are returned too."""
+    prepared = urllib.request.Request(url, content, headers)
     try:
-        with urllib.request.urlopen(asked, timeout=60) as response:
+        with urllib.request.urlopen(prepared, timeout=60) as response:
             return Answer(response.status, response.read())
     except urllib.error.HTTPError as error:
         return Answer(error.code, error.read())
 
 
-def eventually(url: str, wanted: Any, *, seconds: float = PATIENCE, **headers: str) -> Answer:
-    """The first answer that `wanted` accepts; fails with the last one seen."""
+def eventually(url: str, accepts: Any, *, seconds: float = PATIENCE, **headers: str) -> Answer:
+    """Return the first response that `wanted` accepts; otherwise fail with the last one."""
     deadline = time.monotonic() + seconds
-    seen: object = None
+    last: object = None
     while time.monotonic() < deadline:
         try:
             answer = request(url, **headers)
-            if wanted(answer):
+            if accepts(answer):
                 return answer
-            seen = answer
+            last = answer
         except OSError as error:
-            seen = error
+            last = error
         time.sleep(0.2)
-    raise AssertionError(f"{url}: not within {seconds:.0f} s; last seen: {seen}")
+    raise AssertionError(f"{url}: not within {seconds:.0f} s; last seen: {last}")
 
 
 @dataclass
 class Services:
-    """The composed services; `address` is where a browser on this machine finds the site."""
+    """The composed services. address: the site's address for a browser on this machine."""
 
     address: str
     environment: dict[str, str]
@@ -75,7 +75,7 @@ class Services:
         return engine._run(command, check=check, env=self.environment)
 
     def inside(self, service: str, *command: str) -> subprocess.CompletedProcess[str]:
-        """A command in a service's running container."""
+        """Run a command in a service's container."""
         return self.compose("exec", "-T", service, *command, check=False)
 
     def python(self, service: str, code: str) -> subprocess.CompletedProcess[str]:
@@ -83,14 +83,14 @@ class Services:
 
 
 def _engine_for_systems() -> dict[str, str]:
-    """The profile of the worker that runs containers, with the socket of the engine that the test itself uses."""
+    """Return the settings of the profile `systems`, with the socket of the engine that the test uses."""
     path = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://")
     return {"COMPOSE_PROFILES": "systems", "DOCKER_SOCKET": path, "DOCKER_GID": str(Path(path).stat().st_gid)}
 
 
 @contextmanager
 def services() -> Iterator[Services]:
-    """Up and answering; on the way out their logs go to artifacts/compose.log and their volumes go."""
+    """Start the services and wait until they respond; finally write artifacts/compose.log and remove the volumes."""
     port = free_port()
     passwords = ("HOLDOUT_SECRET_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
     environment = {

@@ -1,4 +1,4 @@
-"""The image and the composed services; skipped, visibly, where there is no engine or no image."""
+"""Fixtures for the image and the composed services; without an engine or the image, tests are skipped."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[Services]:
-    """The services of compose.yaml, filled with one benchmark of the demonstration."""
+    """Start the services of compose.yaml, with one benchmark of the demonstration."""
     seed = (
         "mkdir /tmp/one && cp -r fixtures/mirror-claims fixtures/systems /tmp/one && "
         "python manage.py seed --no-images --fixtures /tmp/one"

@@ -1,4 +1,4 @@
-"""Talking to a Docker engine by its command, and to compose by whichever command this machine has."""
+"""Runs Docker by its command, and compose by the command that this machine has."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def docker(*arguments: str, check: bool = True, env: dict[str, str] | None = Non
 
 
 def run(*arguments: str, user: str = "", options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    """The image's own command line in a container that is thrown away."""
+    """Run a command of the image in a temporary container."""
     as_user = ("--user", user) if user else ()
     return docker("run", "--rm", "--network", "none", *as_user, *options, IMAGE, *arguments, check=False)
 
 
 @functools.cache
 def missing() -> str:
-    """Why the image cannot be tested here, with what to do; empty where it can."""
+    """Return why the image cannot be tested here, and what to do; empty if it can."""
     if not shutil.which("docker") or docker("version", check=False).returncode:
         return "needs a running Docker engine: apt-get install docker.io docker-compose, then dockerd"
     if docker("image", "inspect", IMAGE, check=False).returncode:
@@ -36,7 +36,7 @@ def missing() -> str:
 
 @functools.cache
 def compose_command() -> tuple[str, ...]:
-    """`docker compose`, or Debian's `docker-compose`; empty where there is neither."""
+    """Return `docker compose`, or Debian's `docker-compose`; empty if there is neither."""
     for command in (("docker", "compose"), ("docker-compose",)):
         if shutil.which(command[0]) and _run([*command, "version"], check=False).returncode == 0:
             return command

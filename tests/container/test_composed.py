@@ -1,4 +1,4 @@
-"""The product as operators run it: an upload through the web's API is scored by the worker's container."""
+"""The production setup: an upload through the web container's API is scored by the worker's container."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PREDICTIONS = FOLDER / "predictions" / "test" / "negation-overlap.jsonl"
 SUBMIT = "/api/v1/benchmarks/mirror-claims/phases/test/submissions/"
 
 
-def test_every_service_is_well(site: Services) -> None:
-    told = request(f"{site.address}/health/ready")
-    assert told.json() == {"database": True, "broker": True, "sandbox": True, "disk": True}
+def test_every_service_is_healthy(site: Services) -> None:
+    health = request(f"{site.address}/health/ready")
+    assert health.json() == {"database": True, "broker": True, "sandbox": True, "disk": True}
     assert (
         site.inside("worker", "sh", "-c", "celery -A leaderboard.celery inspect ping -d scoring@$HOSTNAME").returncode
         == 0
@@ -34,23 +34,23 @@ def test_a_benchmark_of_the_demonstration_is_on_its_board(site: Services) -> Non
     assert b"Mirror Claims" in page.body
 
 
-def test_an_upload_is_scored_as_the_command_scores_it(site: Services) -> None:
+def test_upload_is_scored_like_on_the_command_line(site: Services) -> None:
     token = {"Authorization": f"Token {token_of(site)}"}
-    sent = request(
+    response = request(
         f"{site.address}{SUBMIT}?system=Composed&name=mine.jsonl",
         PREDICTIONS.read_bytes(),
         **{"Content-Type": "application/jsonl", **token},
     )
-    assert sent.status == 201, sent.body
-    told = eventually(sent.json()["url"], lambda answer: answer.json()["is_over"], **token).json()
-    assert told["state"] == "done", told
-    scores = request(told["scores"], **token).json()["scores"]
+    assert response.status == 201, response.body
+    submission = eventually(response.json()["url"], lambda answer: answer.json()["is_over"], **token).json()
+    assert submission["state"] == "done", submission
+    scores = request(submission["scores"], **token).json()["scores"]
     shown = {(score["measure"], _key(score["slice"])): score["value"] for score in scores}
     for score in _by_command()["scores"]:
         assert shown[score["measure"], _key(score["slice"])] == pytest.approx(score["value"], abs=1e-12, nan_ok=False)
 
 
-def test_a_bad_file_is_answered_with_its_line(site: Services) -> None:
+def test_bad_file_is_rejected_with_its_line(site: Services) -> None:
     answer = request(
         f"{site.address}{SUBMIT}?system=Composed&name=mine.jsonl",
         b'{"id": "nobody", "predicted_label": "MAYBE"}\n',
@@ -61,16 +61,16 @@ def test_a_bad_file_is_answered_with_its_line(site: Services) -> None:
 
 
 @pytest.mark.parametrize("service", ["sandbox", "beat", "migrate"])
-def test_gold_is_mounted_nowhere_else(site: Services, service: str) -> None:
+def test_other_services_have_no_gold(site: Services, service: str) -> None:
     config: dict[str, Any] = json.loads(site.compose("config", "--format", "json", check=False).stdout or "{}")
     if config:
         assert all("gold" not in json.dumps(mount) for mount in config["services"][service].get("volumes", []))
     if service != "migrate":
-        seen = site.inside(service, "sh", "-c", "find / -name gold -not -path '/proc/*' -exec ls {} + 2>/dev/null")
-        assert "jsonl" not in seen.stdout
+        listing = site.inside(service, "sh", "-c", "find / -name gold -not -path '/proc/*' -exec ls {} + 2>/dev/null")
+        assert "jsonl" not in listing.stdout
 
 
-def test_gold_is_there_and_the_worker_cannot_write_it(site: Services) -> None:
+def test_worker_has_read_only_gold(site: Services) -> None:
     assert site.inside("worker", "sh", "-c", "find /data/files/gold -type f | grep -q .").returncode == 0
     refused = site.inside("worker", "touch", "/data/files/gold/mine")
     assert "Read-only file system" in refused.stderr
@@ -84,7 +84,7 @@ def test_the_sandbox_has_no_network_and_no_secret(site: Services) -> None:
 
 
 def token_of(site: Services) -> str:
-    """An API token of a person of the demonstration."""
+    """Return an API token of a user of the demonstration."""
     logins = site.inside("web", "cat", "/data/demo-logins").stdout.splitlines()
     password = next(line.split()[1] for line in logins if line.startswith("ada "))
     issued = request(

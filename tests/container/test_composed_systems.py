@@ -1,4 +1,4 @@
-"""The profile `systems` of compose.yaml: a worker with an engine and no gold runs what was sent through the API."""
+"""The profile `systems` of compose.yaml: a worker with an engine but no gold runs images submitted by the API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PHASE = "/api/v1/benchmarks/mirror-claims/phases/test"
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """An image that answers as one of the demonstration's files does."""
+    """Build an image with the predictions of one of the demonstration's files."""
     if why := container_images.missing():
         pytest.skip(why)
     answers = {line["id"]: line["predicted_label"] for line in map(json.loads, PREDICTIONS.read_text().splitlines())}
@@ -25,31 +25,34 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     ).read_bytes()
 
 
-def test_an_image_is_run_by_the_worker_and_scored_by_the_other(site: Services, archive: bytes) -> None:
+def test_systems_worker_runs_an_image_and_scoring_worker_scores_it(site: Services, archive: bytes) -> None:
     benchmark = f"{site.address}/api/v1/benchmarks/mirror-claims/"
     eventually(benchmark, lambda answer: any(phase["images_run"] for phase in answer.json()["phases"]))
     headers = {"Authorization": f"Token {token_of(site)}"}
     as_json = {"Content-Type": "application/json", **headers}
-    about = json.dumps({"name": "image.tar", "bytes": len(archive)}).encode()
-    begun = request(f"{site.address}{PHASE}/images/", about, **as_json)
-    assert begun.status == 201, begun.body
-    upload = begun.json()
+    description = json.dumps({"name": "image.tar", "bytes": len(archive)}).encode()
+    created = request(f"{site.address}{PHASE}/images/", description, **as_json)
+    assert created.status == 201, created.body
+    upload = created.json()
     for offset in range(0, len(archive), upload["piece_bytes"]):
         piece = archive[offset : offset + upload["piece_bytes"]]
-        sent = request(
+        response = request(
             f"{upload['pieces']}?offset={offset}", piece, **{"Content-Type": "application/octet-stream"}, **headers
         )
-        assert sent.status == 200, sent.body
+        assert response.status == 200, response.body
     submitted = request(upload["submission"], json.dumps({"system": "Composed image"}).encode(), **as_json)
     assert submitted.status == 201, submitted.body
-    told = eventually(submitted.json()["url"], lambda answer: answer.json()["is_over"], **headers).json()
-    assert told["state"] == "done", (told, site.compose("logs", "--no-color", "systems", check=False).stdout[-3000:])
+    submission = eventually(submitted.json()["url"], lambda answer: answer.json()["is_over"], **headers).json()
+    assert submission["state"] == "done", (
+        submission,
+        site.compose("logs", "--no-color", "systems", check=False).stdout[-3000:],
+    )
     board = request(f"{site.address}{PHASE}/leaderboard/").json()["rows"]
     scores = {row["system"]: row["scores"] for row in board}
     assert scores["Composed image"] and scores["Composed image"] == scores["Word overlap with negation"]
 
 
-def test_that_worker_reads_no_gold(site: Services) -> None:
+def test_systems_worker_cannot_read_gold(site: Services) -> None:
     refused = site.inside("systems", "ls", "/data/files/gold")
     assert "Permission denied" in refused.stderr
     assert site.inside("systems", "ls", "/var/run/docker.sock").returncode == 0

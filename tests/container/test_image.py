@@ -1,4 +1,4 @@
-"""The image: who runs in it, what it may touch, and that a sandbox is possible inside."""
+"""The image: its user, its permissions, and the sandbox inside it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def test_it_runs_as_an_ordinary_user() -> None:
     assert engine.run("id", "-u").stdout.strip() == "10001"
 
 
-def test_its_code_is_not_its_own() -> None:
-    found = engine.run("find", "/app", "/opt/holdout", "-writable", "-not", "-type", "l", "-print", "-quit")
-    assert (found.returncode, found.stdout) == (0, "")
+def test_code_is_read_only() -> None:
+    result = engine.run("find", "/app", "/opt/holdout", "-writable", "-not", "-type", "l", "-print", "-quit")
+    assert (result.returncode, result.stdout) == (0, "")
 
 
-def test_no_secret_is_baked_in() -> None:
+def test_image_contains_no_secret() -> None:
     inside = engine.run(
         "find", "/data", "/app", "-name", "secret_key", "-o", "-name", "*.sqlite3", "-o", "-name", ".env"
     )
@@ -30,7 +30,7 @@ def test_no_secret_is_baked_in() -> None:
 @pytest.mark.hostile
 @pytest.mark.parametrize("user", ["holdout", "root"])
 @pytest.mark.parametrize("options", [(), LOCKED], ids=["default", "locked"])
-def test_the_sandbox_keeps_its_minimum(user: str, options: tuple[str, ...]) -> None:
+def test_sandbox_has_its_required_layers(user: str, options: tuple[str, ...]) -> None:
     probe = engine.run("python", "-m", "evaluator.sandbox.process.server", "--probe", user=user, options=options)
     assert probe.returncode == 0, probe.stderr
     required = [line.split() for line in probe.stdout.splitlines() if line.endswith("required")]
@@ -38,9 +38,9 @@ def test_the_sandbox_keeps_its_minimum(user: str, options: tuple[str, ...]) -> N
     assert all(value == "yes" for _, value, _ in required)
 
 
-def test_one_container_is_the_whole_site_and_ends_when_told() -> None:
+def test_one_container_runs_the_whole_site_and_stops_on_a_signal() -> None:
     data = ("--tmpfs", "/data:uid=10001,gid=10001,mode=0700")
-    # As the image's own command, but for the demonstration.
+    # The image's own command, without the demonstration.
     command = ("python", "manage.py", "serve", "--host", "0.0.0.0", "--no-seed")
     name = engine.docker(
         "run", "--detach", "--publish", "127.0.0.1::8000", *data, engine.IMAGE, *command

@@ -1,4 +1,4 @@
-"""docs/operators.md in the arrangement of compose.yaml, done as it says on services that are up."""
+"""Executes the commands of docs/operators.md for compose.yaml on running services."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tests.docs.blocks import walk_of
 from tests.docs.shell import shell
 
 
-def test_production_is_made_and_backed_up(site: Services, tmp_path: Path) -> None:
+def test_production_setup_and_backup(site: Services, tmp_path: Path) -> None:
     compose = " ".join(engine.compose_command())
-    here = {
-        # The services are up, from the image that is under test.
+    substitutions = {
+        # The services already run, from the image under test.
         "docker compose up --build --detach": f"{compose} ps",
         "docker compose": compose,
     }
-    where = {"COMPOSE_FILE": str(engine.ROOT / "compose.yaml"), "COMPOSE_PROJECT_NAME": site.project}
-    with shell(tmp_path, here, **{**site.environment, **where}) as terminal:
+    project = {"COMPOSE_FILE": str(engine.ROOT / "compose.yaml"), "COMPOSE_PROJECT_NAME": site.project}
+    with shell(tmp_path, substitutions, **{**site.environment, **project}) as terminal:
         for block in walk_of(engine.ROOT / "docs" / "operators.md", "compose"):
             terminal.run(block)
     assert (tmp_path / "holdout.dump").read_bytes().startswith(b"PGDMP")

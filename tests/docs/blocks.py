@@ -1,7 +1,7 @@
-"""The commands that a document shows, in their order, each with what it shows of their output.
+"""The commands of a document in order, each with the output that the document shows.
 
-```sh WALK [terminal]      run in the walk's shell; `terminal`: left running in one of its own
-```text                    right after it: what it prints. `…` in a line stands for anything, alone for any lines
+```sh WALK [terminal]      run in the shell of this walk; `terminal`: left running in a separate one
+```text                    directly after it: the output. `…` in a line matches any text, as a whole line any lines
 """
 
 from __future__ import annotations
@@ -16,32 +16,34 @@ INDENTED = re.compile(r"(?:^|\n)\n(?: {4}|\t)\S[^\n]*")
 
 @dataclass(frozen=True)
 class Block:
-    """Some commands: where they stand, whose walk they are of, and the lines that they are said to print."""
+    """Some commands: their location, their walk, and the output lines that the document shows."""
 
-    place: str
+    location: str
     walk: str
-    stays: bool
+    stays_open: bool
     text: str
     shown: tuple[str, ...]
 
 
 def blocks_of(document: Path) -> list[Block]:
-    """Every `sh` block of a document. Raises ValueError for one of no walk, and for output without commands."""
+    """Return every `sh` block of a document. Raises ValueError for a block without a walk."""
     content = document.read_text(encoding="utf-8")
-    found: list[Block] = []
+    blocks: list[Block] = []
     last_end = -1
     for match in FENCE.finditer(content):
-        place = f"{document.name}:{content.count(chr(10), 0, match.start()) + 1}"
+        location = f"{document.name}:{content.count(chr(10), 0, match.start()) + 1}"
         kind, *words = match["info"].split() or [""]
         if kind == "sh":
             if not words or words[1:] not in ([], ["terminal"]):
-                raise ValueError(f"{place}: the fence says {match['info']!r}; expected `sh WALK` or `sh WALK terminal`")
-            found.append(Block(place, words[0], words[1:] == ["terminal"], match["text"], ()))
+                raise ValueError(
+                    f"{location}: the fence is {match['info']!r}; expected `sh WALK` or `sh WALK terminal`"
+                )
+            blocks.append(Block(location, words[0], words[1:] == ["terminal"], match["text"], ()))
             last_end = match.end()
-        elif kind == "text" and found and not content[last_end : match.start()].strip():
-            last = found[-1]
-            found[-1] = Block(last.place, last.walk, last.stays, last.text, tuple(match["text"].splitlines()))
-    return found
+        elif kind == "text" and blocks and not content[last_end : match.start()].strip():
+            last = blocks[-1]
+            blocks[-1] = Block(last.location, last.walk, last.stays_open, last.text, tuple(match["text"].splitlines()))
+    return blocks
 
 
 def walk_of(document: Path, walk: str) -> list[Block]:
@@ -49,19 +51,19 @@ def walk_of(document: Path, walk: str) -> list[Block]:
 
 
 def indented_code(document: Path) -> list[str]:
-    """Code in the other notation of Markdown, which no test would run."""
+    """Return indented code blocks, which no test runs."""
     text = FENCE.sub("", document.read_text(encoding="utf-8"))
-    return [found.strip() for found in INDENTED.findall(text)]
+    return [code.strip() for code in INDENTED.findall(text)]
 
 
-def missing(shown: tuple[str, ...], said: str) -> str | None:
-    """The first line of what a document shows that did not come, in this order; None where all came.
+def missing(shown: tuple[str, ...], output: str) -> str | None:
+    """Return the first shown line that the output lacks, in order; None if it has all of them.
 
-    Lines may stand between those that are shown: a document leaves out what does not matter.
+    The output may have further lines in between: a document omits unimportant ones.
     """
-    lines = iter(said.splitlines())
-    for wanted in shown:
-        pattern = re.compile(".*".join(re.escape(part) for part in wanted.split("…")))
-        if wanted.strip() != "…" and not any(pattern.fullmatch(line.rstrip()) for line in lines):
-            return wanted
+    lines = iter(output.splitlines())
+    for expected in shown:
+        pattern = re.compile(".*".join(re.escape(part) for part in expected.split("…")))
+        if expected.strip() != "…" and not any(pattern.fullmatch(line.rstrip()) for line in lines):
+            return expected
     return None

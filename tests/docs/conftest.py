@@ -1,4 +1,4 @@
-"""A copy of the project for a walk, as somebody has it who has just fetched it."""
+"""A copy of the project like a fresh clone, for the tests that follow a document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-# Playwright keeps an event loop running in this process, and Django's database refuses to work beside one.
+# Playwright keeps an event loop running in this process, in which Django's database code refuses to run.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 
@@ -26,7 +26,7 @@ def free_port() -> int:
 
 
 def copy_project(into: Path) -> Path:
-    """The files that belong to the project, and an environment that `bin/bootstrap` takes for a finished one."""
+    """Copy the project's files, and create an environment that `bin/bootstrap` accepts as complete."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -37,12 +37,12 @@ def copy_project(into: Path) -> Path:
         if name and (ROOT / name).is_file():
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, into / name)
-    environment, made = Path(sys.prefix), into / ".venv"
-    made.mkdir()
+    environment, venv = Path(sys.prefix), into / ".venv"
+    venv.mkdir()
     for part in ("bin", "lib", "pyvenv.cfg"):
-        (made / part).symlink_to(environment / part)
+        (venv / part).symlink_to(environment / part)
     digest = hashlib.sha256(sys.version.encode() + (into / "requirements.txt").read_bytes())
-    (made / ".requirements.txt.sha256").write_text(digest.hexdigest() + "\n")
+    (venv / ".requirements.txt.sha256").write_text(digest.hexdigest() + "\n")
     return into
 
 
@@ -54,7 +54,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def needs() -> Callable[..., None]:
-    """Skips, visibly, where a command that the document uses is not on this machine."""
+    """Return a callable that skips the test if a command of the document is not installed."""
 
     def needs(*commands: str) -> None:
         for command in commands:

@@ -1,6 +1,6 @@
-"""A curator's guide as something that can be done: the numbered sentences of a section, read by a fixed grammar.
+"""Executes a curator's guide: parses the numbered sentences of a section with a fixed grammar.
 
-Bold is what stands on the page, code is what one types or a file's name. A sentence that is not of these forms fails:
+Bold text is on the page; code is typed or is a file's name. A sentence that has none of these forms fails:
 
     Open `/manage/`.                              Follow **Manage**.
     Press **Publish**.                            Under **Title** type `Small claims`.
@@ -21,67 +21,67 @@ from playwright.sync_api import Locator, Page, expect
 
 SOON = 30_000
 LONG = 240_000
-"""Milliseconds: until a page has answered, and until a worker has."""
+"""Timeouts in milliseconds: for a page, and for a worker."""
 BOLD, CODE = r"\*\*(.+?)\*\*", r"`([^`]+)`"
 ITEM = re.compile(r"^\d+\. (.*(?:\n(?! *\n|\d+\. |#).*)*)", re.MULTILINE)
 SENTENCE = re.compile(r"\s*((?:`[^`]*`|\*\*.+?\*\*|[^.])+\.?)")
-"""Points within bold and code end nothing."""
+"""Full stops within bold and code do not end a sentence."""
 
 
 class NotUnderstood(ValueError):
-    """A sentence of no known form, with where it stands."""
+    """A sentence of unknown form, with its location."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    place: str
+    location: str
     text: str
 
 
 def sentences_of(document: Path, section: str) -> list[Sentence]:
-    """The sentences of the numbered steps under a heading, to the next heading of its level or above."""
+    """Return the sentences of the numbered steps under a heading, up to the next heading of its level or above."""
     content = document.read_text(encoding="utf-8")
     heading = re.search(rf"^(#+) {re.escape(section)}$", content, re.MULTILINE)
     if heading is None:
         raise NotUnderstood(f"{document.name} has no section {section!r}")
     level = len(heading[1])
-    after = re.compile(rf"^#{{1,{level}}} ", re.MULTILINE).search(content, heading.end())
-    end = after.start() if after else len(content)
-    found = []
+    next_heading = re.compile(rf"^#{{1,{level}}} ", re.MULTILINE).search(content, heading.end())
+    end = next_heading.start() if next_heading else len(content)
+    sentences = []
     for item in ITEM.finditer(content, heading.end(), end):
-        place = f"{document.name}:{content.count(chr(10), 0, item.start()) + 1}"
+        location = f"{document.name}:{content.count(chr(10), 0, item.start()) + 1}"
         text = " ".join(item[1].split())
-        found += [Sentence(place, one) for one in SENTENCE.findall(text)]
-    return found
+        sentences += [Sentence(location, sentence) for sentence in SENTENCE.findall(text)]
+    return sentences
 
 
 @dataclass
 class Hands:
-    """What does the sentences: a page, and the folder in which the reader's files lie."""
+    """Executes sentences on a page, with the folder of the reader's files."""
 
     page: Page
     files: Path
 
     @staticmethod
     def understand(sentence: Sentence) -> tuple[Callable[..., None], tuple[str, ...]]:
-        """What is to be done, and with what. Raises NotUnderstood."""
+        """Return the action of a sentence, and its arguments. Raises NotUnderstood."""
         for pattern, act in FORMS.items():
-            if found := re.fullmatch(pattern, sentence.text):
-                return act, found.groups()
-        raise NotUnderstood(f"{sentence.place}: {sentence.text!r} is no sentence that a reader's hands know")
+            if match := re.fullmatch(pattern, sentence.text):
+                return act, match.groups()
+        raise NotUnderstood(f"{sentence.location}: {sentence.text!r} has none of the known forms")
 
     def do(self, sentence: Sentence) -> None:
-        """Raises NotUnderstood. What else goes wrong names the sentence, and what the page said."""
+        """Execute a sentence. Raises NotUnderstood; other errors get notes with the sentence and the page's text."""
         act, words = self.understand(sentence)
         try:
             act(self, *words)
         except Exception as error:
-            error.add_note(f"{sentence.place}: {sentence.text}\nat {self.page.url}")
+            error.add_note(f"{sentence.location}: {sentence.text}\nat {self.page.url}")
             error.add_note(self.page.locator("main").inner_text()[:3000])
             raise
 
     def field(self, label: str) -> Locator:
-        """The one field of this label, with or without `(optional)` behind it."""
+        """Return the field with this label, with or without a note such as `(optional)` after it."""
         return self.page.get_by_label(re.compile(rf"^{re.escape(label)}\s*(\(.*\))?$")).and_(
             self.page.locator("input, select, textarea")
         )
@@ -105,8 +105,8 @@ class Hands:
 
     def types_in_each(self, label: str, text: str) -> None:
         fields = self.field(label)
-        for place in range(fields.count()):
-            fields.nth(place).fill(text, timeout=SOON)
+        for index in range(fields.count()):
+            fields.nth(index).fill(text, timeout=SOON)
 
     def chooses(self, label: str, option: str) -> None:
         self.field(label).first.select_option(label=option, timeout=SOON)
@@ -119,7 +119,7 @@ class Hands:
         self.field(label).first.check(timeout=SOON)
 
     def ticks_one_of(self, group: str, label: str) -> None:
-        """A box of several under one heading."""
+        """Tick one of several boxes under a heading."""
         boxes = self.page.get_by_role("group", name=re.compile(rf"^{re.escape(group)}\b"))
         boxes.get_by_label(label, exact=True).check(timeout=SOON)
 
@@ -127,7 +127,7 @@ class Hands:
         expect(self.page.locator("main")).to_contain_text(text, timeout=SOON)
 
     def waits(self, text: str) -> None:
-        """The page follows by itself what a worker does."""
+        """Wait for a worker; the page updates by itself."""
         expect(self.page.locator("main")).to_contain_text(text, timeout=LONG)
 
     def waits_for(self, name: str) -> None:

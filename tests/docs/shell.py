@@ -1,4 +1,4 @@
-"""A shell that keeps its folder, variables and background processes from one block of a document to the next."""
+"""A shell that keeps its folder, variables and background processes between the blocks of a document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE = 300.0
 
 
 class Shell:
-    """bash in a folder. `substitutions`: what stands for what in the document's text, such as a port."""
+    """bash in a folder. substitutions: text of the document -> its replacement, for example a port."""
 
     def __init__(self, folder: Path, substitutions: Mapping[str, str], **environment: str) -> None:
         self.folder, self.substitutions = folder, dict(substitutions)
@@ -41,47 +41,50 @@ class Shell:
         )
 
     def run(self, block: Block) -> str:
-        """Do what a block says; what was printed. Fails where a command does, or shows other lines."""
-        said = self._stay(block) if block.stays else self._do(block)
-        lacking = missing(tuple(self._meant(line) for line in block.shown), said)
+        """Run a block and return its output. Fails if a command fails or the output lacks a shown line."""
+        output = self._stay(block) if block.stays_open else self._do(block)
+        lacking = missing(tuple(self._meant(line) for line in block.shown), output)
         if lacking is not None:
-            pytest.fail(f"{block.place}: it never said {lacking!r}, but:\n{said[-6000:]}")
-        return said
+            pytest.fail(f"{block.location}: the output lacks {lacking!r}:\n{output[-6000:]}")
+        return output
 
     def _meant(self, text: str) -> str:
-        for stands, meant in self.substitutions.items():
-            text = text.replace(stands, meant)
+        for text_of_document, replacement in self.substitutions.items():
+            text = text.replace(text_of_document, replacement)
         return text
 
     def _do(self, block: Block) -> str:
         mark = f"done-{uuid.uuid4().hex}"
-        # Any command that fails is told, also in the middle; a variable or a folder that it changes stays changed. From
-        # a file: a command that reads its input, as `docker compose exec -T` does, would swallow the lines after it.
+        # The trap reports any failing command, also in the middle; changes of variables and the folder persist. The
+        # script is a file, because a command that reads stdin, such as `docker compose exec -T`, would consume the
+        # following lines.
         script = self.folder / f".{mark}"
         script.write_text(f"__failed=0; trap '__failed=$?' ERR\n{self._meant(block.text)}\ntrap - ERR\n")
         assert self.process.stdin is not None
         self.process.stdin.write(f". '{script}' </dev/null; echo; echo {mark} $__failed\n".encode())
         self.process.stdin.flush()
-        said = self._until(mark, block)
+        output = self._until(mark, block)
         script.unlink()
-        text, status = re.split(rf"\n?{mark} ", said, maxsplit=1)
+        text, status = re.split(rf"\n?{mark} ", output, maxsplit=1)
         if int(status.split()[0]):
-            pytest.fail(f"{block.place}: a command ended with status {status.strip()}:\n{text[-6000:]}")
+            pytest.fail(f"{block.location}: a command ended with status {status.strip()}:\n{text[-6000:]}")
         return text
 
     def _until(self, mark: str, block: Block) -> str:
         assert self.process.stdout is not None
-        said, deadline = b"", time.monotonic() + PATIENCE
-        while not re.search(rf"{mark} \d+\n".encode(), said):
+        output, deadline = b"", time.monotonic() + PATIENCE
+        while not re.search(rf"{mark} \d+\n".encode(), output):
             ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))
             piece = os.read(self.process.stdout.fileno(), 65536) if ready else b""
             if not piece:
-                pytest.fail(f"{block.place}: no end after {PATIENCE:.0f} s:\n{said.decode(errors='replace')[-6000:]}")
-            said += piece
-        return said.decode(errors="replace")
+                pytest.fail(
+                    f"{block.location}: no end after {PATIENCE:.0f} s:\n{output.decode(errors='replace')[-6000:]}"
+                )
+            output += piece
+        return output.decode(errors="replace")
 
     def _stay(self, block: Block) -> str:
-        """A terminal of its own, until it has said the last line that the document shows."""
+        """Start the block in a separate terminal, and wait until it has printed the last shown line."""
         log = self.folder / f".terminal-{len(self.terminals)}"
         with log.open("wb") as output:
             terminal = subprocess.Popen(
@@ -94,8 +97,8 @@ class Shell:
                 start_new_session=True,
             )
         self.terminals.append(terminal)
-        wanted, deadline = tuple(self._meant(line) for line in block.shown), time.monotonic() + PATIENCE
-        while missing(wanted, log.read_text(errors="replace")) and time.monotonic() < deadline:
+        expected, deadline = tuple(self._meant(line) for line in block.shown), time.monotonic() + PATIENCE
+        while missing(expected, log.read_text(errors="replace")) and time.monotonic() < deadline:
             if terminal.poll() is not None:
                 break
             time.sleep(0.1)
@@ -116,7 +119,7 @@ class Shell:
 
 @contextlib.contextmanager
 def shell(folder: Path, substitutions: Mapping[str, str], **environment: str) -> Iterator[Shell]:
-    """A shell that is closed in the end, with all that it left running."""
+    """Open a shell, and finally close it with all processes that it left running."""
     opened = Shell(folder, substitutions, **environment)
     try:
         yield opened
@@ -125,6 +128,6 @@ def shell(folder: Path, substitutions: Mapping[str, str], **environment: str) ->
 
 
 def clean_environment() -> dict[str, str]:
-    """A person's: nothing of the tests' own settings."""
+    """Return a user's environment, without the settings of the tests."""
     ours = ("HOLDOUT_", "DJANGO_", "PYTEST_", "TEST_", "VIRTUAL_ENV", "PYTHONPATH", "AWS_", "RCLONE_")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)}

@@ -1,4 +1,4 @@
-"""How commands and what they show are read out of a document, and that a shell tells when one goes wrong."""
+"""Tests of reading commands and their output from a document, and of the shell's errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def page(tmp_path: Path, content: str) -> Path:
     return tmp_path / "page.md"
 
 
-def test_blocks_know_their_place_their_walk_and_what_they_show(tmp_path: Path) -> None:
+def test_blocks_have_location_walk_and_output(tmp_path: Path) -> None:
     first, second = blocks_of(page(tmp_path, PAGE))
     assert first == Block("page.md:3", "here", False, "echo one; echo two\n", ("one",))
     assert second == Block("page.md:17", "there", True, "serve\n", ())
@@ -45,17 +45,17 @@ def test_blocks_know_their_place_their_walk_and_what_they_show(tmp_path: Path) -
 
 @pytest.mark.parametrize("info", ["sh", "sh here later", "sh here terminal now"])
 def test_commands_of_no_walk_are_an_error(tmp_path: Path, info: str) -> None:
-    with pytest.raises(ValueError, match=r"page.md:1: the fence says"):
+    with pytest.raises(ValueError, match=r"page.md:1: the fence is"):
         blocks_of(page(tmp_path, f"```{info}\ntrue\n```\n"))
 
 
-def test_code_that_no_test_would_run_is_found(tmp_path: Path) -> None:
+def test_indented_code_is_found(tmp_path: Path) -> None:
     assert indented_code(page(tmp_path, "Words:\n\n    rm -r var\n\n1. An item\n   goes on\n")) == ["rm -r var"]
     assert indented_code(page(tmp_path, PAGE)) == []
 
 
 @pytest.mark.parametrize(
-    ("shown", "said", "lacking"),
+    ("shown", "output", "lacking"),
     [
         ("one\nthree", "one\ntwo\nthree", None),
         ("three\none", "one\ntwo\nthree", "one"),
@@ -67,36 +67,36 @@ def test_code_that_no_test_would_run_is_found(tmp_path: Path) -> None:
         ("…\none", "two\none", None),
     ],
 )
-def test_what_is_shown_must_come_in_its_order(shown: str, said: str, lacking: str | None) -> None:
-    assert missing(tuple(shown.splitlines()), said) == lacking
+def test_shown_lines_must_occur_in_order(shown: str, output: str, lacking: str | None) -> None:
+    assert missing(tuple(shown.splitlines()), output) == lacking
 
 
 @pytest.mark.parametrize(
     "text", ["false; true", "(exit 3)\necho after", "cd nowhere 2>/dev/null\n:", "echo a | grep b"]
 )
 def test_a_command_that_fails_in_the_middle_fails_the_walk(tmp_path: Path, text: str) -> None:
-    with shell(tmp_path, {}) as here, pytest.raises(pytest.fail.Exception, match=r"page.md:1: a command ended"):
-        here.run(Block("page.md:1", "here", False, text, ()))
+    with shell(tmp_path, {}) as opened, pytest.raises(pytest.fail.Exception, match=r"page.md:1: a command ended"):
+        opened.run(Block("page.md:1", "here", False, text, ()))
 
 
-def test_a_shell_keeps_what_a_block_has_set(tmp_path: Path) -> None:
-    with shell(tmp_path, {"8000": "8123"}) as here:
-        here.run(Block("page.md:1", "here", False, "mkdir in && cd in && PORT=8000", ()))
+def test_shell_keeps_state_between_blocks(tmp_path: Path) -> None:
+    with shell(tmp_path, {"8000": "8123"}) as opened:
+        opened.run(Block("page.md:1", "here", False, "mkdir in && cd in && PORT=8000", ()))
         assert (
-            here.run(Block("page.md:5", "here", False, 'echo "$PORT $(basename "$PWD")"', ("8000 in",))).strip()
+            opened.run(Block("page.md:5", "here", False, 'echo "$PORT $(basename "$PWD")"', ("8000 in",))).strip()
             == "8123 in"
         )
-        with pytest.raises(pytest.fail.Exception, match=r"page.md:9: it never said 'two'"):
-            here.run(Block("page.md:9", "here", False, "echo one", ("two",)))
+        with pytest.raises(pytest.fail.Exception, match=r"page.md:9: the output lacks 'two'"):
+            opened.run(Block("page.md:9", "here", False, "echo one", ("two",)))
 
 
-def test_a_command_that_reads_its_input_does_not_swallow_what_follows(tmp_path: Path) -> None:
-    with shell(tmp_path, {}) as here:
-        said = here.run(Block("page.md:1", "here", False, "cat\necho the rest", ()))
-    assert said.strip() == "the rest"
+def test_command_that_reads_stdin_does_not_consume_later_lines(tmp_path: Path) -> None:
+    with shell(tmp_path, {}) as opened:
+        output = opened.run(Block("page.md:1", "here", False, "cat\necho the rest", ()))
+    assert output.strip() == "the rest"
 
 
-def test_sentences_end_at_points_outside_bold_and_code(tmp_path: Path) -> None:
+def test_sentences_end_at_full_stops_outside_bold_and_code(tmp_path: Path) -> None:
     steps = "1. Follow **6. Publish**. Under **A.b** type\n   `c. d`.\n2. Press **Go**.\n"
     text = f"# Steps\n\nWords. More.\n\n{steps}\n# After\n\n1. Not this.\n"
     assert sentences_of(page(tmp_path, text), "Steps") == [

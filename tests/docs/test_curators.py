@@ -1,4 +1,4 @@
-"""docs/guide-curators.md, done sentence by sentence in a browser: from a raw file to a public board."""
+"""Executes docs/guide-curators.md sentence by sentence in a browser: from a raw file to a public board."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ THERE_IN_THE_END = {
 
 @pytest.fixture
 def curator(transactional_db: None) -> User:
-    """The reader, as an operator has made her."""
+    """Create the reader's account, as an operator would."""
     return User.objects.create_user("maria", "maria@holdout.example", "three grey geese", is_curator=True)
 
 
@@ -41,20 +41,20 @@ def page(live_server: Any, chromium: Browser) -> Iterator[Page]:
     faults: list[str] = []
     page = context.new_page()
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda said: faults.append(said.text) if "Content Security" in said.text else None)
+    page.on("console", lambda message: faults.append(message.text) if "Content Security" in message.text else None)
     yield page
     context.close()
     assert faults == []
 
 
 def walk(section: str, page: Page, files: Path, stands_for: Mapping[str, str] | None = None) -> None:
-    """Everything under a heading in its order: sentences by hand, commands in a shell where the files lie.
+    """Execute everything under a heading in order: sentences in the browser, commands in a shell in the files' folder.
 
-    `stands_for`: what is another number on other files than the guide's own.
+    stands_for: numbers of the guide -> numbers for other files than the guide's.
     """
     commands = files / "bin"
     commands.mkdir()
-    # The command as `pip install` leaves it.
+    # The command that `pip install` would create.
     (commands / "holdout").write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m evaluator "$@"\n')
     (commands / "holdout").chmod(0o755)
     hands = Hands(page, files)
@@ -65,8 +65,8 @@ def walk(section: str, page: Page, files: Path, stands_for: Mapping[str, str] | 
 
 def steps_of(section: str) -> list[Sentence | Block]:
     blocks = [block for block in blocks_of(PAGE) if block.walk == SHELLS.get(section)]
-    found: list[Sentence | Block] = [*sentences_of(PAGE, section), *blocks]
-    return sorted(found, key=lambda step: int(step.place.rpartition(":")[2]))
+    steps: list[Sentence | Block] = [*sentences_of(PAGE, section), *blocks]
+    return sorted(steps, key=lambda step: int(step.location.rpartition(":")[2]))
 
 
 def _do(step: Sentence | Block, hands: Hands, terminal: Shell, stands_for: Mapping[str, str]) -> None:
@@ -74,12 +74,12 @@ def _do(step: Sentence | Block, hands: Hands, terminal: Shell, stands_for: Mappi
         terminal.run(step)
         return
     text = step.text
-    for told, meant in stands_for.items():
-        text = text.replace(told, meant)
-    hands.do(Sentence(step.place, text))
+    for number, replacement in stands_for.items():
+        text = text.replace(number, replacement)
+    hands.do(Sentence(step.location, text))
 
 
-def test_every_step_is_of_a_form_that_hands_know() -> None:
+def test_every_step_has_a_known_form() -> None:
     for section in ("Log in", SYMMETRIC, TRIPLES):
         sentences = sentences_of(PAGE, section)
         assert sentences and all(Hands.understand(sentence) for sentence in sentences)
@@ -87,7 +87,7 @@ def test_every_step_is_of_a_form_that_hands_know() -> None:
     assert indented_code(PAGE) == []
 
 
-def test_a_sentence_of_no_form_is_refused() -> None:
+def test_unknown_sentence_is_refused() -> None:
     with pytest.raises(NotUnderstood, match=r"guide.md:7: 'Have a look at \*\*Manage\*\*\.'"):
         Hands.understand(Sentence("guide.md:7", "Have a look at **Manage**."))
 
@@ -102,10 +102,10 @@ def test_a_sentence_of_no_form_is_refused() -> None:
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("stack", "curator")
-def test_the_way_from_a_raw_file_to_a_public_board(
+def test_guide_from_raw_file_to_public_board(
     files: str, stands_for: dict[str, str], page: Page, tmp_path: Path
 ) -> None:
-    """Both walks in their order by one reader, who has a system and benchmarks already when the second begins."""
+    """Execute both walks in order as one reader, who has a system and benchmarks when the second begins."""
     for sentence in sentences_of(PAGE, "Log in"):
         Hands(page, tmp_path).do(sentence)
     for section, (title, system) in THERE_IN_THE_END.items():
@@ -115,7 +115,7 @@ def test_the_way_from_a_raw_file_to_a_public_board(
         walk(section, page, folder, stands_for)
         standing = Standing.objects.get(leaderboard__phase__benchmark__title=title)
         assert standing.system.name == system
-    # A stranger reads them.
+    # Both boards are public.
     page.context.clear_cookies()
     for standing in Standing.objects.select_related("leaderboard__phase__benchmark", "system"):
         page.goto(standing.leaderboard.phase.get_absolute_url())
@@ -123,7 +123,7 @@ def test_the_way_from_a_raw_file_to_a_public_board(
 
 
 def published_pairs(folder: Path) -> None:
-    """The project's own symmetric claims in the layout in which FEVER Symmetric was published."""
+    """Write the project's own symmetric claims in the published layout of FEVER Symmetric."""
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for line in (ROOT / "fixtures" / "mirror-claims" / "splits" / "test.jsonl").read_text().splitlines():
         claim = json.loads(line)
@@ -131,17 +131,17 @@ def published_pairs(folder: Path) -> None:
     with (folder / "fever_symmetric_full.jsonl").open("w") as out:
         for number, members in enumerate(groups.values(), 1000):
             members.sort(key=lambda claim: claim["slices"]["origin"] != "original")
-            for place, claim in enumerate(members, 1):
-                id_ = f"{number}" if place == 1 else f"{number}000000{place}"
-                told = {"id": id_, "label": claim["label"], "claim": claim["claim"]}
-                out.write(json.dumps({**told, "evidence_sentence": claim["evidence_text"]}) + "\n")
+            for member, claim in enumerate(members, 1):
+                id_ = f"{number}" if member == 1 else f"{number}000000{member}"
+                row = {"id": id_, "label": claim["label"], "claim": claim["claim"]}
+                out.write(json.dumps({**row, "evidence_sentence": claim["evidence_text"]}) + "\n")
 
 
 def triples_of_a_graph(folder: Path) -> None:
-    """Two hundred triples of the project's own graph to ask about, and the others."""
+    """Write two hundred triples of the project's own graph for questions, and the others for training."""
     triples = (ROOT / "fixtures" / "graph-claims" / "graph" / "triples.tsv").read_text().splitlines(keepends=True)
     (folder / "test.txt").write_text("".join(triples[::50][:200]))
-    (folder / "train.txt").write_text("".join(line for place, line in enumerate(triples) if place % 50))
+    (folder / "train.txt").write_text("".join(line for index, line in enumerate(triples) if index % 50))
 
 
 def fever_symmetric(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The page that says which test holds which promise: all promises are there, and so are the tests."""
+"""docs/honesty.md lists every promise, and the tests that it names exist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_each_promise_has_a_test() -> None:
 
 
 @pytest.mark.parametrize(("file", "name"), NAMED)
-def test_the_test_is_there(file: str, name: str) -> None:
+def test_named_test_exists(file: str, name: str) -> None:
     tree = ast.parse((ROOT / file).read_text())
     functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    assert name in functions if name else any(one.startswith("test_") for one in functions)
+    assert name in functions if name else any(function.startswith("test_") for function in functions)

@@ -1,4 +1,4 @@
-"""The table of log events in docs/operators.md names exactly those that the code logs."""
+"""The table of log events in docs/operators.md has exactly the events that the code logs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ LEVELS = {"debug", "info", "warning", "error", "critical"}
 
 
 def logged() -> dict[str, set[str]]:
-    """Levels by event, from the calls on loggers in the site's code."""
-    found: dict[str, set[str]] = {}
+    """Return event -> levels, from the calls of loggers in the site's code."""
+    levels_by_event: dict[str, set[str]] = {}
     for path in sorted((ROOT / "leaderboard").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
@@ -20,8 +20,8 @@ def logged() -> dict[str, set[str]]:
                     func=ast.Attribute(value=ast.Name("log" | "logger"), attr=level), args=[ast.Constant(str(event))]
                 ):
                     if level in LEVELS:
-                        found.setdefault(event, set()).add(level)
-    return found
+                        levels_by_event.setdefault(event, set()).add(level)
+    return levels_by_event
 
 
 def test_the_table_names_each_event_with_its_levels() -> None:

@@ -1,4 +1,4 @@
-"""Whatever the documentation names of the code, and links to, exists."""
+"""Files, modules and links that the documentation names exist."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_names_and_links_lead_somewhere(page: Path) -> None:
+def test_names_and_links_exist(page: Path) -> None:
     text = page.read_text()
     broken = [link for link in LINK.findall(text) if not (page.parent / link).exists()]
     for file, name in FILE.findall(text):

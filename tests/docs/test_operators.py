@@ -1,4 +1,4 @@
-"""docs/operators.md, done as it says: one machine, PostgreSQL, an archive on another server, an upgrade."""
+"""Executes docs/operators.md: one machine, PostgreSQL, an archive on another server, an upgrade."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ def test_every_block_of_commands_is_in_a_walk() -> None:
 
 def test_one_machine_and_its_archive_on_another(project: Path, tmp_path: Path, needs: Callable[..., None]) -> None:
     needs("sqlite3", "curl", "openssl", "flock")
-    with shell(project, {"8000": str(free_port())}) as here:
+    with shell(project, {"8000": str(free_port())}) as terminal:
         for block in walk_of(PAGE, "one-machine"):
-            here.run(block)
-    other = tmp_path / "other"
-    other.mkdir()
-    copy_project(other)
+            terminal.run(block)
+    second_project = tmp_path / "other"
+    second_project.mkdir()
+    copy_project(second_project)
     for name in ("mirror.zip", "key.txt"):
-        shutil.copy(project / name, other / name)
-    with shell(other, {}, **activated(other)) as there:
+        shutil.copy(project / name, second_project / name)
+    with shell(second_project, {}, **activated(second_project)) as second_terminal:
         for block in walk_of(PAGE, "archive"):
-            there.run(block)
+            second_terminal.run(block)
 
 
-def test_a_site_of_an_earlier_release_is_brought_up(project: Path, needs: Callable[..., None]) -> None:
+def test_upgrade_of_an_earlier_release(project: Path, needs: Callable[..., None]) -> None:
     needs("sqlite3")
     _as_it_was(project)
-    with shell(project, {"8000": str(free_port())}) as here:
+    with shell(project, {"8000": str(free_port())}) as terminal:
         for block in walk_of(PAGE, "upgrade"):
-            here.run(block)
+            terminal.run(block)
 
 
 def test_postgresql(project: Path, postgres: str, needs: Callable[..., None]) -> None:
@@ -58,11 +58,11 @@ def test_postgresql(project: Path, postgres: str, needs: Callable[..., None]) ->
     _as_it_was(project)
     python = [str(project / ".venv" / "bin" / "python"), "manage.py"]
     (project / "var" / "secret_key").write_text("kept from before " * 4)
-    with shell(project, {"holdout@127.0.0.1:5432": postgres}, **activated(project)) as here:
-        # The site that is taken along is one of this release.
-        subprocess.run([*python, "migrate", "--verbosity", "0"], cwd=project, env=here.environment, check=True)
+    with shell(project, {"holdout@127.0.0.1:5432": postgres}, **activated(project)) as terminal:
+        # The site that is moved to PostgreSQL must be of this release.
+        subprocess.run([*python, "migrate", "--verbosity", "0"], cwd=project, env=terminal.environment, check=True)
         for block in walk_of(PAGE, "postgresql"):
-            here.run(block)
+            terminal.run(block)
 
 
 def test_files_in_buckets(project: Path, s3: str, needs: Callable[..., None]) -> None:
@@ -70,43 +70,43 @@ def test_files_in_buckets(project: Path, s3: str, needs: Callable[..., None]) ->
     _as_it_was(project)
     python = [str(project / ".venv" / "bin" / "python"), "manage.py"]
     keys = {"AWS_ACCESS_KEY_ID": "one", "AWS_SECRET_ACCESS_KEY": "two", "AWS_DEFAULT_REGION": "us-east-1"}
-    with shell(project, {"127.0.0.1:9000": s3}, **keys, **activated(project)) as here:
-        subprocess.run([*python, "migrate", "--verbosity", "0"], cwd=project, env=here.environment, check=True)
+    with shell(project, {"127.0.0.1:9000": s3}, **keys, **activated(project)) as terminal:
+        subprocess.run([*python, "migrate", "--verbosity", "0"], cwd=project, env=terminal.environment, check=True)
         moved, backup, restored = walk_of(PAGE, "s3")
-        here.run(moved)
-        # What is in the buckets is all there is.
+        terminal.run(moved)
+        # Now only the buckets have the files.
         (project / "var" / "files").rename(project / "var" / "files.lost")
-        here.run(backup)
-        kept = {path.relative_to(project / "backup") for path in (project / "backup").rglob("*") if path.is_file()}
+        terminal.run(backup)
+        copied = {path.relative_to(project / "backup") for path in (project / "backup").rglob("*") if path.is_file()}
         lost = project / "var" / "files.lost"
-        assert kept == {Path("files") / path.relative_to(lost) for path in lost.rglob("*") if path.is_file()}
-        assert any(path.parts[1] == "gold" for path in kept)
+        assert copied == {Path("files") / path.relative_to(lost) for path in lost.rglob("*") if path.is_file()}
+        assert any(path.parts[1] == "gold" for path in copied)
         _empty(f"http://{s3}", "holdout-files", "holdout-gold")
-        here.run(restored)
+        terminal.run(restored)
 
 
 def _empty(endpoint: str, *buckets: str) -> None:
-    """As a disaster leaves them."""
+    """Delete all objects, as in a disaster."""
     store = boto3.resource("s3", endpoint_url=endpoint, aws_access_key_id="one", aws_secret_access_key="two")
     for bucket in buckets:
         assert store.Bucket(bucket).objects.all().delete()
 
 
 def _as_it_was(project: Path) -> None:
-    """The data folder of a small site that an earlier release has left: a benchmark, two boards, eleven submissions."""
+    """Unpack the data folder of a small site of an earlier release: a benchmark, two boards, eleven submissions."""
     (project / "var").mkdir(mode=0o700)
     with tarfile.open(OLDER) as archive:
         archive.extractall(project / "var", filter="data")
 
 
 def activated(project: Path) -> dict[str, str]:
-    """What `. .venv/bin/activate` would set."""
+    """Return the environment that `. .venv/bin/activate` would set."""
     return {"PATH": f"{project / '.venv' / 'bin'}:{os.environ['PATH']}"}
 
 
 @pytest.fixture
 def s3() -> Iterator[str]:
-    """`host:port` of an S3 server of its own, in memory."""
+    """Start an S3 server in memory; yield its `host:port`."""
     port = free_port()
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
     server.start()
@@ -118,12 +118,12 @@ def s3() -> Iterator[str]:
 
 @pytest.fixture
 def postgres() -> Iterator[str]:
-    """`user@host:port` of a cluster of its own."""
+    """Start a PostgreSQL cluster; yield its `user@host:port`."""
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not programs:
         pytest.skip("needs PostgreSQL: apt-get install postgresql")
     bin_, port = programs[-1], free_port()
-    # Not below pytest's folders, which nobody else may enter; a socket's path must be short, too.
+    # Not in pytest's folders, which other users cannot enter; a socket's path must also be short.
     folder = Path(tempfile.mkdtemp(prefix="holdout-postgres-"))
     as_user: list[str] = []
     if os.geteuid() == 0:

@@ -1,4 +1,4 @@
-"""The operator's page and the settings say the same."""
+"""docs/operators.md agrees with the settings."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tests.conftest import ROOT
 PAGE = (ROOT / "docs" / "operators.md").read_text()
 
 
-def test_every_variable_stands_in_the_table_with_its_default_and_meaning() -> None:
+def test_table_has_every_variable_with_default_and_meaning() -> None:
     rows = dict(re.findall(rf"^\| `{PREFIX}(\w+)` \|(.*)\|$", PAGE, flags=re.MULTILINE))
     assert sorted(rows) == sorted(VARIABLES)
     for name, variable in VARIABLES.items():
-        assert variable.doc in rows[name], f"{PREFIX}{name}: the page does not say {variable.doc!r}"
+        assert variable.doc in rows[name], f"{PREFIX}{name}: the page lacks {variable.doc!r}"
         shown = ",".join(variable.default) if isinstance(variable.default, list) else str(variable.default)
         assert (f"`{shown}`" in rows[name] or f"`{shown.lower()}`" in rows[name]) or shown == ""
 

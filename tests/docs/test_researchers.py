@@ -1,4 +1,4 @@
-"""docs/researchers.md, done as it says: from installing the command to a place on the board of a running site."""
+"""Executes docs/researchers.md: from the installation of the command to a row on the board of a running site."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ def test_every_block_of_commands_is_in_the_walk() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_from_nothing_to_the_board(stack: Stack, live_server: Any, tmp_path: Path, needs: Callable[..., None]) -> None:
+def test_researchers_page_from_install_to_board(
+    stack: Stack, live_server: Any, tmp_path: Path, needs: Callable[..., None]
+) -> None:
     needs("curl")
     User.objects.create_user("maria", "maria@holdout.example", "correct horse", is_curator=True)
     ada = User.objects.create_user("ada", "ada@holdout.example", "correct horse")
     call_command("import_benchmark", "own", str(ROOT / "fixtures" / "mirror-claims"), by="maria", verbosity=0)
     (tmp_path / "holdout").mkdir()
     copy_project(tmp_path / "holdout")
-    # What *Tokens* shows once, as the reader has put it into a file.
+    # The token that *Tokens* shows once, which the reader has saved in a file.
     (tmp_path / "token").write_text(tokens.issue(by=ada)[1])
     home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
     with shell(tmp_path, {"https://board.example": live_server.url}, **home) as laptop:

@@ -1,4 +1,4 @@
-"""The page about containers and the code say the same."""
+"""docs/systems.md agrees with the code."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ def kinds(error: type[image_errors.ImageError]) -> set[str]:
 
 
 def test_each_refusal_of_an_image_has_a_row() -> None:
-    told = {row[0].strip("`") for row in ROWS if len(row) == 3 and re.fullmatch(r"`\w+`", row[0])}
-    assert told == kinds(image_errors.ImageError) - {"image"}
+    listed = {row[0].strip("`") for row in ROWS if len(row) == 3 and re.fullmatch(r"`\w+`", row[0])}
+    assert listed == kinds(image_errors.ImageError) - {"image"}
 
 
 def test_each_refusal_of_a_request_has_its_status() -> None:
-    told = {(int(row[0]), row[1].strip("`")) for row in ROWS if re.fullmatch(r"4\d\d|5\d\d", row[0])}
-    assert told <= {(code.status, code.text) for code in Code}
+    listed = {(int(row[0]), row[1].strip("`")) for row in ROWS if re.fullmatch(r"4\d\d|5\d\d", row[0])}
+    assert listed <= {(code.status, code.text) for code in Code}
     needed = (Code.NOT_TAKEN, Code.ENGINE_AWAY, Code.TOO_LARGE, Code.WRONG_OFFSET, Code.INVALID_IMAGE)
-    assert {(code.status, code.text) for code in needed} <= told
+    assert {(code.status, code.text) for code in needed} <= listed
 
 
-def test_each_end_of_a_container_has_a_row() -> None:
-    told = {name for row in ROWS if len(row) == 4 for name in re.findall(r"`(\w+)`", row[1])} | {"bad_image"}
+def test_each_outcome_of_a_container_has_a_row() -> None:
+    listed = {name for row in ROWS if len(row) == 4 for name in re.findall(r"`(\w+)`", row[1])} | {"bad_image"}
     assert {"bad_image"} <= set(re.findall(r"`(\w+)`", PAGE))
     ours = {Reason.ENGINE, Reason.STORAGE, Reason.LOST, Reason.INTERNAL, Reason.WITHDRAWN, Reason.BAD_PREDICTIONS}
-    assert told == {str(reason) for reason in {*engine.REASONS.values(), *ours, Reason.BAD_IMAGE}}
+    assert listed == {str(reason) for reason in {*engine.REASONS.values(), *ours, Reason.BAD_IMAGE}}
 
 
 def test_each_limit_has_a_row_with_its_default() -> None:
     shown = {row[2].strip("`"): row[1] for row in ROWS if len(row) == 3 and re.fullmatch(r"`\w+`", row[2])}
-    known = container_limits.defaults().as_dict()
-    assert set(shown) == set(known)
+    defaults = container_limits.defaults().as_dict()
+    assert set(shown) == set(defaults)
     units = {"s": 1, "kB": 1000, "MB": 10**6, "GB": 10**9}
     for name, text in shown.items():
-        found = re.match(r"(\d+)(?: (s|kB|MB|GB)\b)?", text)
-        assert found, (name, text)
-        assert int(found[1]) * units.get(found[2] or "", 1) == known[name], (name, text)
+        match = re.match(r"(\d+)(?: (s|kB|MB|GB)\b)?", text)
+        assert match, (name, text)
+        assert int(match[1]) * units.get(match[2] or "", 1) == defaults[name], (name, text)
 
 
-def test_all_that_a_system_is_told_is_on_the_page() -> None:
-    """Its environment, by name; its task file, by key."""
+def test_environment_and_task_file_are_on_the_page() -> None:
+    """The page has the names of environment variables and the keys of the task file."""
     row = next(row for row in ROWS if row[0] == "the environment")
     named = {name.split("=")[0] for name in re.findall(r"`([A-Z_]+(?:=[^`]*)?)`", row[1])}
     assert named == set(container_spec.system_environment(EXECUTION))
@@ -63,7 +63,7 @@ def test_all_that_a_system_is_told_is_on_the_page() -> None:
     assert f"user {create_settings.NOBODY.split(':')[0]}" in PAGE
 
 
-def test_the_page_names_no_variable_that_nobody_reads() -> None:
+def test_page_names_no_unused_variable() -> None:
     named = set(re.findall(rf"{PREFIX}([A-Z_]*[A-Z])\b", PAGE))
     systems = {name.removeprefix(PREFIX) for name in container_spec.system_environment(EXECUTION)}
     assert named <= {*VARIABLES, *systems, "TOKEN", "SYSTEM"}, named

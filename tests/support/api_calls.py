@@ -1,4 +1,4 @@
-"""Calling the API as somebody."""
+"""API calls as a given user."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def person(name: str, **rights: Any) -> User:
 
 
 def client_of(user: User | None = None, **more: Any) -> Client:
-    """A client with a token of this person, or nobody's. A server error is an answer, as it is for real clients."""
+    """Return a client with a token of this user, or without one. Server errors are responses, as for real clients."""
     headers = {"Authorization": f"Token {tokens.issue(by=user)[1]}"} if user else {}
     return Client(headers=headers, raise_request_exception=False, **more)
 
 
 def send(client: Client, content: bytes, name: str = "predictions.jsonl", **fields: Any) -> Any:
-    """Upload a file by a form."""
+    """Upload a file as a form."""
     return client.post(SUBMIT, {"system": "Bernoulli", "file": SimpleUploadedFile(name, content), **fields})
 
 
 def stored_files() -> list[str]:
-    """Every file in the predictions' store and in the folder of unfinished uploads."""
+    """Return every file in the predictions' store and in the folder of unfinished uploads."""
     folders = (Path(settings.DATA) / "files" / "predictions", Path(settings.FILE_UPLOAD_TEMP_DIR))
     return sorted(str(path) for folder in folders for path in folder.rglob("*") if path.is_file())
 
 
 def footprint() -> dict[str, Any]:
-    """What a refused upload must leave as it was."""
+    """Return the state that a refused upload must not change."""
     rows = {model.__name__: model.objects.count() for model in (Submission, Prediction, Run, QuotaCharge, System)}
     charged = AuditEntry.objects.filter(action="submission.accepted").count()
     return {**rows, "accepted": charged, "files": stored_files()}

@@ -1,4 +1,4 @@
-"""Audits of the tiny split for tests: what the referee says of its gold, made in process, and rows that hold it."""
+"""Audits of the tiny split for tests: reports that are computed in this process, and rows with them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from tests.support.tiny_world import TASK, gold_lines
 @functools.cache
 def _report(gold: bytes) -> str:
     arguments = {"task": TASK, "gold_name": "test.gold.jsonl", "train_names": []}
-    told = [JOBS["audit_part"]({"gold": io.BytesIO(gold)}, arguments | {"part": name})[0]["part"] for name in NAMES]
-    return json.dumps(assembled(told))
+    sections = [JOBS["audit_part"]({"gold": io.BytesIO(gold)}, arguments | {"part": name})[0]["part"] for name in NAMES]
+    return json.dumps(assembled(sections))
 
 
 def report(gold: bytes = b"") -> dict[str, Any]:
-    """The tiny gold's warnings: few groups, and what follows from four claims."""
+    """Return the report on the tiny gold, with warnings about few groups and few claims."""
     return dict(json.loads(_report(gold or gold_lines())))
 
 
 def done(gold: GoldVersion, **changes: Any) -> SplitAudit:
-    """An audit that is over, inserted directly."""
+    """Insert a finished audit."""
     at = timezone.now()
     fields = {"state": State.DONE, "finished_at": at, "report": report(), "queued_at": at, "enqueued_at": at}
     return SplitAudit.objects.create(gold=gold, inputs_sha256=gold.split.inputs_sha256, **{**fields, **changes})

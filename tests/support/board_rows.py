@@ -1,4 +1,4 @@
-"""Rows of a board for tests: releases with the scores that a test names, through the real publishing."""
+"""Board rows for tests: releases with given scores, created by the real publishing code."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ SYMMETRIC = {
 
 
 def score(measure: str, value: float | None, n: int = 4, **slice_: Any) -> dict[str, Any]:
-    """One revealed score, with an interval of a tenth to either side; no interval without a value."""
+    """Return a revealed score with an interval of 0.1 to either side; without a value, without an interval."""
     low = None if value is None else max(-1.0, value - 0.1)
     high = None if value is None else min(1.0, value + 0.1)
     return {"measure": measure, "slice": slice_, "value": value, "low": low, "high": high, "n": n}
 
 
 def symmetric_scores(accuracy: float | None = 0.75, *, original: float = 1.0, generated: float = 0.6) -> list[Any]:
-    """What a run on the tiny symmetric split reveals."""
+    """Return the scores that a run on the tiny symmetric split reveals."""
     whole = {**SYMMETRIC, "accuracy": accuracy, "symmetric_gap": original - generated}
     return [
         *(score(measure, value, 1 if measure == "group_accuracy" else 4) for measure, value in whole.items()),
@@ -53,9 +53,9 @@ def stand(
     track: str = "",
     **described: Any,
 ) -> Release:
-    """A system with a published run; `described` goes to a system that is made for it.
+    """Create a system with a published run.
 
-    spent: what an engine measured of its container; None: it was uploaded as a file.
+    described: fields of the system. spent: the measured cost of its container; None: it was uploaded as a file.
     """
     home = Team.objects.get_or_create(name=team)[0] if team else world.system.team
     system = teams.system(team=home, name=name, by=world.researcher)

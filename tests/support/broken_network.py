@@ -1,4 +1,4 @@
-"""A way to a server that breaks where a test says: in the middle of a request, or before its answer."""
+"""A proxy that breaks connections where a test specifies: in the middle of a request, or before its response."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Fault(enum.Enum):
 
 @dataclass
 class Network:
-    """fault: what becomes of a request, by its first line. `seen`: the first lines, in their order."""
+    """fault: request line -> the fault to apply. seen: the request lines in order, with their faults."""
 
     port: int
     fault: Callable[[str], Fault]
@@ -30,23 +30,23 @@ class Network:
     address: str = ""
 
     def carry(self, client: socket.socket) -> None:
-        """One connection is one request: the command asks for no more."""
+        """Handle a connection; it has one request, because the command sends no more."""
         with client, socket.create_connection(("127.0.0.1", self.port), timeout=_SECONDS) as server:
             head = b""
             while b"\r\n\r\n" not in head:
                 head += _received(client)
             head, body = head.split(b"\r\n\r\n", 1)
             line = head.split(b"\r\n")[0].decode()
-            found = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
-            length = int(found[1]) if found else 0
+            match = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
+            length = int(match[1]) if match else 0
             fault = self.fault(line)
             self.seen.append((line, fault))
             if fault is Fault.GONE:
                 return
-            wanted = length // 2 if fault is Fault.CUT else length
-            while len(body) < wanted:
+            n_bytes = length // 2 if fault is Fault.CUT else length
+            while len(body) < n_bytes:
                 body += _received(client)
-            server.sendall(head + b"\r\n\r\n" + body[:wanted])
+            server.sendall(head + b"\r\n\r\n" + body[:n_bytes])
             if fault is Fault.CUT:
                 return
             while answer := server.recv(1 << 16):
@@ -63,7 +63,7 @@ def _received(client: socket.socket) -> bytes:
 @contextlib.contextmanager
 def network(port: int, fault: Callable[[str], Fault]) -> Iterator[Network]:
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        made = Network(port, fault, address=f"http://127.0.0.1:{listening.getsockname()[1]}")
+        opened = Network(port, fault, address=f"http://127.0.0.1:{listening.getsockname()[1]}")
         threads: list[threading.Thread] = []
 
         def serve() -> None:
@@ -71,13 +71,13 @@ def network(port: int, fault: Callable[[str], Fault]) -> Iterator[Network]:
                 while True:
                     client, _ = listening.accept()
                     client.settimeout(_SECONDS)
-                    threads.append(threading.Thread(target=_quietly, args=(made.carry, client)))
+                    threads.append(threading.Thread(target=_quietly, args=(opened.carry, client)))
                     threads[-1].start()
 
         accepting = threading.Thread(target=serve)
         accepting.start()
         try:
-            yield made
+            yield opened
         finally:
             listening.shutdown(socket.SHUT_RDWR)
             accepting.join()

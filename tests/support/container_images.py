@@ -1,4 +1,4 @@
-"""Container images for tests: built by a real engine from a base that needs no registry, saved as archives."""
+"""Container images for tests, built by a real engine from a base without a registry and saved as archives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ print("answered", len(answers))
 
 @functools.cache
 def missing() -> str:
-    """Why no container can be run here, with what to do; empty where one can."""
+    """Return why containers cannot run here, and what to do; empty if they can."""
     if not shutil.which("docker") or _docker("version").returncode:
         return "needs a running Docker engine: apt-get install docker.io, then dockerd"
     if _docker("image", "inspect", BASE).returncode:
@@ -34,7 +34,7 @@ def missing() -> str:
 
 
 def archive_of(program: str, folder: Path) -> Path:
-    """`docker save` of an image that runs a Python program; the engine forgets the image again."""
+    """Save an image that runs a Python program as an archive; the image is removed from the engine."""
     with tempfile.TemporaryDirectory() as context:
         Path(context, "main.py").write_text(program)
         Path(context, "Dockerfile").write_text(
@@ -53,23 +53,23 @@ def archive_of(program: str, folder: Path) -> Path:
 
 
 def answering(answers: dict[str, str]) -> str:
-    """A program that answers these claims and no other."""
+    """Return a program that predicts labels for these claims only."""
     return ANSWERING.format(answers=answers)
 
 
 def containers(label: str) -> list[str]:
-    """What the engine holds under a label, whatever its state."""
+    """Return the engine's containers with a label, in any state."""
     return _docker("ps", "--all", "--quiet", "--filter", f"label={label}").stdout.split()
 
 
 def left(instance: str) -> list[str]:
-    """Containers and volumes that the engine holds for an instance of the site."""
+    """Return the engine's containers and volumes of an instance of the site."""
     label = f"holdout.instance={instance}"
     return containers(label) + _docker("volume", "ls", "--quiet", "--filter", f"label={label}").stdout.split()
 
 
 def is_there(image: str) -> bool:
-    """Whether the engine has an image."""
+    """Return True if the engine has an image."""
     return _docker("image", "inspect", image).returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""Rows of container submissions for tests of pages: what workers would have written, without an engine."""
+"""Rows of container submissions for tests of pages, as workers write them, without an engine."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ DIGEST = "sha256:" + "5e" * 32
 
 
 def engine_is_there(**changes: Any) -> WorkerReport:
-    """A worker that has just said that it is ready."""
-    said = {"ready": True, "detail": {"runtime": "runc", "no network": True}, "seen_at": timezone.now()}
-    return WorkerReport.objects.create(**{"queue": "systems", "host": "engine-1", **said, **changes})
+    """Insert a recent report of a worker that is ready."""
+    fields = {"ready": True, "detail": {"runtime": "runc", "no network": True}, "seen_at": timezone.now()}
+    return WorkerReport.objects.create(**{"queue": "systems", "host": "engine-1", **fields, **changes})
 
 
 def takes_images(world: World, **changes: Any) -> None:
-    """The world's phase takes images too."""
+    """Make the world's phase accept images too."""
     for name, value in {"takes_images": True, **changes}.items():
         setattr(world.phase, name, value)
     world.phase.save()
@@ -35,7 +35,7 @@ def hide_inputs(world: World) -> None:
 
 
 def insert(world: World, *, state: str = State.QUEUED, with_file: bool = False, **changes: Any) -> Prediction:
-    """A submission of an image, with its prediction in a state."""
+    """Insert a submission of an image, with its prediction in a state."""
     at = timezone.now()
     image = Image(archive_sha256=uuid.uuid4().hex * 2, archive_bytes=12_000_000, digest=DIGEST)
     image.archive.save("image.tar", ContentFile(b"an archive"), save=True)
@@ -68,7 +68,7 @@ def insert(world: World, *, state: str = State.QUEUED, with_file: bool = False, 
 
 
 def ran(**changes: Any) -> dict[str, Any]:
-    """What an execution leaves in a prediction, with times that are in no coarse step."""
+    """Return the fields that an execution sets in a prediction, with times between the coarse steps."""
     execution = {
         "image": DIGEST,
         "limits": container_limits.defaults().as_dict(),

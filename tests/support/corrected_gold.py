@@ -1,4 +1,4 @@
-"""Corrected gold for tests: the tiny world with two systems, one that agrees with the gold, one with its correction."""
+"""Corrected gold for tests: the tiny world with two systems, one right by the gold, one by its correction."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from tests.support.tiny_world import LABELS, World, build, gold_lines, uploaded
 
 CORRECTED = {id_: {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}[label] for id_, label in LABELS.items()}
 HALF = {**LABELS, "a3": "SUPPORTS", "a4": "REFUTES"}
-"""Half right by the gold, and half by its correction."""
+"""Half of the labels are right by the gold, the other half by its correction."""
 
 BEFORE = [("Bernoulli", 1, 1.0), ("Contrary", 2, 0.0)]
 AFTER = [("Contrary", 1, 1.0), ("Bernoulli", 2, 0.0)]
 
 
 def two_systems() -> World:
-    """Scored; needs the sandbox."""
+    """Return a world with two scored systems. Needs the sandbox."""
     world = build()
-    other = teams.system(team=world.system.team, name="Contrary", by=world.researcher)
+    contrary = teams.system(team=world.system.team, name="Contrary", by=world.researcher)
     world.submit(LABELS)
-    world.submit(CORRECTED, system=other)
+    world.submit(CORRECTED, system=contrary)
     score_all()
     return world
 
 
 def score_all() -> None:
-    """What a worker does until nothing waits; each run is taken once."""
+    """Score all queued runs once, as a worker does."""
     for run in Run.objects.filter(state=State.QUEUED).order_by("queued_at"):
         runs.WORK.run(run.pk)
 
@@ -46,9 +46,9 @@ def correct(world: World, gold: bytes | None = None, *, reason: str = "labels we
 
 
 def waiting(world: World) -> Correction:
-    """An upload that nobody has laid beside the gold yet, as `corrections.propose` leaves it."""
+    """Insert an upload that was not compared with the gold yet, as `corrections.propose` does."""
     content, at = gold_lines(CORRECTED), timezone.now()
-    made = Correction(
+    correction = Correction(
         split=world.split,
         base=world.gold,
         name="gold.jsonl",
@@ -60,13 +60,13 @@ def waiting(world: World) -> Correction:
         enqueued_at=at,
         expires_at=at + corrections.PENDING_FOR,
     )
-    made.file.save("gold.jsonl", ContentFile(content), save=False)
-    made.save()
-    return made
+    correction.file.save("gold.jsonl", ContentFile(content), save=False)
+    correction.save()
+    return correction
 
 
 def shown(world: World) -> list[tuple[str, int | None, float | None]]:
-    """The current board: (system, rank, value); of those that tie, who submitted first stands first."""
+    """Return the current board: (system, rank, value); ties are in order of submission."""
     return rows_of(world.phase.leaderboards.get(state=Leaderboard.State.CURRENT))
 
 
@@ -77,19 +77,19 @@ def rows_of(board: Leaderboard) -> list[tuple[str, int | None, float | None]]:
 
 
 def states(world: World) -> list[tuple[int, int, str]]:
-    """The phase's boards: (gold's number, task version, state)."""
+    """Return the phase's boards: (gold's number, task version, state)."""
     boards = world.phase.leaderboards.order_by("gold_version__number", "task_version")
     return list(boards.values_list("gold_version__number", "task_version", "state"))
 
 
 def assert_switched_once(world: World, gold: int) -> None:
-    """Every prediction has one scored run and one release on the gold, and nothing is on its way."""
+    """Check that every prediction has one scored run and one release on the gold, and that no run is left."""
     assert not Run.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exists()
     for prediction in Prediction.objects.all():
         (run,) = Run.objects.filter(prediction=prediction, gold_version__number=gold, state=State.DONE)
         assert Release.objects.filter(run=run).count() == 1
-        kept = [name for name in run.outcomes.storage.listdir("")[1] if name.startswith(run.pk.hex)]
-        assert kept == [run.outcomes.name]
+        files = [name for name in run.outcomes.storage.listdir("")[1] if name.startswith(run.pk.hex)]
+        assert files == [run.outcomes.name]
     board = world.phase.leaderboards.get(state=Leaderboard.State.CURRENT)
     assert board.gold_version.number == gold
     sequence = list(Release.objects.order_by("sequence").values_list("sequence", flat=True))

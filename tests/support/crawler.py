@@ -1,4 +1,4 @@
-"""Reading everything that a person can reach, by links in pages and addresses in answers."""
+"""Crawls everything that a user can reach, by links in pages and addresses in responses."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LINK = re.compile(rb'(?:href|src|action|hx-get|data-[a-z-]+)="([^"]+)"')
 ADDRESS = re.compile(rb'"(http://testserver/[^"]*)"')
 KEY = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+")
 VARIANTS = 5
-"""So many queries and keys of one path are read: a board has hundreds of orders, the admin hundreds of rows."""
+"""Maximum number of queries and keys per path: a board has hundreds of orders, the admin hundreds of rows."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back from one address."""
+    """The response of one address."""
 
     address: str
     status: int
@@ -30,7 +30,7 @@ class Answer:
 
 
 def patterns(found: Any = None, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """(route, name) of every address that the site knows, included ones too."""
+    """Yield (route, name) of every URL pattern of the site, including those of included modules."""
     for pattern in (found or get_resolver()).url_patterns:
         route = prefix + str(pattern.pattern)
         if isinstance(pattern, URLResolver):
@@ -40,30 +40,30 @@ def patterns(found: Any = None, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 
 def read(client: Client, address: str) -> Answer:
-    """One GET, with its headers and its whole body."""
+    """GET an address, and return its headers and whole body."""
     answer = client.get(address)
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content
     return Answer(address, answer.status_code, str(dict(answer.items())).encode() + b"\n" + body)
 
 
 def crawl(client: Client, starts: Iterable[str]) -> Iterator[Answer]:
-    """Every page and answer that can be reached from these addresses by GET."""
+    """Yield every response that can be reached from these addresses by GET."""
     waiting = list(starts)
-    seen, variants = set(waiting), Counter[str]()
+    visited, variants = set(waiting), Counter[str]()
     while waiting:
         answer = read(client, waiting.pop(0))
         yield answer
         for link in (*LINK.findall(answer.text), *ADDRESS.findall(answer.text)):
             address = _here(answer.address, html.unescape(link.decode("utf-8", "replace")))
             shape = KEY.sub("N", (address or "").split("?")[0])
-            if address and address not in seen and variants[shape] < VARIANTS:
+            if address and address not in visited and variants[shape] < VARIANTS:
                 variants[shape] += 1
-                seen.add(address)
+                visited.add(address)
                 waiting.append(address)
 
 
 def _here(base: str, link: str) -> str | None:
-    """The address as a path of this site; None for what lies elsewhere, for static files and for log-outs."""
+    """Return the address as a path of this site; None for other sites, static files and log-outs."""
     parts = urlsplit(urldefrag(urljoin(f"http://testserver{base}", link)).url)
     if parts.netloc != "testserver" or parts.path.startswith("/static/") or "logout" in parts.path:
         return None

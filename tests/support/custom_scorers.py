@@ -1,4 +1,4 @@
-"""Organisers' scorers for tests: one image that does what its first measure's doc says, and rows without an engine."""
+"""Custom scorers for tests: an image whose behaviour depends on its first measure's doc, and rows without an engine."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ elif kind == "looks around":
     found += ["secret " + name for name in os.environ if "SECRET" in name or "DATABASE" in name or "BROKER" in name]
     if os.getuid() != 65534:
         found.append("is " + str(os.getuid()))
-    # A measure between 0 and 1: what was found is told by failing, and the first word of it by the status.
+    # The scorer cannot report text, so it reports a finding by failing.
     if found:
         raise SystemExit(3)
     write(scores)
@@ -154,15 +154,15 @@ else:
 
 @contextmanager
 def built() -> Iterator[str]:
-    """The engine's id of the image; the engine forgets it again."""
+    """Build the image and yield its id; it is removed from the engine afterwards."""
     with tempfile.TemporaryDirectory() as context:
         Path(context, "main.py").write_text(PROGRAM)
         Path(context, "Dockerfile").write_text(
             f'FROM {container_images.BASE}\nCOPY main.py /main.py\nENTRYPOINT ["python3", "/main.py"]\n'
         )
-        made = container_images._docker("build", "--quiet", context)
-    assert not made.returncode, made.stderr
-    image = made.stdout.strip()
+        result = container_images._docker("build", "--quiet", context)
+    assert not result.returncode, result.stderr
+    image = result.stdout.strip()
     try:
         yield image
     finally:
@@ -170,7 +170,7 @@ def built() -> Iterator[str]:
 
 
 def row(world: World, *, does: str = "right", digest: str = DIGEST, number: int = 1, **changes: Any) -> Scorer:
-    """A scorer of the world's benchmark whose image an engine is said to have."""
+    """Insert a scorer of the world's benchmark, as if an engine had its image."""
     image = Image.objects.filter(digest=digest).first()
     if image is None:
         image = Image(archive_sha256=uuid.uuid4().hex * 2, archive_bytes=10, digest=digest)
@@ -182,12 +182,12 @@ def row(world: World, *, does: str = "right", digest: str = DIGEST, number: int 
 
 
 def scores_by(world: World, scorer: Scorer | None) -> None:
-    """The world's phase is scored by it, whatever was there before."""
+    """Set the scorer of the world's phase."""
     Phase.objects.filter(pk=world.phase.pk).update(scorer=scorer)
     world.phase.refresh_from_db()
 
 
 def worker_is_there(**changes: Any) -> WorkerReport:
-    """A worker for scorers that has just said that it is ready."""
-    said = {"ready": True, "detail": {"runtime": "runc"}, "seen_at": timezone.now(), **changes}
-    return WorkerReport.objects.create(queue="scorers", host="scorers-1", **said)
+    """Insert a recent report of a worker for scorers that is ready."""
+    fields = {"ready": True, "detail": {"runtime": "runc"}, "seen_at": timezone.now(), **changes}
+    return WorkerReport.objects.create(queue="scorers", host="scorers-1", **fields)

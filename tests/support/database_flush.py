@@ -1,7 +1,7 @@
-"""Emptying the database between tests, in milliseconds instead of tenths of a second.
+"""Empties the database between tests in milliseconds instead of tenths of a second.
 
-Django's own way writes content types and permissions again after each test, and TRUNCATE makes new files for each of
-PostgreSQL's tables and indexes.
+Django's own code rewrites content types and permissions after each test, and TRUNCATE creates new files for each table
+and index of PostgreSQL.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from psycopg.errors import DeadlockDetected
 _truncating = DatabaseOperations.sql_flush
 _executing = DatabaseOperations.execute_sql_flush
 STAY = {"django_migrations", "django_content_type", "auth_permission"}
-"""What migrations write, and no test changes."""
+"""Tables that migrations fill and no test changes."""
 TRIES = 5
 
 
 def install() -> None:
-    """From here on tests' tables are emptied by DELETE, on PostgreSQL past triggers and keys, which TRUNCATE does not
-    ask either."""
+    """Make tests empty tables by DELETE; on PostgreSQL without triggers and foreign keys, like TRUNCATE."""
     TransactionTestCase._fixture_teardown = _empty  # type: ignore[attr-defined]
     DatabaseOperations.sql_flush = _sql_flush  # type: ignore[method-assign]
     DatabaseOperations.execute_sql_flush = _execute  # type: ignore[method-assign]
@@ -33,8 +32,8 @@ def install() -> None:
 def _empty(self: Any) -> None:
     for alias in self._databases_names(include_mirrors=False):
         connection = connections[alias]
-        known = set(connection.introspection.django_table_names()) - STAY
-        connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), sorted(known)))
+        tables = set(connection.introspection.django_table_names()) - STAY
+        connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), sorted(tables)))
 
 
 def _sql_flush(
@@ -45,17 +44,17 @@ def _sql_flush(
     names = [self.quote_name(table) for table in tables]
     if not names:
         return []
-    # As TRUNCATE does: whoever is still at work in another process ends first. All of it runs in one transaction.
+    # Like TRUNCATE, wait until other processes have finished their work. All of this is one transaction.
     locked = f"LOCK TABLE {', '.join(names)} IN ACCESS EXCLUSIVE MODE"
     emptied = [f"DELETE FROM {name}" for name in names]
     return ["; ".join([locked, "SET LOCAL session_replication_role = replica", *emptied])]
 
 
 def _execute(self: DatabaseOperations, sql_list: list[str]) -> None:
-    """Again where PostgreSQL ended it for the sake of somebody at work who holds one table and waits for another."""
-    for tried in range(1, TRIES + 1):
+    """Execute, and retry if PostgreSQL aborted it because of a deadlock with another process."""
+    for attempt in range(1, TRIES + 1):
         try:
             return _executing(self, sql_list)
         except OperationalError as error:
-            if tried == TRIES or not isinstance(error.__cause__, DeadlockDetected):
+            if attempt == TRIES or not isinstance(error.__cause__, DeadlockDetected):
                 raise

@@ -1,7 +1,7 @@
-"""Attacks on a hidden test through its answers, and an oracle that answers as the site does: with the real scorer and
-the real disclosure, without the site around them.
+"""Attacks on a hidden test set through revealed scores, and an oracle that uses the real scorer and the real
+disclosure policies, without the rest of the site.
 
-Labels are balanced and guesses are blind, so that the true accuracy of whatever an attack comes to is one half.
+Labels are balanced and guesses are random, so the true accuracy of any result of an attack is one half.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ TRUE = 0.5
 LABELS_OF_CODES = LABELS
 CHECKED_EVERY = 100
 Guess = npt.NDArray[np.int8]
-"""A label a claim: 0 SUPPORTS, 1 REFUTES."""
+"""One label per claim: 0 SUPPORTS, 1 REFUTES."""
 Told = dict[str, float]
-"""The accuracies that an answer told: of the whole ("") and of kinds. Empty: nothing."""
+"""The revealed accuracies: overall ("") and by kind. Empty: nothing was revealed."""
 Ask = Callable[[Guess], Told]
 
 
 @dataclass
 class Oracle:
-    """Answers guesses as a phase with this policy does, and remembers the best that it has told.
+    """Scores guesses like a phase with this policy, and remembers the best revealed score.
 
-    slices: whether those of kinds are asked for; without them an answer takes a fifth of the time.
+    slices: True to score the kinds too; without them a call takes a fifth of the time.
     """
 
     policy: str
@@ -61,35 +61,38 @@ class Oracle:
         return TASK.score(self.gold, Answers(guess, []), self.options)
 
     def _outcomes(self, guess: Guess) -> Outcomes:
-        """What the scorer makes of a guess. Groups and slices are the gold's and stay, which saves nearly all of the
-        time; the scorer itself is asked again and again whether it says the same."""
+        """Return the outcomes of a guess.
+
+        Groups and slices come from the gold and are reused, which saves nearly all of the time; at regular intervals
+        the result is compared with the real scorer's.
+        """
         correct = (guess == self.labels).astype(np.float64)
-        made = replace(self.template, statistics={**self.template.statistics, "correct": correct})
+        outcomes = replace(self.template, statistics={**self.template.statistics, "correct": correct})
         if self.asked % CHECKED_EVERY == 1:
             scored = self._scored(guess)
-            assert to_bytes(scored) == to_bytes(made), "the scorer says something else"
-        kept = {"kind": made.dimensions["kind"]} if self.slices else {}
-        return replace(made, dimensions=kept)
+            assert to_bytes(scored) == to_bytes(outcomes), "the scorer's outcomes differ"
+        dimensions = {"kind": outcomes.dimensions["kind"]} if self.slices else {}
+        return replace(outcomes, dimensions=dimensions)
 
     def __call__(self, guess: Guess) -> Told:
         self.asked += 1
         outcomes = self._outcomes(guess)
         scores = score_outcomes(outcomes, TASK.measures, resamples=0)
-        told = policies.reveal(
+        revealed = policies.reveal(
             phase=self.phase,
             scores=[{**score.as_dict(), "n_groups": score.n_groups} for score in scores],
             primary="accuracy",
             measure_of=TASK.measure,
             best=self.best,
         )
-        found = {one["slice"].get("kind", ""): one["value"] for one in told if set(one["slice"]) <= {"kind"}}
-        if "" in found and (self.best is None or found[""] > self.best):
-            self.best = found[""]
-        return found
+        values = {row["slice"].get("kind", ""): row["value"] for row in revealed if set(row["slice"]) <= {"kind"}}
+        if "" in values and (self.best is None or values[""] > self.best):
+            self.best = values[""]
+        return values
 
 
 def boosting(ask: Ask, k: int, random: np.random.Generator, n: int = N) -> None:
-    """A vote of random guesses, each counted as its accuracy says; those of which nothing is told count nothing."""
+    """Vote over random guesses, weighted by their revealed accuracy; guesses without a revealed score do not count."""
     votes = np.zeros(n)
     for _ in range(k - 1):
         guess = random.integers(0, 2, n).astype(np.int8)
@@ -98,40 +101,42 @@ def boosting(ask: Ask, k: int, random: np.random.Generator, n: int = N) -> None:
 
 
 def boosting_by_slice(ask: Ask, k: int, random: np.random.Generator, n: int = N) -> None:
-    """The same with a vote of its own in each slice: a guess is good in one and bad in another."""
+    """Do the same with a separate vote in each slice: a guess may be good in one and bad in another."""
     votes = np.zeros(n)
     for _ in range(k - 1):
         guess = random.integers(0, 2, n).astype(np.int8)
-        told = ask(guess)
-        for place, kind in enumerate(KINDS):
-            votes[place :: len(KINDS)] += (2.0 * guess[place :: len(KINDS)] - 1.0) * (told.get(kind, TRUE) - TRUE)
+        revealed = ask(guess)
+        for index, kind in enumerate(KINDS):
+            votes[index :: len(KINDS)] += (2.0 * guess[index :: len(KINDS)] - 1.0) * (revealed.get(kind, TRUE) - TRUE)
     ask(_elected(votes, random))
 
 
 def block_flip(ask: Ask, k: int, random: np.random.Generator, n: int = N) -> None:
-    """Turns one block of a guess after the other, and keeps what made it better."""
+    """Flip one block of a guess after the other, and keep the flips that improve it."""
     guess = random.integers(0, 2, n).astype(np.int8)
     best = ask(guess).get("", 0.0)
     edges = np.linspace(0, n, k).astype(int)
     for begin, end in pairwise(edges.tolist()):
-        turned = guess.copy()
-        turned[begin:end] ^= 1
-        told = ask(turned).get("", 0.0)
-        if told > best:
-            guess, best = turned, told
+        flipped = guess.copy()
+        flipped[begin:end] ^= 1
+        accuracy = ask(flipped).get("", 0.0)
+        if accuracy > best:
+            guess, best = flipped, accuracy
 
 
 def climbing(ask: Ask, k: int, random: np.random.Generator, n: int = N, share: float = 0.2) -> None:
-    """Turns a random share of the best guess so far, and keeps what was better. Against full answers small steps climb
-    best, against a ladder large ones: a step is two standard errors."""
+    """Flip a random share of the best guess so far, and keep improvements.
+
+    Small shares work best against full disclosure, large ones against a ladder, whose step is two standard errors.
+    """
     guess = random.integers(0, 2, n).astype(np.int8)
     best = ask(guess).get("", 0.0)
     for _ in range(k - 1):
-        turned = guess.copy()
-        turned[random.choice(n, size=max(1, int(share * n)), replace=False)] ^= 1
-        told = ask(turned).get("", 0.0)
-        if told > best:
-            guess, best = turned, told
+        flipped = guess.copy()
+        flipped[random.choice(n, size=max(1, int(share * n)), replace=False)] ^= 1
+        accuracy = ask(flipped).get("", 0.0)
+        if accuracy > best:
+            guess, best = flipped, accuracy
 
 
 def _elected(votes: npt.NDArray[np.float64], random: np.random.Generator) -> Guess:
@@ -146,11 +151,11 @@ ATTACKS: dict[str, Callable[..., None]] = {
     "climbing": climbing,
 }
 SMALL_STEPS = {"climbing": {"share": 0.0008}}
-"""How attacks are set against answers in full: three claims at a time."""
+"""Parameters of attacks on full disclosure: three claims at a time."""
 
 
 def excess(policy: str, attack: str, *, k: int, seed: int, **how: Any) -> float:
-    """Shown minus true after k answers: by how much the best accuracy that was told exceeds one half."""
+    """Return shown minus true accuracy after k calls: by how much the best revealed accuracy exceeds one half."""
     oracle = Oracle(policy, seed, slices=attack == "boosting by slice")
     ATTACKS[attack](oracle, k, np.random.default_rng([seed, k]), **how)
     assert oracle.asked == k

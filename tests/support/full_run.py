@@ -1,4 +1,4 @@
-"""What each run of CI leaves to `.ci/run full`: repetitions with an engine or a browser, a second or more each."""
+"""Tests that only `.ci/run full` runs: repetitions with an engine or a browser, each of a second or more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "containers/test_container_faults.py::test_a_worker_killed_at_each_stage_is_replaced": ("stored-uncommitted",),
     "containers/test_hostile_containers.py::test_a_system_that_is_hostile_is_rejected_and_charged": ("endless loop",),
     "containers/test_hostile_containers.py::test_hidden_inputs_stay_out_of_what_the_sender_reads": ("in its log",),
-    "browser/test_every_page.py::test_pages_for_anybody": (  # one page of each template
+    "browser/test_every_page.py::test_public_pages": (  # one page of each template
         "home",
         "tasks",
         "measures-fact-verification",
@@ -35,17 +35,17 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "browser/test_frozen_pages.py::test_views_of_a_frozen_board": ("board", "by-side"),
     "containers/test_scorers.py::test_a_scorer_that_fails_ranks_nobody": ("by the clock", "unknown field", "memory"),
-    "browser/test_stored_scripts.py::test_no_stored_text_is_script": ("anonymous", "curator"),
-    "browser/test_admin.py::test_no_page_has_a_fault_that_axe_can_find": ("light",),
-    "docs/test_curators.py::test_the_way_from_a_raw_file_to_a_public_board": ("own",),
+    "browser/test_stored_scripts.py::test_stored_text_never_runs_as_script": ("anonymous", "curator"),
+    "browser/test_admin.py::test_axe_finds_no_violations": ("light",),
+    "docs/test_curators.py::test_guide_from_raw_file_to_public_board": ("own",),
     "curation/test_generations_faults.py::test_a_killed_workers_preview_is_made_by_another": ("parts-kept-2-0",),
     "scoring/test_rescoring_faults.py::test_a_worker_killed_half_way_loses_nothing": ("second-uncommitted",),
     "scoring/test_faults.py::test_a_worker_killed_before_it_writes_is_replaced": ("scored",),
-    "systems/test_faults.py::test_output_lost_with_its_keeper_is_ours": ("runc-kill",),
+    "systems/test_faults.py::test_output_lost_with_its_volume_holder_is_a_sandbox_error": ("runc-kill",),
     "systems/test_greedy.py::test_exit_codes_collapse": ("runc-77",),
     "systems/test_images_made.py::test_workdir_on_a_descriptor_is_refused": ("runc-/proc/self/fd/7",),
     "systems/test_images_made.py::test_workdir_through_a_link_to_a_descriptor": ("runc-8",),
-    "systems/test_images_made.py::test_what_changes_nothing": (
+    "systems/test_images_made.py::test_ignored_instructions": (
         "runc-ENV LD_PRELOAD=/nowhere.so",
         "runc-ONBUILD RUN false",
     ),
@@ -58,18 +58,18 @@ CASES: dict[str, tuple[str, ...]] = {
     "local/test_run_command.py::test_an_image_that_a_server_would_refuse": ("more0-VOLUME /data-volume",),
     "local/test_run_command.py::test_an_interrupted_run_takes_its_container_along": ("2",),
 }
-"""The cases that every run has; the others are marked slow."""
+"""Test -> its cases that every run includes; the other cases are marked slow."""
 TESTS = (
-    "systems/test_greedy.py::test_a_child_killed_for_memory_is_not_the_system",
+    "systems/test_greedy.py::test_child_killed_for_memory_does_not_end_the_system",
     "systems/test_greedy.py::test_inode_flood_and_100_000_output_files",
-    "systems/test_greedy.py::test_a_line_without_an_end",
-    "systems/test_greedy.py::test_ansi_in_the_log_is_gone",
+    "systems/test_greedy.py::test_endless_log_line",
+    "systems/test_greedy.py::test_ansi_is_removed_from_the_log",
     "systems/test_greedy.py::test_daemonises_with_setsid",
-    "browser/test_every_page.py::test_both_colour_schemes_keep_their_contrast",
+    "browser/test_every_page.py::test_contrast_in_both_colour_schemes",
     "containers/test_containers.py::test_hidden_inputs_stay_out_of_what_the_owner_reads",  # in test_hostile_containers
     "containers/test_hostile_containers.py::test_a_system_that_tries_and_still_answers_is_scored",
     "docs/test_operators.py::test_postgresql",  # CI's own tests run on it
-    "container/test_operators_page.py::test_production_is_made_and_backed_up",
+    "container/test_operators_page.py::test_production_setup_and_backup",
     "containers/test_container_changes.py::test_what_always_ends_as_killed_is_charged",
     "containers/test_container_changes.py::test_a_full_disk_while_collecting_leaves_no_half_file",
     "containers/test_container_changes.py::test_a_report_never_takes_the_container_of_a_live_worker",
@@ -81,7 +81,7 @@ TESTS = (
     "containers/test_scorer_faults.py::test_a_worker_killed_on_its_way_is_replaced",
     "containers/test_reference_systems.py::test_seeding_puts_them_on_the_boards",  # CI's first command does
     "docs/test_operators.py::test_one_machine_and_its_archive_on_another",
-    "docs/test_operators.py::test_a_site_of_an_earlier_release_is_brought_up",
+    "docs/test_operators.py::test_upgrade_of_an_earlier_release",
     "docs/test_operators.py::test_files_in_buckets",
     "operations/test_serve.py::test_it_leaves_nobody_behind_and_starts_again_over_a_stale_socket",
     "systems/test_loading.py::test_two_equal_layers",
@@ -89,17 +89,17 @@ TESTS = (
     "scoring/test_rescoring_faults.py::test_a_worker_killed_in_the_transaction_that_switches",
     "scoring/test_rescoring_faults.py::test_corrections_and_a_submission_overtake_each_other_while_workers_work",
 )
-"""All of it is marked slow: what it guards is guarded by a quicker test of the same kind of work."""
+"""Tests that are marked slow, because a quicker test of the same kind of work covers the same code."""
 
 
 FILES = ("tests/container/test_composed.py", "tests/container/test_composed_systems.py")
-"""Production's services together: their images take minutes to make."""
+"""Files marked slow: the services of production, whose images take minutes to build."""
 
 
 def mark(item: pytest.Item) -> None:
     if not isinstance(item, pytest.Function):
         return
     path = item.nodeid.split("[")[0]
-    kept = next((kept for name, kept in CASES.items() if path.endswith(name)), None)
-    if path.startswith(FILES) or path.endswith(TESTS) or (kept is not None and item.callspec.id not in kept):
+    cases = next((cases for name, cases in CASES.items() if path.endswith(name)), None)
+    if path.startswith(FILES) or path.endswith(TESTS) or (cases is not None and item.callspec.id not in cases):
         item.add_marker(pytest.mark.slow)

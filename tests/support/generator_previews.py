@@ -1,4 +1,4 @@
-"""Raw files and previews of the tiny dataset for tests: rows as the desk and a worker leave them."""
+"""Raw files and previews of the tiny dataset for tests, as the management pages and a worker store them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.tiny_world import TASK, World, gold_lines
 
 
 def claims(n: int = 8, word: str = "claim") -> bytes:
-    """Gold lines of claims with a group each, half of them supported."""
+    """Return gold lines of claims, each in its own group, half of them supported."""
     lines = (
         f'{{"id": "r{i}", "claim": "{word} {i}", "evidence_text": "text {i}", '
         f'"label": "{("SUPPORTS", "REFUTES")[i % 2]}", "group": "g{i}"}}\n'
@@ -26,7 +26,7 @@ def claims(n: int = 8, word: str = "claim") -> bytes:
 
 def raw(world: World, content: bytes = b"", name: str = "raw.jsonl") -> RawFile:
     content = content or claims()
-    made = RawFile(
+    file = RawFile(
         dataset=world.split.dataset,
         name=name,
         sha256=hashlib.sha256(content).hexdigest(),
@@ -34,9 +34,9 @@ def raw(world: World, content: bytes = b"", name: str = "raw.jsonl") -> RawFile:
         uploaded_by=world.curator,
         uploaded_at=timezone.now(),
     )
-    made.file.save(name, ContentFile(content), save=False)
-    made.save()
-    return made
+    file.file.save(name, ContentFile(content), save=False)
+    file.save()
+    return file
 
 
 def upload(world: World, by: User, size: int = 5, **changes: Any) -> RawUpload:
@@ -44,11 +44,11 @@ def upload(world: World, by: User, size: int = 5, **changes: Any) -> RawUpload:
 
 
 def done(world: World, file: RawFile | None = None) -> Generation:
-    """A preview that is over, of a file that is taken as it is."""
+    """Insert a finished preview of the generator `as-it-is`."""
     file, at = file or raw(world), timezone.now()
     with file.file.open("rb") as stored:
         content = stored.read()
-    made = Generation.objects.create(
+    generation = Generation.objects.create(
         dataset=world.split.dataset,
         generator="as-it-is",
         version=1,
@@ -61,11 +61,11 @@ def done(world: World, file: RawFile | None = None) -> Generation:
         finished_at=at,
         requested_by=world.curator,
     )
-    GeneratedFrom.objects.create(generation=made, raw=file, role="gold", index=0)
+    GeneratedFrom.objects.create(generation=generation, raw=file, role="gold", index=0)
     prepared, _ = JOBS["prepare_gold"]({"gold": io.BytesIO(gold_lines())}, {"task": TASK, "gold_name": "gold.jsonl"})
     names = ("n_lines", "n_units", "n_groups", "primary", "warnings")
     GeneratedPart.objects.create(
-        generation=made,
+        generation=generation,
         index=0,
         name="test",
         sha256=hashlib.sha256(content).hexdigest(),
@@ -73,4 +73,4 @@ def done(world: World, file: RawFile | None = None) -> Generation:
         facts={name: prepared[name] for name in names} | {"inputs_bytes": 1},
         first=[[{"id": "a1"}, {"id": "a1", "label": "SUPPORTS"}]],
     )
-    return made
+    return generation

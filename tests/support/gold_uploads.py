@@ -1,4 +1,4 @@
-"""Gold files of four claims, as uploads; and what a refused one leaves behind."""
+"""Uploads of gold files with four claims, and checks of refused ones."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _sent: list[Any] = []
 
 
 def close_all() -> None:
-    """The end of a request closes its uploads."""
+    """Close uploads, as the end of a request does."""
     while _sent:
         _sent.pop().close()
 
 
 def uploaded(content: bytes, name: str = "inputs.jsonl") -> Any:
-    """A file as the upload handler leaves it; the end of the request closes it."""
+    """Return a file like one from the upload handler; `close_all` closes it."""
     _sent.append(tiny_world.uploaded(content, name))
     return _sent[-1]
 

@@ -1,7 +1,7 @@
-"""Published files hosted as a curator does, and answers sent through a door: what tests of importers share.
+"""Hosting of published files and submission of predictions, for tests of importers.
 
-Put `pytest_plugins = ["tests.support.hosted_imports"]` into a test module. `send` goes through each door in turn; a
-module that needs one alone has a fixture of its own.
+Put `pytest_plugins = ["tests.support.hosted_imports"]` into a test module. The fixture `send` submits by action, form
+and API in turn; a module that needs only one of them defines its own fixture.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Score = Callable[[Phase, Path], Scores]
 
 
 class RefusedFile(Exception):
-    """A file that a door turned away, with the text that it answered."""
+    """A file that was refused, with the text of the response."""
 
 
 def track_of(phase: Phase) -> dict[str, str]:
-    """The phase's first track, where it has any."""
+    """Return the phase's first track, if it has tracks."""
     return {"track": phase.tracks[0]["name"]} if phase.tracks else {}
 
 
@@ -56,8 +56,8 @@ def by_form(phase: Phase, path: Path, system: System) -> Submission:
     client = Client()
     client.force_login(system.team.members.get())
     with path.open("rb") as stream:
-        sent = {"system": system.pk, "file": stream, **track_of(phase)}
-        answer = client.post(reverse("submit", args=[phase.benchmark.slug, phase.slug]), sent)
+        fields = {"system": system.pk, "file": stream, **track_of(phase)}
+        answer = client.post(reverse("submit", args=[phase.benchmark.slug, phase.slug]), fields)
     if answer.status_code == 422:
         raise RefusedFile(strip_tags(answer.content.decode()))
     assert answer.status_code == 302, answer.status_code
@@ -67,8 +67,8 @@ def by_form(phase: Phase, path: Path, system: System) -> Submission:
 def by_api(phase: Phase, path: Path, system: System) -> Submission:
     address = reverse("api_submit", args=[phase.benchmark.slug, phase.slug])
     with path.open("rb") as stream:
-        sent = {"system": system.name, "file": stream, **track_of(phase)}
-        answer = client_of(system.team.members.get()).post(address, sent)
+        fields = {"system": system.name, "file": stream, **track_of(phase)}
+        answer = client_of(system.team.members.get()).post(address, fields)
     if answer.status_code == 422:
         raise RefusedFile("\n".join(problem["text"] for problem in answer.json()["problems"]))
     assert answer.status_code == 201, answer.content
@@ -93,8 +93,11 @@ def send(request: pytest.FixtureRequest) -> Send:
 
 @pytest.fixture
 def score(sandbox: str, system: System, send: Send, settings: Any) -> Score:
-    """Submit a file and score it, both in the real sandbox; values by (measure, slice as canonical JSON)."""
-    settings.RESAMPLES = 20  # intervals are tested elsewhere; values do not rest on them
+    """Return a callable that submits and scores a file in the real sandbox.
+
+    It returns values by (measure, slice as canonical JSON).
+    """
+    settings.RESAMPLES = 20  # intervals are tested elsewhere; values do not depend on them
 
     def scored(phase: Phase, path: Path) -> Scores:
         submission = send(phase, path, system)
@@ -109,9 +112,9 @@ def score(sandbox: str, system: System, send: Send, settings: Any) -> Score:
 
 
 def host(*arguments: Any, **options: Any) -> str:
-    said = StringIO()
-    call_command("import_benchmark", *map(str, arguments), stdout=said, **options)
-    return said.getvalue()
+    output = StringIO()
+    call_command("import_benchmark", *map(str, arguments), stdout=output, **options)
+    return output.getvalue()
 
 
 def phase_of(slug: str, phase: str) -> Phase:
@@ -123,11 +126,11 @@ def inputs_of(split: Split) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def agree(found: Scores, expected: dict[tuple[str, str], float]) -> None:
+def agree(scores: Scores, expected: dict[tuple[str, str], float]) -> None:
     wrong = {
-        key: (found.get(key), value)
+        key: (scores.get(key), value)
         for key, value in expected.items()
-        if found.get(key) != pytest.approx(value, abs=1e-9)
+        if scores.get(key) != pytest.approx(value, abs=1e-9)
     }
     assert not wrong, wrong
     assert expected

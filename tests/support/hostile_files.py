@@ -1,4 +1,4 @@
-"""Files that no benchmark should take, each named after what is wrong with it; some look wrong and are right."""
+"""Files that no benchmark should accept, each named after its problem; some look wrong but are valid."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ SCORES_GOLD = b"".join(
     for n in range(4)
 )
 HOSTED = {FACTS: ("knowledge-base-population", FACTS_GOLD), SCORES: ("fact-checking", SCORES_GOLD)}
-"""Benchmarks beside the test world's own: task and gold."""
+"""Further benchmarks of the test world: task and gold."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A file and what is to be said of it: `line` at fault (None: the file as a whole), or that it is right."""
+    """A file and the expected result: the `line` with the problem (None: the whole file), or acceptance."""
 
     name: str
     make: Callable[[], bytes]
@@ -73,23 +73,23 @@ def good() -> bytes:
     return prediction_lines()
 
 
-def with_line(line: bytes, place: int = 2) -> Callable[[], bytes]:
-    """A good file whose line at `place`, from 1, is another one."""
+def with_line(line: bytes, number: int = 2) -> Callable[[], bytes]:
+    """A good file with line `number`, from 1, replaced."""
 
     def make() -> bytes:
         lines = good().splitlines(keepends=True)
-        return b"".join([*lines[: place - 1], line + b"\n", *lines[place:]])
+        return b"".join([*lines[: number - 1], line + b"\n", *lines[number:]])
 
     return make
 
 
 def with_label(label: str) -> Callable[[], bytes]:
-    """The second answer's label as a piece of JSON."""
+    """A good file with this JSON text as the second line's label."""
     return with_line(b'{"id": "a2", "predicted_label": ' + label.encode("utf-8", "surrogatepass") + b"}")
 
 
 def with_key(text: str) -> Callable[[], bytes]:
-    """The second answer with more in it, a piece of JSON."""
+    """A good file with this JSON text added to the second line."""
     return with_line(b'{"id": "a2", "predicted_label": "REFUTES", ' + text.encode("utf-8", "surrogatepass") + b"}")
 
 
@@ -98,7 +98,7 @@ def with_id(identifier: str) -> Callable[[], bytes]:
 
 
 def with_offset(text: str) -> Callable[[], bytes]:
-    """A predicted fact whose first offset is this piece of JSON, on the second line."""
+    """Predicted facts; on the second line the first offset is this JSON text."""
 
     def make() -> bytes:
         first, second = (json.dumps({"documentId": p[:2], "passageId": p, "facts": [FACT]}) for p in PASSAGES)
@@ -109,7 +109,7 @@ def with_offset(text: str) -> Callable[[], bytes]:
 
 
 def with_score(text: str) -> Callable[[], bytes]:
-    """Scores of which the second is this piece of JSON."""
+    """Scores; the second is this JSON text."""
     return lambda: b"".join(
         b'{"id": "s%d", "score": %s}\n' % (n, text.encode() if n == 1 else b"0.5") for n in range(4)
     )
@@ -120,20 +120,20 @@ def recoded(encoding: str) -> Callable[[], bytes]:
 
 
 def zipped(*names: str) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name in names:
             archive.writestr(name, good())
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def linked() -> bytes:
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w") as archive:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
         link = tarfile.TarInfo("predictions.jsonl")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(link)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def bomb() -> bytes:
@@ -148,7 +148,7 @@ def crc_error() -> bytes:
 
 
 class Trap:
-    """Unpickling it would raise; nobody may."""
+    """Raises when it is unpickled, which nothing may do."""
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return (exec, ("raise SystemExit('unpickled')",))

@@ -1,4 +1,4 @@
-"""Fixtures for tests that run containers through the site: a world that takes images, and images as archives.
+"""Fixtures for tests that run containers through the site: a world that accepts images, and images as archives.
 
 Put `pytest_plugins = ["tests.support.image_fixtures"]` into a test module.
 """
@@ -22,7 +22,7 @@ from tests.support.tiny_world import LABELS, World, build
 from tests.support.workers.running_stack import empty_queue
 
 WAITS_AT = 599
-"""Seconds of wall time: with this limit, and no other, the patient image waits for ever."""
+"""Seconds of wall time: only with this limit the patient image waits for ever."""
 PATIENT = f"""
 import os, signal
 if os.environ["HOLDOUT_WALL_SECONDS"] == "{WAITS_AT}":
@@ -34,7 +34,7 @@ needs_engine = pytest.mark.skipif(bool(container_images.missing()), reason=conta
 
 @pytest.fixture
 def world(transactional_db: None, sandbox: str) -> Iterator[World]:
-    """Its phase takes images; the engine is there, and after the test it holds nothing of ours."""
+    """Build a world whose phase accepts images; check after the test that the engine has no container or image left."""
     empty_queue()
     world = build(quota_per_day=50)
     world.phase.takes_images = True
@@ -48,32 +48,32 @@ def world(transactional_db: None, sandbox: str) -> Iterator[World]:
     assert container_images.left(settings.INSTANCE) == []
     known = Image.objects.exclude(digest="").values_list("digest", flat=True)
     assert [image for image in known if container_images.is_there(image)] == [], (
-        "the engine keeps no image that nobody waits for"
+        "the engine still has images that no work needs"
     )
 
 
 @pytest.fixture(scope="session")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The archive of an image that runs a program; each is built once."""
-    folder, known = tmp_path_factory.mktemp("archives"), dict[str, Path]()
+    """Return a callable: program -> archive of an image that runs it; each is built once."""
+    folder, built = tmp_path_factory.mktemp("archives"), dict[str, Path]()
 
     def archive(program: str) -> Path:
-        if program not in known:
-            known[program] = container_images.archive_of(program, folder)
-        return known[program]
+        if program not in built:
+            built[program] = container_images.archive_of(program, folder)
+        return built[program]
 
     return archive
 
 
 @pytest.fixture(scope="session")
 def right(archives: Callable[[str], Path]) -> Path:
-    """Answers every claim rightly."""
+    """An image that predicts every label correctly."""
     return archives(container_images.answering(LABELS))
 
 
 @pytest.fixture(scope="session")
 def patient(archives: Callable[[str], Path]) -> Path:
-    """The same; but it waits for ever where the limit of wall time is WAITS_AT."""
+    """The same, but it waits for ever if the limit of wall time is WAITS_AT."""
     return archives(PATIENT + container_images.answering(LABELS))
 
 
@@ -84,7 +84,7 @@ def submit(world: World, archive: Path) -> Submission:
 
 
 def work() -> None:
-    """What the workers of both queues would do, once for each row that waits."""
+    """Process each waiting row once, as the workers of both queues would."""
     for prediction in Prediction.objects.filter(state=State.QUEUED):
         run_system.WORK.run(prediction.pk)
     for run in Run.objects.filter(state=State.QUEUED):
@@ -98,7 +98,7 @@ def accuracy(submission: Submission) -> float:
 
 
 def assert_one_result(submission: Submission) -> Prediction:
-    """The invariant: one prediction that is done, one run, one charge, one file."""
+    """Check the invariant: one finished prediction, one run, one charge, one file."""
     (prediction,) = Prediction.objects.filter(submission=submission)
     assert prediction.state == State.DONE, (prediction.state, prediction.reason, prediction.problems)
     (run,) = Run.objects.filter(prediction=prediction)
@@ -106,6 +106,6 @@ def assert_one_result(submission: Submission) -> Prediction:
     assert accuracy(submission) == 1.0
     (charge,) = QuotaCharge.objects.filter(submission=submission)
     assert charge.refunded_at is None
-    kept = [name for name in prediction.file.storage.listdir("")[1] if name.startswith(prediction.pk.hex)]
-    assert kept == [prediction.file.name]
+    files = [name for name in prediction.file.storage.listdir("")[1] if name.startswith(prediction.pk.hex)]
+    assert files == [prediction.file.name]
     return prediction

@@ -1,4 +1,4 @@
-"""Packages that tests install into a folder of their own, and processes that import from it."""
+"""Packages that tests install into a separate folder, and processes that import from it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXAMPLE = ROOT / "docs" / "examples" / "text-classification-task"
 
 
 def install(source: Path, work: Path, target: Path) -> None:
-    """Installs a package as its own pyproject.toml says, by setuptools, which needs neither network nor wheel."""
+    """Install a package according to its pyproject.toml with setuptools, which needs neither network nor wheel."""
     copy = work / source.name
     shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
     record = ["--single-version-externally-managed", "--record=record.txt", f"--install-lib={target}"]
@@ -22,7 +22,7 @@ def install(source: Path, work: Path, target: Path) -> None:
 
 
 def declare(target: Path, package: str, entry: str, code: str = "") -> None:
-    """A package of one module, made by hand: `entry` is its line under [holdout.tasks]."""
+    """Write a package of one module without a build. entry: its line under [holdout.tasks]."""
     metadata = target / f"{package}-1.0.dist-info"
     metadata.mkdir(parents=True)
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
@@ -31,7 +31,7 @@ def declare(target: Path, package: str, entry: str, code: str = "") -> None:
 
 
 def run(target: Path, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A Python process in the repository that imports from `target` too; it uses none of the services of the tests."""
+    """Run Python in the repository with `target` on the path; it does not use the services of the tests."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "PYTEST_"))}
     paths = {"PYTHONPATH": f"{target}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(

@@ -12,7 +12,7 @@ from leaderboard.models import Benchmark, GoldVersion, Phase, Split
 
 
 def row(name: str, cells: Mapping[Key, ShownScore], kind: str = "participant") -> Row:
-    """A row with a name and cells; the rest is nothing."""
+    """Return a row with a name and scores; other fields are empty."""
     at = datetime(2024, 1, 1, tzinfo=UTC)
     return Row(None, False, name, "Team", kind, "", "", "", 1, UUID(int=0), at, at, (), dict(cells))
 
@@ -20,12 +20,12 @@ def row(name: str, cells: Mapping[Key, ShownScore], kind: str = "participant") -
 def cells(
     measure: str, values: Mapping[tuple[tuple[str, str], ...], float | None], n: int = 4
 ) -> dict[Key, ShownScore]:
-    """One measure's cells by slice, each with n units."""
+    """Return one measure's scores by slice, each with n units."""
     return {(measure, slice_): ShownScore(value, n=n) for slice_, value in values.items()}
 
 
 def board(rows: Sequence[Row], *, task: str, dimensions: Mapping[str, Sequence[Any]], cross: str = "") -> Board:
-    """A board of a phase that crosses two dimensions; nothing is stored."""
+    """Return an unsaved board of a phase that crosses two dimensions."""
     split = Split(name="test", options={}, state="published")
     phase = Phase(benchmark=Benchmark(slug="b", task=task), slug="p", split=split, options={"cross": cross})
     gold = GoldVersion(split=split, dimensions=dimensions, measures=["auroc", "average_precision"], primary="auroc")

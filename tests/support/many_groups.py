@@ -1,4 +1,4 @@
-"""A split of many groups for tests of disclosure: claims with balanced labels, a property each, one group a claim."""
+"""A split with many groups for tests of disclosure: claims with balanced labels and a property, one group per claim."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ KINDS = ("city", "film", "person", "river")
 
 
 def labels_of(n: int, seed: int = 0) -> dict[str, str]:
-    """`n` claims with random labels, half of each."""
-    drawn = np.random.default_rng(seed).permutation(n) % 2
-    return {f"c{place}": LABELS[code] for place, code in enumerate(drawn)}
+    """Return `n` claims with random labels, half of each label."""
+    codes = np.random.default_rng(seed).permutation(n) % 2
+    return {f"c{index}": LABELS[code] for index, code in enumerate(codes)}
 
 
 def gold_of(labels: dict[str, str], *, per_group: int = 1) -> bytes:
@@ -31,23 +31,25 @@ def gold_of(labels: dict[str, str], *, per_group: int = 1) -> bytes:
             "id": id_,
             "claim": f"claim {id_}",
             "label": label,
-            "group": f"g{place // per_group}",
-            "slices": {"kind": KINDS[place // per_group % len(KINDS)]},
+            "group": f"g{index // per_group}",
+            "slices": {"kind": KINDS[index // per_group % len(KINDS)]},
         }
-        for place, (id_, label) in enumerate(labels.items())
+        for index, (id_, label) in enumerate(labels.items())
     ]
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
 def answers(labels: dict[str, str], wrong: int, *, begin: int = 0) -> dict[str, str]:
-    """Answers of which `wrong` are wrong, from the place `begin` on."""
-    other = {LABELS[0]: LABELS[1], LABELS[1]: LABELS[0]}
-    there = range(begin, begin + wrong)
-    return {id_: other[label] if place in there else label for place, (id_, label) in enumerate(labels.items())}
+    """Return answers with `wrong` errors, from index `begin`."""
+    opposite = {LABELS[0]: LABELS[1], LABELS[1]: LABELS[0]}
+    wrong_indices = range(begin, begin + wrong)
+    return {
+        id_: opposite[label] if index in wrong_indices else label for index, (id_, label) in enumerate(labels.items())
+    }
 
 
 def a_split(world: World, labels: dict[str, str], *, per_group: int = 1, name: str = "many") -> Split:
-    """A hidden split beside the world's own. Needs the sandbox."""
+    """Create a further split, with hidden gold. Needs the sandbox."""
     split = splits.create_split(
         dataset=world.split.dataset, name=name, kind="test", gold_public=False, by=world.curator
     )
@@ -65,7 +67,7 @@ def correct(split: Split, world: World, gold: bytes) -> None:
 
 
 def a_phase(world: World, split: Split, **changes: Any) -> Phase:
-    """A phase that takes many submissions; a ladder for everybody unless `changes` say otherwise."""
+    """Create a phase with a large quota; by default with one ladder for everybody."""
     fields: dict[str, Any] = {
         "slug": "many",
         "title": "Many",
@@ -81,22 +83,26 @@ def a_phase(world: World, split: Split, **changes: Any) -> Phase:
 
 
 def send(world: World, phase: Phase, labels: dict[str, str], *, system: System | None = None) -> Submission:
-    """Submitted, not scored."""
+    """Submit without scoring."""
     return world.submit(labels, phase=phase, system=system)
 
 
 def score_all(*, last_first: bool = False) -> None:
-    """What workers do until nothing waits, in either order."""
+    """Score all queued runs, as workers do, in either order."""
     waiting = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
     for run in reversed(waiting) if last_first else waiting:
         runs.WORK.run(run.pk)
 
 
 def primary(submission: Submission) -> float | None:
-    """The value that was told of a submission, on its phase's newest gold; None: nothing was."""
+    """Return the revealed value of a submission on its phase's newest gold; None: nothing was revealed."""
     release = Release.objects.filter(submission=submission).order_by("-sequence").first()
-    whole = [one for one in release.values if not one["slice"] and one["measure"] == release.primary] if release else []
-    return whole[0]["value"] if whole else None
+    overall = (
+        [score for score in release.values if not score["slice"] and score["measure"] == release.primary]
+        if release
+        else []
+    )
+    return overall[0]["value"] if overall else None
 
 
 def soon(days: int = 1) -> Any:

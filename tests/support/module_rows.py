@@ -1,4 +1,4 @@
-"""Rows that a module's tests share: made once, in a transaction that is rolled back after the module."""
+"""Rows that the tests of a module share: created once, in a transaction that is rolled back after the module."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ Made = TypeVar("Made")
 
 @contextmanager
 def rolled_back() -> Iterator[None]:
-    """A transaction (or a savepoint in one) of which nothing stays. As in Django's TestCase, on_commit hooks do not run
-    and durable blocks may be nested in it."""
+    """Run a transaction or savepoint that is rolled back.
+
+    As in Django's TestCase, on_commit hooks do not run, and durable blocks may be nested in it.
+    """
     block = transaction.atomic()
     block._from_testcase = True  # type: ignore[attr-defined]
     with block:
@@ -24,9 +26,11 @@ def rolled_back() -> Iterator[None]:
 
 
 def shared(build: Callable[[], Made]) -> tuple[Any, Any]:
-    """A module-scoped fixture with what `build` made, and the fixture that keeps the module's tests apart. A module of
-    tests marked `django_db` names them so: `world, _django_db_helper = shared(build)`; the second replaces
-    pytest-django's own, which closes the connection, and the rows with it, after each test."""
+    """Return a module-scoped fixture with the result of `build`, and a fixture that isolates the module's tests.
+
+    A module of tests marked `django_db` must name them so: `world, _django_db_helper = shared(build)`. The second
+    replaces pytest-django's own fixture, which closes the connection after each test and thereby discards the rows.
+    """
 
     @pytest.fixture(scope="module")
     def made(django_db_setup: None, django_db_blocker: Any) -> Iterator[Made]:

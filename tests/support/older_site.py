@@ -1,9 +1,9 @@
-"""A process of a test: an earlier release's site in a new database, brought up to date, and what has become of it.
+"""Upgrades an earlier release's site in a new database, and reports the result; a test runs it as a process.
 
     python -m tests.support.older_site OLDER.sqlite3
 
-The rows are a real site's of migration 0015, as far as 0012 knew them: what that site wrote of what came with 0013 to
-0015 is expected of these migrations here. HOLDOUT_DATABASE_URL names an empty database. Prints one JSON object.
+The rows are those of a real site at migration 0015, without the columns added after 0012: the migrations 0013 to 0015
+must produce the values that this site had there. HOLDOUT_DATABASE_URL names an empty database. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ ODD = {
     "high": None,
     "n": 3,
 }
-"""Such a slice the older site has none of: values that are no text, and none at all."""
+"""A kind of slice that the older site lacks: values that are not text, and a missing value."""
 
 
 def older(path: str) -> None:
-    """Opens the older site as the database `older`."""
+    """Configure the older site as the database `older`."""
     described = copy.deepcopy(connections.databases["default"])
     described |= {"ENGINE": "django.db.backends.sqlite3", "NAME": path, "HOST": "", "PORT": "", "OPTIONS": {}}
     connections.databases["older"] = described
 
 
 def copied(models: list[Any]) -> None:
-    """All rows, with the columns that these models have. Keys between tables are looked at in the end."""
+    """Copy all rows, with the columns of these models. Foreign keys are checked at the end."""
     with transaction.atomic():
         for model in models:
             for field in model._meta.local_concrete_fields:
@@ -64,7 +64,7 @@ def copied(models: list[Any]) -> None:
 
 
 def added(apps: Any) -> None:
-    """A row of each kind that later migrations alter and the older site has none of."""
+    """Add a row of each kind that later migrations change and the older site lacks."""
     get, at = (lambda name: apps.get_model("leaderboard", name)._base_manager), timezone.now()
     phase, person = get("Phase").order_by("pk").first(), get("User").order_by("pk").first()
     times = {"began_at": at, "touched_at": at}
@@ -80,7 +80,7 @@ def added(apps: Any) -> None:
 
 
 def told(models: list[Any]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Every row by table and key, column by column."""
+    """Return every row by table and key, column by column."""
     return {
         model._meta.db_table: {
             str(row["pk"]): _plain(row) for row in model._base_manager.values("pk", *_columns(model))
@@ -99,15 +99,17 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def differences(before: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
-    """What is no longer there, or is another value, of the columns that there still are."""
-    found = []
+    """Return the rows that are gone or have other values, in columns that still exist."""
+    differing = []
     models = {model._meta.db_table: model for model in current.get_models(include_auto_created=True)}
     for table, rows in before.items():
-        now = told([models[table]])[table]
+        rows_after = told([models[table]])[table]
         for key, row in rows.items():
             columns = row.keys() & set(_columns(models[table]))
-            found += [f"{table} {key} {name}" for name in columns if now.get(key, {}).get(name, ...) != row[name]]
-    return sorted(found)
+            differing += [
+                f"{table} {key} {name}" for name in columns if rows_after.get(key, {}).get(name, ...) != row[name]
+            ]
+    return sorted(differing)
 
 
 def slices(database: str) -> list[list[Any]]:
@@ -116,12 +118,12 @@ def slices(database: str) -> list[list[Any]]:
 
 
 def boards() -> list[dict[str, Any]]:
-    """When each was made and shown, and of what was told on it when that had come and when it was told."""
-    found = []
+    """Return when each board was created and shown, and when its releases were received and released."""
+    dates = []
     for board in Leaderboard.objects.order_by("pk"):
         on_it = {"run__gold_version": board.gold_version_id, "run__task_version": board.task_version}
         releases = Release.objects.filter(phase=board.phase_id, **on_it).order_by("pk")
-        found.append(
+        dates.append(
             {
                 "created_at": board.created_at.isoformat(),
                 "shown_from": board.shown_from and board.shown_from.isoformat(),
@@ -131,11 +133,11 @@ def boards() -> list[dict[str, Any]]:
                 ],
             }
         )
-    return found
+    return dates
 
 
 def refused() -> dict[str, str]:
-    """What the database says to changes of what is never changed, and to rows that no constraint lets through."""
+    """Return the database's errors for changes of immutable rows, and for rows that violate constraints."""
     split = Split.objects.first()
     tries = {
         "a release's values": lambda: Release.objects.update(values=[]),
@@ -161,14 +163,14 @@ def refused() -> dict[str, str]:
 
 
 def missing_constraints() -> list[str]:
-    """Constraints and indexes that models declare and tables lack."""
-    found = []
+    """Return constraints and indexes that models declare and tables lack."""
+    missing = []
     with connection.cursor() as cursor:
         for model in current.get_app_config("leaderboard").get_models():
-            there = connection.introspection.get_constraints(cursor, model._meta.db_table)
+            existing = connection.introspection.get_constraints(cursor, model._meta.db_table)
             declared = [*model._meta.constraints, *model._meta.indexes]
-            found += [one.name for one in declared if one.name not in there]
-    return found
+            missing += [constraint.name for constraint in declared if constraint.name not in existing]
+    return missing
 
 
 def main(path: str) -> dict[str, Any]:
@@ -179,26 +181,26 @@ def main(path: str) -> dict[str, Any]:
     models = [
         model
         for model in apps.get_models(include_auto_created=True)
-        if model._meta.app_label == "leaderboard"  # what others keep (sessions, permissions) is made again
+        if model._meta.app_label == "leaderboard"  # rows of other apps (sessions, permissions) are created again
         and not {"group", "permission"} & {field.name for field in model._meta.fields}
     ]
     copied(models)
     added(apps)
-    before = told(models)
+    rows_before = told(models)
     call_command("migrate", verbosity=0)
     answer = Client(headers={"host": "localhost"}).get("/api/v1/benchmarks/")
     return {
-        "rows": sum(len(rows) for rows in before.values()),
-        "differences": differences(before),
+        "rows": sum(len(rows) for rows in rows_before.values()),
+        "differences": differences(rows_before),
         "slices": slices("default"),
         "slices_expected": slices("older"),
         "boards": boards(),
         "splits": [
-            [str(one) for one in row] for row in Split.objects.values_list("state", "published_at", "created_at")
+            [str(value) for value in row] for row in Split.objects.values_list("state", "published_at", "created_at")
         ],
         "refused": refused(),
         "missing": missing_constraints(),
-        "next_key_is_free": Team.objects.create(name="Another").pk not in map(int, before["leaderboard_team"]),
+        "next_key_is_free": Team.objects.create(name="Another").pk not in map(int, rows_before["leaderboard_team"]),
         "api": [answer.status_code, answer.content.decode()],
     }
 

@@ -1,5 +1,4 @@
-"""A benchmark for each task whose results are drawn, with systems that are right more or less often. Needs the
-sandbox."""
+"""A benchmark for each task whose results are plotted, with systems of different accuracy. Needs the sandbox."""
 
 from __future__ import annotations
 
@@ -21,18 +20,18 @@ LABELS = ("SUPPORTS", "REFUTES")
 
 
 def gold_labels(task: str) -> list[Any]:
-    """The answer of each unit: whether it holds, what people said of it, or its label."""
+    """Return the gold answer of each unit: its truth, its human rating, or its label."""
     if task == "fact-checking":
-        return [place % 2 == 0 for place in range(SIZE)]
+        return [index % 2 == 0 for index in range(SIZE)]
     if task == "metric-correlation":
-        return [round(3.1415927 + 0.0271828 * ((place * 37) % 29), 7) for place in range(SIZE)]
-    # Of four members 1 and 4 have one label, 2 and 3 the other.
-    return [LABELS[(place // 4 + (place % 4 in (1, 2))) % 2] for place in range(SIZE)]
+        return [round(3.1415927 + 0.0271828 * ((index * 37) % 29), 7) for index in range(SIZE)]
+    # Of each four members, 1 and 4 have one label, 2 and 3 the other.
+    return [LABELS[(index // 4 + (index % 4 in (1, 2))) % 2] for index in range(SIZE)]
 
 
 def _gold(task: str) -> list[dict[str, Any]]:
     labels = gold_labels(task)
-    kinds = ["a" if place < SIZE * 3 // 4 else "b" for place in range(SIZE)]
+    kinds = ["a" if index < SIZE * 3 // 4 else "b" for index in range(SIZE)]
     if task == "fact-checking":
         triple = {"subject": "s", "relation": "r", "object": "o"}
         return [{"id": f"u{i}", **triple, "label": labels[i], "slices": {"kind": kinds[i]}} for i in range(SIZE)]
@@ -57,11 +56,11 @@ def _answers(task: str, seed: str, noise: float, *, claim_only: bool) -> list[di
     if task != "fact-verification":
         scores = np.array(labels, dtype=float) + noise * 0.3 * random.normal(size=SIZE)
         return [{"id": f"u{i}", "score": float(scores[i])} for i in range(SIZE)]
-    turned = random.random(SIZE) < noise / 10
-    told = [LABELS[(LABELS.index(labels[i]) + int(turned[i])) % 2] for i in range(SIZE)]
+    flipped = random.random(SIZE) < noise / 10
+    predicted = [LABELS[(LABELS.index(labels[i]) + int(flipped[i])) % 2] for i in range(SIZE)]
     if claim_only:
-        told = [labels[i - i % 4] if i % 4 < 2 else LABELS[0] for i in range(SIZE)]
-    return [{"id": f"u{i}", "predicted_label": told[i]} for i in range(SIZE)]
+        predicted = [labels[i - i % 4] if i % 4 < 2 else LABELS[0] for i in range(SIZE)]
+    return [{"id": f"u{i}", "predicted_label": predicted[i]} for i in range(SIZE)]
 
 
 def _lines(rows: list[dict[str, Any]]) -> bytes:
@@ -69,7 +68,7 @@ def _lines(rows: list[dict[str, Any]]) -> bytes:
 
 
 def a_world(task: str, **policy: Any) -> World:
-    """A published benchmark `drawn` with the phase `test`; its gold is hidden."""
+    """Create a published benchmark `drawn` with the phase `test` and hidden gold."""
     world = build()
     by = world.curator
     dataset = datasets.create(slug="drawn", title="Drawn", task=task, by=by)
@@ -93,7 +92,7 @@ def a_world(task: str, **policy: Any) -> World:
 
 
 def enter(world: World, name: str, noise: float, *, claim_only: bool = False) -> Submission:
-    """Submitted, not scored. noise: 0 is always right."""
+    """Submit without scoring. noise: 0 is always right."""
     system: System = teams.system(team=world.system.team, name=name, by=world.researcher)
     file = uploaded(_lines(_answers(world.benchmark.task, name, noise, claim_only=claim_only)))
     try:

@@ -1,4 +1,4 @@
-"""Runs a reference system as its image would: its code and public data in one folder, the standard library alone."""
+"""Runs a reference system like its image: its code and public data in one folder, with only the standard library."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def written(path: Path, rows: list[Json]) -> Path:
 
 
 def answers(system: str, folder: Path, data: dict[str, str], questions: list[Json]) -> list[Json]:
-    """What a system of fixtures/systems answers. `data`: names and texts of the files that its image holds."""
+    """Return the predictions of a system of fixtures/systems. data: names and texts of its image's data files."""
     for path in (FIXTURES / "systems" / system).glob("*.py"):
         shutil.copy(path, folder)
     for name, content in data.items():
@@ -44,5 +44,5 @@ def public(benchmark: str, name: str) -> str:
 
 
 def asked(gold: list[Json], *fields: str) -> list[Json]:
-    """Inputs: the named fields and no answer."""
+    """Return inputs: the named fields, without the answers."""
     return [{name: line[name] for name in ("id", *fields) if name in line} for line in gold]

@@ -1,4 +1,4 @@
-"""Everybody who may ask, and something of everybody's to ask for."""
+"""Users of all roles, and objects that belong to them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.support.api_calls import person
 from tests.support.tiny_world import World, build
 
 ROLES = ("anonymous", "A", "B", "X", "Y", "curator", "staff")
-"""A and B compete, in two teams; X organises the public benchmark, Y the draft; staff has the admin's keys alone."""
+"""A and B compete, in two teams; X organises the public benchmark, Y the draft; staff has only admin permissions."""
 
 
 @dataclass
 class Cast:
-    """The roles, and A's things: a submission in X's benchmark and a token."""
+    """The roles, and A's objects: a submission in X's benchmark, a token, an upload."""
 
     world: World
     people: dict[str, User]
@@ -29,7 +29,7 @@ class Cast:
     token: str
     upload: ImageUpload
     cookies: dict[str, SimpleCookie]
-    """Of one session a role."""
+    """One session per role."""
 
     def client(self, role: str, **more: Any) -> Client:
         client = Client(raise_request_exception=False, **more)
@@ -64,10 +64,10 @@ def session_of(user: User) -> SimpleCookie:
 
 
 def draft(world: World) -> Benchmark:
-    """A benchmark that is not public yet, on the same data under another name."""
-    made = Benchmark.objects.create(
+    """Create a draft benchmark with the same data under another name."""
+    benchmark = Benchmark.objects.create(
         slug="draft", title="Draft", summary="Soon.", task=world.benchmark.task, dataset=world.split.dataset
     )
-    Phase.objects.create(benchmark=made, slug="test", title="Test", split=world.split)
+    Phase.objects.create(benchmark=benchmark, slug="test", title="Test", split=world.split)
     Split.objects.filter(pk=world.split.pk).update(kind="test")
-    return made
+    return benchmark

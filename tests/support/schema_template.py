@@ -1,6 +1,6 @@
 """A database that is migrated once and cloned for each test process, on SQLite and on PostgreSQL.
 
-The clone is named by a digest of all that migrating depends on, so an edited migration or model makes a new one.
+Its name contains a digest of everything that migrations depend on, so a changed migration or model creates a new one.
 `python -m tests.support.schema_template` migrates the database that the environment names.
 """
 
@@ -24,7 +24,7 @@ FOLDER = Path(tempfile.gettempdir()) / f"holdout-schema-{os.getuid()}"
 
 
 def use(connection: Any) -> None:
-    """Has pytest-django's database of this process made from the template instead of by the migrations."""
+    """Make pytest-django create this process's database from the template instead of by migrations."""
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     name = f"holdout_schema_{_digest()[:16]}"
     test = connection.settings_dict["TEST"]
@@ -40,7 +40,7 @@ def use(connection: Any) -> None:
                 _migrate(f"sqlite:///{unfinished}")
                 unfinished.rename(template)
             _fill_when_connected(template)
-    # The migrations' tables are there: Django only looks for tables that are missing.
+    # The tables exist, so Django only looks for missing ones.
     test["MIGRATE"] = False
 
 

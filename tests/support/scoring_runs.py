@@ -1,4 +1,4 @@
-"""Runs the referee's jobs on Python objects."""
+"""Runs the evaluator's jobs on Python objects."""
 
 import io
 import json
@@ -7,7 +7,7 @@ from evaluator.jobs import JOBS
 
 
 def cut(value):
-    """As reports write a value: 12 digits."""
+    """Round a value to 12 digits, as reports do."""
     return float(f"{value:.12g}")
 
 
@@ -20,12 +20,12 @@ def as_bytes(content):
 
 
 def taken_by(job, arguments):
-    """Those of the arguments that the job takes: one dict serves several jobs."""
+    """Return only the arguments that the job accepts, so that one dict serves several jobs."""
     return {name: arguments[name] for name in JOBS[job].request.__struct_fields__ if name in arguments}
 
 
 def run_score(task, gold, predictions, *, resamples=0, seed=0, name="predictions.jsonl", **options):
-    """The report of one scoring; gold and predictions are bytes or lists of lines."""
+    """Return the report of one scoring. gold, predictions: bytes or lists of lines."""
     report, _ = JOBS["score"](
         {"gold": io.BytesIO(as_bytes(gold)), "predictions": io.BytesIO(as_bytes(predictions))},
         {
@@ -62,7 +62,7 @@ def run_prepare(task, gold, **options):
 
 
 def table(report):
-    """{(measure, slice as JSON): (value, n)}."""
+    """Return {(measure, slice as JSON): (value, n)}."""
     assert report["ok"], report
     return {
         (score["measure"], json.dumps(score["slice"])): (score["value"], score["n"])
@@ -76,12 +76,12 @@ def texts(report):
 
 
 def assert_same(ours, oracle):
-    """Equal keys, equal n, values equal to 1e-9."""
+    """Check for equal keys, equal n, and values equal to 1e-9."""
     assert ours.keys() == oracle.keys()
     for key, (value, n) in oracle.items():
-        got, got_n = ours[key]
-        assert got_n == n, (key, ours[key], oracle[key])
-        assert (got is None) == (value is None), (key, ours[key], oracle[key])
-        # Numbers leave with 12 digits: of a huge one they are these, and nothing near them.
-        same = value is None or abs(got - value) < 1e-9 or got == float(f"{value:.12g}")
+        our_value, our_n = ours[key]
+        assert our_n == n, (key, ours[key], oracle[key])
+        assert (our_value is None) == (value is None), (key, ours[key], oracle[key])
+        # Reports have 12 digits; very large values can only be compared after this rounding.
+        same = value is None or abs(our_value - value) < 1e-9 or our_value == float(f"{value:.12g}")
         assert same, (key, ours[key], oracle[key])

@@ -1,4 +1,4 @@
-"""The site as `manage.py serve` starts it. The demonstration is seeded once a test run; each site has a copy."""
+"""The site as `manage.py serve` starts it. The demonstration is seeded once per test run; each site has a copy."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ PATIENCE = 600.0
 
 
 def copy_of_seeded(shared: Path, folder: Path) -> None:
-    """Fills `folder` with a seeded data folder: TEST_SEEDED, or one that is made once below `shared`, a folder of all
-    processes of the test run."""
-    given = os.environ.get("TEST_SEEDED")
-    original = Path(given) if given else shared / "seeded"
+    """Copy a seeded data folder to `folder`.
+
+    The source is TEST_SEEDED, or is created once in `shared`, a folder of all processes of the test run.
+    """
+    configured = os.environ.get("TEST_SEEDED")
+    original = Path(configured) if configured else shared / "seeded"
     with (shared / "seeded.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not original.exists():
@@ -32,7 +34,7 @@ def copy_of_seeded(shared: Path, folder: Path) -> None:
             with serving(unfinished):
                 pass
             unfinished.rename(original)
-    # Sockets are made anew by the server that listens on them.
+    # Servers create their sockets again.
     shutil.copytree(original, folder, dirs_exist_ok=True, ignore=_special)
 
 
@@ -42,10 +44,10 @@ def _special(folder: str, names: list[str]) -> list[str]:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """The address of a server on the data folder, on the embedded default whatever the other tests run on."""
+    """Start a server with the embedded default on the data folder; yield its address."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
     if base := os.environ.get("TEST_BASE_IMAGE"):
-        # With it and an engine the demonstration builds its systems and runs them: their costs are on its boards.
+        # With a base image and an engine, the demonstration builds and runs its systems; its boards show their costs.
         own["HOLDOUT_BASE_IMAGE"] = base
     log = folder / "serve.log"
     with log.open("wb") as output:
@@ -65,11 +67,11 @@ def serving(folder: Path) -> Iterator[str]:
 
 
 def _address(server: subprocess.Popen[bytes], log: Path) -> str:
-    """The address that the server prints, once it also says that it is ready."""
+    """Wait until the server is ready, and return the address that it prints."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and server.poll() is None:
-        said = log.read_text(errors="replace")
-        if "holdout: ready" in said:
-            return said.split("Holdout is at ")[1].split()[0].rstrip("/")
+        output = log.read_text(errors="replace")
+        if "holdout: ready" in output:
+            return output.split("Holdout is at ")[1].split()[0].rstrip("/")
         time.sleep(0.2)
-    pytest.fail(f"the site did not get ready:\n{log.read_text(errors='replace')[-6000:]}")
+    pytest.fail(f"the site was not ready in time:\n{log.read_text(errors='replace')[-6000:]}")

@@ -1,7 +1,7 @@
-"""Outcomes of made-up systems whose true values are known: groups of skewed sizes whose rows are not independent.
+"""Outcomes of simulated systems with known true values: groups of unequal sizes whose rows are not independent.
 
-A group is hard or easy: what its rows share is drawn once, from a distribution around the true rate. That does not
-depend on the group's size, so the true values do not depend on sizes either, although large groups weigh more.
+A group is hard or easy: the common part of its rows is sampled once, from a distribution around the true rate. It does
+not depend on the group's size, so the true values do not depend on sizes either, although large groups weigh more.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.fact_verification.measures import ACCURACY
 from evaluator.tasks.link_prediction.measures import MRR
 
-SHARED = 0.3  # the share of a row's variance that its group has in common, unless a test says another
+SHARED = 0.3  # default share of a row's variance that the rows of its group have in common
 SIZES = {
     "one": lambda n, random: np.ones(n, dtype=np.int64),
     "geometric": lambda n, random: random.geometric(1 / 3, n),  # mean 3; effective groups (Kish): 60 % of their number
@@ -40,7 +40,7 @@ AUROC = Auroc(name="auroc", title="", doc="", source="", units=unit, score="scor
 SPEARMAN = Spearman(name="spearman", title="", doc="", source="", units=unit, x="x", y="y", low=-1.0)
 SUMS = (F1, ACCURACY, MRR)
 ORDERS = (AUROC, SPEARMAN)
-OTHER_RANKS = np.append(1 / np.arange(2, 11), 0.0)  # where the first place was missed: 2 to 10, or not found
+OTHER_RANKS = np.append(1 / np.arange(2, 11), 0.0)  # ranks other than the first: 2 to 10, or not found
 
 
 def group_codes(n_groups, random, sizes="geometric"):
@@ -48,19 +48,19 @@ def group_codes(n_groups, random, sizes="geometric"):
 
 
 def simulate(n_groups, rate, random, shared=SHARED, sizes="geometric"):
-    """Outcomes on which every measure's true value is `truth(measure, rate)`."""
+    """Return outcomes for which every measure's true value is `truth(measure, rate)`."""
     codes = group_codes(n_groups, random, sizes)
     columns = sums(codes, n_groups, rate, random, shared) | orders(codes, n_groups, rate, random, shared)
     return table(codes, n_groups, columns)
 
 
 def sums(codes, n_groups, rate, random, shared=SHARED):
-    """Statistics of measures that are ratios of sums."""
+    """Return statistics of measures that are ratios of sums."""
     return answered(codes, difficulty(n_groups, rate, random, shared), random)
 
 
 def difficulty(n_groups, rate, random, shared):
-    """The chance that a row of each group is answered rightly."""
+    """Return for each group the probability that a row is answered correctly."""
     strength = (1 - shared) / shared  # of the Beta distribution with that intraclass correlation
     return random.beta(rate * strength, (1 - rate) * strength, n_groups)
 
@@ -78,8 +78,11 @@ def answered(codes, chances, random):
 
 
 def simulate_pair(n_groups, rate, random, gain=0.0, *, single=False, shared=SHARED):
-    """Two systems on one gold. Half of the groups are as hard for the one as for the other; on the rest each has
-    strengths of its own. gain: how many of its errors the second has mended; single: groups of one row."""
+    """Return the outcomes of two systems on one gold.
+
+    Half of the groups are equally hard for both; on the others their difficulty is independent. gain: share of the
+    second system's errors that are corrected. single: groups of one row.
+    """
     codes = group_codes(n_groups, random, "one" if single else "geometric")
     common = random.random(n_groups) < 0.5
     a, b = (difficulty(n_groups, rate, random, shared) for _ in range(2))
@@ -91,7 +94,7 @@ def simulate_pair(n_groups, rate, random, gain=0.0, *, single=False, shared=SHAR
 
 
 def simulate_scores(n_groups, rate, random):
-    """Two systems that tell right from wrong, and follow a rating, equally well."""
+    """Return two systems that separate classes, and correlate with a rating, equally well."""
     codes = group_codes(n_groups, random)
     a, b = (orders(codes, n_groups, rate, random) for _ in range(2))
     b |= {"score": b["score"] + (a["positive"] * 1.0 - b["positive"]) * (2**0.5) * NormalDist().inv_cdf(rate)}
@@ -101,19 +104,19 @@ def simulate_scores(n_groups, rate, random):
 
 
 def orders(codes, n_groups, rate, random, shared=SHARED):
-    """Statistics of measures that rest on an order: normal, so that what is true has a formula."""
+    """Return statistics of measures that depend on order; they are normal, so the true values have a formula."""
 
     def clustered(n=1):
         groups = random.normal(size=(n, n_groups))[:, codes]
         return np.sqrt(shared) * groups + np.sqrt(1 - shared) * random.normal(size=(n, len(codes)))
 
     positive = random.random(len(codes)) < 0.5
-    apart = np.sqrt(2) * NormalDist().inv_cdf(rate)
+    shift = np.sqrt(2) * NormalDist().inv_cdf(rate)
     x, rest = clustered(2)
     correlation = 2 * np.sin(np.pi * rate / 6)
     return {
         "positive": positive,
-        "score": clustered()[0] + apart * positive,
+        "score": clustered()[0] + shift * positive,
         "x": x,
         "y": correlation * x + np.sqrt(1 - correlation**2) * rest,
     }
@@ -131,7 +134,7 @@ def truth(measure, rate):
 
 
 def by_rows(outcomes):
-    """The same table as if every row were a group of its own."""
+    """Return the same table with every row as a separate group."""
     n = outcomes.n_rows
     return Outcomes(
         outcomes.task, 1, n, tuple(range(n)), np.arange(n, dtype=np.int32), outcomes.statistics, outcomes.dimensions
@@ -140,7 +143,7 @@ def by_rows(outcomes):
 
 @dataclass(frozen=True)
 class Covered:
-    """Shares of trials: the interval held the true value, lay below it, lay above it. width: the mean one."""
+    """Shares of trials in which the interval contained the true value, was below it, was above it; mean width."""
 
     held: float
     below: float
@@ -154,7 +157,7 @@ class Covered:
 def coverage(
     measures, *, n_groups, rate, trials, resamples, shared=SHARED, sizes="geometric", view=lambda outcomes: outcomes
 ):
-    """One Covered a measure. view: what is made of the outcomes before they are scored."""
+    """Return one Covered per measure. view: function that changes the outcomes before they are scored."""
     ends = {measure.name: [] for measure in measures}
     for trial in range(trials):
         random = np.random.default_rng([n_groups, round(100 * rate), trial])
@@ -171,14 +174,14 @@ def _covered(ends, true):
 
 
 def rejections(measures, pair, *, trials, resamples, alpha=0.05):
-    """The share of trials in which the two systems are told apart, by permutation and by McNemar's test (null: none).
+    """Return the share of trials with a significant difference, by the permutation test and by McNemar's test.
 
-    pair: random generator -> two tables.
+    McNemar's count is 0 for measures without that test. pair: random generator -> two tables.
     """
-    found = {kind: dict.fromkeys((measure.name for measure in measures), 0) for kind in ("p", "p_mcnemar")}
+    counts_by_test = {kind: dict.fromkeys((measure.name for measure in measures), 0) for kind in ("p", "p_mcnemar")}
     for trial in range(trials):
         a, b = pair(np.random.default_rng([7, trial]))
         for row in compare_outcomes(a, b, measures, resamples=resamples, seed=trial):
-            found["p"][row.measure] += int(row.p <= alpha)
-            found["p_mcnemar"][row.measure] += int(row.p_mcnemar is not None and row.p_mcnemar <= alpha)
-    return {kind: {name: count / trials for name, count in counts.items()} for kind, counts in found.items()}
+            counts_by_test["p"][row.measure] += int(row.p <= alpha)
+            counts_by_test["p_mcnemar"][row.measure] += int(row.p_mcnemar is not None and row.p_mcnemar <= alpha)
+    return {kind: {name: count / trials for name, count in counts.items()} for kind, counts in counts_by_test.items()}

@@ -1,4 +1,4 @@
-"""Several calls let go at one moment, each in a thread with a database connection of its own."""
+"""Simultaneous calls, each in a thread with its own database connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from leaderboard.core.refusal import Refused
 
 
 def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    """What each got: its value, or the code of its refusal."""
+    """Return the result of each call: its value, or the code of its refusal."""
     barrier = threading.Barrier(len(calls))
 
     def one(call: Callable[[], Any]) -> Any:

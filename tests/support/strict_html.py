@@ -1,4 +1,4 @@
-"""Reading pages as a strict reader does: what markup must not do, and what every page must have."""
+"""A strict reader of HTML pages that reports forbidden and missing markup."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VOID = {"base", "meta", "link", "input", "img", "br", "wbr", "hr", "col", "rect"
 
 @dataclass
 class Page:
-    """What was found in one document."""
+    """The contents and problems of one document."""
 
     faults: list[str] = field(default_factory=list)
     ids: Counter[str] = field(default_factory=Counter)
@@ -31,37 +31,37 @@ class Reader(HTMLParser):
         self.open: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         page = self.page
         if tag not in VOID:
             self.open.append(tag)
-        for name in given:
+        for name in attributes:
             if name == "style" or name.startswith("on"):
                 page.faults.append(f"<{tag} {name}> would be refused by the content security policy")
-        if tag == "style" or (tag == "script" and "src" not in given):
+        if tag == "style" or (tag == "script" and "src" not in attributes):
             page.faults.append(f"an inline <{tag}>")
         for name in ("src", "href"):
-            if given.get(name, "").startswith(("http:", "https:", "//", "javascript:")) and tag != "a":
-                page.faults.append(f"<{tag}> loads {given[name]}")
-        if tag == "svg" and "svg" not in self.open[:-1] and not ({"aria-label", "aria-hidden"} & given.keys()):
+            if attributes.get(name, "").startswith(("http:", "https:", "//", "javascript:")) and tag != "a":
+                page.faults.append(f"<{tag}> loads {attributes[name]}")
+        if tag == "svg" and "svg" not in self.open[:-1] and not ({"aria-label", "aria-hidden"} & attributes.keys()):
             page.faults.append("an <svg> without a text alternative")
-        if tag == "img" and "alt" not in given:
+        if tag == "img" and "alt" not in attributes:
             page.faults.append("an <img> without alt")
         if tag in ("h1", "h2", "h3", "h4"):
             page.headings.append(tag)
         if tag == "label":
-            page.labels.add(given.get("for", ""))
-        if tag in ("input", "select", "textarea") and given.get("type") not in ("hidden", "submit"):
-            page.controls.append(given.get("id", ""))
-        if tag == "th" and "scope" not in given:
+            page.labels.add(attributes.get("for", ""))
+        if tag in ("input", "select", "textarea") and attributes.get("type") not in ("hidden", "submit"):
+            page.controls.append(attributes.get("id", ""))
+        if tag == "th" and "scope" not in attributes:
             page.faults.append("a <th> without scope")
-        if given.get("aria-sort", "none") != "none":
-            page.sorted_by.append(given["aria-sort"])
+        if attributes.get("aria-sort", "none") != "none":
+            page.sorted_by.append(attributes["aria-sort"])
         if tag == "a":
-            page.links.append(given.get("href", ""))
-        if "id" in given:
-            page.ids[given["id"]] += 1
-        page.referred += given.get("aria-labelledby", "").split()
+            page.links.append(attributes.get("href", ""))
+        if "id" in attributes:
+            page.ids[attributes["id"]] += 1
+        page.referred += attributes.get("aria-labelledby", "").split()
 
     def handle_endtag(self, tag: str) -> None:
         if tag in VOID:
@@ -71,14 +71,14 @@ class Reader(HTMLParser):
 
 
 def read(markup: str) -> Page:
-    """A page with its faults; an empty list of faults is a well-behaved page."""
+    """Parse a page; `faults` is empty for a correct page."""
     reader = Reader()
     reader.feed(markup)
     reader.close()
     page = reader.page
     page.faults += [f"<{tag}> stays open" for tag in reader.open]
-    page.faults += [f"the id {name} stands {count} times" for name, count in page.ids.items() if count > 1]
-    page.faults += [f"nothing has the id {name}" for name in page.referred if name not in page.ids]
+    page.faults += [f"the id {name} occurs {count} times" for name, count in page.ids.items() if count > 1]
+    page.faults += [f"no element has the id {name}" for name in page.referred if name not in page.ids]
     page.faults += [f"the field {name} has no label" for name in page.controls if name not in page.labels]
     if page.headings.count("h1") != 1:
         page.faults.append(f"{page.headings.count('h1')} first headings")

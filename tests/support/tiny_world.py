@@ -1,6 +1,6 @@
-"""A small world of rows for tests: a hidden symmetric split with four claims, a phase, a team and its system.
+"""A small set of rows for tests: a hidden symmetric split with four claims, a phase, a team and its system.
 
-The gold is tiny and written here; `world.submit` goes through the real action, with the real sandbox.
+`world.submit` uses the real action, with the real sandbox.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LABELS = {"a1": "SUPPORTS", "a2": "REFUTES", "a3": "REFUTES", "a4": "SUPPORTS"}
 
 
 def gold_lines(labels: dict[str, str] = LABELS) -> bytes:
-    """Four claims of one group, as a gold file."""
+    """Return a gold file with four claims of one group."""
     return b"".join(
         json.dumps(
             {
@@ -61,7 +61,7 @@ def prediction_lines(labels: dict[str, str] = LABELS) -> bytes:
 
 
 def uploaded(content: bytes, name: str = "predictions.jsonl") -> TemporaryUploadedFile:
-    """A file as the upload handler leaves it: on disk, with its sha256."""
+    """Return a file like one from the upload handler: on disk, with its sha256."""
     file = TemporaryUploadedFile(name, "application/octet-stream", len(content), None)
     file.write(content)
     file.seek(0)
@@ -70,7 +70,7 @@ def uploaded(content: bytes, name: str = "predictions.jsonl") -> TemporaryUpload
 
 
 def published() -> dict[str, Any]:
-    """What a split's row says that is no draft any more."""
+    """Return the fields of a published split."""
     return {"state": Split.State.PUBLISHED, "published_at": timezone.now()}
 
 
@@ -91,11 +91,17 @@ class World:
 
     def submit(self, labels: dict[str, str] = LABELS, *, system: System | None = None, **changes: Any) -> Submission:
         file = uploaded(prediction_lines(labels))
-        asked = {"phase": self.phase, "system": system or self.system, "file": file, "by": self.researcher, **changes}
+        arguments = {
+            "phase": self.phase,
+            "system": system or self.system,
+            "file": file,
+            "by": self.researcher,
+            **changes,
+        }
         try:
-            return submissions.submit(**asked)
+            return submissions.submit(**arguments)
         finally:
-            asked["file"].close()
+            arguments["file"].close()
 
     def insert_run(
         self,
@@ -106,7 +112,7 @@ class World:
         track: str = "",
         **changes: Any,
     ) -> Run:
-        """A run with all that it hangs on, inserted directly."""
+        """Insert a run with all rows that it depends on."""
         at = at or timezone.now()
         content = prediction_lines()
         submission = Submission.objects.create(
@@ -130,12 +136,12 @@ class World:
 
 
 def build(*, quota_per_day: int = 5, quota_total: int = 100) -> World:
-    """The rows, inserted without the sandbox: what `splits.add_gold` would have written."""
+    """Insert the rows that `splits.add_gold` would write, without the sandbox."""
     curator = User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
     researcher = User.objects.create_user("ada", "ada@holdout.example", "correct horse")
     dataset = Dataset.objects.create(slug="tiny", title="Tiny", task=TASK)
     split = Split(dataset=dataset, name="test", kind=Split.Kind.TEST, **published())
-    # In process: what the sandbox's child would answer.
+    # In this process instead of the sandbox's child.
     report, inputs = JOBS["prepare_gold"]({"gold": io.BytesIO(gold_lines())}, {"task": TASK, "gold_name": "gold.jsonl"})
     split.inputs_sha256 = hashlib.sha256(inputs).hexdigest()
     split.inputs_bytes = len(inputs)
@@ -172,4 +178,4 @@ def build(*, quota_per_day: int = 5, quota_total: int = 100) -> World:
 __all__ = ["DRAFT", "LABELS", "World", "build", "gold_lines", "prediction_lines", "published", "uploaded"]
 
 TOLD_IN_FULL = {"disclosure": "full", "scope": "team", "finals_per_team": 1}
-"""What the form of a phase says of disclosure when nobody has touched it."""
+"""The default disclosure fields in the form of a phase."""

@@ -14,7 +14,7 @@ TRACKS = [
 
 
 def build_with_tracks(**quotas: Any) -> World:
-    """`simple` and `thorough`, declared before anything is submitted."""
+    """Build a world with the tracks `simple` and `thorough`, added before any submission."""
     world = build(**quotas)
     tracks.change(phase=world.phase, tracks_given=TRACKS, by=world.curator)
     return world

@@ -14,14 +14,14 @@ ADDRESS = "/benchmarks/tiny/test/cross/origin/label/"
 
 
 def cross(world: World, pair: tuple[str, str] = PAIR, **dimensions: Sequence[Any]) -> None:
-    """The phase crosses `pair`; `dimensions`, if any, are those of a gold version that replaces the world's."""
+    """Make the phase cross `pair`. dimensions: if given, those of a gold version that replaces the world's."""
     Phase.objects.filter(pk=world.phase.pk).update(options={"cross": ",".join(pair)})
     if dimensions:
         replace_gold(world, dimensions=dimensions)
 
 
 def replace_gold(world: World, **changes: Any) -> None:
-    """A later gold version, before anything is scored: a stored one never changes."""
+    """Add a later gold version before any scoring; stored versions never change."""
     names = ("number", "bytes", "n_lines", "n_units", "n_groups", "dimensions", "measures", "primary", "expects")
     fields = {name: getattr(world.gold, name) for name in names} | {"number": world.gold.number + 1} | changes
     world.gold = GoldVersion.objects.create(
@@ -32,7 +32,7 @@ def replace_gold(world: World, **changes: Any) -> None:
 def crossed_scores(
     values: dict[tuple[str, str], float | None], *, whole: float | None = 0.75, pair: tuple[str, str] = PAIR
 ) -> list[dict[str, Any]]:
-    """Two-way accuracy by (outer, inner), and the margins of both dimensions at the whole's value."""
+    """Return two-way accuracy by (outer, inner), and the margins of both dimensions with the overall value."""
     outer, inner = pair
     margins = {(outer, a) for a, _ in values} | {(inner, b) for _, b in values}
     return [

@@ -1,4 +1,4 @@
-"""The product's own web server over the test's database: two processes with eight threads each."""
+"""The product's web server on the test's database: two processes with eight threads each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.workers import running_stack
 
 @dataclass(frozen=True)
 class Site:
-    """Where the server answers, and its process, whose children do the work."""
+    """The server's address, and its main process, whose children handle requests."""
 
     address: str
     pid: int
@@ -24,7 +24,7 @@ class Site:
 
 @contextmanager
 def served() -> Iterator[Site]:
-    """A gunicorn. Its socket listens from the start, so early requests wait instead of failing."""
+    """Start gunicorn. Its socket listens from the start, so early requests wait instead of failing."""
     with socket.create_server(("127.0.0.1", 0), backlog=512) as listening:
         port = listening.getsockname()[1]
         process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""A phase with enough groups for systems to be told apart: forty claims, each a group of its own."""
+"""A phase with enough groups for significant differences: forty claims, each in its own group."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def gold(labels: dict[str, str] = LABELS) -> bytes:
 
 
 def build_wide() -> World:
-    """Needs the sandbox. The phase's first gold of one group is followed by one of forty, before it is published."""
+    """Build a world; before its split is published, the gold of one group is replaced by one of forty groups.
+
+    Needs the sandbox.
+    """
     world = build(quota_per_day=100, quota_total=1000)
     Split.objects.filter(pk=world.split.pk).update(**DRAFT)
     world.split.refresh_from_db()
@@ -35,7 +38,7 @@ def build_wide() -> World:
 
 
 def correct(world: World, lines: bytes) -> None:
-    """A further version of the gold."""
+    """Add a gold version."""
     file = uploaded(lines)
     try:
         splits.add_gold(split=world.split, file=file, reason="better", by=world.curator)
@@ -44,12 +47,12 @@ def correct(world: World, lines: bytes) -> None:
 
 
 def answers(wrong: int, labels: dict[str, str] = LABELS) -> dict[str, str]:
-    """Answers of which the first `wrong` are wrong."""
-    return {id_: TURNED[label] if place < wrong else label for place, (id_, label) in enumerate(labels.items())}
+    """Return answers; the first `wrong` are wrong."""
+    return {id_: TURNED[label] if index < wrong else label for index, (id_, label) in enumerate(labels.items())}
 
 
 def enter(world: World, name: str, wrong: int, **described: Any) -> Submission:
-    """A system of that name with so many errors; its run is queued."""
+    """Submit for a new system with `wrong` errors; its run is queued."""
     system = teams.system(team=world.system.team, name=name, by=world.researcher, **described)
     return world.submit(answers(wrong), system=system)
 
@@ -64,12 +67,12 @@ def board_of(world: World) -> Leaderboard:
 
 
 def rank_all(world: World) -> None:
-    """Score what waits, then compute the ranges."""
+    """Score all queued runs, then compute the rank ranges."""
     score_all()
     rank_ranges.WORK.run(board_of(world).pk)
 
 
 def ranges(board: Leaderboard) -> dict[str, tuple[int | None, int | None, int | None]]:
-    """(rank, first, last) by system."""
+    """Return (rank, first, last) by system."""
     rows = Standing.objects.filter(leaderboard=board).select_related("system").order_by("rank", "pk")
     return {row.system.name: (row.rank, row.rank_low, row.rank_high) for row in rows}

@@ -1,10 +1,11 @@
-"""Compares what two commits publish of the same demonstrations: boards, exports, receipts and scores, byte for byte.
+"""Compares the published data of two commits for the same demonstrations, byte by byte.
 
     .venv/bin/python tests/upgrade/compare_commits.py OLD NEW
 
-Each commit is checked out into a temporary git worktree, seeded there by its own code through its own sandbox and
-worker, on SQLite, with the demonstrations of OLD (tests/upgrade/site_history.py says what is made and read). Both use
-this interpreter and its packages. Ends with status 1 if a document differs.
+It compares boards, exports, receipts and scores. Each commit is checked out into a temporary git worktree and seeded
+there by its own code, with its own sandbox and worker, on SQLite, with the demonstrations of OLD
+(tests/upgrade/site_history.py creates and reads the data). Both use this interpreter and its packages. The exit status
+is 1 if a document differs.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ NORMALIZED: tuple[tuple[str, str, str], ...] = (
     ("a receipt names the digest of the code", r'"code_sha256": ?"[0-9a-f]{64}"', '"code_sha256": "CODE"'),
     ("a citation names the digest of a board with its ids and times", r"SHA-256 [0-9a-f]{64}", "SHA-256 BOARD"),
 )
-"""Why a piece of text differs by nature, which, and what stands for it. Everything else is compared as it is."""
+"""(reason why the text always differs, pattern, replacement). Everything else is compared unchanged."""
 
 
 def normalized(text: str) -> str:
@@ -46,17 +47,17 @@ def normalized(text: str) -> str:
 
 @dataclass(frozen=True)
 class Site:
-    """One commit's code on one data folder."""
+    """The code of a commit with a data folder."""
 
     tree: Path
     data: Path
     database_url: str = ""
 
     def start(self, *command: str | Path) -> subprocess.Popen[str]:
-        """A process of the site, its output appended to a log beside the data folder."""
+        """Start a process of the site; its output is appended to a log next to the data folder."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
         ours = {"DATA": str(self.data), "DATABASE_URL": self.database_url, "BASE_URL": "http://localhost"}
-        # Mails and containers are no part of what is compared.
+        # E-mails and containers are not compared.
         ours |= {"NOTICES": "off", "SYSTEMS": "off", "LOG_LEVEL": "WARNING"}
         with self.log.open("a") as log:
             return subprocess.Popen(
@@ -83,7 +84,7 @@ class Site:
         return self.log.read_text()[-4000:]
 
     def fill(self, fixtures: Path) -> None:
-        """Makes the history, with the whole site running as long as it takes."""
+        """Create the history while the whole site runs."""
         served = self.start("manage.py", "serve", "--port", "0", "--no-seed")
         try:
             while "holdout: ready" not in self.log.read_text():
@@ -104,7 +105,7 @@ class Site:
 
 @contextmanager
 def checkout(commit: str) -> Iterator[Path]:
-    """A commit's files in a folder of their own, with their history's git directory."""
+    """Check out a commit as a temporary git worktree; yield its path."""
     with tempfile.TemporaryDirectory(prefix="holdout-") as folder:
         tree = Path(folder) / "tree"
         subprocess.run(["git", "-C", ROOT, "worktree", "add", "--quiet", "--detach", tree, commit], check=True)
@@ -115,14 +116,14 @@ def checkout(commit: str) -> Iterator[Path]:
 
 
 def differences(before: Documents, after: Documents) -> list[str]:
-    """One text for each document that differs or that only one side has: its name and the first values that differ."""
-    found = []
+    """Return a text per document that differs or is missing on one side: its name and the first differing values."""
+    texts = []
     for name in sorted(before.keys() | after.keys()):
         sides = [re.split(r"(?<=[,{])|\n", documents.get(name, "no such document")) for documents in (before, after)]
         changed = [f"  {a}  became  {b}" for a, b in zip_longest(*sides, fillvalue="nothing") if a != b]
         if changed:
-            found.append("\n".join([f"{name}: {len(changed)} differences", *changed[:5]]))
-    return found
+            texts.append("\n".join([f"{name}: {len(changed)} differences", *changed[:5]]))
+    return texts
 
 
 def main() -> int:

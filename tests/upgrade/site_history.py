@@ -1,10 +1,10 @@
-"""Fills a site with a history, or writes down every number that it publishes. Runs on the code of any commit.
+"""Fills a site with a history, or writes every number that it publishes to a file. Runs on the code of any commit.
 
     python site_history.py fill FIXTURES      the demonstrations, a ladder, two sealed phases and corrected gold
     python site_history.py dump FILE          {name of a document: its text} as JSON
 
-The working directory is the commit's, and HOLDOUT_DATA the site's. `fill` needs the sandbox, a worker and beat. Only
-models, URLs and the names of management commands are used, since modules move from commit to commit.
+The working directory is that of the commit, and HOLDOUT_DATA that of the site. `fill` needs the sandbox, a worker and
+beat. The script uses only models, URLs and management commands, because modules move between commits.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from leaderboard.models import Correction, Leaderboard, Phase, Ranking, Run, Sco
 
 PATIENCE = 900.0
 HISTORY = "history"
-"""A benchmark of its own: Mirror Claims under each disclosure policy, its gold corrected after submissions."""
+"""A benchmark with Mirror Claims under each disclosure policy; its gold is corrected after submissions."""
 WHOLE = (".bib", ".json", "/comparisons/", "/drawings/")
-"""What takes no choice of slices or of a day."""
+"""Exports without parameters for slices or a day."""
 LATER = "2099-01-01T00:00:00Z"
 
 
 def with_history(fixtures: Path) -> None:
-    """Adds the benchmark HISTORY to a folder of demonstrations."""
+    """Add the benchmark HISTORY to a folder of demonstrations."""
     mirror = fixtures / "mirror-claims"
     plan: dict[str, Any] = json.loads((mirror / "benchmark.json").read_text())
     test = next(split for split in plan["splits"] if split["name"] == "test")
@@ -73,7 +73,7 @@ def with_history(fixtures: Path) -> None:
 
 def fill(fixtures: Path) -> None:
     with_history(fixtures)
-    # The halves of a split are a random draw: here each site has the same one.
+    # The halves of a split are random; this gives each site the same ones.
     secrets.randbits = lambda bits: bits  # type: ignore[assignment]
     call_command("seed", fixtures=fixtures, no_images=True, wait_seconds=0)
     settle()
@@ -87,7 +87,7 @@ def fill(fixtures: Path) -> None:
 
 
 def correct(gold: str) -> None:
-    """Turns the labels of one group round: everything is scored again, and the boards before are frozen."""
+    """Swap the labels of one group: everything is scored again, and the earlier boards are frozen."""
     items = [json.loads(line) for line in gold.splitlines()]
     for item in items:
         if item["group"] == items[0]["group"]:
@@ -108,7 +108,7 @@ def correct(gold: str) -> None:
 
 
 def settle() -> None:
-    """Waits until no background work is left."""
+    """Wait until no background work is left."""
     wait(is_busy)
     assert not Run.objects.exclude(state=State.DONE).exists(), list(Run.objects.exclude(state=State.DONE).values())
 
@@ -130,7 +130,7 @@ def is_busy() -> bool:
 def wait(busy: Any) -> None:
     deadline = time.monotonic() + PATIENCE
     while busy():
-        assert time.monotonic() < deadline, "the work does not come to an end"
+        assert time.monotonic() < deadline, "the background work does not end"
         time.sleep(0.5)
 
 
@@ -151,20 +151,20 @@ def boards() -> Iterator[tuple[str, str]]:
         dates = [{"as_of": day.isoformat()} for day in (today, today - timedelta(days=1))]
         head = client.get(f"{base}/").json()
         for version in [*versions, *dates]:
-            asked = (
+            paths = (
                 [f"/?{urlencode(version | query)}" for query in queries(head)]
                 if version != dates[1]
                 else [f"/?{urlencode(version)}"]
             )
             shown = [urlencode(version | slices) for slices in ({}, {"slices": "all"})]
-            asked += [f"{form}?{query}" for form in (".csv", ".tex", ".md") for query in shown]
-            yield from fetched(client, *(base + query for query in asked))
+            paths += [f"{form}?{query}" for form in (".csv", ".tex", ".md") for query in shown]
+            yield from fetched(client, *(base + query for query in paths))
         whole = [f"{form}?{urlencode(version)}" for form in WHOLE for version in versions]
         yield from fetched(client, *(base + query for query in whole))
 
 
 def queries(head: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a board may be asked for: slices, crossed slices, tracks, kinds, orders and pages."""
+    """Return all parameters of a board: slices, crossed slices, tracks, kinds, orders and pages."""
     dimensions = head["dimensions"]
     return [
         {},
@@ -183,13 +183,13 @@ def fetched(client: Client, *addresses: str) -> Iterator[tuple[str, str]]:
     for address in addresses:
         answer = client.get(address)
         media = answer.headers["Content-Type"]
-        # A page that says that there is no receipt yet has a new CSRF token each time.
+        # A page without a receipt has a new CSRF token each time.
         body = "" if media.startswith("text/html") else answer.content.decode()
         yield address, f"{answer.status_code} {media}\n{body}"
 
 
 def submissions() -> Iterator[tuple[str, str]]:
-    """What each submitter is shown of each submission, in the order of arrival."""
+    """Yield the data that submitters see of each submission, in order of receipt."""
     client = Client(headers={"host": "localhost"})
     for number, submission in enumerate(Submission.objects.order_by("received_at"), 1):
         client.force_login(submission.submitted_by)
@@ -201,7 +201,7 @@ def submissions() -> Iterator[tuple[str, str]]:
 
 
 def scores() -> Iterator[tuple[str, str]]:
-    """All that was scored of each phase, whether it is shown or not, and the digests of the outcomes."""
+    """Yield all scores of each phase, shown or not, and the digests of the outcomes."""
     names = ("measure", "slice", "value", "low", "high", "n")
     for phase in Phase.objects.select_related("benchmark"):
         runs = Run.objects.filter(prediction__submission__phase=phase)
@@ -209,8 +209,8 @@ def scores() -> Iterator[tuple[str, str]]:
         for run in runs.order_by("prediction__submission__received_at", "gold_version__number"):
             made_of = [run.prediction.submission.system.name, run.gold_version.number, run.task_version]
             lines.append([*made_of, run.outcomes_sha256])
-            found = Score.objects.filter(run=run).values_list(*names)
-            lines += sorted(([*made_of, *row] for row in found), key=lambda line: json.dumps(line[3:5]))
+            rows = Score.objects.filter(run=run).values_list(*names)
+            lines += sorted(([*made_of, *row] for row in rows), key=lambda line: json.dumps(line[3:5]))
         yield f"scores {phase.benchmark.slug} {phase.slug}", "".join(f"{json.dumps(line)}\n" for line in lines)
 
 

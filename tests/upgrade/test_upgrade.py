@@ -1,4 +1,4 @@
-"""A site that an earlier release made, with a history, shows after its migration what it showed before."""
+"""A site of an earlier release with a history shows the same data after its migration."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EARLIER = "d14ad5c"
 
 @pytest.fixture
 def database_url() -> Iterator[str]:
-    """A new database of the server that HOLDOUT_DATABASE_URL names; empty, for SQLite, where it names none."""
+    """Create a database on the server of HOLDOUT_DATABASE_URL; yield its URL, or "" for SQLite without a server."""
     server = os.environ.get("HOLDOUT_DATABASE_URL", "")
     if not server.startswith("postgres"):
         yield ""
@@ -34,8 +34,8 @@ def database_url() -> Iterator[str]:
 
 
 def test_a_site_of_an_earlier_release_shows_the_same(tmp_path: Path, database_url: str) -> None:
-    known = subprocess.run(["git", "-C", ROOT, "cat-file", "-e", f"{EARLIER}^{{commit}}"], check=False)
-    if known.returncode:
+    lookup = subprocess.run(["git", "-C", ROOT, "cat-file", "-e", f"{EARLIER}^{{commit}}"], check=False)
+    if lookup.returncode:
         pytest.skip(f"commit {EARLIER} is not in this clone")
     (data := tmp_path / "data").mkdir()
     with checkout(EARLIER) as tree:

@@ -1,4 +1,4 @@
-"""Systems in containers of a real engine: skipped, visibly, where there is none, or no base image with Python."""
+"""Fixtures for systems in containers of a real engine; without an engine or a base image, tests are skipped."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ HERE = Path(__file__).parent
 BRIEF = {
     "test_fork_bomb",
     "test_no_capability_seccomp_on_no_new_privileges",
-    "test_ignores_sigterm_and_everything_else",
+    "test_system_that_ignores_all_signals",
     "test_sparse_output_of_a_terabyte",
 }
-"""What is run under gVisor each time; the rest of its half takes minutes and is for the full run."""
+"""Tests that always run under gVisor too; the others take minutes there and only run in the full run."""
 BASE = os.environ.get("TEST_BASE_IMAGE", "holdout-base")
 
 
@@ -46,18 +46,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def program() -> Iterator[str]:
-    """The id of the image of `program.py`."""
-    built = engine.docker("build", "--quiet", "--build-arg", f"BASE={BASE}", str(HERE)).stdout.split()[-1]
-    yield built
-    engine.docker("rmi", built, check=False)
+    """Build the image of `program.py`; yield its id."""
+    image = engine.docker("build", "--quiet", "--build-arg", f"BASE={BASE}", str(HERE)).stdout.split()[-1]
+    yield image
+    engine.docker("rmi", image, check=False)
 
 
 @pytest.fixture(scope="session", params=["runc", "runsc"])
 def runtime(request: pytest.FixtureRequest) -> str:
-    """Each test that needs a container runs under each runtime that this engine has."""
+    """Run each test that needs a container under each runtime of this engine."""
     name: str = request.param
     if name not in known_runtimes():
-        pytest.skip(f"the engine has no runtime {name}: what only {name} could show is not tested here")
+        pytest.skip(f"needs the runtime {name}, which this engine does not have")
     return name
 
 
@@ -70,7 +70,7 @@ def sandbox(runtime: str) -> DockerSandbox:
 
 @pytest.fixture
 def systems(request: pytest.FixtureRequest, sandbox: DockerSandbox, program: str, tmp_path: Path) -> Iterator[Systems]:
-    """After each test nothing is left on the host, and after those that harm it the next honest run is right."""
+    """Check after each test that nothing is left on the host, and after harmful tests that an honest run succeeds."""
     made = Systems(sandbox, program, tmp_path)
     yield made
     made.check_nothing_is_left()

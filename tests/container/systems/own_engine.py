@@ -1,4 +1,4 @@
-"""An engine of a test's own, to be stopped, started and set up wrongly."""
+"""A separate engine that a test can stop, start and misconfigure."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class OwnEngine:
         settings = self.folder / "daemon.json"
         settings.write_text(json.dumps({"runtimes": self.runtimes, "bridge": "none", "iptables": False}))
         folders = ["--data-root", f"{self.folder}/data", "--exec-root", f"{self.folder}/run"]
-        places = ["--config-file", str(settings), "--host", self.url, "--pidfile", f"{self.folder}/pid", *folders]
+        options = ["--config-file", str(settings), "--host", self.url, "--pidfile", f"{self.folder}/pid", *folders]
         with (self.folder / "log").open("ab") as log:
-            # In a network of its own: an engine without a bridge removes the one of the engine beside it.
+            # In its own network namespace: an engine without a bridge removes that of the machine's engine.
             self.process = subprocess.Popen(
-                ["unshare", "--net", "dockerd", *places], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                ["unshare", "--net", "dockerd", *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
         deadline = time.monotonic() + 60
         while self.docker("version").returncode:
@@ -58,12 +58,12 @@ class OwnEngine:
 @contextmanager
 def own_engine(folder: Path) -> Iterator[OwnEngine]:
     if os.geteuid() or not shutil.which("dockerd"):
-        pytest.skip("needs root and dockerd, to start an engine of its own")
-    made = OwnEngine(folder)
+        pytest.skip("needs root and dockerd, to start a separate engine")
+    engine = OwnEngine(folder)
     try:
-        yield made
+        yield engine
     finally:
-        made.stop()
-        mounted = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
-        for place in reversed([place for place in mounted if place.startswith(f"{folder}/")]):
-            subprocess.run(["umount", place], check=False)
+        engine.stop()
+        mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+        for path in reversed([path for path in mounts if path.startswith(f"{folder}/")]):
+            subprocess.run(["umount", path], check=False)

@@ -1,6 +1,6 @@
-"""The program of the tests' image: it does what the option `do` in its task says, and writes what it found."""
+"""The program of the tests' image: it runs the function named by the option `do`, and writes its findings."""
 
-# Paths are text here: they go into JSON, and some are no names.
+# Paths are strings here: they go into JSON, and some are no valid names.
 # ruff: noqa: PTH114, PTH118, PTH123, PTH208
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OUTPUT = Path("/output/predictions.jsonl")
 
 
 def copy() -> None:
-    """What an honest system does."""
+    """Copy the inputs, like an honest system."""
     OUTPUT.write_bytes(Path("/input/inputs.jsonl").read_bytes())
 
 
@@ -46,7 +46,7 @@ def leave() -> None:
 
 
 def burn() -> None:
-    """A second of processor time, then 100 MB."""
+    """Use a second of processor time, then 100 MB."""
     end = time.process_time() + 1
     while time.process_time() < end:
         pass
@@ -55,7 +55,7 @@ def burn() -> None:
     tell(len(block))
 
 
-# What takes more than its share
+# Exceeding limits
 
 
 def fork_bomb() -> None:
@@ -73,7 +73,7 @@ def memory() -> None:
 
 
 def memory_of_a_child() -> None:
-    """The child is killed, and the system lives with it."""
+    """Let a child exceed the memory limit; the system survives it."""
     child = subprocess.run([sys.executable, "-c", "b = []\nwhile True: b.append(b'x' * 10_000_000)"], check=False)
     tell(child.returncode)
 
@@ -100,20 +100,20 @@ def filled(folder: Path) -> int:
 def inode_flood() -> None:
     counts = {}
     for folder in ("/tmp", "/output"):
-        made = 0
+        n_created = 0
         try:
-            while made < 200_000:
-                Path(folder, f"file-{made}").touch()
-                made += 1
+            while n_created < 200_000:
+                Path(folder, f"file-{n_created}").touch()
+                n_created += 1
         except OSError:
             pass
-        counts[folder] = made
+        counts[folder] = n_created
     Path("/output/file-0").unlink()
     tell(counts)
 
 
 def sparse() -> None:
-    """Where a limit on files stops it, it takes the largest that is left."""
+    """Create a sparse file of a terabyte, or of the largest size that the limit allows."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     with OUTPUT.open("wb") as file:
         try:
@@ -147,7 +147,7 @@ def deaf() -> None:
 
 
 def daemonise() -> None:
-    """A grandchild in a session of its own goes on writing after its parent has left."""
+    """Let a grandchild in its own session continue to write after its parent has ended."""
     copy()
     if os.fork():
         os._exit(0)
@@ -160,14 +160,14 @@ def daemonise() -> None:
 
 
 def daemonise_and_stay() -> None:
-    """The container's first process waits for ever for a daemon that ignores it."""
+    """Keep the first process and a daemon running; both ignore all signals."""
     if not os.fork():
         os.setsid()
         deaf()
     deaf()
 
 
-# What is no output
+# Wrong outputs
 
 
 def output_symlink() -> None:
@@ -179,9 +179,9 @@ def output_fifo() -> None:
 
 
 def output_hard_link() -> None:
-    other = Path("/output/other")
-    other.write_bytes(Path("/input/inputs.jsonl").read_bytes())
-    OUTPUT.hardlink_to(other)
+    target = Path("/output/other")
+    target.write_bytes(Path("/input/inputs.jsonl").read_bytes())
+    OUTPUT.hardlink_to(target)
 
 
 def output_hard_link_outside() -> None:
@@ -210,18 +210,18 @@ def odd_names() -> None:
     copy()
 
 
-# What it can reach
+# Reaching out of the container
 
 
 def write_everywhere() -> None:
-    """Folders and files that it may write to, the kernel's own places aside."""
-    found = []
+    """List writable folders and files, except those of the kernel."""
+    writable = []
     for folder, folders, files in os.walk("/"):
         folders[:] = [name for name in folders if os.path.join(folder, name) not in ("/proc", "/sys")]
         for path in [folder, *(os.path.join(folder, name) for name in files)]:
             if not os.path.islink(path) and os.access(path, os.W_OK):
-                found.append(path)
-    tell(sorted(found))
+                writable.append(path)
+    tell(sorted(writable))
 
 
 def surroundings() -> None:
@@ -243,46 +243,46 @@ def surroundings() -> None:
 
 
 def reach_out() -> None:
-    found = {}
+    results = {}
     for name, host, port in OPTIONS["targets"]:
         try:
             with socket.create_connection((host, port), timeout=3):
-                found[name] = "connected"
+                results[name] = "connected"
         except OSError as problem:
-            found[name] = type(problem).__name__
+            results[name] = type(problem).__name__
     try:
-        found["dns"] = socket.getaddrinfo("example.org", 80)[0][4][0]
+        results["dns"] = socket.getaddrinfo("example.org", 80)[0][4][0]
     except OSError as problem:
-        found["dns"] = type(problem).__name__
+        results["dns"] = type(problem).__name__
     for name, family, kind in (("vsock", 40, 1), ("packet", 17, 3), ("alg", 38, 5), ("raw", 2, 3), ("netlink", 16, 3)):
         try:
             socket.socket(family, kind).close()
-            found[name] = "opened"
+            results[name] = "opened"
         except OSError as problem:
-            found[name] = type(problem).__name__
-    tell(found)
+            results[name] = type(problem).__name__
+    tell(results)
 
 
 def search() -> None:
-    """Every file it can read, every variable and mount: where does the word stand? It comes in two halves."""
+    """Search every readable file, the environment and mounts for a word, which the options contain in two halves."""
     word = (OPTIONS["half"] + OPTIONS["other_half"]).encode()
-    found = []
+    matches = []
     for path in everything():
         try:
             if stat.S_ISREG(os.lstat(path).st_mode):
                 with open(path, "rb") as file:
                     content = file.read(4 << 20)
                 if word in content:
-                    found.append(path)
+                    matches.append(path)
         except OSError:
             continue
-    for place in ("/proc/self/mountinfo", "/proc/self/environ", "/proc/1/environ", "/proc/cmdline"):
+    for system_path in ("/proc/self/mountinfo", "/proc/self/environ", "/proc/1/environ", "/proc/cmdline"):
         try:
-            if word in Path(place).read_bytes():
-                found.append(place)
+            if word in Path(system_path).read_bytes():
+                matches.append(system_path)
         except OSError:
             continue
-    tell(found)
+    tell(matches)
 
 
 def everything() -> list[str]:
@@ -301,20 +301,20 @@ def is_socket(path: str) -> bool:
 
 
 def calls() -> None:
-    """Numbers of x86_64 with their arguments; the answer is the error's name, or `done`."""
+    """Make x86_64 system calls by number; report the error's name, or `done`."""
     libc = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(256)
-    found = {}
+    results = {}
     for name, (number, *arguments) in OPTIONS["calls"].items():
-        given = [
+        values = [
             ctypes.cast(buffer, ctypes.c_void_p) if value == "buffer" else ctypes.c_long(value) for value in arguments
         ]
         ctypes.set_errno(0)
-        answer = libc.syscall(ctypes.c_long(number), *given)
+        answer = libc.syscall(ctypes.c_long(number), *values)
         if name.startswith("clone") and answer == 0:
             os._exit(0)
-        found[name] = "done" if answer >= 0 else errno.errorcode[ctypes.get_errno()]
-    tell(found)
+        results[name] = "done" if answer >= 0 else errno.errorcode[ctypes.get_errno()]
+    tell(results)
 
 
 def leave_marks() -> None:
@@ -331,7 +331,7 @@ def find_marks() -> None:
 
 
 def meet() -> None:
-    """Two at a time: each leaves what it can where another could find it, and looks for the other's."""
+    """For two concurrent runs: leave marks wherever another could find them, and look for the other's."""
     mine, other = OPTIONS["mine"], OPTIONS["other"]
     libc = ctypes.CDLL(None, use_errno=True)
     key = 0x4242
@@ -341,20 +341,20 @@ def meet() -> None:
     listener.listen()
     for folder in ("/tmp", "/dev/shm"):
         Path(folder, mine).write_text(mine)
-    found = []
+    finds = []
     end = time.monotonic() + OPTIONS["seconds"]
     while time.monotonic() < end:
         try:
             socket.socket(socket.AF_UNIX).connect(f"\0{other}")
-            found.append("abstract socket")
+            finds.append("abstract socket")
         except OSError:
             pass
-        found += [path for folder in ("/tmp", "/dev/shm") for path in os.listdir(folder) if path == other]
-        found += [pid for pid in os.listdir("/proc") if pid.isdigit() and int(pid) != os.getpid()]
+        finds += [path for folder in ("/tmp", "/dev/shm") for path in os.listdir(folder) if path == other]
+        finds += [pid for pid in os.listdir("/proc") if pid.isdigit() and int(pid) != os.getpid()]
         time.sleep(0.05)
-    listed = Path("/proc/sysvipc/shm")  # which gVisor has not
+    listed = Path("/proc/sysvipc/shm")  # missing in gVisor
     segments = len(listed.read_text().splitlines()) - 1 if listed.exists() else 1
-    tell({"found": found, "shared": shared >= 0, "segments": segments})
+    tell({"found": finds, "shared": shared >= 0, "segments": segments})
 
 
 def list_input() -> None:

@@ -1,4 +1,4 @@
-"""A registry on this machine, of as many images as are put into it. Engines take 127.0.0.1 without TLS."""
+"""A local image registry. Engines accept 127.0.0.1 without TLS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Registry:
         self.blobs: dict[str, bytes] = {}
 
     def put(self, config: bytes, layers: list[bytes]) -> str:
-        """The reference of an image of packed layers."""
+        """Store an image with packed layers; return its reference."""
         manifest = {
             "schemaVersion": 2,
             "mediaType": _MANIFEST,

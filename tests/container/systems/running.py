@@ -1,4 +1,4 @@
-"""Running the tests' program in the container sandbox, and looking at what it leaves."""
+"""Runs the tests' program in the container sandbox, and checks what it leaves behind."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _VOLUME = re.compile(r"/volumes/([^/]+)/_data$")
 
 @functools.cache
 def known_runtimes() -> frozenset[str]:
-    said = engine.docker("info", "--format", "{{json .Runtimes}}").stdout
-    return frozenset(json.loads(said))
+    output = engine.docker("info", "--format", "{{json .Runtimes}}").stdout
+    return frozenset(json.loads(output))
 
 
 @dataclass
 class Done:
-    """A result, and the bytes that came with it."""
+    """A result and the bytes of the output."""
 
     result: SystemResult
     content: bytes
 
     @property
     def found(self) -> Any:
-        """What the program found, where it says it as JSON."""
+        """The program's findings, which it writes as JSON."""
         assert self.result.verdict == Verdict.DONE, (self.result.verdict, self.result.explanation, self.result.log)
         return json.loads(self.content)
 
@@ -60,7 +60,7 @@ class Systems:
     def execution(
         self, do: str = "copy", *, image: str = "", limits: dict[str, Any] | None = None, **options: Any
     ) -> Any:
-        """A function of an open file, for an execution of it."""
+        """Return a function of `inputs`, a descriptor, that returns an execution."""
         return functools.partial(
             SystemExecution,
             execution_id=f"execution-{next(_numbers)}",
@@ -77,17 +77,17 @@ class Systems:
             return Done(self.sandbox.run(execution, predictions), predictions.getvalue())
 
     def variant(self, *lines: str) -> str:
-        """The id of an image: the program's, and more lines of a Dockerfile."""
+        """Build the program's image with further Dockerfile lines; return its id."""
         return build(f"FROM {self.image}\n" + "\n".join(lines) + "\n")
 
     def left(self) -> list[str]:
-        """Containers, volumes and mounts of this sandbox that exist."""
+        """Return the existing containers, volumes and mounts of this sandbox."""
         label = f"label=holdout.instance={self.sandbox.instance}"
         containers = engine.docker("ps", "--all", "--quiet", "--filter", label).stdout.split()
         volumes = engine.docker("volume", "ls", "--quiet", "--filter", label).stdout.split()
-        known = set(engine.docker("volume", "ls", "--quiet").stdout.split())
+        volume_names = set(engine.docker("volume", "ls", "--quiet").stdout.split())
         mounted = [_VOLUME.search(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines()]
-        return containers + volumes + [found[1] for found in mounted if found and found[1] not in known]
+        return containers + volumes + [match[1] for match in mounted if match and match[1] not in volume_names]
 
     def check_nothing_is_left(self) -> None:
         assert self.left() == []
@@ -98,7 +98,7 @@ class Systems:
 
 
 def build(dockerfile: str) -> str:
-    """The id of an image without a context."""
+    """Build an image without a context; return its id."""
     done = subprocess.run(
         ["docker", "build", "--quiet", "-"], input=dockerfile.encode(), capture_output=True, check=True
     )

@@ -1,4 +1,4 @@
-"""The worker dies, the engine restarts, the lease is lost: nothing stays behind, and the blame is ours."""
+"""The worker dies, the engine restarts, the lease is lost: nothing is left, and the error is the sandbox's."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ with open(inputs, "rb") as file:
 """
 
 
-def eventually(true: Callable[[], bool], seconds: float = 60.0) -> None:
+def eventually(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
-    while not true():
+    while not condition():
         assert time.monotonic() < deadline, "not in time"
         time.sleep(0.1)
 
@@ -49,18 +49,18 @@ def running(systems: Systems, part: str) -> list[str]:
 
 @pytest.mark.hostile
 def test_worker_killed_while_the_container_runs(systems: Systems) -> None:
-    """The container lives on without its worker; the reaper knows it by its label."""
+    """The container keeps running without its worker; the reaper finds it by its label."""
     sandbox = systems.sandbox
     arguments = [sandbox.instance, sandbox.runtime, systems.image, str(systems.inputs), "orphan"]
     worker = subprocess.Popen([sys.executable, "-c", WORKER, *arguments], cwd=engine.ROOT)
     eventually(lambda: bool(running(systems, "system")))
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert len(systems.left()) == 4  # system, keeper, inputs, output
-    assert sandbox.reap() == [], "what is that young may belong to a worker that the caller has not heard of"
+    assert len(systems.left()) == 4  # system, volume holder, inputs, output
+    assert sandbox.reap() == [], "a recent container may belong to a worker that the caller does not know"
     assert sandbox.reap(keep=frozenset({"orphan"}), min_age_seconds=0) == []
-    other = type(sandbox)(instance=f"{sandbox.instance}-2", runtime=sandbox.runtime)
-    assert other.reap(min_age_seconds=0) == [], "another instance's are not touched"
+    other_instance = type(sandbox)(instance=f"{sandbox.instance}-2", runtime=sandbox.runtime)
+    assert other_instance.reap(min_age_seconds=0) == [], "containers of another instance are not removed"
     assert len(systems.left()) == 4
     assert sorted(sandbox.reap(min_age_seconds=0)) == [
         "input volume of orphan",
@@ -71,14 +71,14 @@ def test_worker_killed_while_the_container_runs(systems: Systems) -> None:
     assert systems.left() == []
 
 
-def test_the_reaper_takes_what_is_past_its_deadline(systems: Systems) -> None:
+def test_reaper_removes_containers_past_their_deadline(systems: Systems) -> None:
     labels = {"instance": systems.sandbox.instance, "execution": "late", "part": "system", "deadline": "1000"}
     words = [word for name, value in labels.items() for word in ("--label", f"holdout.{name}={value}")]
     engine.docker("create", *words, systems.image)
     assert systems.sandbox.reap(keep=frozenset({"late"})) == ["system container of late"]
 
 
-def test_the_reaper_touches_nothing_without_all_of_our_labels(systems: Systems) -> None:
+def test_reaper_ignores_containers_without_all_labels(systems: Systems) -> None:
     label = f"holdout.instance={systems.sandbox.instance}"
     half = engine.docker("create", "--label", label, systems.image).stdout.strip()
     try:
@@ -94,7 +94,7 @@ def test_a_lost_lease_ends_the_container(systems: Systems) -> None:
         systems.sandbox.run(execution, io.BytesIO(), keep_going=lambda: False)
 
 
-def test_killed_from_outside_is_ours(systems: Systems) -> None:
+def test_container_killed_from_outside_is_a_sandbox_error(systems: Systems) -> None:
     def kill() -> None:
         eventually(lambda: bool(running(systems, "system")))
         engine.docker("kill", *running(systems, "system"))
@@ -106,7 +106,7 @@ def test_killed_from_outside_is_ours(systems: Systems) -> None:
     killer.join()
 
 
-def test_removed_from_outside_is_ours(systems: Systems) -> None:
+def test_container_removed_from_outside_is_a_sandbox_error(systems: Systems) -> None:
     def remove() -> None:
         eventually(lambda: bool(running(systems, "system")))
         engine.docker("rm", "--force", *running(systems, "system"), *running(systems, "keeper"))
@@ -119,7 +119,7 @@ def test_removed_from_outside_is_ours(systems: Systems) -> None:
 
 
 @pytest.mark.parametrize("how", ["kill", "rm"])
-def test_output_lost_with_its_keeper_is_ours(systems: Systems, how: str) -> None:
+def test_output_lost_with_its_volume_holder_is_a_sandbox_error(systems: Systems, how: str) -> None:
     def lose() -> None:
         eventually(lambda: bool(running(systems, "system")))
         engine.docker(how, *(["--force"] if how == "rm" else []), *running(systems, "keeper"))
@@ -133,13 +133,13 @@ def test_output_lost_with_its_keeper_is_ours(systems: Systems, how: str) -> None
 
 @pytest.mark.root
 @pytest.mark.slow
-def test_the_keepers_image_is_loaded_again(program: str, tmp_path: Path) -> None:
-    """It has no tag, so `docker image prune` takes it. In an engine where nobody else's container uses it."""
-    with own_engine(tmp_path) as mine:
-        mine.start()
-        _give(mine, program)
-        systems = Systems(mine.sandbox(), program, tmp_path)
-        assert mine.docker("rmi", systems.sandbox._volume_holder_image().id).returncode == 0
+def test_volume_holder_image_is_loaded_again(program: str, tmp_path: Path) -> None:
+    """`docker image prune` removes the image, because it has no tag. Tested in an engine without other containers."""
+    with own_engine(tmp_path) as own:
+        own.start()
+        _give(own, program)
+        systems = Systems(own.sandbox(), program, tmp_path)
+        assert own.docker("rmi", systems.sandbox._volume_holder_image().id).returncode == 0
         with pytest.raises(SandboxError):
             systems.run()
         assert systems.run().content == INPUTS
@@ -147,11 +147,11 @@ def test_the_keepers_image_is_loaded_again(program: str, tmp_path: Path) -> None
 
 @pytest.mark.root
 @pytest.mark.slow
-def test_the_engine_restarts_mid_run(program: str, tmp_path: Path) -> None:
-    with own_engine(tmp_path) as mine:
-        mine.start()
-        _give(mine, program)
-        systems = Systems(mine.sandbox(), program, tmp_path)
+def test_engine_restart_during_a_run(program: str, tmp_path: Path) -> None:
+    with own_engine(tmp_path) as own:
+        own.start()
+        _give(own, program)
+        systems = Systems(own.sandbox(), program, tmp_path)
         failed: list[Exception] = []
 
         def run() -> None:
@@ -162,36 +162,36 @@ def test_the_engine_restarts_mid_run(program: str, tmp_path: Path) -> None:
 
         worker = threading.Thread(target=run)
         worker.start()
-        eventually(lambda: len(mine.docker("ps", "--quiet").stdout.split()) == 2)
-        mine.stop()
+        eventually(lambda: len(own.docker("ps", "--quiet").stdout.split()) == 2)
+        own.stop()
         worker.join(60)
-        assert not worker.is_alive() and failed, "the run ends with the engine, and it is our fault"
-        mine.start()
+        assert not worker.is_alive() and failed, "the run ends with the engine, as a sandbox error"
+        own.start()
         systems.sandbox.reap(min_age_seconds=0)
         label = "label=holdout.instance=own"
-        assert mine.docker("ps", "--all", "--quiet", "--filter", label).stdout == b""
-        assert mine.docker("volume", "ls", "--quiet").stdout == b""
+        assert own.docker("ps", "--all", "--quiet", "--filter", label).stdout == b""
+        assert own.docker("volume", "ls", "--quiet").stdout == b""
         done = systems.run()
         assert (done.result.verdict, done.content) == (Verdict.DONE, INPUTS)
 
 
 @pytest.mark.root
 @pytest.mark.slow
-def test_a_runtime_that_is_another_in_disguise(program: str, tmp_path: Path) -> None:
-    """An engine whose `runsc` is runc: nothing is run, rather than on the host's kernel."""
-    with own_engine(tmp_path) as mine:
-        mine.runtimes = {"runsc": {"path": "runc"}}
-        mine.start()
-        _give(mine, program)
-        disguised = mine.sandbox("runsc")
+def test_runtime_that_is_not_what_its_name_says(program: str, tmp_path: Path) -> None:
+    """If an engine's `runsc` is runc, nothing is run, because it would run on the host's kernel."""
+    with own_engine(tmp_path) as own:
+        own.runtimes = {"runsc": {"path": "runc"}}
+        own.start()
+        _give(own, program)
+        disguised = own.sandbox("runsc")
         with pytest.raises(SandboxError, match="ran under runsc on the host's kernel"):
             disguised.layers()
         with pytest.raises(SandboxError, match="are not run here"):
             Systems(disguised, program, tmp_path).run()
-        assert json.loads(mine.docker("ps", "--all", "--format", "json").stdout or "[]") == []
+        assert json.loads(own.docker("ps", "--all", "--format", "json").stdout or "[]") == []
 
 
-def _give(mine: OwnEngine, image: str) -> None:
+def _give(own: OwnEngine, image: str) -> None:
     with subprocess.Popen(["docker", "save", image], stdout=subprocess.PIPE) as saving:
         assert saving.stdout
-        assert mine.docker("load", stdin=saving.stdout.fileno()).returncode == 0
+        assert own.docker("load", stdin=saving.stdout.fileno()).returncode == 0

@@ -1,4 +1,4 @@
-"""Systems that take more than their share: each ends in time, and the host is as before."""
+"""Systems that exceed their limits: each is stopped in time, and nothing is left on the host."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def test_memory(systems: Systems) -> None:
     assert "67108864 bytes of memory" in result.explanation
 
 
-def test_a_child_killed_for_memory_is_not_the_system(systems: Systems, runtime: str) -> None:
+def test_child_killed_for_memory_does_not_end_the_system(systems: Systems, runtime: str) -> None:
     if runtime == "runsc":
         pytest.skip("gVisor is one process to the host, which is killed as a whole")
     assert systems.run("memory_of_a_child", limits={"memory_bytes": 64 << 20}).found == -9
 
 
 def test_tmpfs_fill(systems: Systems) -> None:
-    found = systems.run("fill_tmp").found
-    assert 0 < found["bytes"] <= LIMITS["tmp_bytes"]
-    assert 0 < found["shared"] <= 64 << 20
+    sizes = systems.run("fill_tmp").found
+    assert 0 < sizes["bytes"] <= LIMITS["tmp_bytes"]
+    assert 0 < sizes["shared"] <= 64 << 20
 
 
 def test_output_fill(systems: Systems) -> None:
@@ -48,7 +48,7 @@ def test_output_fill(systems: Systems) -> None:
 def test_inode_flood_and_100_000_output_files(systems: Systems, runtime: str) -> None:
     done = systems.run("inode_flood")
     if runtime == "runsc" and done.result.verdict == Verdict.MEMORY:
-        return  # gVisor keeps /tmp in its own memory, which is what bounds it
+        return  # gVisor keeps /tmp in its own memory, whose limit applies
     assert 0 < done.found["/output"] <= LIMITS["output_files"]
     assert 0 < done.found["/tmp"] <= 100_000
 
@@ -66,27 +66,27 @@ def test_stdout_and_stderr_flood(systems: Systems) -> None:
     assert 1000 < len(done.result.log.encode()) <= 64 << 10
 
 
-def test_a_line_without_an_end(systems: Systems) -> None:
+def test_endless_log_line(systems: Systems) -> None:
     done = systems.run("endless_line")
     assert done.result.verdict == Verdict.DONE
     assert set(done.result.log) <= {"y", "\n"}
 
 
-def test_ansi_in_the_log_is_gone(systems: Systems) -> None:
+def test_ansi_is_removed_from_the_log(systems: Systems) -> None:
     log = systems.run("flood_log").result.log
     assert "red" in log and "tail-" in log
     assert not set(log) - {"\n", "\t"} & {chr(code) for code in [*range(32), 0x7F, *range(0x80, 0xA0)]}
     assert "title" not in log and "[31m" not in log
 
 
-def test_ignores_sigterm_and_everything_else(systems: Systems) -> None:
+def test_system_that_ignores_all_signals(systems: Systems) -> None:
     result = systems.run("deaf", limits=STOPPED).result
     assert (result.verdict, result.exit_code) == (Verdict.TIME, None)
     assert STOPPED["wall_seconds"] - 1 < result.wall_seconds < IN_TIME
 
 
 def test_daemonises_with_setsid(systems: Systems) -> None:
-    """Its first process ends, so all do; what was there by then is whole or one of the late lines longer."""
+    """All processes end with the first one; the output is complete, perhaps with late lines after it."""
     done = systems.run("daemonise")
     assert done.result.verdict == Verdict.DONE
     assert done.content[: len(INPUTS)] == INPUTS

@@ -1,4 +1,4 @@
-"""Images that ask for more than they may have, by what their Dockerfiles say."""
+"""Images whose Dockerfiles request more than is allowed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.container.systems.running import INPUTS, Systems
 pytestmark = pytest.mark.hostile
 
 
-def test_volume_is_refused_before_anything_is_made(systems: Systems) -> None:
-    image, began = systems.variant("VOLUME /data"), time.time()
+def test_volume_is_refused_before_any_container_is_created(systems: Systems) -> None:
+    image, started = systems.variant("VOLUME /data"), time.time()
     with pytest.raises(VolumeError, match="/data"):
         systems.run(image=image)
     ours = ("--filter", "event=create", "--filter", f"label=holdout.instance={systems.sandbox.instance}")
-    assert engine.docker("events", "--since", f"{began}", "--until", f"{time.time()}", *ours).stdout.split() == []
+    assert engine.docker("events", "--since", f"{started}", "--until", f"{time.time()}", *ours).stdout.split() == []
 
 
 @pytest.mark.parametrize("folder", ["/proc/self/fd/7", "/proc/self/fd/8", "/sys/kernel", "/dev/fd/9"])
@@ -35,7 +35,7 @@ def test_workdir_on_a_descriptor_is_refused(systems: Systems, folder: str) -> No
 
 @pytest.mark.parametrize("number", [3, 7, 8, 9, 10])
 def test_workdir_through_a_link_to_a_descriptor(systems: Systems, number: int) -> None:
-    """What the config cannot tell is the runtime's to refuse: it starts nowhere, or inside its own root."""
+    """The config does not show such links, so the runtime must refuse them or start inside the image's root."""
     image = systems.variant(
         f"RUN ln -s /proc/self/fd/{number} /here",
         "WORKDIR /here",
@@ -51,7 +51,7 @@ def test_healthcheck_is_disabled(systems: Systems) -> None:
     assert systems.run("wait_for_health", image=image).found is False
 
 
-def test_user_root_is_nobody(systems: Systems) -> None:
+def test_user_root_runs_as_nobody(systems: Systems) -> None:
     status = systems.run("surroundings", image=systems.variant("USER root")).found["status"]
     assert status["Uid"].split() == ["65534"] * 4
 
@@ -69,7 +69,7 @@ def test_user_root_is_nobody(systems: Systems) -> None:
         "WORKDIR /usr/lib",
     ],
 )
-def test_what_changes_nothing(systems: Systems, line: str) -> None:
+def test_ignored_instructions(systems: Systems, line: str) -> None:
     done = systems.run(image=systems.variant(line))
     assert (done.result.verdict, done.content) == (Verdict.DONE, INPUTS), done.result
 
@@ -83,7 +83,7 @@ def test_a_command_that_cannot_be_started(systems: Systems, command: str) -> Non
 
 @pytest.mark.parametrize("place", ["/input", "/output", "/tmp"])
 def test_a_file_where_a_folder_is_mounted(systems: Systems, place: str) -> None:
-    """Mounted over, or the image's own failure; never ours."""
+    """The run succeeds or fails by the image's fault, never with a sandbox error."""
     image = systems.variant(f"RUN rm -rf {place} && touch {place}")
     assert systems.run(image=image).result.verdict in {Verdict.EXIT, Verdict.DONE}
 
@@ -94,13 +94,13 @@ def test_a_link_where_a_folder_is_mounted(systems: Systems, place: str) -> None:
     assert systems.run(image=image).result.verdict in {Verdict.EXIT, Verdict.DONE, Verdict.OUTPUT}
 
 
-def test_what_the_image_has_in_output_is_no_output(systems: Systems) -> None:
+def test_files_of_the_image_in_output_are_no_output(systems: Systems) -> None:
     image = systems.variant("RUN mkdir /output && echo early > /output/predictions.jsonl")
     assert systems.run("output_nothing", image=image).result.verdict == Verdict.OUTPUT
 
 
-def test_what_the_image_has_in_input_is_not_copied_to_the_host(systems: Systems) -> None:
-    """Engines fill a fresh volume with what the image has there, as root and without a limit."""
+def test_files_of_the_image_in_input_are_not_copied_to_the_host(systems: Systems) -> None:
+    """Engines copy the image's files into a new volume, as root and without a limit."""
     image = systems.variant("RUN mkdir /input && echo early > /input/more")
     assert systems.run("list_input", image=image).found == ["inputs.jsonl", "task.json"]
 
@@ -110,21 +110,21 @@ def test_a_gpu_is_refused(systems: Systems) -> None:
         systems.sandbox.run(systems.execution()(inputs=inputs.fileno(), gpus=1), io.BytesIO())
 
 
-def test_more_processors_than_there_are(systems: Systems) -> None:
+def test_more_processors_than_the_engine_has(systems: Systems) -> None:
     with pytest.raises(UsageError, match="10000 processors"):
         systems.run(limits={"cpus": 10_000})
 
 
-def test_an_image_that_is_not_there(systems: Systems) -> None:
+def test_missing_image(systems: Systems) -> None:
     with pytest.raises(ImageMissingError):
         systems.run(image="sha256:" + "0" * 64)
 
 
-def test_a_runtime_that_is_not_there(program: str) -> None:
+def test_missing_runtime(program: str) -> None:
     with pytest.raises(SandboxError, match="no runtime nowhere, it has: "):
         DockerSandbox(instance="test", runtime="nowhere").layers()
 
 
-def test_an_engine_that_is_not_there() -> None:
+def test_missing_engine() -> None:
     with pytest.raises(SandboxError, match="does not answer"):
         DockerSandbox(instance="test", url="unix:///nowhere/docker.sock").layers()

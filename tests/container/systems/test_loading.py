@@ -1,4 +1,4 @@
-"""Archives into the engine: what comes out is what the config says, and nothing else has moved."""
+"""Loading of archives: the image has the config's id, and other images keep their names."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_two_equal_layers(systems: Systems, tmp_path: Path) -> None:
 
 
 def test_tag_spoof(systems: Systems, tmp_path: Path) -> None:
-    """The archive claims a name of somebody else's; the name stays where it is."""
+    """An archive that claims another image's name does not get it."""
     engine.docker("tag", systems.image, "holdout-test-name:latest")
     image = systems.variant(f"ENV MADE_FOR={os.urandom(4).hex()}")
     path = save(image, tmp_path)
@@ -73,19 +73,19 @@ def test_tag_spoof(systems: Systems, tmp_path: Path) -> None:
         engine.docker("rmi", "holdout-test-name:latest", check=False)
 
 
-def test_an_image_with_a_name_is_not_forgotten(systems: Systems) -> None:
+def test_image_with_a_name_is_not_removed(systems: Systems) -> None:
     image = systems.variant(f"ENV MADE_FOR={os.urandom(4).hex()}")
     engine.docker("tag", image, "holdout-test-kept:latest")
     assert not systems.sandbox.forget(image)
     assert engine.docker("rmi", "holdout-test-kept:latest").returncode == 0
 
 
-def test_no_registry_is_allowed_unless_it_is_named(systems: Systems) -> None:
+def test_no_registry_is_allowed_by_default(systems: Systems) -> None:
     with pytest.raises(RegistryReferenceError, match="pulls from no registry"):
         systems.sandbox.pull("registry.example.org/name@sha256:" + "0" * 64)
 
 
-def test_the_run_says_what_it_measured(systems: Systems) -> None:
+def test_resource_usage_of_a_run(systems: Systems) -> None:
     done = systems.run("burn", limits={"memory_bytes": 512 << 20})
     usage = done.result.usage
     assert done.result.verdict == Verdict.DONE

@@ -1,4 +1,4 @@
-"""What a system leaves where its predictions should be."""
+"""Wrong and unusual outputs of a system."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def test_output_as_fifo_or_folder(systems: Systems, runtime: str, do: str, kind:
     done = systems.run(do)
     assert (done.result.verdict, done.content) == (Verdict.OUTPUT, b"")
     wrong = f"its predictions.jsonl is a {kind}, expected a regular file"
-    # A FIFO of gVisor's is in its own memory, and never comes out.
+    # A FIFO of gVisor exists only in its own memory.
     inside = {"it wrote no /output/predictions.jsonl"} if (runtime, kind) == ("runsc", "FIFO") else set()
     assert done.result.explanation in {wrong} | inside
 
 
 def test_output_as_socket(systems: Systems) -> None:
-    """A tar has no sockets, so an engine sends none."""
+    """A tar archive cannot contain sockets, so an engine sends none."""
     done = systems.run("output_socket")
     assert done.result.verdict in {Verdict.OUTPUT, Verdict.EXIT}
     assert done.content == b""
 
 
 def test_output_as_hard_link(systems: Systems, runtime: str) -> None:
-    """Another name of a file in the same folder is that file; gVisor may refuse to make one."""
+    """A hard link to a file in the same folder is that file; gVisor may refuse to create one."""
     done = systems.run("output_hard_link")
     if runtime == "runc":
         assert (done.result.verdict, done.content) == (Verdict.DONE, INPUTS)
@@ -46,7 +46,7 @@ def test_output_as_hard_link(systems: Systems, runtime: str) -> None:
 
 
 @pytest.mark.parametrize("do", ["output_hard_link_outside", "output_device"])
-def test_output_that_cannot_be_made(systems: Systems, do: str) -> None:
+def test_output_that_cannot_be_created(systems: Systems, do: str) -> None:
     done = systems.run(do)
     assert (done.result.verdict, done.content) == (Verdict.EXIT, b"")
 

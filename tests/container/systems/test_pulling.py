@@ -1,4 +1,4 @@
-"""Images by digest from a registry that is allowed, and what comes of others."""
+"""Pulling images by digest from allowed and other registries."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tests.evaluator.sandbox.containers.archives import Image, member, packed, t
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Registry]:
-    with registry() as made:
-        yield made
+    with registry() as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def put(served: Registry, image: Image) -> str:
 
 
 def fresh(**more: object) -> Image:
-    """Layers that no engine has yet."""
+    """Return an image with a new layer that no engine has."""
     return Image(layers=[tarred([member("file", os.urandom(100))])], **more)  # type: ignore[arg-type]
 
 
@@ -59,7 +59,7 @@ def test_an_image_is_pulled_and_has_its_own_id(served: Registry, puller: DockerS
         ({"top": {"architecture": "s390x"}}, PlatformError),
     ],
 )
-def test_what_is_pulled_is_judged_and_removed(
+def test_pulled_images_are_validated_and_removed(
     served: Registry, puller: DockerSandbox, image: dict[str, object], problem: type[Exception]
 ) -> None:
     spoilt = fresh(**image)
@@ -70,7 +70,7 @@ def test_what_is_pulled_is_judged_and_removed(
 
 
 @pytest.mark.hostile
-def test_an_image_that_is_too_large_is_not_pulled_to_its_end(served: Registry) -> None:
+def test_pull_of_a_too_large_image_is_aborted(served: Registry) -> None:
     limits = ImageLimits(archive_bytes=1 << 20)
     image = Image(layers=[tarred([member("file", os.urandom(4 << 20))])])
     small = DockerSandbox(instance="test-pull", registries=[served.address], image_limits=limits)
@@ -86,7 +86,7 @@ def test_an_image_that_is_too_large_is_not_pulled_to_its_end(served: Registry) -
 
 
 @pytest.mark.hostile
-def test_a_blob_that_is_not_what_its_digest_says(served: Registry, puller: DockerSandbox) -> None:
+def test_blob_with_a_wrong_digest(served: Registry, puller: DockerSandbox) -> None:
     image = fresh()
     reference = put(served, image)
     digest = next(name for name, content in served.blobs.items() if content == packed(image.layers[0]))
@@ -96,11 +96,11 @@ def test_a_blob_that_is_not_what_its_digest_says(served: Registry, puller: Docke
 
 
 def test_a_registry_that_is_not_allowed(served: Registry) -> None:
-    other = DockerSandbox(instance="test-pull", registries=["registry.example.org"])
+    puller_elsewhere = DockerSandbox(instance="test-pull", registries=["registry.example.org"])
     with pytest.raises(RegistryReferenceError, match="expected one of: registry"):
-        other.pull(put(served, fresh()))
+        puller_elsewhere.pull(put(served, fresh()))
 
 
-def test_an_image_that_the_registry_has_not(served: Registry, puller: DockerSandbox) -> None:
+def test_image_missing_from_the_registry(served: Registry, puller: DockerSandbox) -> None:
     with pytest.raises(RegistryReferenceError, match="shows us no"):
         puller.pull(f"{served.address}/team/system@sha256:{'0' * 64}")

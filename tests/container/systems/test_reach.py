@@ -1,4 +1,4 @@
-"""What a system can see, write to, and talk to: itself."""
+"""A system can see, write to and connect to nothing outside its own container."""
 
 from __future__ import annotations
 
@@ -53,40 +53,40 @@ def test_no_capability_seccomp_on_no_new_privileges(systems: Systems, runtime: s
         assert (status["Seccomp"], status["NoNewPrivs"]) == ("2", "1")
 
 
-def test_unshare_mount_keyctl_bpf_io_uring_and_their_like_are_denied(systems: Systems, runtime: str) -> None:
+def test_dangerous_system_calls_are_denied(systems: Systems, runtime: str) -> None:
     if os.uname().machine != "x86_64":
         pytest.skip("the numbers of the calls are those of x86_64")
-    found = systems.run("calls", calls=CALLS).found
+    answers = systems.run("calls", calls=CALLS).found
     if runtime == "runc":
-        assert found == dict.fromkeys(CALLS, "EPERM")
+        assert answers == dict.fromkeys(CALLS, "EPERM")
         return
-    # gVisor's own kernel answers; a namespace of its making is inside it.
+    # gVisor's own kernel handles these calls; new namespaces exist inside it.
     inside = {"unshare", "unshare_mount", "clone_new_user", "ptrace", "io_uring_setup"}
-    assert {name for name, answer in found.items() if answer == "done"} <= inside
+    assert {name for name, answer in answers.items() if answer == "done"} <= inside
 
 
-def test_what_it_may_write_to(systems: Systems, runtime: str) -> None:
-    found = systems.run("write_everywhere").found
+def test_writable_paths(systems: Systems, runtime: str) -> None:
+    paths = systems.run("write_everywhere").found
     ours = {"/tmp", "/output", "/dev/shm", "/dev/mqueue"}
     if runtime == "runsc":
-        ours |= {"/dev/fuse", "/dev/net/tun"}  # of its own kernel
+        ours |= {"/dev/fuse", "/dev/net/tun"}  # devices of its own kernel
     devices = {
         f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "fd", "ptmx", "pts/ptmx")
     }
-    assert set(found) <= ours | devices
-    assert {"/tmp", "/output"} <= set(found)
+    assert set(paths) <= ours | devices
+    assert {"/tmp", "/output"} <= set(paths)
 
 
-def test_it_is_alone(systems: Systems) -> None:
-    found = systems.run("surroundings").found
-    assert found["interfaces"] == ["lo"]
-    assert found["processes"] == [str(found["pid"])] == ["1"]
-    assert found["hostname"] == "system"
-    assert found["groups"] in ([], [65534])
-    assert found["sockets"] == []  # docker.sock among them
+def test_isolation_from_host_and_other_processes(systems: Systems) -> None:
+    surroundings = systems.run("surroundings").found
+    assert surroundings["interfaces"] == ["lo"]
+    assert surroundings["processes"] == [str(surroundings["pid"])] == ["1"]
+    assert surroundings["hostname"] == "system"
+    assert surroundings["groups"] in ([], [65534])
+    assert surroundings["sockets"] == []  # in particular no docker.sock
     for secret in ("HOLDOUT_SECRET_KEY", "HOLDOUT_DATABASE_URL", "DOCKER_HOST", "HTTP_PROXY"):
-        assert secret not in found["environment"]
-    assert systems.sandbox.instance not in str(found)
+        assert secret not in surroundings["environment"]
+    assert systems.sandbox.instance not in str(surroundings)
 
 
 def test_metadata_address_bridge_and_dns(systems: Systems) -> None:
@@ -97,16 +97,16 @@ def test_metadata_address_bridge_and_dns(systems: Systems) -> None:
         ["public", "1.1.1.1", 53],
         ["ipv6", "fd00:ec2::254", 80],
     ]
-    found = systems.run("reach_out", targets=targets).found
-    assert {name: answer for name, answer in found.items() if answer in ("connected", "opened")} in (
+    answers = systems.run("reach_out", targets=targets).found
+    assert {name: answer for name, answer in answers.items() if answer in ("connected", "opened")} in (
         {},
-        {"netlink": "opened"},  # gVisor's own, which knows its own kernel's interfaces
+        {"netlink": "opened"},  # gVisor's own, which shows only the interfaces of its own kernel
     )
-    assert found["dns"] == "gaierror"
+    assert answers["dns"] == "gaierror"
 
 
-def test_gold_on_the_host_is_not_to_be_found(systems: Systems, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The canary lies in a folder of gold, in the worker's environment, and in a volume of somebody else's."""
+def test_gold_on_the_host_is_not_reachable(systems: Systems, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The canary is in a gold folder and in the worker's environment."""
     half, other_half = "canary-in-", os.urandom(8).hex()
     gold = tmp_path / "files" / "gold"
     gold.mkdir(parents=True)
@@ -115,21 +115,21 @@ def test_gold_on_the_host_is_not_to_be_found(systems: Systems, tmp_path: Path, m
     assert systems.run("search", half=half, other_half=other_half).found == []
 
 
-def test_a_canary_among_the_inputs_is_found(systems: Systems) -> None:
-    """Else finding none would mean nothing."""
+def test_search_finds_a_canary_in_the_inputs(systems: Systems) -> None:
+    """The control of the search: without it, an empty result would prove nothing."""
     with systems.inputs.open("ab") as inputs:
         inputs.write(b'{"id": "canary-in-the-inputs"}\n')
-    found = systems.run("search", half="canary-in-", other_half="the-inputs").found
+    paths = systems.run("search", half="canary-in-", other_half="the-inputs").found
     systems.inputs.write_bytes(systems.inputs.read_bytes().replace(b'{"id": "canary-in-the-inputs"}\n', b""))
-    assert found == ["/input/inputs.jsonl"]
+    assert paths == ["/input/inputs.jsonl"]
 
 
-def test_writes_meant_for_the_next_run(systems: Systems) -> None:
+def test_files_do_not_persist_to_the_next_run(systems: Systems) -> None:
     assert systems.run("leave_marks").content
     assert systems.run("find_marks").found == []
 
 
-def test_two_tenants_share_nothing(systems: Systems) -> None:
+def test_concurrent_systems_share_nothing(systems: Systems) -> None:
     done: dict[str, Done] = {}
 
     def run(mine: str, other: str) -> None:

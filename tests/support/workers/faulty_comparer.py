@@ -1,7 +1,7 @@
-"""A worker that stops dead with a board's comparisons in its hands, for a test that kills it there.
+"""A worker that stops before it stores a board's comparisons, for a test that kills it there.
 
-Run as `celery -A tests.support.workers.faulty_comparer worker`, with HOLD_FILE a file that appears when it has computed
-the last pair and stored nothing of it.
+Run `celery -A tests.support.workers.faulty_comparer worker`. It creates HOLD_FILE when it has computed the last pair
+and stored none of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A worker for scorers that stops dead at a named point of a run's way, for tests that kill it there.
+"""A worker for scorers that stops at a named point of a run, for tests that kill it there.
 
-As `faulty_scorer`: HOLD_AT names the point, HOLD_FILE appears when it is reached.
+As in `faulty_scorer`, HOLD_AT names the point, and HOLD_FILE is created there.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ app = jobs.app
 
 
 def second_time(run: Any) -> Any:
-    """Holds where the second execution would begin."""
+    """Hold at the start of the second execution."""
 
-    def running(**given: Any) -> Any:
-        if given["time"] == scorer_engine.TIMES[-1]:
+    def running(**arguments: Any) -> Any:
+        if arguments["time"] == scorer_engine.TIMES[-1]:
             hold()
-        return run(**given)
+        return run(**arguments)
 
     return running
 
@@ -32,7 +32,7 @@ match os.environ["HOLD_AT"]:
     case "claimed":
         run_scorer.WORK.do = hold
     case "running":
-        # The container runs with gold in its volumes, and its worker was about to look whether it has ended.
+        # The container runs with gold in its volumes, and its worker was about to check whether it has ended.
         execution.Run._wait = hold
     case "between":
         scorer_engine.run = second_time(scorer_engine.run)

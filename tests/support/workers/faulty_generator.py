@@ -1,4 +1,4 @@
-"""As `faulty_scorer`, for generators: HOLD_AT names the point, HOLD_FILE appears when it is reached."""
+"""Like `faulty_scorer`, for generators: HOLD_AT names the point, and HOLD_FILE is created there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ app = jobs.app
 
 
 def once(function: Any) -> Any:
-    """`function` the first time; then it holds."""
+    """Call `function` the first time, then hold."""
     calls = iter([function])
 
     def wrapped(*args: Any) -> Any:
@@ -25,7 +25,7 @@ def once(function: Any) -> Any:
 
 match os.environ["HOLD_AT"]:
     case "asking":
-        # Raw files are open and the sandbox is about to be asked.
+        # Raw files are open, and the sandbox is about to be called.
         sandbox_client.generate = hold
     case "parts-kept":
         run_generator._looked_at = hold

@@ -1,7 +1,7 @@
-"""A worker that stops dead at a named point of a run, for tests that kill it there.
+"""A worker that stops at a named point of a run, for tests that kill it there.
 
-Run as `celery -A tests.support.workers.faulty_scorer worker`, with HOLD_AT naming the point and HOLD_FILE a file that
-appears when it is reached. It then waits to be killed; the product has no such hook, the points are patched in here.
+Run `celery -A tests.support.workers.faulty_scorer worker`, with HOLD_AT naming the point. It creates HOLD_FILE there
+and waits to be killed. The product has no such hooks; this module patches the points.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ app = jobs.app
 
 
 def on_second_call(function: Any, then: Any) -> Any:
-    """`function` the first time, `then` after that."""
+    """Call `function` the first time, then `then`."""
     calls = iter([function])
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -31,7 +31,7 @@ match os.environ["HOLD_AT"]:
     case "claimed":
         runs.WORK.do = hold
     case "running":
-        # The stored files are open and the sandbox is about to be asked.
+        # The stored files are open, and the sandbox is about to be called.
         sandbox_client._ask = hold
     case "scored":
         runs._publish_if_valid = hold

@@ -1,6 +1,6 @@
-"""A systems worker that stops dead at a named point of a container's way, for tests that kill it there.
+"""A systems worker that stops at a named point of an execution, for tests that kill it there.
 
-As `faulty_scorer`: HOLD_AT names the point, HOLD_FILE appears when it is reached.
+As in `faulty_scorer`, HOLD_AT names the point, and HOLD_FILE is created there.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from tests.support.workers.hold_point import after, hold
 app = jobs.app
 
 
-def at_stage(wanted: str) -> Any:
-    """Holds once the prediction has entered a stage."""
+def at_stage(stage_to_hold: str) -> Any:
+    """Hold when the prediction has entered a stage."""
     enter = run_system._enter
 
-    def entering(mine: Any, stage: str) -> None:
-        enter(mine, stage)
-        if stage == wanted:
+    def entering(lease: Any, stage: str) -> None:
+        enter(lease, stage)
+        if stage == stage_to_hold:
             hold()
 
     return entering
@@ -37,7 +37,7 @@ match os.environ["HOLD_AT"]:
     case "loading":
         run_system._enter = at_stage(Stage.LOADING)
     case "running":
-        # The container runs, and its worker was about to look whether it has ended.
+        # The container runs, and its worker was about to check whether it has ended.
         execution.Run._wait = hold
     case "ended":
         engine.DockerSandbox.run = after(engine.DockerSandbox.run)

@@ -1,4 +1,4 @@
-"""Standing still at a point, for workers that a test kills there: HOLD_FILE appears when it is reached."""
+"""Stops a worker at a point, for tests that kill it there; creates HOLD_FILE when the point is reached."""
 
 from __future__ import annotations
 

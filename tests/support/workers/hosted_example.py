@@ -1,4 +1,4 @@
-"""The site with an installed task, in a process of its own: hosts a benchmark, takes a submission, shows the board.
+"""Runs the site with an installed task in a separate process: hosts a benchmark, scores a submission, reads the board.
 
 Arguments: folder with test.jsonl and train.jsonl, predictions file. Prints one JSON object.
 """

@@ -1,4 +1,4 @@
-"""Workers that die, for tests.
+"""Workers that tests kill.
 
 Put `pytest_plugins = ["tests.support.workers.running_stack", "tests.support.workers.killed_workers"]` into a test
 module.
@@ -25,7 +25,7 @@ PATIENCE = 180
 
 @pytest.fixture
 def faulty(tmp_path: Path) -> Iterator[object]:
-    """Starts a worker that holds at a point; returns once it is there."""
+    """Return a callable that starts a worker which holds at a point, and returns when it is there."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start(point: str, *, module: str = "faulty_scorer", queue: str = "scoring") -> subprocess.Popen[bytes]:
@@ -47,7 +47,7 @@ def faulty(tmp_path: Path) -> Iterator[object]:
                 return process
             assert process.poll() is None, (tmp_path / f"{point}.log").read_text()
             waited.wait(0.05)
-        pytest.fail(f"the worker never came to {point}:\n" + (tmp_path / f"{point}.log").read_text())
+        pytest.fail(f"the worker did not reach {point}:\n" + (tmp_path / f"{point}.log").read_text())
 
     yield start
     for process in started:
@@ -57,14 +57,14 @@ def faulty(tmp_path: Path) -> Iterator[object]:
 
 
 def let_leases_end() -> None:
-    """The time of the dead worker's lease has passed."""
+    """Make the leases of dead workers expire."""
     for rows in (Run.objects, Prediction.objects):
         rows.filter(state=State.RUNNING).update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
 @pytest.fixture
 def stack_later(sandbox: str) -> Iterator[object]:
-    """An honest worker, started when the test says so."""
+    """Return a callable that starts a normal worker."""
     with Stack().stopping() as stack:
 
         def start() -> Stack:

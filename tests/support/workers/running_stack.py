@@ -1,8 +1,8 @@
-"""A whole Holdout for a test: the sandbox server, and workers in processes of their own over the test's database.
+"""A running site for a test: the sandbox server, and workers in separate processes on the test's database.
 
-Put `pytest_plugins = ["tests.support.workers.running_stack"]` into a test module. `stack` gives everything but the web
-server; pytest-django's `live_server` is that, on the same database. It works on SQLite with folders as the broker, and
-on PostgreSQL with Redis where HOLDOUT_DATABASE_URL and HOLDOUT_BROKER_URL name them.
+Put `pytest_plugins = ["tests.support.workers.running_stack"]` into a test module. `stack` provides everything except
+the web server, for which pytest-django's `live_server` uses the same database. It works on SQLite with folders as the
+broker, and on PostgreSQL with Redis if HOLDOUT_DATABASE_URL and HOLDOUT_BROKER_URL name them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PATIENCE = 240.0
 
 
 def database_url() -> str:
-    """The address of the test's database, for processes that would otherwise open the site's own."""
+    """Return the address of the test's database, for processes that would otherwise open the site's own."""
     name = str(connection.settings_dict["NAME"])
     if connection.vendor == "sqlite":
         return f"sqlite:///{name}"
@@ -39,7 +39,7 @@ def database_url() -> str:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """What a process of the test's own site reads: the test's database, data folder, queue and sandbox."""
+    """Return the environment of the test's processes: the test's database, data folder, queue and sandbox."""
     ours = {
         "DJANGO_SETTINGS_MODULE": "tests.process_settings",
         "TEST_CODE_SHA256": code_digest.SHA256,
@@ -54,7 +54,7 @@ def environment(**more: str) -> dict[str, str]:
 
 @dataclass
 class Worker:
-    """One Celery worker with its log; `kill` is -9 for it and its pool."""
+    """A Celery worker with its log; `kill` sends SIGKILL to it and its pool."""
 
     process: subprocess.Popen[bytes]
     log: Path
@@ -81,12 +81,12 @@ class Worker:
 
 @dataclass
 class Stack:
-    """The processes behind the web server. `worker` is started with the stack; a test may start more."""
+    """The processes behind the web server. One worker is started with the stack; a test may start more."""
 
     workers: list[Worker] = field(default_factory=list)
 
     def start_worker(self, *, concurrency: int = 1, command: list[str] | None = None, **env: str) -> Worker:
-        """A worker that scores, or another; its log is in the data folder, named after its number."""
+        """Start a scoring worker, or `command`; its log is in the data folder, named after its number."""
         log = settings.DATA / f"worker-{len(self.workers)}.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
@@ -103,33 +103,33 @@ class Stack:
         return worker
 
     def wait_for_run(self, run: Run, *, states: tuple[str, ...] = ()) -> Run:
-        """Follow a run until it is over, or in one of `states`; fails with the workers' logs if it never is."""
+        """Wait until a run is over, or in one of `states`; otherwise fail with the workers' logs."""
 
-        def there() -> bool:
+        def is_finished() -> bool:
             run.refresh_from_db()
             return run.state in states if states else run.is_over
 
-        self._follow(there, f"run {run.pk}")
+        self._follow(is_finished, f"run {run.pk}")
         return run
 
     def wait_for(self, submission: Submission) -> Run:
-        """The last run of a submission, once it is over."""
+        """Wait until the last run of a submission is over, and return it."""
         return self.wait_for_run(Run.objects.filter(prediction__submission=submission).latest("queued_at"))
 
     def drain(self) -> None:
-        """Wait until nobody scores or compares: a test must not leave work for the next one's empty database."""
+        """Wait until all scoring and comparing is over, so that no work is left for the next test's empty database."""
         self._follow(lambda: not Run.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exists(), "the queue")
         self._follow(lambda: not Ranking.objects.exclude(lease_until=None).exists(), "the comparing")
 
-    def _follow(self, there: Any, what: str) -> None:
+    def _follow(self, condition: Any, subject: str) -> None:
         deadline = time.monotonic() + PATIENCE
-        while not there():
+        while not condition():
             if not any(worker.alive() for worker in self.workers) or time.monotonic() > deadline:
-                pytest.fail(f"{what} did not end; the workers said:\n{self.said()}")
+                pytest.fail(f"{subject} did not end; the workers' logs:\n{self.said()}")
             time.sleep(0.05)
 
     def said(self) -> str:
-        """The last lines of each worker's log."""
+        """Return the last lines of each worker's log."""
         return "\n".join(
             f"--- {worker.log.name}\n{worker.log.read_text(errors='replace')[-4000:]}" for worker in self.workers
         )
@@ -144,7 +144,7 @@ class Stack:
 
 
 def empty_queue() -> None:
-    """Forget the messages of earlier tests, whichever broker holds them."""
+    """Delete the messages of earlier tests from the broker."""
     with app.connection_for_write() as broker:
         channel = broker.channel()
         for queue in ("scoring", "systems", "scorers"):
@@ -152,11 +152,11 @@ def empty_queue() -> None:
             app.amqp.queues[queue](channel).purge()
 
 
-# Not of the session: a worker that outlives its module takes the runs of later tests, which score theirs themselves.
+# Not session-scoped: a worker that outlives its module would take runs of later tests, which score their own.
 @pytest.fixture(scope="module")
 def _worker(django_db_setup: None, django_db_blocker: Any, sandbox: str) -> Iterator[Stack]:
     with django_db_blocker.unblock(), Stack().stopping() as stack:
-        # What tests without a worker have left there, hundreds of messages, would go before the first of its own.
+        # Otherwise hundreds of messages left by tests without a worker would come before the first of this module.
         empty_queue()
         stack.start_worker()
         yield stack
@@ -164,7 +164,7 @@ def _worker(django_db_setup: None, django_db_blocker: Any, sandbox: str) -> Iter
 
 @pytest.fixture
 def stack(_worker: Stack, transactional_db: None) -> Iterator[Stack]:
-    """The sandbox and one worker, alive; a test that kills the worker finds another one next time."""
+    """Provide the sandbox and a live worker, which is started again if a test has killed it."""
     if not any(worker.alive() for worker in _worker.workers):
         _worker.start_worker()
     yield _worker

@@ -1,4 +1,4 @@
-"""text-classification: which of several classes is a text of?"""
+"""The task text-classification: assign each text to one of several classes."""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -28,12 +28,12 @@ class TextClassification(Task[Gold, Known, Answers]):
     title = "Text classification"
     summary = "Give each text one of several classes."
     measures = MEASURES
-    dimensions = (DimensionDoc("label", "The class: its gold texts, and the texts that were taken for it by mistake."),)
+    dimensions = (DimensionDoc("label", "The class: its gold texts, and other texts that were assigned to it."),)
     gold_format = (
-        "One text a line: id, text, label (any string). Optional group (default: the id) and slices, which may not "
-        "name the dimension label."
+        "One text per line: id, text, label (any string). Optional group (default: the id) and slices, which may not "
+        "contain the dimension label."
     )
-    prediction_format = "One answer a line for every id: id and label, one of the benchmark's classes."
+    prediction_format = "One line for every id: id and label, one of the benchmark's classes."
     prediction_example = '{"id": "t1", "label": "weather"}\n{"id": "t2", "label": "sport"}\n'
     gold_only = frozenset({"label"})
     samples = SAMPLES
@@ -74,7 +74,7 @@ class TextClassification(Task[Gold, Known, Answers]):
         return {"labels": gold.classes}
 
     def public_inputs(self, gold: Gold) -> bytes:
-        """In an order that follows from the ids: that of the gold file may follow the classes."""
+        """Return the inputs, ordered by id, because the order of the gold file may reveal the classes."""
         return msgspec.json.Encoder().encode_lines(sorted(gold.texts, key=lambda text: order_key(text.id)))
 
     def audit_columns(self, gold: Gold) -> AuditColumns:

@@ -1,4 +1,4 @@
-"""What an audit sees of the gold, and what it finds wrong with it."""
+"""The gold columns that audits use, and the audit checks of this task."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -28,18 +28,18 @@ def audit_columns(gold: Gold) -> AuditColumns:
 
 def check_gold(split: Split) -> Iterator[Finding]:
     faults = GroupedFindings(split)
-    empty = faults.kind(Severity.ERROR, "empty-text", "have an empty text", "there is nothing to read", "drop them")
+    empty = faults.kind(Severity.ERROR, "empty-text", "have an empty text", "there is nothing to read", "remove them")
     rare = faults.kind(
         Severity.WARNING,
         "rare-label",
         f"have a label that fewer than {_RARE} lines have",
-        "macro F1 counts each class as much as the others, and these hang on a few lines",
-        "check its name, collect more, or join classes",
+        "macro F1 gives each class the same weight, so these few lines have a large effect",
+        "check its name, collect more lines, or merge classes",
     )
-    often = Counter(split.gold.labels)
-    for place, (line, label) in enumerate(zip(split.gold.texts, split.gold.labels, strict=True)):
+    counts = Counter(split.gold.labels)
+    for index, (line, label) in enumerate(zip(split.gold.texts, split.gold.labels, strict=True)):
         if not line.text.strip():
-            empty.add(place)
-        if often[label] < _RARE:
-            rare.add(place, label)
+            empty.add(index)
+        if counts[label] < _RARE:
+            rare.add(index, label)
     return faults.findings()

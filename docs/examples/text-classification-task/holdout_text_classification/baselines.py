@@ -1,4 +1,4 @@
-"""Baselines: one class for all, a random one, and what single words give away."""
+"""Baselines: the most frequent class, a random class, and a bag of words."""
 
 from collections.abc import Iterable, Sequence
 
@@ -46,7 +46,7 @@ BASELINES = (
         needs=_NEEDS,
         audit=AuditUse(shown=("macro_f1",), untrained="the most frequent class of the split for every text"),
     ),
-    Baseline("random", "a class drawn for each text", _random, "accuracy", reference="majority", needs=_NEEDS),
+    Baseline("random", "a random class for each text", _random, "accuracy", reference="majority", needs=_NEEDS),
     Baseline(
         "bag-of-words",
         "naive Bayes over words and bigrams, trained on public gold",
@@ -58,7 +58,7 @@ BASELINES = (
             majority_share,
             ("macro_f1",),
             f"naive Bayes over words and bigrams, trained on the split's other groups ({FOLDS} folds)",
-            "nothing, where words are what the task is about; else balance them over the classes",
+            "nothing, if words are the point of the task; otherwise balance them over the classes",
         ),
     ),
 )

@@ -33,7 +33,7 @@ class Answer(msgspec.Struct, gc=False):
     label: str
 
 
-# A format has the keys that a line may have, and counts those that it has: what is left over is warned of.
+# A format contains the keys that a line may have, and counts the known keys of a line: other keys cause a warning.
 GOLD = Format(
     GoldText,
     Schema(frozenset({"id", "text", "label", "group", "slices"}), {"slices": Schema(frozenset(), free=True)}),
@@ -45,7 +45,7 @@ PREDICTIONS = Format(Answer, Schema(frozenset({"id", "label"})), lambda _: 2)
 
 @dataclass(frozen=True)
 class Known:
-    """What predictions are checked against: the index of each id, and the classes; None: not known."""
+    """The data for validating predictions: the index of each id, and the classes; None: unknown."""
 
     index_of: dict[Id, int]
     classes: list[str] | None
@@ -53,7 +53,7 @@ class Known:
 
 @dataclass
 class Gold:
-    """Texts in the order of the file. classes: in the order of the alphabet."""
+    """Texts in the order of the file. classes: in alphabetical order."""
 
     ids: dict[Id, int]
     n_lines: int = 0
@@ -67,7 +67,7 @@ class Gold:
 
 @dataclass
 class Answers:
-    """A label a gold text, in the order of the gold; None: there is none."""
+    """One label per gold text, in the order of the gold; None: no prediction."""
 
     labels: list[str | None]
     n_lines: int = 0
@@ -75,14 +75,14 @@ class Answers:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Raises GoldError."""
+    """Read gold. Raises GoldError."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)
     for number, line in reader.records(stream):
         slices = None if line.slices is msgspec.UNSET else line.slices
         if slices and "label" in slices:
-            reader.problems.add(number, 'slices names the dimension "label"', "the task's own", "another name")
+            reader.problems.add(number, 'slices names the dimension "label"', "the task has its own", "another name")
         if not register.add(line.id, number):
             continue
         gold.texts.append(Text(line.id, line.text))
@@ -96,7 +96,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
 
 
 def read_inputs(stream: BinaryIO, file: str, classes: list[str] | None, limits: ReadLimits | None) -> Known:
-    """Raises InputsError."""
+    """Read public inputs. Raises InputsError."""
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
     for number, line in reader.records(stream):
@@ -106,7 +106,7 @@ def read_inputs(stream: BinaryIO, file: str, classes: list[str] | None, limits: 
 
 
 def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
-    """Raises PredictionError: every id needs one answer, which is one of the classes."""
+    """Read predictions. Raises PredictionError unless every id has one label, which must be one of the classes."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     register = AnswerRegister(known.index_of, reader.problems)
     labels: list[str | None] = [None] * len(known.index_of)

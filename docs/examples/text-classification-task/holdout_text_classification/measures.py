@@ -1,4 +1,4 @@
-"""The measures: sums of columns that the scorer writes."""
+"""The measures, computed from sums of the columns that the scorer writes."""
 
 from evaluator.measures.base import Macro, Ratio, statistic
 
@@ -10,7 +10,7 @@ ACCURACY = Ratio(
     units=text,
     numerator=correct,
     denominator=text,
-    doc="Share of texts whose class is right; on one class it is the recall.",
+    doc="Share of texts with the correct class; for one class this is its recall.",
     source="Sokolova & Lapalme 2009",
 )
 F1 = Ratio(
@@ -21,7 +21,7 @@ F1 = Ratio(
     denominator=text + correct + mistaken,
     empty=0.0,
     variance="f1",
-    doc="Harmonic mean of precision and recall over the sum of counts; over all classes it is the accuracy.",
+    doc="Harmonic mean of precision and recall, from summed counts; over all classes it equals accuracy.",
     source="Sokolova & Lapalme 2009",
 )
 MACRO_F1 = Macro(
@@ -31,7 +31,7 @@ MACRO_F1 = Macro(
     of=F1,
     over="label",
     variance="f1",
-    doc="Plain mean of F1 over the classes that gold has.",
+    doc="Unweighted mean of F1 over the classes in gold.",
     source="Sokolova & Lapalme 2009",
 )
 

@@ -1,4 +1,5 @@
-"""Small files that take every path of the task: the sandbox runs them once, before its jobs can open no file."""
+"""Small files that cover every code path of the task. The sandbox runs them once at its start, for imports: its jobs
+cannot open files."""
 
 _MANY = range(24)
 

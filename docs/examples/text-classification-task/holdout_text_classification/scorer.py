@@ -1,6 +1,6 @@
-"""One row a gold text, in its class; behind them one row a mistake, in the class that was answered.
+"""Outcomes: one row per gold text, in its class, then one row per error, in the predicted class.
 
-So the slice of a class has all that its F1 needs: its texts, those that were found, and what was taken for it.
+So the slice of a class has all counts that its F1 needs: its texts, the correct ones, and texts wrongly assigned to it.
 """
 
 import numpy as np
@@ -11,15 +11,15 @@ from holdout_text_classification.files import Answers, Gold
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
-    code = {label: place for place, label in enumerate(gold.classes)}
+    code = {label: index for index, label in enumerate(gold.classes)}
     right = np.array([code[label] for label in gold.labels], dtype=np.int32)
-    given = np.array([-1 if label is None else code[label] for label in answers.labels], dtype=np.int32)
-    mistakes = np.flatnonzero((given != right) & (given >= 0))
+    predicted = np.array([-1 if label is None else code[label] for label in answers.labels], dtype=np.int32)
+    mistakes = np.flatnonzero((predicted != right) & (predicted >= 0))
     rows = np.concatenate([np.arange(len(right)), mistakes])  # the gold text of each row
     is_text = np.arange(len(rows)) < len(right)
     names: dict[Id, int] = {}
     groups = np.array([names.setdefault(group, len(names)) for group in gold.groups], dtype=np.int32)[rows]
-    labels = np.concatenate([right, given[mistakes]])
+    labels = np.concatenate([right, predicted[mistakes]])
     dimensions = {"label": Dimension(labels, tuple(gold.classes), declared=False, within_groups=True)}
     for name, column in slice_columns(gold.slices).items():
         dimensions[name] = Dimension.build([column[row] for row in rows.tolist()], groups, declared=True)
@@ -31,7 +31,7 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
         groups=groups,
         statistics={
             "text": is_text.astype(np.float64),
-            "correct": (is_text & (given == right)[rows]).astype(np.float64),
+            "correct": (is_text & (predicted == right)[rows]).astype(np.float64),
             "mistaken": (~is_text).astype(np.float64),
         },
         dimensions=dimensions,

@@ -1,4 +1,4 @@
-"""A sandbox server in every place, one at a time, shared by the tests of that place."""
+"""A sandbox server in each environment, one at a time, shared by the tests of that environment."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def launch_at(place: Place, folder: Path, **more: Any) -> Box:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """What a job may reach is tried in every place. Limits, faults and operations differ by user at most: in two."""
+    """Run attacks in every environment, and the other tests in two, because they differ at most by user."""
     if "place" in metafunc.fixturenames:
         places = PLACES if metafunc.module.__name__.endswith("test_attacks") else PLACES[:2]
         metafunc.parametrize("place", places, ids=lambda place: place.name, indirect=True, scope="session")
@@ -68,7 +68,7 @@ def place(request: pytest.FixtureRequest) -> Place:
 
 @pytest.fixture(scope="session")
 def box(place: Place) -> Iterator[Box]:
-    """The starter's environment holds a secret, as the site's would."""
+    """Start a server with a secret in the environment, like the site's."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOLDOUT_DATABASE_URL", SECRET)
         made = launch_at(place, shared_folder(NOBODY if place.user else None))
@@ -79,7 +79,7 @@ def box(place: Place) -> Iterator[Box]:
 
 @pytest.fixture
 def own(place: Place) -> Iterator[Callable[..., Box]]:
-    """Servers that a test may break; their end is nobody's concern."""
+    """Return a callable that starts servers which a test may break."""
     made: list[Box] = []
 
     def make(**more: Any) -> Box:
@@ -95,7 +95,7 @@ def own(place: Place) -> Iterator[Callable[..., Box]]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Iterator[Callable[..., int]]:
-    """Makes read-only descriptors of files with a given content."""
+    """Return a callable that creates read-only descriptors of files with given contents."""
     opened: list[int] = []
 
     def make(content: bytes, flags: int = os.O_RDONLY) -> int:
@@ -111,7 +111,7 @@ def file(tmp_path: Path) -> Iterator[Callable[..., int]]:
 
 @pytest.fixture(scope="session")
 def neighbours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """What lives beside a sandbox: a sibling's gold that anybody may read, and servers that answer anybody."""
+    """Create targets outside the sandbox: another run's gold that anybody may read, and servers open to anybody."""
     folder = shared_folder()
     folder.chmod(0o777)
     sibling = folder / "gold.jsonl"

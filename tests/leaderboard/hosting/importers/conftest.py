@@ -1,4 +1,4 @@
-"""Small files in the published layouts, written here."""
+"""Fixtures that write small files in the published layouts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def work(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def write(published: Path) -> Write:
-    """A file of JSON lines; a string stands for a line as it is."""
+    """Return a callable that writes JSON lines; strings are written unchanged."""
 
     def written(name: str, lines: list[Any]) -> Path:
         path = published / name
