@@ -42,7 +42,7 @@ SWEEPS: tuple[Part, ...] = (
     actions.sweep,
     releases.sweep,
     rank_ranges.WORK,
-    *((notices.sweep,) if settings.NOTICES else ()),
+    *((notices.sweep,) if settings.NOTIFICATIONS else ()),
     head_to_head.WORK,
     detect.WORK,
     audits.WORK,

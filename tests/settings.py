@@ -27,5 +27,5 @@ STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.Static
 # Throttling is tested where it is the subject; elsewhere it would make the order of tests matter.
 ACCOUNT_RATE_LIMITS = False
 # Tests write rows behind the site's back, and roll back to numbers that were used before.
-KEEPS_ANSWERS = False
+CACHES_RESPONSES = False
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405

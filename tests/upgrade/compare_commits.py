@@ -56,7 +56,7 @@ class Site:
         """A process of the site, its output appended to a log beside the data folder."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
         ours = {"DATA": str(self.data), "DATABASE_URL": self.database_url, "BASE_URL": "http://localhost"}
-        # Mails and containers are no part of what is compared.
+        # Mails and containers are no part of what is compared. NOTICES: the former name, which both commits know.
         ours |= {"NOTICES": "off", "SYSTEMS": "off", "LOG_LEVEL": "WARNING"}
         with self.log.open("a") as log:
             return subprocess.Popen(

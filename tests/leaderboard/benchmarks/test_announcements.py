@@ -109,7 +109,7 @@ def test_drafts_and_sites_without_notices_mail_nobody(world: World, settings: An
     Benchmark.objects.update(state=Benchmark.State.DRAFT)
     world.benchmark.refresh_from_db()
     announce(world)
-    settings.NOTICES = False
+    settings.NOTIFICATIONS = False
     Benchmark.objects.update(state=Benchmark.State.PUBLIC)
     world.benchmark.refresh_from_db()
     announce(world)
