@@ -6,7 +6,7 @@ import pytest
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 
-from leaderboard.environment import FORMER, PREFIX, VARIABLES, Environment
+from leaderboard.environment import FORMER, PREFIX, VARIABLES, Environment, Variable
 
 renamed = pytest.mark.parametrize(("former", "name"), FORMER.items())
 OTHER = {bool: ("off", "on"), str: ("a", "b"), int: ("1", "2"), float: ("1.5", "2.5"), list: ("a", "a,b")}
@@ -60,7 +60,7 @@ def test_the_same_value_may_be_spelt_in_two_ways(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_malformed_value_is_reported_under_the_name_that_was_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(VARIABLES, "RESAMPLES", VARIABLES["RESAMPLES"].__class__(int, 1000, "resamples", "DRAWS"))
+    monkeypatch.setitem(VARIABLES, "RESAMPLES", Variable(int, 1000, "resamples", former="DRAWS"))
     monkeypatch.setitem(FORMER, "DRAWS", "RESAMPLES")
     monkeypatch.setenv("HOLDOUT_DRAWS", "many")
     with pytest.raises(ImproperlyConfigured, match="HOLDOUT_DRAWS is 'many', expected int: resamples"):
