@@ -216,7 +216,7 @@ class TestIn:
         page = client.post(answer["Location"], {"key": keys[0]}, follow=True).content.decode()
         assert "Other people have these names here: ada comes as ada-2. The audit trail keeps them all." in page
         assert User.objects.get(username="ada-2").email == "ada@holdout.example"
-        trail = client.get("/manage/benchmarks/tiny/trail/").content.decode()
+        trail = client.get("/manage/benchmarks/tiny/audit-trail/").content.decode()
         assert "{&quot;ada&quot;: &quot;ada-2&quot;}" in trail
 
     def test_where_nobody_was_renamed_nothing_is_told_of_it(self, world: World, keys: tuple[str, str]) -> None:

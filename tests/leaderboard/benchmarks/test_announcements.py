@@ -100,7 +100,7 @@ def test_participants_with_mails_on_are_mailed_and_nobody_else(world: World) -> 
     assert sent.subject == "Tiny claims: Deadline Bcc: x@holdout.example" and not sent.bcc
     client = Client()
     client.force_login(world.researcher)
-    assert "an announcement" in client.get("/me/notices/").content.decode()
+    assert "an announcement" in client.get("/me/notifications/").content.decode()
 
 
 def test_drafts_and_sites_without_notices_mail_nobody(world: World, settings: Any) -> None:

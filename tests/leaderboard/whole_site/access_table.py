@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from leaderboard.web_urls import moved
+
 EVERYONE = "200 200 200 200 200 200 200"
 MOVED = "301 301 301 301 301 301 301"
 NOBODY = "404 404 404 404 404 404 404"
@@ -69,9 +71,8 @@ PUBLIC = [
     *both("frozen_progress", NOBODY, NOBODY),
     *both("significance", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_significance", NOBODY, NOBODY),
-    # Addresses of earlier releases lead on, whatever is there.
-    *both("apart", MOVED, MOVED),
-    *both("frozen_apart", MOVED, MOVED),
+    # Addresses of earlier releases redirect everybody, whatever is there.
+    *(row for name in moved.MOVED.values() for row in both(f"former_{name}", MOVED, MOVED)),
     *both("pairs", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_pairs", NOBODY, NOBODY),
     # Claims are neither scored by how likely they are, nor rated: there are no such pictures.
