@@ -324,6 +324,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "leaderboard.core.api.renamed.deprecate_addresses",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "BenchmarkState": "leaderboard.models.Benchmark.State",
         "SubmissionState": "leaderboard.models.State",

@@ -34,10 +34,10 @@ def test_an_image_is_run_by_the_worker_and_scored_by_the_other(site: Services, a
     begun = request(f"{site.address}{PHASE}/images/", about, **as_json)
     assert begun.status == 201, begun.body
     upload = begun.json()
-    for offset in range(0, len(archive), upload["piece_bytes"]):
-        piece = archive[offset : offset + upload["piece_bytes"]]
+    for offset in range(0, len(archive), upload["chunk_bytes"]):
+        piece = archive[offset : offset + upload["chunk_bytes"]]
         sent = request(
-            f"{upload['pieces']}?offset={offset}", piece, **{"Content-Type": "application/octet-stream"}, **headers
+            f"{upload['chunks']}?offset={offset}", piece, **{"Content-Type": "application/octet-stream"}, **headers
         )
         assert sent.status == 200, sent.body
     submitted = request(upload["submission"], json.dumps({"system": "Composed image"}).encode(), **as_json)

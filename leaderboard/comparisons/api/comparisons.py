@@ -17,6 +17,7 @@ from leaderboard.boards.queries import Ranges, Row, lookup
 from leaderboard.comparisons.queries.pairs import RankedPair, ranked_pairs
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages
+from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import errors
 
 
@@ -27,7 +28,7 @@ class PairedSystemShape(serializers.Serializer[Any]):
     submission = serializers.UUIDField(help_text="the one that represents the system")
 
 
-class ComparisonShape(serializers.Serializer[Any]):
+class ComparisonShape(RenamedFields):
     """Two competing systems compared by the overall primary measure; `a` is ranked at least as high as `b`."""
 
     a = PairedSystemShape()
@@ -37,11 +38,13 @@ class ComparisonShape(serializers.Serializer[Any]):
         allow_null=True, help_text=f"{confidence.percent()} interval of the difference; null: none"
     )
     high = serializers.FloatField(allow_null=True)
-    p = serializers.FloatField(allow_null=True, help_text="two-sided, by exchanging groups; for this pair alone")
+    p = serializers.FloatField(allow_null=True, help_text="two-sided, by a permutation of groups; for this pair alone")
     p_holm = serializers.FloatField(allow_null=True, help_text="the same corrected for all pairs of the board")
     significant = serializers.BooleanField(help_text=f"whether p_holm is at most {ALPHA}")
-    draws = serializers.IntegerField(help_text="exchanges behind p, which is at least 1 / (draws + 1)")
-    n_groups = serializers.IntegerField(help_text="groups that were exchanged, and resampled for the interval")
+    n_permutations = serializers.IntegerField(
+        help_text="permutations behind p, which is at least 1 / (n_permutations + 1)"
+    )
+    n_groups = serializers.IntegerField(help_text="groups that were permuted, and resampled for the interval")
 
 
 PAGE_SHAPE = inline_serializer(
@@ -78,8 +81,13 @@ class ComparisonsView(View):
 
 
 def _shape(pair: RankedPair) -> dict[str, Any]:
-    names = ("difference", "low", "high", "p", "p_holm", "significant", "draws", "n_groups")
-    return {**{name: getattr(pair, name) for name in names}, "a": _system(pair.a), "b": _system(pair.b)}
+    names = ("difference", "low", "high", "p", "p_holm", "significant", "n_groups")
+    return {
+        **{name: getattr(pair, name) for name in names},
+        "n_permutations": pair.draws,
+        "a": _system(pair.a),
+        "b": _system(pair.b),
+    }
 
 
 def _system(row: Row) -> dict[str, Any]:

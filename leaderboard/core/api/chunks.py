@@ -13,7 +13,7 @@ from leaderboard.core.chunked_upload import PIECE_BYTES
 
 
 class Offset(serializers.Serializer[Any]):
-    offset = serializers.IntegerField(min_value=0, help_text="where the piece begins: what `received` says")
+    offset = serializers.IntegerField(min_value=0, help_text="where the chunk begins: the value of `received`")
 
 
 class PieceParser(parsers.BaseParser):

@@ -30,11 +30,11 @@ HEADLINES = {
     Code.NOT_PREPARING: "Nothing is being scored again",
     Code.SCORER_DOES_NOT_FIT: "This scorer cannot be set here",
     Code.NOT_CANCELLABLE: "This cannot be cancelled",
-    Code.REFEREE_AWAY: "The file could not be checked",
+    Code.SANDBOX_UNAVAILABLE: "The file could not be checked",
     Code.NOT_TAKEN: "This phase does not take that",
     Code.INVALID_IMAGE: "The image was not accepted",
     Code.WRONG_OFFSET: "The upload goes on elsewhere",
-    Code.ENGINE_AWAY: "No containers can run at this moment",
+    Code.ENGINE_UNAVAILABLE: "No containers can run at this moment",
 }
 
 

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from leaderboard.boards.disclosure import costs
 from leaderboard.core.api import addresses
+from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import ProblemShape
 from leaderboard.models import Run, State, Submission
 from leaderboard.submissions.queries import progress as reading
@@ -85,7 +86,7 @@ class ScoringShape(serializers.Serializer[Any]):
     receipt = serializers.DictField(help_text="what these numbers were made of")
 
 
-class SubmissionShape(SubmissionLine):
+class SubmissionShape(RenamedFields, SubmissionLine):
     revealed = serializers.ChoiceField(
         [revealed.value for revealed in Revealed],
         help_text="what of its scores is told: `scores`; `no_improvement` (a ladder: it does not beat the best shown "
@@ -94,9 +95,7 @@ class SubmissionShape(SubmissionLine):
     )
     is_final = serializers.BooleanField(help_text="whether it is one of its team's finals in a sealed phase")
     reason_text = serializers.CharField(help_text="the reason in words")
-    place_in_queue = serializers.IntegerField(
-        allow_null=True, help_text="how many runs are before it; null: not queued"
-    )
+    queue_position = serializers.IntegerField(allow_null=True, help_text="number of runs ahead of it; null: not queued")
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
@@ -147,7 +146,7 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "revealed": progress.revealed.value,
         "is_final": progress.is_final,
         "reason_text": progress.reason.label if progress.reason else "",
-        "place_in_queue": progress.place,
+        "queue_position": progress.place,
         "started_at": run and run.started_at,
         "finished_at": run.finished_at if run and progress.is_over else None,
         "warnings": progress.warnings,

@@ -164,7 +164,7 @@ def test_the_tag_of_one_address_is_none_of_another(world: World, other: str) -> 
     assert Client().get(other, headers={"If-None-Match": held}).status_code in (400, 404)
 
 
-@pytest.mark.parametrize("part", ["comparisons/", "drawings/"])
+@pytest.mark.parametrize("part", ["comparisons/", "plots/", "drawings/"])
 def test_pages_that_a_serializer_writes_are_kept_too(world: World, settings: object, part: str) -> None:
     settings.CACHES_RESPONSES = True  # type: ignore[attr-defined]
     first, second = (Client().get(f"{API}{part}") for _ in range(2))

@@ -74,7 +74,7 @@ def test_organisers_who_asked_for_it_are_told_and_nobody_else(world: World, olga
     made = pair(world)
     Notice.objects.all().delete()
     assert deliver.sweep() >= 2
-    rows = Notice.objects.filter(body__event="near_copy.found")
+    rows = Notice.objects.filter(body__event="near_copy.found", body__new_event="near_duplicate.found")
     assert {(row.user, row.webhook) for row in rows} == {(olga, None), (olga, hook)}
     assert {row.submission for row in rows} == {None}
     assert rows[0].body.items() >= {"benchmark": "tiny", "phase": "test"}.items()

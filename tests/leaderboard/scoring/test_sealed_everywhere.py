@@ -25,6 +25,7 @@ FILES = (
     ".bib",
     ".json",
     "/comparisons/",
+    "/plots/",
     "/drawings/",
     ".csv?slices=all",
     ".tex?slices=all",
