@@ -7,13 +7,13 @@ from leaderboard.benchmarks.api import benchmarks, tasks
 from leaderboard.boards.api import boards, exports, plots
 from leaderboard.comparisons.api import comparisons
 from leaderboard.containers.api import images
-from leaderboard.core.api import schema
+from leaderboard.core.api import renamed, schema
 from leaderboard.curation.api import raw_files
 from leaderboard.submissions.api import submissions
 
 PHASE = "benchmarks/<slug:slug>/phases/<slug:phase>"
 
-urlpatterns = [
+PRESENT = [
     path("auth/tokens/", tokens.TokensView.as_view(), name="api_tokens"),
     path("auth/tokens/current/", tokens.CurrentTokenView.as_view(), name="api_token"),
     path("tasks/", tasks.TasksView.as_view(), name="api_tasks"),
@@ -23,7 +23,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/splits/<slug:split>/inputs.jsonl", benchmarks.InputsView.as_view(), name="api_inputs"),
     path(f"{PHASE}/leaderboard/", boards.BoardView.as_view(), name="api_leaderboard"),
     path(f"{PHASE}/leaderboard/comparisons/", comparisons.ComparisonsView.as_view(), name="api_comparisons"),
-    path(f"{PHASE}/leaderboard/drawings/", plots.DrawingsView.as_view(), name="api_drawings"),
+    path(f"{PHASE}/leaderboard/plots/", plots.PlotsView.as_view(), name="api_plots"),
     path(f"{PHASE}/leaderboard.csv", boards.BoardTableView.as_view(), name="api_leaderboard_csv"),
     path(f"{PHASE}/leaderboard.tex", exports.LatexView.as_view(), name="api_leaderboard_latex"),
     path(f"{PHASE}/leaderboard.md", exports.MarkdownView.as_view(), name="api_leaderboard_markdown"),
@@ -35,9 +35,9 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/scorers/images/", images.ScorerImagesView.as_view(), name="api_scorer_images"),
     path("benchmarks/<slug:slug>/raw-files/", raw_files.RawFilesView.as_view(), name="api_raw_files"),
     path("raw-uploads/<uuid:pk>/", raw_files.RawUploadView.as_view(), name="api_raw_upload"),
-    path("raw-uploads/<uuid:pk>/pieces/", raw_files.RawPiecesView.as_view(), name="api_raw_pieces"),
+    path("raw-uploads/<uuid:pk>/chunks/", raw_files.RawChunksView.as_view(), name="api_raw_chunks"),
     path("image-uploads/<uuid:pk>/", images.UploadView.as_view(), name="api_image_upload"),
-    path("image-uploads/<uuid:pk>/pieces/", images.PiecesView.as_view(), name="api_image_pieces"),
+    path("image-uploads/<uuid:pk>/chunks/", images.ChunksView.as_view(), name="api_image_chunks"),
     path("image-uploads/<uuid:pk>/submission/", images.UploadSubmissionView.as_view(), name="api_image_submit"),
     path("teams/", teams.TeamsView.as_view(), name="api_teams"),
     path("teams/<int:pk>/", teams.TeamView.as_view(), name="api_team"),
@@ -52,5 +52,10 @@ urlpatterns = [
     path("submissions/<uuid:pk>/predictions/", submissions.PredictionsView.as_view(), name="api_predictions"),
     path("schema/", schema.SchemaView.as_view(), name="api_schema"),
     path("docs/", schema.DocsView.as_view(), name="api_docs"),
+]
+
+urlpatterns = [
+    *PRESENT,
+    *renamed.former_routes(PRESENT),
     re_path(r"^(?P<rest>.*)$", schema.NothingView.as_view(), name="api_nothing"),
 ]

@@ -20,3 +20,14 @@ def check_task_packages(**_: Any) -> list[CheckMessage]:
     from evaluator.tasks.registry import TASKS
 
     return [Warning(str(fault), id="leaderboard.W001") for fault in TASKS.problems]
+
+
+@register
+def check_former_variables(**_: Any) -> list[CheckMessage]:
+    """Return a warning for each environment variable that is set under its former name."""
+    from leaderboard.environment import former_names
+
+    return [
+        Warning(f"{former} is the former name of {name}.", hint=f"Set {name} instead.", id="leaderboard.W002")
+        for former, name in former_names().items()
+    ]

@@ -1,4 +1,4 @@
-"""Typed environment variables; an unknown or malformed one prevents the start."""
+"""Typed environment variables. An unknown, malformed or contradictory one prevents the start."""
 
 from __future__ import annotations
 
@@ -18,63 +18,98 @@ OTHERS = {"HOLDOUT_TOKEN"}
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable: its type (a django-environ cast), its default, and its description."""
+    """A variable: its type (a django-environ cast), its default, and its description.
+
+    former: its name in the previous release, which is still read and reported by a system check; empty: none.
+    """
 
     cast: Any
     default: Any
     doc: str
+    former: str = ""
 
 
 VARIABLES = {
     "DATA": Variable(str, "var", "folder of the embedded default: database, files, queue, sockets"),
-    "SECRET_KEY": Variable(str, "", "Django's secret; empty: one is made and kept in DATA/secret_key"),
+    "SECRET_KEY": Variable(
+        str, "", "Django's secret key; empty: generated at the first start and stored in DATA/secret_key"
+    ),
     "DEBUG": Variable(bool, False, "Django's debug pages; never in production"),
-    "HOSTS": Variable(list, ["localhost", "127.0.0.1", "[::1]"], "host names that are answered"),
-    "BASE_URL": Variable(str, "http://127.0.0.1:8000", "the address that mails and permalinks carry"),
-    "HTTPS": Variable(bool, False, "served over TLS: secure cookies, HSTS, redirect"),
-    "PROXY": Variable(bool, False, "behind one proxy that sets X-Forwarded-Proto and X-Forwarded-For"),
-    "DATABASE_URL": Variable(str, "", "empty: SQLite in DATA; else postgres://user:password@host/name"),
-    "BROKER_URL": Variable(str, "", "empty: folders in DATA; else redis://... or amqp://..."),
-    "CACHE_URL": Variable(str, "", "empty: files in DATA; else redis://..."),
-    "EMAIL_URL": Variable(str, "", "empty: mails become files in DATA/mail; else smtp://..."),
-    "EMAIL_FROM": Variable(str, "holdout@localhost", "the sender of mails"),
-    "OPERATORS": Variable(list, [], "mail addresses that are told when the disk runs low"),
-    "DISK_ALARM_MB": Variable(int, 2000, "less room than this for data raises the alarm; a tenth of it: not ready"),
-    "METRICS_TOKEN": Variable(str, "", "who sends it may read /metrics; empty: nobody may; at least 20 characters"),
-    "NOTICES": Variable(bool, True, "people are told of their finished submissions, by mail and webhook, if they ask"),
-    "WEBHOOK_HOSTS": Variable(list, [], "hosts that webhooks may call though they are not public; none by default"),
-    "S3_BUCKET": Variable(str, "", "empty: local folders; else the bucket of everything but gold"),
+    "HOSTS": Variable(
+        list, ["localhost", "127.0.0.1", "[::1]"], "host names that the site answers to (Django's ALLOWED_HOSTS)"
+    ),
+    "BASE_URL": Variable(str, "http://127.0.0.1:8000", "the site's address in mails and permanent links"),
+    "HTTPS": Variable(bool, False, "the site is served over TLS: secure cookies, HSTS, redirect from HTTP"),
+    "PROXY": Variable(bool, False, "the site is behind one proxy that sets X-Forwarded-Proto and X-Forwarded-For"),
+    "DATABASE_URL": Variable(str, "", "empty: SQLite in DATA; otherwise postgres://user:password@host/name"),
+    "BROKER_URL": Variable(str, "", "empty: folders in DATA; otherwise redis://... or amqp://..."),
+    "CACHE_URL": Variable(str, "", "empty: files in DATA; otherwise redis://..."),
+    "EMAIL_URL": Variable(str, "", "empty: mails are written to files in DATA/mail; otherwise smtp://..."),
+    "EMAIL_FROM": Variable(str, "holdout@localhost", "sender address of mails"),
+    "OPERATORS": Variable(list, [], "mail addresses that are notified when the disk runs low"),
+    "DISK_ALARM_MB": Variable(
+        int, 2000, "free space for data below which the disk alarm is raised; below a tenth of it the site is not ready"
+    ),
+    "METRICS_TOKEN": Variable(
+        str, "", "bearer token for /metrics, at least 20 characters; empty: /metrics answers 404"
+    ),
+    "NOTIFICATIONS": Variable(
+        bool,
+        True,
+        "users can subscribe to notifications of finished submissions, by mail and webhook",
+        former="NOTICES",
+    ),
+    "WEBHOOK_HOSTS": Variable(list, [], "hosts that webhooks may call although their addresses are not public"),
+    "S3_BUCKET": Variable(
+        str, "", "empty: files are stored in local folders; otherwise the bucket of everything but gold"
+    ),
     "S3_GOLD_BUCKET": Variable(str, "", "the bucket of gold; must differ from S3_BUCKET"),
     "S3_ENDPOINT": Variable(str, "", "endpoint of an S3-compatible service"),
     "SANDBOX_SOCKET": Variable(str, "", "the sandbox server's socket; empty: DATA/sandbox.sock"),
-    "LEASE_SECONDS": Variable(int, 30, "a worker that is silent for so long has lost its run"),
-    "SWEEP_SECONDS": Variable(int, 10, "how often lost and forgotten runs are looked for"),
-    "MAX_ATTEMPTS": Variable(int, 3, "a run is tried so often before it has failed"),
+    "LEASE_SECONDS": Variable(int, 30, "a worker that has not renewed its lease for this long loses its run"),
+    "SWEEP_SECONDS": Variable(int, 10, "interval between sweeps, which requeue runs whose worker or message was lost"),
+    "MAX_ATTEMPTS": Variable(int, 3, "attempts at a run before it fails"),
     "RESAMPLES": Variable(int, 1000, "bootstrap resamples behind each published interval"),
-    "SCORE_SECONDS": Variable(int, 120, "wall limit of one scoring"),
-    "VALIDATE_SECONDS": Variable(int, 20, "wall limit of one validation"),
-    "SANDBOX_MEMORY_MB": Variable(int, 2048, "memory budget of one sandbox job"),
+    "SCORE_SECONDS": Variable(int, 120, "wall-clock limit of one scoring"),
+    "VALIDATE_SECONDS": Variable(int, 20, "wall-clock limit of one validation"),
+    "SANDBOX_MEMORY_MB": Variable(int, 2048, "memory limit of one sandbox job"),
     "MAX_UPLOAD_MB": Variable(int, 200, "largest upload that is accepted"),
-    "MAX_RAW_MB": Variable(int, 500, "largest raw file that splits are made from; it arrives in pieces"),
-    "SYSTEMS": Variable(bool, True, "containers may be submitted wherever a phase takes them and an engine answers"),
+    "MAX_RAW_MB": Variable(int, 500, "largest raw file that splits are generated from; it is uploaded in chunks"),
+    "SYSTEMS": Variable(
+        bool, True, "containers may be submitted to phases that accept them, while a container engine is available"
+    ),
     "ENGINE": Variable(str, "", "the container engine's address; empty: DOCKER_HOST, or the local socket"),
     "ENGINE_RUNTIME": Variable(str, "runc", "the OCI runtime of submitted containers: runc, runsc, ..."),
-    "REGISTRIES": Variable(list, [], "registries that images may be named from, by digest; none by default"),
-    "BASE_IMAGE": Variable(str, "python:3.11-slim-bookworm", "what seeding builds the reference systems from"),
-    "SYSTEM_SECONDS": Variable(int, 600, "wall limit of a submitted container, unless its phase sets one"),
-    "SYSTEM_MEMORY_MB": Variable(int, 4000, "its memory; swap and /tmp count"),
-    "SYSTEM_CPUS": Variable(float, 1.0, "its processors"),
-    "SYSTEM_PROCESSES": Variable(int, 256, "its processes and threads"),
-    "SYSTEM_IMAGE_MB": Variable(int, 10_000, "the largest image, unpacked"),
-    "SYSTEM_OUTPUT_MB": Variable(int, 200, "all that it may leave in /output"),
-    "SYSTEM_OUTPUT_FILES": Variable(int, 64, "files that it may leave in /output"),
-    "SYSTEM_LOG_KB": Variable(int, 64, "how much of what it prints is kept"),
-    "SCORERS": Variable(bool, False, "organisers' own scorer images are run; their worker has the engine and gold"),
-    "SCORER_SECONDS": Variable(int, 600, "wall limit of one execution of a scorer image; each run takes two"),
-    "SCORER_MEMORY_MB": Variable(int, 4000, "its memory; swap and /tmp count"),
-    "SCORER_OUTPUT_MB": Variable(int, 100, "all that it may leave in /output"),
+    "REGISTRIES": Variable(list, [], "registries from which images may be submitted by digest"),
+    "BASE_IMAGE": Variable(
+        str, "python:3.11-slim-bookworm", "base image of the reference systems that `manage.py seed` builds"
+    ),
+    "SYSTEM_SECONDS": Variable(int, 600, "wall-clock limit of a submitted container, unless its phase sets one"),
+    "SYSTEM_MEMORY_MB": Variable(int, 4000, "memory limit of a submitted container, swap and /tmp included"),
+    "SYSTEM_CPUS": Variable(float, 1.0, "processor limit of a submitted container"),
+    "SYSTEM_PROCESSES": Variable(int, 256, "limit of processes and threads in a submitted container"),
+    "SYSTEM_IMAGE_MB": Variable(int, 10_000, "largest image that is accepted, unpacked"),
+    "SYSTEM_OUTPUT_MB": Variable(
+        int, 200, "largest total size of the files that a submitted container writes to /output"
+    ),
+    "SYSTEM_OUTPUT_FILES": Variable(int, 64, "largest number of files that a submitted container writes to /output"),
+    "SYSTEM_LOG_KB": Variable(int, 64, "how much of what a submitted container prints is stored"),
+    "SCORERS": Variable(bool, False, "organisers' own scorer images are run, by a worker that has the engine and gold"),
+    "SCORER_SECONDS": Variable(
+        int, 600, "wall-clock limit of one execution of a scorer image; each run executes it twice"
+    ),
+    "SCORER_MEMORY_MB": Variable(int, 4000, "memory limit of a scorer image, swap and /tmp included"),
+    "SCORER_OUTPUT_MB": Variable(int, 100, "largest total size of the files that a scorer image writes to /output"),
     "LOG_LEVEL": Variable(str, "INFO", "DEBUG, INFO, WARNING or ERROR"),
 }
+
+FORMER = {variable.former: name for name, variable in VARIABLES.items() if variable.former}
+"""Names of the previous release, with their present names. Remove an entry one release after the renaming."""
+
+
+def former_names() -> dict[str, str]:
+    """Return the former names that are set in os.environ, with their present names; both with the prefix."""
+    return {PREFIX + former: PREFIX + name for former, name in FORMER.items() if PREFIX + former in os.environ}
 
 
 class Environment:
@@ -82,10 +117,11 @@ class Environment:
 
     def __init__(self) -> None:
         self._env = environ.Env()
+        known = VARIABLES.keys() | FORMER.keys()
         unknown = sorted(
             name
             for name in os.environ
-            if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in VARIABLES and name not in OTHERS
+            if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in known and name not in OTHERS
         )
         if unknown:
             raise ImproperlyConfigured(
@@ -95,12 +131,24 @@ class Environment:
 
     def __call__(self, name: str) -> Any:
         variable = VARIABLES[name]
+        value = self._value(PREFIX + name, variable)
+        former = PREFIX + variable.former
+        if not variable.former or former not in os.environ:
+            return value
+        former_value = self._value(former, variable)
+        if PREFIX + name in os.environ and former_value != value:
+            raise ImproperlyConfigured(
+                f"{PREFIX}{name} is {os.environ[PREFIX + name]!r} and {former}, its former name, is "
+                f"{os.environ[former]!r}, expected the same value or {PREFIX}{name} alone; remove {former}"
+            )
+        return former_value
+
+    def _value(self, key: str, variable: Variable) -> Any:
         try:
-            return self._env.get_value(PREFIX + name, cast=variable.cast, default=variable.default)
+            return self._env.get_value(key, cast=variable.cast, default=variable.default)
         except (ValueError, TypeError) as error:
             raise ImproperlyConfigured(
-                f"{PREFIX}{name} is {os.environ.get(PREFIX + name)!r}, "
-                f"expected {variable.cast.__name__}: {variable.doc}"
+                f"{key} is {os.environ.get(key)!r}, expected {variable.cast.__name__}: {variable.doc}"
             ) from error
 
     def database(self, url: str) -> dict[str, Any]:

@@ -42,7 +42,7 @@ SWEEPS: tuple[Part, ...] = (
     actions.sweep,
     releases.sweep,
     rank_ranges.WORK,
-    *((notices.sweep,) if settings.NOTICES else ()),
+    *((notices.sweep,) if settings.NOTIFICATIONS else ()),
     head_to_head.WORK,
     detect.WORK,
     audits.WORK,
@@ -57,10 +57,11 @@ SWEEPS: tuple[Part, ...] = (
 
 
 def register(parts: Iterable[Part]) -> None:
-    """Register a Celery task for each kind of work; its argument is the key of a row."""
+    """Register a Celery task for each kind of work, under its former name too; its argument is the key of a row."""
     for part in parts:
         if isinstance(part, Work):
-            app.task(_task(part), name=task_name(part.name))
+            for name in filter(None, (part.name, part.former_name)):
+                app.task(_task(part), name=task_name(name))
 
 
 def _task(work: Work) -> Callable[[str], None]:

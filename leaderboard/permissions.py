@@ -17,7 +17,7 @@ def organises_something(user: User) -> bool:
     return bool(user.is_authenticated) and user.benchmarks.exists()
 
 
-rules.add_perm("desk.open", is_curator | organises_something)
+rules.add_perm("management.view", is_curator | organises_something)
 rules.add_perm("benchmark.create", is_curator)
-rules.add_perm("workers.see", is_curator)
+rules.add_perm("workers.view", is_curator)
 rules.add_perm("archives.use", is_curator)

@@ -248,8 +248,8 @@ METRICS_TOKEN = env("METRICS_TOKEN")
 if 0 < len(METRICS_TOKEN) < 20:
     raise ImproperlyConfigured(f"HOLDOUT_METRICS_TOKEN has {len(METRICS_TOKEN)} characters, expected at least 20")
 
-# --- notices
-NOTICES = env("NOTICES")
+# --- notifications
+NOTIFICATIONS = env("NOTIFICATIONS")
 WEBHOOK_HOSTS = env("WEBHOOK_HOSTS")
 
 # --- mail
@@ -269,7 +269,7 @@ CACHES = {
 }
 
 # Boards rendered for anonymous visitors are cached in each process until their ETag changes (core.response_cache).
-KEEPS_ANSWERS = True
+CACHES_RESPONSES = True
 
 # --- browser security
 CONTENT_SECURITY_POLICY = {
@@ -324,6 +324,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "leaderboard.core.api.renamed.deprecate_addresses",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "BenchmarkState": "leaderboard.models.Benchmark.State",
         "SubmissionState": "leaderboard.models.State",

@@ -4,12 +4,14 @@ from django.contrib import admin
 from django.urls import include, path
 
 from leaderboard.operations import metrics
+from leaderboard.web_urls.moved import urlpatterns as moved
 from leaderboard.web_urls.people import urlpatterns as people
 from leaderboard.web_urls.public import urlpatterns as public
 
 urlpatterns = [
     *public,
     *people,
+    *moved,
     path("metrics", metrics.metrics, name="metrics"),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),

@@ -27,5 +27,5 @@ STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.Static
 # Only the tests of throttling enable it; elsewhere results would depend on the order of tests.
 ACCOUNT_RATE_LIMITS = False
 # Tests write rows directly, and roll back to keys that were used before.
-KEEPS_ANSWERS = False
+CACHES_RESPONSES = False
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405

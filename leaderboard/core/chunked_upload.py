@@ -58,10 +58,10 @@ def add(upload: Upload, *, offset: int, piece: bytes, refuse: Code) -> Upload:
     if not piece or offset + len(piece) > upload.bytes:
         raise Refused(
             refuse,
-            f"The piece has {len(piece)} bytes at {offset}; expected 1 to {upload.bytes - offset}, the bytes left.",
+            f"The chunk has {len(piece)} bytes at {offset}; expected 1 to {upload.bytes - offset}, the bytes left.",
         )
     if len(piece) > PIECE_BYTES:
-        raise Refused(Code.TOO_LARGE, f"The piece has {len(piece):,} bytes; expected at most {PIECE_BYTES:,}.")
+        raise Refused(Code.TOO_LARGE, f"The chunk has {len(piece):,} bytes; expected at most {PIECE_BYTES:,}.")
     storage = upload.storage()
     stored = storage.save(f"{PIECES}/{upload.pk.hex}/{offset:014d}", ContentFile(piece))
     pieces = [*upload.pieces, stored]
@@ -177,5 +177,5 @@ def gone_error() -> Refused:
 
 def _elsewhere(upload: ImageUpload | RawUpload) -> Refused:
     return Refused(
-        Code.WRONG_OFFSET, f"{upload.received} bytes have been received; send the piece that begins at that offset."
+        Code.WRONG_OFFSET, f"{upload.received} bytes have been received; send the chunk that begins at that offset."
     )

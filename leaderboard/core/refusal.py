@@ -33,11 +33,11 @@ class Code(Enum):
     NOT_PREPARING = ("not_preparing", 409)
     SCORER_DOES_NOT_FIT = ("scorer_does_not_fit", 409)
     NOT_CANCELLABLE = ("not_cancellable", 409)
-    REFEREE_AWAY = ("referee_away", 503)
+    SANDBOX_UNAVAILABLE = ("sandbox_unavailable", 503)
     NOT_TAKEN = ("not_taken", 409)
     INVALID_IMAGE = ("invalid_image", 422)
     WRONG_OFFSET = ("wrong_offset", 409)
-    ENGINE_AWAY = ("engine_away", 503)
+    ENGINE_UNAVAILABLE = ("engine_unavailable", 503)
 
     def __init__(self, text: str, status: int) -> None:
         self.text = text

@@ -20,7 +20,7 @@ _lock = Lock()
 
 def answer(key: Hashable, render: Callable[[], HttpResponse]) -> HttpResponse:
     """Return the cached response for a key, else that of `made()`. Only 200s are cached, with their headers."""
-    if not settings.KEEPS_ANSWERS:
+    if not settings.CACHES_RESPONSES:
         return render()
     with _lock:
         if key in _cache:

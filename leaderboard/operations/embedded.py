@@ -96,7 +96,11 @@ def children(listener: socket.socket) -> list[Child]:
         Child("web", _logged("web", processes.web(f"fd://{descriptor}"), descriptor)),
         Child("worker", _logged("worker", processes.worker())),
         Child("beat", _logged("beat", processes.beat())),
-        *([Child("notices", _logged("notices", processes.notices()))] if settings.NOTICES else []),
+        *(
+            [Child("notifications", _logged("notifications", processes.notifications()))]
+            if settings.NOTIFICATIONS
+            else []
+        ),
         *([Child("systems", _logged("systems", processes.systems()))] if settings.SYSTEMS else []),
         *([Child("scorers", _logged("scorers", processes.scorers()))] if settings.SCORERS else []),
     ]

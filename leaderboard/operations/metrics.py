@@ -28,6 +28,8 @@ READING = ("GET", "HEAD")
 LATELY = timedelta(hours=1)
 NONE = (0, None, 0)
 WAITING = (State.QUEUED, State.RUNNING)
+RENAMED_KINDS = {"likeness": "near_duplicate_check", "side_by_side": "head_to_head"}
+"""Values of the label `kind` in the previous release, with their present names; until the next release."""
 
 
 # Nothing is changed here, and a CSRF error would reveal that the path exists.
@@ -61,53 +63,72 @@ class Site(Collector):
 
     def collect(self) -> Iterator[Metric]:
         yield from _work()
-        yield from _notices()
+        yield from _notifications()
         yield from _workers()
-        yield GaugeMetricFamily("holdout_disk_free_bytes", "Free disk space for data.", disk.free_bytes())
-        yield GaugeMetricFamily("holdout_disk_low", "1: less than HOLDOUT_DISK_ALARM_MB is free.", int(disk.is_low()))
+        yield GaugeMetricFamily("holdout_disk_free_bytes", "Free space for data.", disk.free_bytes())
+        yield GaugeMetricFamily(
+            "holdout_disk_low", "1 while less than HOLDOUT_DISK_ALARM_MB is free, else 0.", int(disk.is_low())
+        )
 
 
 def _work() -> Iterator[Metric]:
     """Yield queue lengths, ages and results of all background work."""
-    length = GaugeMetricFamily("holdout_queue_length", "Jobs that are queued or running.", labels=["kind", "state"])
+    length = GaugeMetricFamily(
+        "holdout_queue_length", "Rows of background work that are queued or running.", labels=["kind", "state"]
+    )
     oldest = GaugeMetricFamily(
-        "holdout_oldest_queued_seconds", "Waiting time of the oldest queued job; 0: none.", labels=["kind"]
+        "holdout_oldest_queued_seconds", "Age of the oldest queued row; 0: none is queued.", labels=["kind"]
     )
     # No counter: deleted rows would make it decrease, which Prometheus takes for a restart.
     finished = GaugeMetricFamily(
-        "holdout_finished_last_hour", "Jobs that finished in the last hour, by outcome.", labels=["kind", "outcome"]
+        "holdout_finished_last_hour",
+        "Rows of background work that ended within the last hour, by outcome.",
+        labels=["kind", "outcome"],
     )
     at = timezone.now()
     ended = Count("pk", filter=Q(finished_at__gt=at - LATELY))
     for model in sorted(LeasedWork.__subclasses__(), key=lambda model: model.__name__):
-        kind = str(model._meta.verbose_name).replace(" ", "_")
         rows = (
             model._default_manager.order_by()
             .values_list("state")
             .annotate(n=Count("pk"), since=Min("queued_at"), ended=ended)
         )
         counts = {state: values for state, *values in rows}
-        for state in WAITING:
-            length.add_metric([kind, state.value], counts.get(state, NONE)[0])
         since = counts.get(State.QUEUED, NONE)[1]
-        oldest.add_metric([kind], max(0.0, (at - since).total_seconds()) if since else 0.0)
-        for state in TERMINAL:
-            finished.add_metric([kind, state.value], counts.get(state, NONE)[2])
+        for kind in _kinds(model):
+            for state in WAITING:
+                length.add_metric([kind, state.value], counts.get(state, NONE)[0])
+            oldest.add_metric([kind], max(0.0, (at - since).total_seconds()) if since else 0.0)
+            for state in TERMINAL:
+                finished.add_metric([kind, state.value], counts.get(state, NONE)[2])
     yield from (length, oldest, finished)
 
 
-def _notices() -> Iterator[Metric]:
-    family = GaugeMetricFamily("holdout_notices", "Emails and webhook calls of the last 30 days.", labels=["state"])
+def _kinds(model: type[LeasedWork]) -> list[str]:
+    """Return the values of the label `kind` for a model: its name, and a renamed one's former name after it."""
+    name = str(model._meta.verbose_name).replace(" ", "_")
+    return [RENAMED_KINDS[name], name] if name in RENAMED_KINDS else [name]
+
+
+def _notifications() -> Iterator[Metric]:
+    """Yield the number of notifications by state, under the former name too until the next release."""
     counts = dict(Notice.objects.order_by().values_list("state").annotate(n=Count("pk")))
-    for state in Notice.State:
-        family.add_metric([state.value], counts.get(state, 0))
-    yield family
+    for name, doc in (
+        ("holdout_notifications", "Mails and webhook calls of the last 30 days."),
+        ("holdout_notices", "Deprecated: the former name of holdout_notifications."),
+    ):
+        family = GaugeMetricFamily(name, doc, labels=["state"])
+        for state in Notice.State:
+            family.add_metric([state.value], counts.get(state, 0))
+        yield family
 
 
 def _workers() -> Iterator[Metric]:
     """Yield the state of workers with an engine, by queue: host names are not published."""
     seen = GaugeMetricFamily("holdout_worker_seen_seconds", "Time since the last report of a worker.", labels=["queue"])
-    ready = GaugeMetricFamily("holdout_workers_ready", "Workers that recently reported ready.", labels=["queue"])
+    ready = GaugeMetricFamily(
+        "holdout_workers_ready", "Workers whose latest report is recent and says that they are ready.", labels=["queue"]
+    )
     reports: dict[str, list[WorkerReport]] = {}
     for row in WorkerReport.objects.order_by("queue"):
         reports.setdefault(row.queue, []).append(row)

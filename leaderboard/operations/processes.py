@@ -9,7 +9,9 @@ from pathlib import Path
 
 from django.conf import settings
 
-ROLES = ("sandbox", "web", "worker", "beat", "systems", "scorers", "notices")
+ROLES = ("sandbox", "web", "worker", "beat", "systems", "scorers", "notifications")
+FORMER_ROLES = {"notices": "notifications"}
+"""Names of the previous release, with their present names; until the next release."""
 
 
 def web(bind: str) -> list[str]:
@@ -52,11 +54,14 @@ def scorers() -> list[str]:
     ]
 
 
-def notices() -> list[str]:
-    """The worker that sends mails and calls webhooks. It has no gold, and uses threads: it mostly waits."""
+def notifications() -> list[str]:
+    """The worker that sends mails and calls webhooks. It has no gold, and uses threads: it mostly waits.
+
+    It also reads the queue's former name, `notices`, in which the previous release may have left messages.
+    """
     return [
-        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "notices"),
-        *("--hostname", "notices@%h", "--pool", "threads", "--concurrency", "4", "--loglevel", "WARNING"),
+        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "notifications,notices"),
+        *("--hostname", "notifications@%h", "--pool", "threads", "--concurrency", "4", "--loglevel", "WARNING"),
         *("--without-gossip", "--without-mingle", "--without-heartbeat"),
     ]
 
@@ -79,7 +84,7 @@ def command(role: str, *, bind: str) -> list[str]:
     if role == "web":
         return web(bind)
     roles = {"sandbox": sandbox, "worker": worker, "beat": beat, "systems": systems, "scorers": scorers}
-    return {**roles, "notices": notices}[role]()
+    return {**roles, "notifications": notifications}[role]()
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -41,10 +41,10 @@ rescoring: list[URLPattern] = [
 ]
 
 split: list[URLPattern] = [
-    path("life/", manage_lifecycle.lifecycle_page, name="manage_split"),
+    path("lifecycle/", manage_lifecycle.lifecycle_page, name="manage_split"),
     path("publish/", manage_lifecycle.publish, name="manage_split_publish"),
     path("retire/", manage_lifecycle.retire, name="manage_split_retire"),
-    path("beside/", manage_publish_preview.preview, name="manage_beside"),
+    path("preview/", manage_publish_preview.preview, name="manage_beside"),
     path("dry-run/", manage_dry_runs.dry_run, name="manage_dry_run"),
     path("dry-run/state/", manage_dry_runs.state, name="manage_dry_run_state"),
     path("dry-run/begin/", manage_dry_runs.begin, name="manage_dry_run_begin"),
@@ -89,7 +89,7 @@ manage: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/phases/create/", manage_phases.create, name="manage_phase_create"),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/rescoring/", include(rescoring)),
     path(
-        "benchmarks/<slug:slug>/phases/<slug:phase>/information/",
+        "benchmarks/<slug:slug>/phases/<slug:phase>/leakage-budget/",
         manage_leakage_budget.leakage_budget,
         name="manage_information",
     ),
@@ -137,17 +137,19 @@ manage: list[URLPattern | URLResolver] = [
         name="manage_rehearsal_end",
     ),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/zone/", manage_deadlines.zone, name="manage_zone"),
-    path("benchmarks/<slug:slug>/near-copies/", manage_near_copies.near_copies, name="manage_near_copies"),
+    path("benchmarks/<slug:slug>/near-duplicates/", manage_near_copies.near_copies, name="manage_near_copies"),
     path(
-        "benchmarks/<slug:slug>/near-copies/<int:pk>/dismiss/",
+        "benchmarks/<slug:slug>/near-duplicates/<int:pk>/dismiss/",
         manage_near_copies.dismiss,
         name="manage_near_copy_dismiss",
     ),
-    path("benchmarks/<slug:slug>/trail/", manage_audit_trail.manage_trail, name="manage_trail"),
+    path("benchmarks/<slug:slug>/audit-trail/", manage_audit_trail.manage_trail, name="manage_trail"),
     path("benchmarks/<slug:slug>/new-split/", include(new_split)),
     path("benchmarks/<slug:slug>/splits/<slug:split>/", include(split)),
     path("benchmarks/<slug:slug>/splits/create/", manage_splits.create, name="manage_split_create"),
-    path("benchmarks/<slug:slug>/splits/<slug:split>/halves/", manage_halves.divide, name="manage_halves"),
+    path(
+        "benchmarks/<slug:slug>/splits/<slug:split>/public-private-split/", manage_halves.divide, name="manage_halves"
+    ),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold/", manage_gold.upload, name="manage_gold"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold/<int:number>/", manage_gold.read, name="manage_gold_read"),
 ]
@@ -181,8 +183,8 @@ urlpatterns = [
     path("me/teams/<int:pk>/members/<int:member>/remove/", teams.remove, name="remove_member"),
     path("me/teams/<int:pk>/delete/", teams.delete, name="delete_team"),
     path("invitations/<str:token>/", invitations.invitation, name="invitation"),
-    path("me/notices/", notices.my_notices, name="my_notices"),
-    path("me/notices/mail/", notices.mail, name="mail_notices"),
+    path("me/notifications/", notices.my_notices, name="my_notices"),
+    path("me/notifications/mail/", notices.mail, name="mail_notices"),
     path("me/webhooks/<uuid:pk>/test/", notices.test, name="test_webhook"),
     path("me/webhooks/<uuid:pk>/remove/", notices.remove, name="remove_webhook"),
     path("me/tokens/", tokens.my_tokens, name="my_tokens"),

@@ -1,10 +1,6 @@
 """URLs of the public pages."""
 
-from collections.abc import Callable
-
-from django.http.response import HttpResponseBase
 from django.urls import path
-from django.views.generic import RedirectView
 
 from leaderboard.benchmarks.web.benchmark import benchmark
 from leaderboard.benchmarks.web.home import home
@@ -29,12 +25,6 @@ from leaderboard.datasets.web.downloads import download_file, download_gold, dow
 from leaderboard.datasets.web.split import archive, split
 from leaderboard.notifications.web.feeds import benchmark_feed, site_feed
 from leaderboard.systems.web.system import system
-
-
-def moved_to(name: str) -> Callable[..., HttpResponseBase]:
-    """A permanent redirect from an address of an earlier release; its query stays."""
-    return RedirectView.as_view(pattern_name=name, permanent=True, query_string=True, http_method_names=["get", "head"])
-
 
 FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_version>"
 """A frozen board; below it are the same views as of the current one."""
@@ -65,8 +55,6 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/<slug:phase>/progress/", progress, name="progress"),
     path(f"{FROZEN}/significance/", significance, name="frozen_significance"),
     path("benchmarks/<slug:slug>/<slug:phase>/significance/", significance, name="significance"),
-    path(f"{FROZEN}/apart/", moved_to("frozen_significance"), name="frozen_apart"),
-    path("benchmarks/<slug:slug>/<slug:phase>/apart/", moved_to("significance"), name="apart"),
     path(f"{FROZEN}/pairs/", pairs, name="frozen_pairs"),
     path("benchmarks/<slug:slug>/<slug:phase>/pairs/", pairs, name="pairs"),
     path(f"{FROZEN}/roc/", roc, name="frozen_roc"),

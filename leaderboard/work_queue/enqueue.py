@@ -13,7 +13,7 @@ RETRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1}
 
 
 def task_name(name: str) -> str:
-    """Celery's name of a task. Messages of an older release carry it, so it never changes."""
+    """Celery's name of a task. Messages of an older release carry it, so a renamed task keeps its former name too."""
     return f"leaderboard.jobs.{name}"
 
 

@@ -113,6 +113,7 @@ class Work:
     on_failure: called in the transaction of a failure, with the lease and True for the last attempt
     before_sweep: called at the beginning of each sweep
     has_workers: False while no worker would take a message; such rows wait for a later sweep
+    former_name: name in the previous release, whose messages may still be in the broker; empty: none
     """
 
     name: str
@@ -131,6 +132,7 @@ class Work:
     on_failure: Callable[[Lease[Any], bool], object] = lambda lease, final: None
     before_sweep: Callable[[], object] = lambda: None
     has_workers: Callable[[], bool] = lambda: True
+    former_name: str = ""
 
     def enqueue(self, row: Any) -> None:
         """Send a row to the workers once the transaction has committed."""

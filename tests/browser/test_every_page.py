@@ -53,7 +53,7 @@ RESEARCHER = {
     "my-submissions": "/me/submissions/",
     "my-teams": "/me/teams/",
     "my-tokens": "/me/tokens/",
-    "my-notices": "/me/notices/",
+    "my-notices": "/me/notifications/",
     "submit": "/benchmarks/atlas-facts/test/submit/",
     "password-change": "/accounts/password/change/",
     "email": "/accounts/email/",
@@ -66,11 +66,11 @@ CURATOR = {
     "manage-create": "/manage/create/",
     "manage-benchmark": "/manage/benchmarks/atlas-facts/",
     "manage-edit": "/manage/benchmarks/atlas-facts/edit/",
-    "manage-near-copies": "/manage/benchmarks/atlas-facts/near-copies/",
+    "manage-near-copies": "/manage/benchmarks/atlas-facts/near-duplicates/",
     "manage-contact": "/manage/benchmarks/atlas-facts/contact/",
     "manage-deadline": "/manage/benchmarks/atlas-facts/phases/test/deadline/",
-    "manage-trail": "/manage/benchmarks/atlas-facts/trail/",
-    "manage-split-life": "/manage/benchmarks/atlas-facts/splits/test/life/",
+    "manage-trail": "/manage/benchmarks/atlas-facts/audit-trail/",
+    "manage-split-life": "/manage/benchmarks/atlas-facts/splits/test/lifecycle/",
     "manage-dry-run": "/manage/benchmarks/atlas-facts/splits/test/dry-run/",
     "manage-rehearsal": "/manage/benchmarks/atlas-facts/phases/test/rehearsal/",
     "manage-exports": "/manage/benchmarks/atlas-facts/exports/",
@@ -128,7 +128,7 @@ def test_a_curators_pages(page: Page, cookies: dict[str, Any], name: str) -> Non
 def test_audit_from_start_to_report(page: Page, cookies: dict[str, Any]) -> None:
     """The page updates by itself; for a symmetric set of claims the report has all its plots."""
     page.context.add_cookies(cookies["curator"])
-    page.goto("/manage/benchmarks/mirror-claims/splits/test/life/")
+    page.goto("/manage/benchmarks/mirror-claims/splits/test/lifecycle/")
     page.get_by_role("button", name="Audit gold version 1").click()
     link = page.get_by_role("link", name="Read the report").first
     link.wait_for(timeout=120_000)

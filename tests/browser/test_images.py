@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing()),
 ]
 PAGE = "/benchmarks/mirror-claims/containers/submit-image/"
-PIECES = re.compile(r"/pieces/\?offset=(\d+)")
+PIECES = re.compile(r"/chunks/\?offset=(\d+)")
 PIECE = 16_000_000
 SLOW = 60_000
 """Timeout in milliseconds: pieces pass through the test's own process."""

@@ -210,7 +210,7 @@ def test_curator_creates_and_publishes_a_benchmark(page: Page, site: Site, tmp_p
 
 def publish_split(page: Page) -> None:
     """Audit the split, answer its warnings, and publish it."""
-    page.goto("/manage/benchmarks/mirrors-again/splits/test/life/")
+    page.goto("/manage/benchmarks/mirrors-again/splits/test/lifecycle/")
     page.get_by_role("button", name="Audit gold version 1").click()
     page.get_by_role("link", name="Read the report").first.click(timeout=120_000)
     answers = page.get_by_label("Your answer")
@@ -218,7 +218,7 @@ def publish_split(page: Page) -> None:
         answers.nth(place).fill("Known, and meant so.")
     if answers.count():
         page.get_by_role("button", name="Save answers").click()
-    page.goto("/manage/benchmarks/mirrors-again/splits/test/life/")
+    page.goto("/manage/benchmarks/mirrors-again/splits/test/lifecycle/")
     page.get_by_role("button", name="Publish test").click()
     expect(page.get_by_text("Published: its inputs never change.")).to_be_visible()
 

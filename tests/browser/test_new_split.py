@@ -117,7 +117,7 @@ def test_interrupted_upload_resumes_after_the_tab_was_closed(page: Page, site: S
     big = tmp_path / "big.txt"
     big.write_bytes(b"subject\trelation\tobject\n" * (BIG // 24))
     page.goto(START)
-    page.route(re.compile(r"/pieces/\?offset=[1-9]"), lambda route: route.abort())
+    page.route(re.compile(r"/chunks/\?offset=[1-9]"), lambda route: route.abort())
     page.get_by_label("File to upload").set_input_files(big)
     page.get_by_role("button", name="Upload the raw file").click()
     expect(page.locator("[data-upload-news]")).to_contain_text("The connection was lost")

@@ -222,7 +222,7 @@ def spoiled() -> dict[str, User | None]:
     return {"anonymous": None, "A": world.researcher, "X": organiser, "curator": world.curator}
 
 
-STARTS = ["/", "/benchmarks/tiny/", "/benchmarks/tiny/test/", "/me/submissions/", "/me/teams/", "/me/notices/"]
+STARTS = ["/", "/benchmarks/tiny/", "/benchmarks/tiny/test/", "/me/submissions/", "/me/teams/", "/me/notifications/"]
 STARTS += ["/manage/", "/manage/benchmarks/tiny/"]
 STARTS += [f"/benchmarks/tiny/test/{page}/" for page in ("submit", "submit-image")]
 

@@ -34,10 +34,10 @@ def test_systems_worker_runs_an_image_and_scoring_worker_scores_it(site: Service
     created = request(f"{site.address}{PHASE}/images/", description, **as_json)
     assert created.status == 201, created.body
     upload = created.json()
-    for offset in range(0, len(archive), upload["piece_bytes"]):
-        piece = archive[offset : offset + upload["piece_bytes"]]
+    for offset in range(0, len(archive), upload["chunk_bytes"]):
+        piece = archive[offset : offset + upload["chunk_bytes"]]
         response = request(
-            f"{upload['pieces']}?offset={offset}", piece, **{"Content-Type": "application/octet-stream"}, **headers
+            f"{upload['chunks']}?offset={offset}", piece, **{"Content-Type": "application/octet-stream"}, **headers
         )
         assert response.status == 200, response.body
     submitted = request(upload["submission"], json.dumps({"system": "Composed image"}).encode(), **as_json)

@@ -54,11 +54,11 @@ def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[fl
                 if state["received"] > received:
                     received, failures = state["received"], 0
                 _show(progress, received, state["bytes"])
-                state = _piece(server, archive, upload, state["received"], state["piece_bytes"])
+                state = _send_chunk(server, archive, upload, state)
             progress.end()
             return
         except (UnavailableError, RefusedError) as error:
-            # A piece may have arrived although its response was lost, so the server's state is requested again.
+            # A chunk may have arrived although its response was lost, so the server's state is requested again.
             progress.end()
             failures += 1
             if failures >= ATTEMPTS or (isinstance(error, RefusedError) and error.code != "wrong_offset"):
@@ -67,10 +67,14 @@ def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[fl
             pause(min(_FIRST_PAUSE * 2 ** (failures - 1), _LONGEST_PAUSE))
 
 
-def _piece(server: Server, archive: IO[bytes], upload: str, offset: int, most: int) -> Any:
+def _send_chunk(server: Server, archive: IO[bytes], upload: str, state: Any) -> Any:
+    # A server of the previous version has the former names only.
+    name, size = ("chunks", state["chunk_bytes"]) if "chunk_bytes" in state else ("pieces", state["piece_bytes"])
+    offset = state["received"]
     archive.seek(offset)
-    piece = archive.read(most)
-    return server.request("POST", f"image-uploads/{upload}/pieces/", query={"offset": str(offset)}, body=piece)
+    return server.request(
+        "POST", f"image-uploads/{upload}/{name}/", query={"offset": str(offset)}, body=archive.read(size)
+    )
 
 
 def _state(server: Server, upload: str) -> Any:

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 
 from leaderboard.boards.api.reported_serializers import ReportedShape
 from leaderboard.core.api import addresses
+from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.datasets.api.erratum_serializers import ErratumShape
 from leaderboard.evaluation import container_limits as limits
 from leaderboard.models import Benchmark, Download, Phase, Split
@@ -107,7 +108,7 @@ class TrackShape(serializers.Serializer[Any]):
     description = serializers.CharField()
 
 
-class PhaseShape(serializers.Serializer[Any]):
+class PhaseShape(RenamedFields):
     slug = serializers.CharField()
     title = serializers.CharField()
     split = serializers.CharField()
@@ -131,7 +132,9 @@ class PhaseShape(serializers.Serializer[Any]):
     scope = serializers.ChoiceField(
         Phase.Scope.choices, help_text="whose best shown score the next score on a ladder must beat"
     )
-    half = serializers.CharField(source="subset", help_text="which groups are scored: public or private; empty: all")
+    gold_subset = serializers.CharField(
+        help_text="`public` or `private`: the subset groups are gold's groups public or private; empty: all groups"
+    )
     sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is unsealed")
     is_sealed = serializers.BooleanField(help_text="true: the phase is still sealed, and nothing is scored yet")
     finals_per_team = serializers.IntegerField(
@@ -210,11 +213,12 @@ def download(benchmark: Benchmark, download: Download, request: Request) -> dict
 
 def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, request: Request) -> dict[str, Any]:
     date_names = ("opens_at", "closes_at", "time_zone", "quota_per_day", "quota_total", "quota_everybody")
-    disclosure_names = ("disclosure", "scope", "subset", "sealed_until", "is_sealed", "finals_per_team")
+    disclosure_names = ("disclosure", "scope", "sealed_until", "is_sealed", "finals_per_team")
     names = ("slug", "title", "options", *date_names, *disclosure_names, "takes_predictions", "takes_images", "tracks")
     url_args = (benchmark.slug, phase.slug)
     return {
         **{name: getattr(phase, name) for name in names},
+        "gold_subset": phase.subset,
         "split": phase.split.name,
         "extensions": [extension for extension in phase.extensions.all() if extension.team_id is None],
         "is_open": phase.is_open(),

@@ -29,7 +29,7 @@ from leaderboard.rehearsals import actions
 from leaderboard.work_queue import worker_status
 
 
-@needs("desk.open")
+@needs("management.view")
 @require_safe
 def index(request: PersonRequest) -> HttpResponse:
     """List the user's benchmarks; all of them for curators."""

@@ -1,10 +1,10 @@
-"""`.../leaderboard/drawings/`: revealed plot data of a board's systems."""
+"""`.../leaderboard/plots/`: revealed plot data of a board's systems."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema, inline_serializer
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +15,7 @@ from leaderboard.boards.queries import Row, by_primary, lookup
 from leaderboard.boards.queries.plots import ShownPlot, plots_of, shows_plots
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages
+from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import errors
 
 
@@ -30,20 +31,20 @@ class CurveShape(serializers.Serializer[Any]):
 
 
 class ColumnShape(serializers.Serializer[Any]):
-    """Number of units in the parts from `start` up to `end` of the ranking by the metric's scores."""
+    """Number of units in the bins from `start` up to `end` of the ranking by the metric's scores."""
 
     start = serializers.IntegerField()
     end = serializers.IntegerField()
     counts = serializers.ListField(
-        child=serializers.IntegerField(), help_text="by part of the ranking by people's ratings, lowest first"
+        child=serializers.IntegerField(), help_text="by bin of the ranking by human ratings, lowest first"
     )
 
 
-class GridShape(serializers.Serializer[Any]):
-    """A metric's scores against human ratings, both ranked and binned into `parts` equal parts."""
+class GridShape(RenamedFields):
+    """A metric's scores against human ratings, both ranked and binned into `n_bins` bins of equal size."""
 
     slice = serializers.DictField(child=serializers.CharField(), help_text="{}: all units")
-    parts = serializers.IntegerField()
+    n_bins = serializers.IntegerField()
     columns = ColumnShape(many=True)
 
 
@@ -56,36 +57,34 @@ class PairsShape(serializers.Serializer[Any]):
     neither = serializers.IntegerField(help_text="both wrong")
 
 
-class DrawnShape(serializers.Serializer[Any]):
-    """Plot data of one system. drawn: false if its result was published without plot data; the rest is then empty."""
+class SystemPlotsShape(RenamedFields):
+    """Plot data of one system. has_plots: false if its result was published without them; the rest is then empty."""
 
     system = serializers.CharField()
     team = serializers.CharField()
     submission = serializers.UUIDField(help_text="the submission that represents the system")
-    drawn = serializers.BooleanField()
+    has_plots = serializers.BooleanField()
     curves = CurveShape(many=True)
     grids = GridShape(many=True)
     pairs = PairsShape(allow_null=True, help_text="null: the gold is not a symmetric set")
 
 
-PAGE_SHAPE = inline_serializer(
-    "PageOfDrawings",
-    {
-        "count": serializers.IntegerField(),
-        "next": serializers.URLField(allow_null=True),
-        "previous": serializers.URLField(allow_null=True),
-        "told": serializers.BooleanField(help_text="whether the phase shows plot data; if not, nothing is listed"),
-        "results": DrawnShape(many=True),
-    },
-)
+class PageOfPlots(RenamedFields):
+    """A page of a list of plot data."""
+
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = SystemPlotsShape(many=True)
+    is_revealed = serializers.BooleanField(help_text="whether the phase reveals plots; no system is listed if not")
 
 
 @CONDITIONAL
-class DrawingsView(View):
+class PlotsView(View):
     @extend_schema(
-        operation_id="leaderboard_drawings",
+        operation_id="leaderboard_plots",
         parameters=[query_parameters.ComparisonQuery],
-        responses={200: PAGE_SHAPE, 304: None, **errors()},
+        responses={200: PageOfPlots, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
         """List the plot data of a board's systems, best first. ROC curves, rank agreement with human ratings, pairs."""
@@ -96,9 +95,8 @@ class DrawingsView(View):
         page: list[Row] = pages.paginate_queryset(by_primary(board) if is_revealed else [], request, view=self) or []
         plot_data = plots_of(board, page)
         items = [_shape(row, plot_data.get(row.run_id) if row.run_id else None) for row in page]
-        response = pages.get_paginated_response(DrawnShape(items, many=True).data)
-        response.data |= {"told": is_revealed}
-        return response
+        page_data = pages.get_paginated_response(items).data
+        return Response(PageOfPlots({**page_data, "is_revealed": is_revealed}).data)
 
 
 def _shape(row: Row, plot: ShownPlot | None) -> dict[str, Any]:
@@ -106,7 +104,7 @@ def _shape(row: Row, plot: ShownPlot | None) -> dict[str, Any]:
         "system": row.system,
         "team": row.team,
         "submission": row.submission_id,
-        "drawn": plot is not None,
+        "has_plots": plot is not None,
         "curves": [
             {
                 "slice": dict(slice_),
@@ -116,7 +114,7 @@ def _shape(row: Row, plot: ShownPlot | None) -> dict[str, Any]:
             for slice_, curve in (plot.curves if plot else {}).items()
         ],
         "grids": [
-            {"slice": dict(slice_), "parts": grid.n_parts, "columns": grid.columns}
+            {"slice": dict(slice_), "n_bins": grid.n_parts, "columns": grid.columns}
             for slice_, grid in (plot.grids if plot else {}).items()
         ],
         "pairs": plot.pairs if plot else None,

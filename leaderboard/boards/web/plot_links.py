@@ -46,4 +46,4 @@ def as_json(board: Board) -> str:
     """Return the API URL of the board's plot data."""
     url_args = [board.phase.benchmark.slug, board.phase.slug]
     query = dict(zip(("gold_version", "task_version"), board.frozen, strict=True)) if board.frozen else {}
-    return reverse("api_drawings", args=url_args) + (f"?{urlencode(query)}" if query else "")
+    return reverse("api_plots", args=url_args) + (f"?{urlencode(query)}" if query else "")

@@ -109,4 +109,4 @@ def _checked(report: HeadToHeadReport) -> HeadToHeadReport:
     return report
 
 
-WORK = Work(name="side_by_side", rows=WAITING, do=_compare)
+WORK = Work(name="head_to_head", rows=WAITING, do=_compare, former_name="side_by_side")

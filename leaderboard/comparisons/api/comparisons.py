@@ -17,6 +17,7 @@ from leaderboard.boards.queries import Ranges, Row, lookup
 from leaderboard.comparisons.queries.pairs import RankedPair, ranked_pairs
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages
+from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import errors
 
 
@@ -27,7 +28,7 @@ class PairedSystemShape(serializers.Serializer[Any]):
     submission = serializers.UUIDField(help_text="the submission that represents the system")
 
 
-class ComparisonShape(serializers.Serializer[Any]):
+class ComparisonShape(RenamedFields):
     """Two competing systems compared by the overall primary measure; `a` is ranked at least as high as `b`."""
 
     a = PairedSystemShape()
@@ -37,12 +38,12 @@ class ComparisonShape(serializers.Serializer[Any]):
         allow_null=True, help_text=f"{confidence.percent()} interval of the difference; null: none"
     )
     high = serializers.FloatField(allow_null=True)
-    p = serializers.FloatField(
-        allow_null=True, help_text="two-sided, from a permutation test over groups; for this pair only"
-    )
+    p = serializers.FloatField(allow_null=True, help_text="two-sided, from a permutation of groups; for this pair only")
     p_holm = serializers.FloatField(allow_null=True, help_text="p with Holm correction for all pairs of the board")
     significant = serializers.BooleanField(help_text=f"whether p_holm is at most {ALPHA}")
-    draws = serializers.IntegerField(help_text="permutations behind p, which is at least 1 / (draws + 1)")
+    n_permutations = serializers.IntegerField(
+        help_text="permutations behind p, which is at least 1 / (n_permutations + 1)"
+    )
     n_groups = serializers.IntegerField(help_text="groups that were permuted, and resampled for the interval")
 
 
@@ -83,7 +84,7 @@ def _shape(pair: RankedPair) -> dict[str, Any]:
     names = ("difference", "low", "high", "p", "p_holm", "significant", "n_groups")
     return {
         **{name: getattr(pair, name) for name in names},
-        "draws": pair.n_permutations,
+        "n_permutations": pair.n_permutations,
         "a": _system(pair.a),
         "b": _system(pair.b),
     }

@@ -24,7 +24,7 @@ def check_takes_images(phase: Phase) -> None:
         raise Refused(Code.NOT_TAKEN, "This phase accepts predictions files, not container images.")
     here = worker_status.of(worker_status.queue_of(phase))
     if not here.ready:
-        raise Refused(Code.ENGINE_AWAY, f"Containers cannot be submitted at the moment. {here.why_not}")
+        raise Refused(Code.ENGINE_UNAVAILABLE, f"Containers cannot be submitted at the moment. {here.why_not}")
 
 
 def check_size(phase: Phase, size: int) -> None:

@@ -20,6 +20,7 @@ from leaderboard.core.api import addresses
 from leaderboard.core.api.base import View
 from leaderboard.core.api.chunks import Offset, PieceParser, piece_of
 from leaderboard.core.api.parsers import JSONParser
+from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import errors
 from leaderboard.models import ImageUpload, Submission, System, User
 from leaderboard.submissions.api import serializers as shapes
@@ -77,17 +78,17 @@ class Reference(Description):
     reference = serializers.CharField(max_length=400, help_text="registry/name@sha256:...")
 
 
-class UploadShape(Data):
+class UploadShape(RenamedFields):
     id = serializers.UUIDField()
     name = serializers.CharField()
     bytes = serializers.IntegerField()
-    received = serializers.IntegerField(help_text="bytes that are stored; the offset of the next piece")
-    piece_bytes = serializers.IntegerField(help_text="maximum bytes of a piece")
+    received = serializers.IntegerField(help_text="number of bytes that are stored: the offset of the next chunk")
+    chunk_bytes = serializers.IntegerField(help_text="largest size of a chunk")
     benchmark = serializers.CharField()
     phase = serializers.CharField(allow_null=True, help_text="null: the image becomes a scorer of the benchmark")
     began_at = serializers.DateTimeField()
     url = serializers.URLField()
-    pieces = serializers.URLField(help_text="URL to POST pieces to")
+    chunks = serializers.URLField(help_text="URL to POST chunks")
     submission = serializers.URLField(
         allow_null=True, help_text="URL to POST to after the last piece; null: you add a scorer on its page"
     )
@@ -101,7 +102,7 @@ class ImagesView(View):
         operation_id="image_upload", request=PhaseArchive, responses={201: UploadShape, **errors(409, 413, 422, 503)}
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
-        """Begin to upload an archive written by `docker save`. Its pieces follow in further requests."""
+        """Begin to upload an archive written by `docker save`. Its chunks follow in further requests."""
         row = lookup.phase_or_404(request.user, slug, phase)
         params = _valid(PhaseArchive, request)
         if params["team"]:
@@ -118,7 +119,7 @@ class ScorerImagesView(View):
 
     @extend_schema(operation_id="scorer_upload", request=Archive, responses={201: UploadShape, **errors(413, 422, 429)})
     def post(self, request: Request, slug: str) -> Response:
-        """Begin to upload the archive of a benchmark's custom scorer. After the last piece, the benchmark's managers
+        """Begin to upload the archive of a benchmark's custom scorer. After the last chunk, the benchmark's managers
         describe the scorer on its page."""
         benchmark = lookup.managed_or_404(request.user, slug)
         params = _valid(Archive, request)
@@ -164,20 +165,20 @@ class UploadView(View):
         return Response(status=204)
 
 
-class PiecesView(View):
+class ChunksView(View):
     permission_classes = (IsAuthenticated,)
     parser_classes = (PieceParser,)
 
     @extend_schema(
-        operation_id="image_upload_piece",
+        operation_id="image_upload_chunk",
         parameters=[Offset],
         request={"application/octet-stream": OpenApiTypes.BINARY},
         responses={200: UploadShape, **errors(409, 411, 413, 415, 422)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """Send the next piece. 409 `wrong_offset` says where it must begin."""
+        """Send the next chunk. 409 `wrong_offset` says where it must begin."""
         upload = _upload_or_404(request, pk)
-        offset, piece = piece_of(request, expected="the next piece of the archive")
+        offset, piece = piece_of(request, expected="the next chunk of the archive")
         image_uploads.add(upload=upload, offset=offset, piece=piece)
         return Response(_shape(upload, request))
 
@@ -214,11 +215,11 @@ def _shape(upload: ImageUpload, request: Request) -> dict[str, Any]:
     answer = UploadShape(
         {
             **{name: getattr(upload, name) for name in names},
-            "piece_bytes": image_uploads.PIECE_BYTES,
+            "chunk_bytes": image_uploads.PIECE_BYTES,
             "benchmark": benchmark.slug if benchmark else "",
             "phase": upload.phase.slug if upload.phase else None,
             "url": addresses.of(request, "api_image_upload", upload.pk),
-            "pieces": addresses.of(request, "api_image_pieces", upload.pk),
+            "chunks": addresses.of(request, "api_image_chunks", upload.pk),
             "submission": addresses.of(request, "api_image_submit", upload.pk) if upload.phase else None,
         }
     )

@@ -14,7 +14,7 @@ from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.models import Prediction, Run, State, WorkerReport
 
 
-@needs("workers.see")
+@needs("workers.view")
 @never_cache
 @require_safe
 def workers(request: PersonRequest) -> HttpResponse:

@@ -18,6 +18,7 @@ from rest_framework.views import set_rollback
 
 from evaluator.tasks.registry import MissingTaskError
 from leaderboard.core import db_locks
+from leaderboard.core.api import renamed
 from leaderboard.core.logs import traceback_locations
 from leaderboard.core.refusal import NotFound, Refused
 
@@ -78,7 +79,7 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def _answer(status: int, code: str, message: str, **more: Any) -> Response:
-    return Response({"code": code, "message": message, **more}, status=status)
+    return Response({**renamed.code_fields(code), "message": message, **more}, status=status)
 
 
 def _refused(refusal: Refused) -> Response:

@@ -23,7 +23,11 @@ class ProblemShape(serializers.Serializer[Any]):
 class ErrorShape(serializers.Serializer[Any]):
     """An error response of the API."""
 
-    code = serializers.CharField(help_text="machine-readable; stable")
+    code = serializers.CharField(help_text="for programs")
+    new_code = serializers.CharField(
+        required=False,
+        help_text="where the code was renamed: its present name, which `code` has from the next version on",
+    )
     message = serializers.CharField(help_text="human-readable")
     fields = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),

@@ -30,11 +30,11 @@ HEADLINES = {
     Code.NOT_PREPARING: "No rescoring is in progress",
     Code.SCORER_DOES_NOT_FIT: "This scorer cannot be used here",
     Code.NOT_CANCELLABLE: "This cannot be cancelled",
-    Code.REFEREE_AWAY: "The file could not be checked",
+    Code.SANDBOX_UNAVAILABLE: "The file could not be checked",
     Code.NOT_TAKEN: "This phase does not accept this",
     Code.INVALID_IMAGE: "The image was not accepted",
     Code.WRONG_OFFSET: "Wrong upload offset",
-    Code.ENGINE_AWAY: "Containers cannot run now",
+    Code.ENGINE_UNAVAILABLE: "Containers cannot run now",
 }
 
 

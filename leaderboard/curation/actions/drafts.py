@@ -32,7 +32,7 @@ def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) 
 
     The parts are generated again and must equal the preview. Raises Refused as `splits.create_split` and
     `splits.add_gold` do, NOT_READY for an unfinished preview, a part that already is a split, or parts that differ
-    from the preview, and REFEREE_AWAY.
+    from the preview, and SANDBOX_UNAVAILABLE.
     """
     datasets.check_manages(generation.dataset, by)
     if generation.state != State.DONE:

@@ -23,7 +23,7 @@ def regenerate(generation: Generation) -> dict[str, bytes]:
     """Generate the parts again: contents by name, with the same sha256 as in the preview.
 
     Raises Refused: NOT_READY for an unfinished preview, missing raw files, or parts that differ from the preview;
-    REFEREE_AWAY.
+    SANDBOX_UNAVAILABLE.
     """
     if generation.state != State.DONE:
         raise Refused(Code.NOT_READY, "The preview is not done yet; use its parts when it is.")
@@ -33,7 +33,8 @@ def regenerate(generation: Generation) -> dict[str, bytes]:
     except (sandbox_client.SandboxError, ReportError) as error:
         log.error("sandbox_unavailable", error=str(error))
         raise Refused(
-            Code.REFEREE_AWAY, "The parts could not be made: the server's sandbox does not respond. Try again soon."
+            Code.SANDBOX_UNAVAILABLE,
+            "The parts could not be made: the server's sandbox does not respond. Try again soon.",
         ) from error
     except (FileNotFoundError, AlteredError) as error:
         log.error("stored_file_unusable", error=type(error).__name__, generation=generation.pk)

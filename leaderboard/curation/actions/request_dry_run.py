@@ -78,8 +78,8 @@ def begin(*, split: Split, phase: Phase | None, by: User) -> list[DryRun]:
 def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by: User) -> DryRun:
     """Queue an uploaded predictions file.
 
-    Raises Refused: INVALID_PREDICTIONS with the invalid lines, NAME_TAKEN, INVALID_NAME, REFEREE_AWAY, NOT_READY,
-    NOT_AN_ORGANISER; nothing is stored then.
+    Raises Refused: INVALID_PREDICTIONS with the invalid lines, NAME_TAKEN, INVALID_NAME, SANDBOX_UNAVAILABLE,
+    NOT_READY, NOT_AN_ORGANISER; nothing is stored then.
     """
     gold = _gold_to_score(split, phase, by)
     name = names.checked(name, of="baseline", longest=120)
@@ -184,7 +184,8 @@ def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict
     except sandbox_client.SandboxError as error:
         log.error("sandbox_unavailable", error=str(error))
         raise Refused(
-            Code.REFEREE_AWAY, "The file could not be checked: the server's sandbox does not respond. Try again soon."
+            Code.SANDBOX_UNAVAILABLE,
+            "The file could not be checked: the server's sandbox does not respond. Try again soon.",
         ) from error
     if answer.ok:
         return

@@ -137,7 +137,7 @@ def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
         except SandboxError as error:
             log.error("sandbox_unavailable", error=str(error))
             message = "The server's sandbox does not respond. Try again soon."
-            raise Refused(Code.REFEREE_AWAY, message, heading=HEADING) from error
+            raise Refused(Code.SANDBOX_UNAVAILABLE, message, heading=HEADING) from error
         except (NoAnswerError, UnsuitableGoldError, FileNotFoundError, AlteredError) as error:
             log.error("baseline_failed", error=type(error).__name__, dry_run=row.pk)
             raise Refused(

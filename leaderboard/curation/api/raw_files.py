@@ -19,6 +19,7 @@ from leaderboard.core.api import addresses
 from leaderboard.core.api.base import View
 from leaderboard.core.api.chunks import Offset, PieceParser, piece_of
 from leaderboard.core.api.parsers import JSONParser
+from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import errors
 from leaderboard.curation.actions import raw_files
 from leaderboard.models import RawUpload, User
@@ -38,17 +39,15 @@ class RawFileAnnounced(Data):
     )
 
 
-class RawUploadShape(Data):
+class RawUploadShape(RenamedFields):
     id = serializers.UUIDField()
     name = serializers.CharField()
     bytes = serializers.IntegerField()
-    received = serializers.IntegerField(help_text="bytes that are stored; the offset of the next piece")
-    piece_bytes = serializers.IntegerField(help_text="maximum bytes of a piece")
+    received = serializers.IntegerField(help_text="number of bytes that are stored: the offset of the next chunk")
+    chunk_bytes = serializers.IntegerField(help_text="largest size of a chunk")
     began_at = serializers.DateTimeField()
     url = serializers.URLField()
-    pieces = serializers.URLField(
-        help_text="URL to POST pieces to; after the last one you save the file on the page for new splits"
-    )
+    chunks = serializers.URLField(help_text="URL to POST chunks; after the page for new split lists the file")
 
 
 class RawFilesView(View):
@@ -92,12 +91,12 @@ class RawUploadView(View):
         return Response(status=204)
 
 
-class RawPiecesView(View):
+class RawChunksView(View):
     permission_classes = (IsAuthenticated,)
     parser_classes = (PieceParser,)
 
     @extend_schema(
-        operation_id="raw_upload_piece",
+        operation_id="raw_upload_chunk",
         parameters=[Offset],
         request={"application/octet-stream": OpenApiTypes.BINARY},
         responses={200: RawUploadShape, **errors(409, 411, 413, 415, 422)},
@@ -105,7 +104,7 @@ class RawPiecesView(View):
     def post(self, request: Request, pk: UUID) -> Response:
         """Send the next chunk. 409 `wrong_offset` says where it has to begin."""
         upload = _upload_or_404(request, pk)
-        offset, piece = piece_of(request, expected="the next piece of the file")
+        offset, piece = piece_of(request, expected="the next chunk of the file")
         raw_files.add_piece(upload=upload, offset=offset, piece=piece)
         return Response(_serialized(upload, request))
 
@@ -120,9 +119,9 @@ def _serialized(upload: RawUpload, request: Request) -> dict[str, Any]:
     answer = RawUploadShape(
         {
             **{name: getattr(upload, name) for name in names},
-            "piece_bytes": pieces.PIECE_BYTES,
+            "chunk_bytes": pieces.PIECE_BYTES,
             "url": addresses.of(request, "api_raw_upload", upload.pk),
-            "pieces": addresses.of(request, "api_raw_pieces", upload.pk),
+            "chunks": addresses.of(request, "api_raw_chunks", upload.pk),
         }
     )
     return dict(answer.data)

@@ -33,7 +33,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
     """Validate a gold file and store it until somebody confirms or drops it; drops an earlier pending correction.
 
     Returns the pending correction. Raises Refused: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file
-    that already is a version of this split, NOT_READY for a split without gold, REFEREE_AWAY, NOT_AN_ORGANISER.
+    that already is a version of this split, NOT_READY for a split without gold, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     Nothing is stored then.
     """
     datasets.check_manages(split.dataset, by)

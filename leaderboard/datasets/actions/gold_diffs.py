@@ -65,4 +65,4 @@ def _row(correction: Correction, index: int, item: ItemRow) -> ChangedItem:
     )
 
 
-WORK = Work(name="lay_beside", rows=WAITING, do=_compare)
+WORK = Work(name="diff_gold", rows=WAITING, do=_compare, former_name="lay_beside")

@@ -36,7 +36,7 @@ class Prepared:
 
 
 def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
-    """Validate gold for a split. Raises Refused: INVALID_GOLD with the invalid lines, REFEREE_AWAY."""
+    """Validate gold for a split. Raises Refused: INVALID_GOLD with the invalid lines, SANDBOX_UNAVAILABLE."""
     try:
         answer = sandbox_client.prepare_gold(
             task=split.dataset.task, gold=_stream(file), name=name, options=split.options
@@ -44,7 +44,8 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
     except sandbox_client.SandboxError as error:
         log.error("sandbox_unavailable", error=str(error))
         raise Refused(
-            Code.REFEREE_AWAY, "The gold could not be checked: the server's sandbox does not respond. Try again soon."
+            Code.SANDBOX_UNAVAILABLE,
+            "The gold could not be checked: the server's sandbox does not respond. Try again soon.",
         ) from error
     if answer.reason:
         raise Refused(
@@ -59,7 +60,9 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
         facts = answer.read(PrepareGoldReport)
     except ReportError as error:
         log.error("gold_report_malformed", split=split.pk, error=str(error))
-        raise Refused(Code.REFEREE_AWAY, "The gold could not be checked: the sandbox's report is malformed.") from error
+        raise Refused(
+            Code.SANDBOX_UNAVAILABLE, "The gold could not be checked: the sandbox's report is malformed."
+        ) from error
     _check_lengths(facts, name)
     if "origin" in facts.dimensions and split.kind != Split.Kind.TRAIN:
         _check_symmetry(file, name)

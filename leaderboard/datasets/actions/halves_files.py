@@ -41,7 +41,7 @@ def compute(
     """Split the groups of a gold file at random into public and private.
 
     share: fraction of the groups that is public. kept: an earlier division, whose groups stay in their subset.
-    Raises Refused: INVALID_GOLD where the groups cannot be divided, REFEREE_AWAY.
+    Raises Refused: INVALID_GOLD where the groups cannot be divided, SANDBOX_UNAVAILABLE.
     """
     gold.seek(0)
     params = {"task": split.dataset.task, "options": split.options, "seed": seed, "share": str(share), "kept": previous}
@@ -50,7 +50,7 @@ def compute(
     except (sandbox_client.SandboxError, AlteredError, FileNotFoundError) as error:
         log.error("public_private_split_failed", split=split.pk, error=type(error).__name__)
         raise Refused(
-            Code.REFEREE_AWAY, "The groups could not be divided; ask the operator to check the log."
+            Code.SANDBOX_UNAVAILABLE, "The groups could not be divided; ask the operator to check the log."
         ) from error
     if not answer.ok:
         cause = " ".join(problem["text"] for problem in answer.report.get("problems", [])[:1])

@@ -21,7 +21,7 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
     share: public fraction of the groups, between 0 and 1, exclusive. seed: from 0; None: random. It is stored with
     the partition and must stay secret: with it and the groups, the partition can be recomputed. Raises Refused:
     NOT_AN_ORGANISER, NOT_READY without gold, NAME_TAKEN where the gold is divided already, INVALID_GOLD for fewer
-    than two groups, REFEREE_AWAY.
+    than two groups, SANDBOX_UNAVAILABLE.
     """
     datasets.check_manages(split.dataset, by)
     gold = split.current_gold

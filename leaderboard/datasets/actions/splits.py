@@ -87,7 +87,7 @@ def add_gold(
     within: called in the transaction that stores the version; an exception from it rolls everything back.
     Raises Refused: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file that already is a version of this
     split, INPUTS_CHANGED if the file would change the inputs of a split that is published or has submissions,
-    REFEREE_AWAY, NOT_AN_ORGANISER. Nothing is stored then.
+    SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER. Nothing is stored then.
     """
     check_manages(split.dataset, by)
     digest = sha256_of(file)
@@ -249,7 +249,7 @@ def _check_inputs(waiting: Split) -> None:
     except sandbox_client.SandboxError as error:
         log.error("sandbox_unavailable", error=str(error))
         raise Refused(
-            Code.REFEREE_AWAY, "The inputs could not be checked: the server's sandbox does not respond."
+            Code.SANDBOX_UNAVAILABLE, "The inputs could not be checked: the server's sandbox does not respond."
         ) from error
     if answer.reason or answer.report.get("fault") == "inputs":
         raise Refused(

@@ -192,7 +192,7 @@ def explained(refused: Refused, imported: Imported) -> str:
         lines.append(f"{location}: {problem['what']}{found}{expected}")
     if refused.more:
         lines.append(f"and {refused.more} more")
-    if refused.code is Code.REFEREE_AWAY:
+    if refused.code is Code.SANDBOX_UNAVAILABLE:
         lines.append("Start the site (bin/serve), or its sandbox alone (manage.py serve sandbox), and import again.")
     if refused.code is Code.NAME_TAKEN and imported.id_map:
         lines.append("Ids are salted at random: use the same --salt to get the same content again.")

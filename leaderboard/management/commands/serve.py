@@ -26,7 +26,13 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("role", nargs="?", choices=processes.ROLES, help="run only this process, in the foreground")
+        parser.add_argument(
+            "role",
+            nargs="?",
+            choices=(*processes.ROLES, *processes.FORMER_ROLES),
+            metavar=f"{{{','.join(processes.ROLES)}}}",
+            help="run only this process, in the foreground",
+        )
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default %(default)s)")
         parser.add_argument("--port", type=int, default=8000, help="port (default %(default)s; 0: a free one)")
         parser.add_argument("--no-seed", action="store_true", help="do not fill an empty site with the demonstration")
@@ -54,6 +60,9 @@ class Command(BaseCommand):
 
     def become(self, role: str, host: str, port: int) -> None:
         """Replace this process by one of the site's processes; never returns."""
+        if role in processes.FORMER_ROLES:
+            former, role = role, processes.FORMER_ROLES[role]
+            self.stderr.write(f"holdout: {former} is the former name of this process; use: manage.py serve {role}")
         if role == "scorers" and not settings.SCORERS:
             raise CommandError(
                 "scorer images are switched off, since they need gold and an engine; switch them on: HOLDOUT_SCORERS=on"

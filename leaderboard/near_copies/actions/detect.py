@@ -57,4 +57,11 @@ def _queue() -> None:
     SimilarityCheck.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-WORK = Work(name="look_for_copies", rows=WAITING, do=_check, makes_way=True, before_sweep=_queue)
+WORK = Work(
+    name="detect_near_duplicates",
+    rows=WAITING,
+    do=_check,
+    makes_way=True,
+    before_sweep=_queue,
+    former_name="look_for_copies",
+)

@@ -41,6 +41,8 @@ PAUSES = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21
 """Delay before each further attempt; a worker that dies during one blocks its notice for as long."""
 ATTEMPTS = len(PAUSES) + 1
 AT_ONCE = 200
+QUEUE = "notifications"
+"""Celery queue of deliveries."""
 
 
 def sweep() -> int:
@@ -57,7 +59,7 @@ def sweep() -> int:
 
 def enqueue_delivery(pk: uuid.UUID) -> None:
     """Enqueue a notice for the worker that has access to the internet."""
-    enqueue.after_commit("deliver", pk, queue="notices")
+    enqueue.after_commit("deliver", pk, queue=QUEUE)
 
 
 def _write(at: datetime) -> int:

@@ -19,6 +19,8 @@ from leaderboard.notifications.actions import recipients
 from leaderboard.notifications.actions.recipients import Event
 
 EVENT = "near_copy.found"
+NEW_EVENT = "near_duplicate.found"
+"""Present name of the event. Webhooks get it in `new_event`, and from the next release on in `event`."""
 _PAIRS = uuid.UUID("0c7d9a44-6a0e-5f0b-9a8e-3d5f3e0b8a11")
 """UUID namespace of the pairs' ids, by which the outbox's constraints recognise a repeated pair."""
 
@@ -90,6 +92,7 @@ def _notice(phase: Phase, subject: uuid.UUID, user: User, webhook: Webhook | Non
     body = {
         "id": str(key),
         "event": EVENT,
+        "new_event": NEW_EVENT,
         "at": at.isoformat(),
         "benchmark": benchmark.slug,
         "phase": phase.slug,

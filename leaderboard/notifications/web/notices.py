@@ -44,7 +44,7 @@ def my_notices(request: PersonRequest) -> HttpResponse:
         "webhooks": request.user.webhooks.all(),
         "most": webhooks.MOST,
         "deliveries": request.user.notices.select_related("webhook", "submission__system")[:SHOWN],
-        "is_on": settings.NOTICES,
+        "is_on": settings.NOTIFICATIONS,
         "attempts": deliver.ATTEMPTS,
     }
     return render(request, "notifications/notices.html", context, status=status)

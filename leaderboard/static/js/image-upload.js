@@ -77,7 +77,7 @@
   };
 
   // Requests are retried after lost connections and server errors; every other answer is final.
-  const isLost = ({ status, answer }) => status === 0 || (status >= 500 && answer.code !== "engine_away");
+  const isLost = ({ status, answer }) => status === 0 || (status >= 500 && (answer.new_code || answer.code) !== "engine_unavailable");
   const waited = async (tries, { status }) => {
     if (tries >= WAITS.length) throw new Stopped("The server cannot be reached. Uploaded pieces are stored: press the button to resume.");
     const why = status ? `The server answered ${status}` : "The connection was lost";
@@ -137,8 +137,8 @@
     const first = upload.received;
     for (let tries = 0; upload.received < upload.bytes; ) {
       const offset = upload.received;
-      const piece = file.slice(offset, offset + upload.piece_bytes);
-      const address = `${here(upload.pieces)}?offset=${offset}`;
+      const piece = file.slice(offset, offset + upload.chunk_bytes);
+      const address = `${here(upload.chunks)}?offset=${offset}`;
       const show = (loaded) => showProgress(Math.min(offset + loaded, upload.bytes), upload.bytes, began, first);
       show(0);
       const found = await ask("POST", address, piece, "application/octet-stream", show);

@@ -199,7 +199,7 @@ def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str,
     except sandbox_client.SandboxError as error:
         log.error("sandbox_unavailable", error=str(error))
         raise Refused(
-            Code.REFEREE_AWAY,
+            Code.SANDBOX_UNAVAILABLE,
             "Your file could not be checked: the server's sandbox does not respond. Try again soon.",
         ) from error
     if answer.ok:
@@ -212,7 +212,9 @@ def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str,
         )
     if answer.report.get("fault") != "predictions":
         log.error("inputs_unreadable", split=phase.split_id)
-        raise Refused(Code.REFEREE_AWAY, "Your file could not be checked: the benchmark's inputs cannot be read.")
+        raise Refused(
+            Code.SANDBOX_UNAVAILABLE, "Your file could not be checked: the benchmark's inputs cannot be read."
+        )
     problems, more = answer.report["problems"], answer.report["more"]
     count = len(problems) + more
     raise Refused(

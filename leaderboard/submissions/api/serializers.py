@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from leaderboard.boards.disclosure import costs
 from leaderboard.core.api import addresses
+from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import ProblemShape
 from leaderboard.models import Run, State, Submission
 from leaderboard.submissions.queries import progress as reading
@@ -99,7 +100,7 @@ class ScoringShape(serializers.Serializer[Any]):
     receipt = serializers.DictField(help_text="versions, digests, seed and sandbox behind these scores")
 
 
-class SubmissionShape(SubmissionLine):
+class SubmissionShape(RenamedFields, SubmissionLine):
     revealed = serializers.ChoiceField(
         [revealed.value for revealed in Revealed],
         help_text="how far the phase reveals its scores: `scores`; `no_improvement` (ladder: not better by "
@@ -108,8 +109,8 @@ class SubmissionShape(SubmissionLine):
     )
     is_final = serializers.BooleanField(help_text="whether it is a final of its team in a sealed phase")
     reason_text = serializers.CharField(help_text="description of the reason")
-    place_in_queue = serializers.IntegerField(
-        allow_null=True, help_text="number of runs ahead in the queue; null: not queued"
+    queue_position = serializers.IntegerField(
+        allow_null=True, help_text="number of runs ahead of the queue; null: not queued"
     )
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -161,7 +162,7 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "revealed": progress.revealed.value,
         "is_final": progress.is_final,
         "reason_text": progress.reason.label if progress.reason else "",
-        "place_in_queue": progress.queue_position,
+        "queue_position": progress.queue_position,
         "started_at": run and run.started_at,
         "finished_at": run.finished_at if run and progress.is_over else None,
         "warnings": progress.warnings,

@@ -163,7 +163,7 @@ def test_who_was_removed_sees_nothing_of_the_team(world: World, team: Team, bob:
     api = client_of(bob)
     assert api.get(f"/api/v1/submissions/{submission.pk}/").status_code == 404
     assert api.get("/api/v1/submissions/").json()["results"] == []
-    for where in ("/me/submissions/", "/me/notices/", "/me/teams/"):
+    for where in ("/me/submissions/", "/me/notifications/", "/me/teams/"):
         text = browser(bob).get(where).content.decode()
         assert world.system.name not in text and team.name not in text
     assert not Notice.objects.filter(user=bob).exists()

@@ -219,7 +219,7 @@ class TestIn:
             in page
         )
         assert User.objects.get(username="ada-2").email == "ada@holdout.example"
-        trail = client.get("/manage/benchmarks/tiny/trail/").content.decode()
+        trail = client.get("/manage/benchmarks/tiny/audit-trail/").content.decode()
         assert "{&quot;ada&quot;: &quot;ada-2&quot;}" in trail
 
     def test_where_nobody_was_renamed_nothing_is_told_of_it(self, world: World, keys: tuple[str, str]) -> None:

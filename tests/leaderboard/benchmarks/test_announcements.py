@@ -100,7 +100,7 @@ def test_participants_with_mails_on_are_mailed_and_nobody_else(world: World) -> 
     assert sent.subject == "Tiny claims: Deadline Bcc: x@holdout.example" and not sent.bcc
     client = Client()
     client.force_login(world.researcher)
-    assert ": announcement" in client.get("/me/notices/").content.decode()
+    assert ": announcement" in client.get("/me/notifications/").content.decode()
 
 
 def test_drafts_and_sites_without_notices_mail_nobody(world: World, settings: Any) -> None:
@@ -109,7 +109,7 @@ def test_drafts_and_sites_without_notices_mail_nobody(world: World, settings: An
     Benchmark.objects.update(state=Benchmark.State.DRAFT)
     world.benchmark.refresh_from_db()
     announce(world)
-    settings.NOTICES = False
+    settings.NOTIFICATIONS = False
     Benchmark.objects.update(state=Benchmark.State.PUBLIC)
     world.benchmark.refresh_from_db()
     announce(world)

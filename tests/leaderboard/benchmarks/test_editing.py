@@ -56,7 +56,7 @@ def test_texts_are_changed_and_told_by_name(here: World, olga: User) -> None:
     assert AuditEntry.objects.get(action="dataset.edited").detail == {"changed": ["licence"]}
     last = stored.history.first()
     assert (last.history_user, last.title) == (olga, "Small claims")
-    trail = text(client.get("/manage/benchmarks/tiny/trail/"))
+    trail = text(client.get("/manage/benchmarks/tiny/audit-trail/"))
     assert "edited the benchmark" in trail and "One account." in trail
     assert "Small claims" in text(Client().get("/benchmarks/tiny/"))
 

@@ -124,7 +124,7 @@ class TestHosting:
             return whole(**arguments)
 
         monkeypatch.setattr(sandbox_client, "prepare_gold", away_the_second_time)
-        assert refusal(host.host, manifest=manifest(), folder=folder, by=curator).code is Code.REFEREE_AWAY
+        assert refusal(host.host, manifest=manifest(), folder=folder, by=curator).code is Code.SANDBOX_UNAVAILABLE
         assert not Benchmark.objects.exists()
         host.host(manifest=manifest(), folder=folder, by=curator)
         assert calls == ["dev.jsonl", "test.jsonl", "test.jsonl"]

@@ -46,6 +46,6 @@ def test_the_page_shows_no_code() -> None:
         AuditEntry.record(action, world.phase, by=world.curator, benchmark="tiny-test-rehearsal")
     AuditEntry.record("dry_run.begun", world.split, by=world.curator, gold=1)
     AuditEntry.record("export.downloaded", world.benchmark, by=world.curator)
-    page = text(client_of(world.curator).get("/manage/benchmarks/tiny/trail/"))
+    page = text(client_of(world.curator).get("/manage/benchmarks/tiny/audit-trail/"))
     for code in ("rehearsal.begun", "rehearsal.ended", "dry_run.begun", "export.downloaded"):
         assert ACTS[code] in page and code not in page

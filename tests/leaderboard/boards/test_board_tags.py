@@ -145,7 +145,7 @@ def test_a_board_in_preparation_shows_its_progress(world: World) -> None:
 
 def test_what_is_kept_is_what_would_be_made(world: World, settings: object) -> None:
     made = {address: Client().get(address).content for address in ADDRESSES}
-    settings.KEEPS_ANSWERS = True  # type: ignore[attr-defined]
+    settings.CACHES_RESPONSES = True  # type: ignore[attr-defined]
     for _ in range(2):
         kept = {address: Client().get(address) for address in ADDRESSES}
         assert {address: answer.content for address, answer in kept.items()} == made
@@ -164,9 +164,9 @@ def test_the_tag_of_one_address_is_none_of_another(world: World, other: str) -> 
     assert Client().get(other, headers={"If-None-Match": held}).status_code in (400, 404)
 
 
-@pytest.mark.parametrize("part", ["comparisons/", "drawings/"])
+@pytest.mark.parametrize("part", ["comparisons/", "plots/", "drawings/"])
 def test_pages_that_a_serializer_writes_are_kept_too(world: World, settings: object, part: str) -> None:
-    settings.KEEPS_ANSWERS = True  # type: ignore[attr-defined]
+    settings.CACHES_RESPONSES = True  # type: ignore[attr-defined]
     first, second = (Client().get(f"{API}{part}") for _ in range(2))
     assert first.status_code == second.status_code == 200
     assert first.json() == second.json() and second["Content-Type"] == "application/json"

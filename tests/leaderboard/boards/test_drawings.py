@@ -44,7 +44,7 @@ def lines(address: str, **query: Any) -> list[dict[str, str]]:
 
 
 def api(**query: Any) -> dict[str, Any]:
-    response = Client().get("/api/v1/benchmarks/drawn/phases/test/leaderboard/drawings/", query)
+    response = Client().get("/api/v1/benchmarks/drawn/phases/test/leaderboard/plots/", query)
     assert response.status_code == 200
     found: dict[str, Any] = response.json()
     return found
@@ -66,9 +66,9 @@ def test_a_result_is_drawn_with_its_release(task: str) -> None:
     assert "Good" in page and "Worse" in page and 'role="img"' in page and "<table" in page
     assert f'href="{where(task)}"' in told("/benchmarks/drawn/test/")
     answer = api()
-    assert answer["told"] and [one["system"] for one in answer["results"]] == ["Good", "Worse"]
+    assert answer["is_revealed"] and [one["system"] for one in answer["results"]] == ["Good", "Worse"]
     part = {"fact-checking": "curves", "metric-correlation": "grids", "fact-verification": "pairs"}[task]
-    assert all(one["drawn"] and one[part] for one in answer["results"])
+    assert all(one["has_plots"] and one[part] for one in answer["results"])
     assert {row["system"] for row in lines(where(task))} == {"Good", "Worse"}
     response = Client().get(where(task), {"download": "svg"})
     assert response["Content-Type"].startswith("image/svg+xml") and "attachment" in response["Content-Disposition"]
@@ -84,7 +84,8 @@ def test_a_ladder_tells_none_of_it(task: str, policy: dict[str, Any]) -> None:
     page = told(where(task))
     assert "This phase does not show" in page and 'role="img"' not in page.split("<main")[1]
     assert lines(where(task)) == []
-    assert api() == {"count": 0, "next": None, "previous": None, "results": [], "told": False}
+    nothing = {"count": 0, "next": None, "previous": None, "results": []}
+    assert api() == {**nothing, "is_revealed": False, "told": False}
     assert where(task) not in told("/benchmarks/drawn/test/")
     call_command("draw", "drawn", "test")
     assert not ReleasePlot.objects.exists()
@@ -135,7 +136,7 @@ def test_results_without_a_drawing_say_so_and_get_one_on_command(task: str, caps
     before = [drawing.content for drawing in ReleasePlot.objects.order_by("release")]
     ReleasePlot.objects.all().delete()
     assert 'role="img"' not in told(where(task)).split("<main")[1]
-    assert [one["drawn"] for one in api()["results"]] == [False, False]
+    assert [one["has_plots"] for one in api()["results"]] == [False, False]
     if task != "metric-correlation":
         assert "Good" in told(where(task)).split("<main")[1]
     call_command("draw", "drawn", "test")

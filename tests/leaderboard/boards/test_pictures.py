@@ -134,11 +134,6 @@ class TestApart:
         assert pairs == {("Best", "Good"): "no", ("Best", "Half"): "yes", ("Good", "Half"): "yes"}
         ElementTree.fromstring(told(APART, download="svg").encode())
 
-    def test_its_earlier_address_leads_here(self) -> None:
-        for now in (APART, APART.replace("significance", "gold-1/task-1/significance")):
-            answer = Client().get(now.replace("significance", "apart"), {"download": "csv"})
-            assert (answer.status_code, answer["Location"]) == (301, f"{now}?download=csv")
-
     def test_a_ladder_tells_nothing_of_it(self, compared: World) -> None:
         rank_all(compared)
         Phase.objects.update(disclosure=Phase.Disclosure.LADDER)

@@ -52,7 +52,7 @@ def begin(client: Client, size: int = len(ARCHIVE), **more: Any) -> Any:
 
 
 def piece(client: Client, upload: dict[str, Any], offset: int | str, content: bytes) -> Any:
-    address = f"{upload['pieces']}?offset={offset}"
+    address = f"{upload['chunks']}?offset={offset}"
     return client.post(address, content, content_type="application/octet-stream")
 
 
@@ -99,7 +99,7 @@ def test_pieces_out_of_order_overlapping_repeated_empty_and_beyond_the_end(ada: 
 def test_a_piece_over_sixteen_megabytes(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     most = image_uploads.PIECE_BYTES
     upload = begin(ada, size=most * 2).json()
-    assert upload["piece_bytes"] == most
+    assert upload["chunk_bytes"] == most
     before = stored()
     assert piece(ada, upload, 0, b"x" * (most + 1)).status_code == 413
     assert stored() == before
@@ -125,7 +125,7 @@ def test_a_digest_that_was_announced_and_is_another(ada: Client) -> None:
 def test_an_empty_body_is_told_what_was_expected(ada: Client) -> None:
     answer = piece(ada, begin(ada).json(), 0, b"")
     assert answer.status_code == 400
-    assert answer.json()["message"] == "The body is empty; expected the next piece of the archive."
+    assert answer.json()["message"] == "The body is empty; expected the next chunk of the archive."
 
 
 def test_a_piece_that_arrives_while_the_upload_is_given_up(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +178,7 @@ def test_somebody_elses_upload_is_as_one_that_is_not_there(here: World, ada: Cli
     upload = begin(ada).json()
     stranger = client_of(person("grace"))
     absent = {name: address.replace(upload["id"], "00000000-0000-4000-8000-000000000000") for name, address in
-              ((name, upload[name]) for name in ("url", "pieces", "submission"))}  # fmt: skip
+              ((name, upload[name]) for name in ("url", "chunks", "submission"))}  # fmt: skip
     for call in (
         lambda at: stranger.get(at["url"]),
         lambda at: stranger.delete(at["url"]),

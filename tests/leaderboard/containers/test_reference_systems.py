@@ -140,9 +140,9 @@ def test_web_and_api_take_the_same_image(containers: Stack, fixtures: Path) -> N
     begun = api.post(f"{root}/images/", json.dumps(asked_for), content_type="application/json")
     assert begun.status_code == 201, begun.content
     upload = begun.json()
-    for offset in range(0, len(content), upload["piece_bytes"]):
-        piece = content[offset : offset + upload["piece_bytes"]]
-        kept = api.post(f"{upload['pieces']}?offset={offset}", piece, content_type="application/octet-stream")
+    for offset in range(0, len(content), upload["chunk_bytes"]):
+        piece = content[offset : offset + upload["chunk_bytes"]]
+        kept = api.post(f"{upload['chunks']}?offset={offset}", piece, content_type="application/octet-stream")
         assert kept.status_code == 200, kept.content
     named = json.dumps({"system": "By API", "team": "Analytical Engines"})
     submitted = api.post(upload["submission"], named, content_type="application/json")

@@ -136,7 +136,7 @@ def test_pieces_become_a_scorer(world: World, organiser: User) -> None:
     ).json()
     assert (begun["benchmark"], begun["phase"], begun["submission"]) == ("tiny", None, None)
     for offset, piece in ((0, b"four"), (4, b"fives")):
-        where = f"{reverse('api_image_pieces', args=[begun['id']])}?offset={offset}"
+        where = f"{reverse('api_image_chunks', args=[begun['id']])}?offset={offset}"
         assert client.post(where, piece, content_type="application/octet-stream").status_code == 200
     assert client.post(
         reverse("api_image_submit", args=[begun["id"]]), json.dumps({"system": "x"}), content_type="application/json"

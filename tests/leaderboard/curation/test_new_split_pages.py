@@ -191,7 +191,7 @@ def test_what_only_raw_files_hold_comes_out_nowhere(world: World, caplog: pytest
     told, shown = [], []
     for role in (None, world.researcher, world.curator):
         for answer in crawl(logged_in(role) if role else Client(), starts):
-            allowed = role == world.curator and re.search(r"/previews/\d+/$|/beside/$|/gold/\d+/$", answer.address)
+            allowed = role == world.curator and re.search(r"/previews/\d+/$|/preview/$|/gold/\d+/$", answer.address)
             (shown if allowed else told).append(answer)
     assert [answer.address for answer in told if CANARY.encode() in answer.text] == []
     assert len(told) > 60 and CANARY not in caplog.text

@@ -160,7 +160,7 @@ def test_through_the_api_and_the_page(world: World) -> None:
     told = client.post(reverse("api_raw_files", args=["tiny"]), json.dumps(begin), content_type="application/json")
     assert told.status_code == 201
     upload = told.json()
-    where, kind = upload["pieces"], "application/octet-stream"
+    where, kind = upload["chunks"], "application/octet-stream"
     assert client.post(f"{where}?offset=0", CONTENT[:50], content_type=kind).json()["received"] == 50
     lost = client.post(f"{where}?offset=0", CONTENT[:50], content_type=kind)
     assert (lost.status_code, lost.json()["code"]) == (409, "wrong_offset")

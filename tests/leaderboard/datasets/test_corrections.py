@@ -303,7 +303,7 @@ def test_all_that_is_scored_again_is_said_before_it_is_confirmed(world: World) -
 
 def test_the_trail_has_words_for_what_changed(world: World) -> None:
     confirm(world, laid(world))
-    trail = words(client_of(world.curator), "/manage/benchmarks/tiny/trail/")
+    trail = words(client_of(world.curator), "/manage/benchmarks/tiny/audit-trail/")
     assert '<span class="soft">by kind</span> <bdi>4 changed answer</bdi>' in trail
 
 
@@ -315,7 +315,7 @@ def test_each_look_at_the_items_is_recorded(world: World) -> None:
     assert "changed answer, changed slices" in page and ">batch<" in page
     (entry,) = AuditEntry.objects.filter(action="gold.read")
     assert entry.actor == world.researcher and entry.detail["correction"] == found.pk
-    assert "viewed gold" in words(client_of(world.curator), "/manage/benchmarks/tiny/trail/?only=gold")
+    assert "viewed gold" in words(client_of(world.curator), "/manage/benchmarks/tiny/audit-trail/?only=gold")
 
 
 def test_items_are_paged(world: World, monkeypatch: Any) -> None:

@@ -137,7 +137,7 @@ def test_one_group_cannot_be_divided(world: World) -> None:
 
 def test_the_page_and_the_command(world: World, split: Split, client: Client, capsys: Any) -> None:
     client.force_login(world.curator)
-    address = f"/manage/benchmarks/tiny/splits/{split.name}/halves/"
+    address = f"/manage/benchmarks/tiny/splits/{split.name}/public-private-split/"
     assert "Divide the groups" in client.get(address).content.decode()
     assert client.post(address, {"share": "2"}).status_code == 422
     assert client.post(address, {"share": "0.25", "seed": "3"}).status_code == 302

@@ -54,7 +54,7 @@ class TestReport:
         client = client_of(world.curator)
         page = text(client.get(f"{DESK}splits/test/audits/{audit.pk}/"))
         assert page.count(CANARY) == 4
-        client.get(f"{DESK}splits/test/life/")
+        client.get(f"{DESK}splits/test/lifecycle/")
         client.get(f"{DESK}splits/test/audits/{audit.pk}/state/")
         entry = AuditEntry.objects.get(action="audit.read")
         assert (entry.actor, entry.subject) == (world.curator, f"splitaudit:{audit.pk}")
@@ -77,7 +77,7 @@ class TestReport:
         assert "No audit report." in page
 
     def test_the_desk_tells_counts_and_quotes_nothing(self, world: World, audit: SplitAudit) -> None:
-        page = client_of(world.curator).get(f"{DESK}splits/test/life/")
+        page = client_of(world.curator).get(f"{DESK}splits/test/lifecycle/")
         assert CANARY not in page.content.decode()
         assert "without an answer" in text(page)
 
@@ -103,7 +103,7 @@ class TestFollowing:
     def test_without_scripts_the_page_tells_the_part_and_offers_another_look(self, world: World) -> None:
         audit = split_audits.begin(split=world.split, by=world.curator)
         SplitAudit.objects.update(parts=[{}, {}])
-        page = client_of(world.curator).get(f"{DESK}splits/test/life/").content.decode()
+        page = client_of(world.curator).get(f"{DESK}splits/test/lifecycle/").content.decode()
         assert '<progress max="8" value="2"' in page and "Refresh" in page
         part = client_of(world.curator).get(f"{DESK}splits/test/audits/{audit.pk}/state/")
         assert "hx-get" in part.content.decode() and "HX-Refresh" not in part

@@ -184,7 +184,7 @@ class TestGold:
         settings.SANDBOX_SOCKET = str(tmp_path / "nobody.sock")
         file = uploaded(gold_lines(), "gold.jsonl")
         refused = refusal(splits.add_gold, split=blank, file=file, reason="first", by=world.curator)
-        assert refused.code is Code.REFEREE_AWAY
+        assert refused.code is Code.SANDBOX_UNAVAILABLE
         assert not blank.gold_versions.exists()
 
 

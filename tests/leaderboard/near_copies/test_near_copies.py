@@ -226,9 +226,12 @@ def test_nobody_but_organisers_reads_of_it(world: World, rival: System) -> None:
     told = read([*map(browser, others), *(client_of(user) for user in others if user)])
     for word in (b"near-cop", b"near_cop", b"nearcop", b"near-dup", b"canary-reason", b"likeness", b"shared errors"):
         assert word not in told, word
-    page = browser(organiser).get("/manage/benchmarks/tiny/near-copies/").content.decode()
+    page = browser(organiser).get("/manage/benchmarks/tiny/near-duplicates/").content.decode()
     assert "CANARY-REASON" in page and "System of eve" in page
-    assert "/manage/benchmarks/tiny/near-copies/" in browser(organiser).get("/manage/benchmarks/tiny/").content.decode()
+    assert (
+        "/manage/benchmarks/tiny/near-duplicates/"
+        in browser(organiser).get("/manage/benchmarks/tiny/").content.decode()
+    )
 
 
 def test_the_page_shows_pairs_and_sets_them_aside(world: World, rival: System) -> None:
@@ -236,11 +239,11 @@ def test_the_page_shows_pairs_and_sets_them_aside(world: World, rival: System) -
     sent(world, world.system, WRONG)
     sent(world, rival, WRONG)
     look()
-    page = client.get("/manage/benchmarks/tiny/near-copies/").content.decode()
+    page = client.get("/manage/benchmarks/tiny/near-duplicates/").content.decode()
     assert world.system.name in page and rival.name in page and "100\N{NO-BREAK SPACE}%" in page
-    where = f"/manage/benchmarks/tiny/near-copies/{NearDuplicate.objects.get().pk}/dismiss/"
+    where = f"/manage/benchmarks/tiny/near-duplicates/{NearDuplicate.objects.get().pk}/dismiss/"
     assert client.post(where, {"reason": ""}).status_code == 422
     assert client.post(where, {"reason": "<b>known</b>"}).status_code == 302
-    page = client.get("/manage/benchmarks/tiny/near-copies/").content.decode()
+    page = client.get("/manage/benchmarks/tiny/near-duplicates/").content.decode()
     assert "&lt;b&gt;known" in page and "No near-duplicates were found" in page
     assert client.get(where).status_code == 404

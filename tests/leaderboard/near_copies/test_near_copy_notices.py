@@ -74,11 +74,11 @@ def test_organisers_who_asked_for_it_are_told_and_nobody_else(world: World, olga
     made = pair(world)
     Notice.objects.all().delete()
     assert deliver.sweep() >= 2
-    rows = Notice.objects.filter(body__event="near_copy.found")
+    rows = Notice.objects.filter(body__event="near_copy.found", body__new_event="near_duplicate.found")
     assert {(row.user, row.webhook) for row in rows} == {(olga, None), (olga, hook)}
     assert {row.submission for row in rows} == {None}
     assert rows[0].body.items() >= {"benchmark": "tiny", "phase": "test"}.items()
-    assert rows[0].body["page"].endswith("/benchmarks/tiny/near-copies/")
+    assert rows[0].body["page"].endswith("/benchmarks/tiny/near-duplicates/")
     assert made.phase == world.phase
 
 
@@ -93,7 +93,7 @@ def test_nothing_of_who_they_are_leaves_the_site(world: World, olga: User) -> No
         assert not any(name in text for name in SYSTEMS), text
     browser = Client()
     browser.force_login(olga)
-    page = browser.get("/me/notices/").content.decode()
+    page = browser.get("/me/notifications/").content.decode()
     assert "near-duplicates" in page and not any(name in page for name in SYSTEMS)
 
 

@@ -27,7 +27,7 @@ from tests.support.strict_html import read
 from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
-PAGE = "/me/notices/"
+PAGE = "/me/notifications/"
 
 
 class Receiver(ThreadingHTTPServer):
@@ -343,7 +343,7 @@ def test_test_remove_and_mail_from_the_page(world: World, receiver: Receiver) ->
     sweep_and_deliver()
     assert json.loads(receiver.came[0][1])["event"] == "test"
     assert "status 200" in ada.get(PAGE).content.decode()
-    assert ada.post("/me/notices/mail/", {"mail": "on"}).status_code == 302
+    assert ada.post("/me/notifications/mail/", {"mail": "on"}).status_code == 302
     world.researcher.refresh_from_db()
     assert world.researcher.mailed_since is not None
     stranger = person(world.curator)

@@ -16,7 +16,8 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.core import disk
-from leaderboard.models import Notice, Run, State, Submission, WorkerReport
+from leaderboard.models import Likeness, Notice, Run, State, Submission, WorkerReport
+from leaderboard.operations.metrics import RENAMED_KINDS
 from tests.support.api_calls import person
 from tests.support.board_rows import stand
 from tests.support.tiny_world import World, build
@@ -141,7 +142,20 @@ def test_mails_and_calls_are_counted(world: World) -> None:
     about = {"subject": Submission(system=world.system).pk, "body": {}, "due_at": at, "created_at": at}
     Notice.objects.create(user=world.researcher, state="queued", **about)
     found = told()
-    assert (number(found, "notices", state="queued"), number(found, "notices", state="failed")) == (1, 0)
+    for name in ("notifications", "notices"):
+        assert (number(found, name, state="queued"), number(found, name, state="failed")) == (1, 0)
+
+
+def test_renamed_kinds_have_both_labels(world: World) -> None:
+    at = timezone.now()
+    times = {"queued_at": at, "enqueued_at": at}
+    Likeness.objects.create(prediction=world.insert_run().prediction, phase=world.phase, **times)
+    found = told()
+    for former, name in RENAMED_KINDS.items():
+        for kind in (former, name):
+            assert number(found, "queue_length", kind=kind, state="queued") == (name == "near_duplicate_check")
+            assert number(found, "oldest_queued_seconds", kind=kind) >= 0
+            assert number(found, "finished_last_hour", kind=kind, outcome="done") == 0
 
 
 def test_no_name_and_no_score_is_told(world: World) -> None:

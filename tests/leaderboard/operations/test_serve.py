@@ -16,8 +16,9 @@ from pathlib import Path
 from queue import Empty, Queue
 
 import pytest
+from django.core.management import call_command
 
-from leaderboard.operations.processes import ROLES
+from leaderboard.operations.processes import FORMER_ROLES, ROLES
 from tests.conftest import ROOT
 
 PATIENCE = 120.0
@@ -121,6 +122,24 @@ def test_a_killed_sandbox_comes_back(serving: Serving) -> None:
     assert "sandbox was ended by SIGKILL" in serving.until("restarting in")
     serving.until("sandbox is running again")
     assert '"sandbox": true' in get(address(serving) + "health/ready")
+
+
+@pytest.mark.parametrize("role", ["notifications", "notices"])
+def test_a_process_has_its_former_name_too(
+    role: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started: list[list[str]] = []
+
+    def execve(path: str, command: list[str], environment: dict[str, str]) -> None:
+        started.append(command)
+        raise SystemExit
+
+    monkeypatch.setattr(os, "execve", execve)
+    with pytest.raises(SystemExit):
+        call_command("serve", role)
+    (command,) = started
+    assert command[command.index("--queues") + 1] == "notifications,notices", "messages of the previous release, too"
+    assert ("notices is the former name of this process" in capsys.readouterr().err) == (role in FORMER_ROLES)
 
 
 def test_it_leaves_nobody_behind_and_starts_again_over_a_stale_socket(serving: Serving, data: Path) -> None:

@@ -156,7 +156,7 @@ def test_a_half_upgraded_server_scores_nothing_and_spends_no_attempt(world: Worl
         sandbox_client.check()
     with pytest.raises(Refused) as refused:
         world.submit(HALF)
-    assert refused.value.code is Code.REFEREE_AWAY
+    assert refused.value.code is Code.SANDBOX_UNAVAILABLE
     ready = Client().get("/health/ready")
     assert (ready.status_code, ready.json()["sandbox"]) == (503, False)
     upgrade.whole()

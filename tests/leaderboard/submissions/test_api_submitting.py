@@ -48,7 +48,7 @@ def test_a_file_is_sent_followed_scored_and_fetched_back(world, ada):
     assert sent.status_code == 201
     told = sent.json()
     assert sent["Location"] == told["url"]
-    assert told["state"] == "queued" and told["place_in_queue"] == 0 and not told["is_over"]
+    assert told["state"] == "queued" and told["queue_position"] == told["place_in_queue"] == 0 and not told["is_over"]
     assert (told["system"], told["team"], told["note"]) == ("Bernoulli", "Analytical Engines", "seed 7")
     assert (told["file"]["bytes"], told["file"]["n_lines"]) == (len(content), 4)
     assert ada.get(told["scores"]).json()["code"] == "not_ready"
@@ -56,7 +56,7 @@ def test_a_file_is_sent_followed_scored_and_fetched_back(world, ada):
     runs.WORK.run(Run.objects.get().pk)
 
     after = ada.get(told["url"]).json()
-    assert after["state"] == "done" and after["is_over"] and after["place_in_queue"] is None
+    assert after["state"] == "done" and after["is_over"] and after["queue_position"] is after["place_in_queue"] is None
     assert after["receipt"]["predictions_sha256"] == told["file"]["sha256"]
     scores = ada.get(told["scores"]).json()
     shown = {(s["measure"], json.dumps(s["slice"])): s["value"] for s in scores["scores"]}
@@ -230,11 +230,11 @@ def test_a_session_needs_its_csrf_token(world):
     assert allowed.status_code == 201, allowed.content
 
 
-def test_an_away_referee_is_our_fault_and_costs_nothing(ada, settings):
+def test_an_unavailable_sandbox_is_our_fault_and_costs_nothing(ada, settings):
     settings.SANDBOX_SOCKET = "/nowhere.sock"
     before = footprint()
     answer = send(ada, prediction_lines())
-    assert (answer.status_code, answer.json()["code"]) == (503, "referee_away")
+    assert (answer.status_code, answer.json()["new_code"]) == (503, "sandbox_unavailable")
     assert footprint() == before
 
 

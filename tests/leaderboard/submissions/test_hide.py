@@ -287,7 +287,7 @@ def test_each_act_is_audited_and_a_new_reason_keeps_the_date(world: World) -> No
         ("submission.unhidden", world.curator, None),
         ("submission.hidden", world.curator, REASON),
     ]
-    page = session_of(world.curator).get("/manage/benchmarks/tiny/trail/").content.decode()
+    page = session_of(world.curator).get("/manage/benchmarks/tiny/audit-trail/").content.decode()
     assert "hid a submission" in page and "unhid a submission" in page and "submission.hidden" not in page
     given = {"submission": submission, "reason": "x", "hidden_by": world.curator, "hidden_at": timezone.now()}
     with pytest.raises(IntegrityError), transaction.atomic():

@@ -164,7 +164,7 @@ def test_a_referee_that_is_away_is_503(here: World, ada: Client, settings: Any) 
     settings.SANDBOX_SOCKET = str(settings.DATA / "nobody.sock")
     response = ada.post(SUBMIT, form(tiny_world.prediction_lines()))
     assert response.status_code == 503
-    assert HEADLINES[Code.REFEREE_AWAY] in text(response)
+    assert HEADLINES[Code.SANDBOX_UNAVAILABLE] in text(response)
     assert not Submission.objects.exists()
 
 

@@ -80,7 +80,7 @@ def test_the_api_begins_no_upload_and_ends_none_without_it(world: World, ada: Cl
     assert refused_with(answer) == (422, "invalid_track")
     assert not ImageUpload.objects.exists()
     upload = ada.post(begin, json.dumps({"bytes": 3, "track": "simple"}), "application/json").json()
-    ada.post(f"{upload['pieces']}?offset=0", b"abc", "application/octet-stream")
+    ada.post(f"{upload['chunks']}?offset=0", b"abc", "application/octet-stream")
     before = footprint()
     end = ada.post(upload["submission"], json.dumps({"system": "New", "track": track}), "application/json")
     assert refused_with(end) == (422, "invalid_track")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from leaderboard.web_urls import moved
+
 EVERYONE = "200 200 200 200 200 200 200"
 MOVED = "301 301 301 301 301 301 301"
 NOBODY = "404 404 404 404 404 404 404"
@@ -69,9 +71,8 @@ PUBLIC = [
     *both("frozen_progress", NOBODY, NOBODY),
     *both("significance", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_significance", NOBODY, NOBODY),
-    # Addresses of earlier releases lead on, whatever is there.
-    *both("apart", MOVED, MOVED),
-    *both("frozen_apart", MOVED, MOVED),
+    # Addresses of earlier releases redirect everybody, whatever is there.
+    *(row for name in moved.MOVED.values() for row in both(f"former_{name}", MOVED, MOVED)),
     *both("pairs", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_pairs", NOBODY, NOBODY),
     # Claims are neither scored by how likely they are, nor rated: there are no such pictures.
@@ -339,7 +340,8 @@ API = [
     *both("api_leaderboard_bibtex", EVERYONE.replace("200", "409"), MANAGERS_OF_DRAFT.replace("200", "409")),
     *both("api_leaderboard_canonical", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_comparisons", EVERYONE, MANAGERS_OF_DRAFT),
-    *both("api_drawings", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("api_plots", EVERYONE, MANAGERS_OF_DRAFT),
+    *both("former_api_plots", EVERYONE, MANAGERS_OF_DRAFT),
     Row("api_submit", post="401 400 400 400 400 400 400"),
     Row("api_submit", post="401 404 404 404 400 400 404", where=DRAFT),
     Row("api_images", post="401 415 415 415 415 415 415"),
@@ -351,9 +353,11 @@ API = [
     Row("api_raw_files", post="401 404 404 415 404 415 404"),
     Row("api_raw_files", post="401 404 404 404 415 415 404", where=DRAFT),
     Row("api_raw_upload", "401 404 404 200 404 404 404", delete="401 404 404 204 404 404 404"),
-    Row("api_raw_pieces", post="401 404 404 400 404 404 404"),
+    Row("api_raw_chunks", post="401 404 404 400 404 404 404"),
+    Row("former_api_raw_chunks", post="401 404 404 400 404 404 404"),
     Row("api_image_upload", "401 200 404 404 404 404 404", delete="401 204 404 404 404 404 404", where=UPLOAD),
-    Row("api_image_pieces", post="401 400 404 404 404 404 404", where=UPLOAD),
+    Row("api_image_chunks", post="401 400 404 404 404 404 404", where=UPLOAD),
+    Row("former_api_image_chunks", post="401 400 404 404 404 404 404", where=UPLOAD),
     Row("api_image_submit", post="401 415 404 404 404 404 404", where=UPLOAD),
     Row("api_teams", "401 200 200 200 200 200 200", "401 415 415 415 415 415 415"),
     Row("api_team", OWN_SYSTEM.replace("login", "401")),

@@ -141,7 +141,7 @@ def address(row: Row, everybody: Cast) -> str:
         ("me/teams/", "team"),
         ("v1/teams/", "team"),
         ("announcements/", "announcement"),
-        ("near-copies/", "copy"),
+        ("near-duplicates/", "copy"),
         ("audits/", "audit"),
         ("raw-files/", "raw"),
         ("raw-uploads/", "raw_upload"),

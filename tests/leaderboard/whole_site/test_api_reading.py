@@ -398,7 +398,7 @@ def test_the_place_in_the_queue_counts_those_before(world, ada):
     at = timezone.now()
     world.insert_run(at=at - timedelta(minutes=1))
     last = world.insert_run(at=at)
-    assert ada.get(f"{ROOT}/submissions/{last.prediction.submission_id}/").json()["place_in_queue"] == 1
+    assert ada.get(f"{ROOT}/submissions/{last.prediction.submission_id}/").json()["queue_position"] == 1
 
 
 def test_my_submissions_take_the_same_queries_however_many(world, ada):

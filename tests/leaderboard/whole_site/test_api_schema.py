@@ -27,9 +27,10 @@ from tests.support.tiny_world import TASK, build
 
 pytestmark = pytest.mark.django_db
 WRITES = {
-    *("token_issue", "token_revoke", "submit", "image_upload", "image_upload_piece", "image_upload_discard"),
+    *("token_issue", "token_revoke", "submit", "image_upload", "image_upload_chunk", "image_upload_discard"),
+    *("image_upload_piece", "raw_upload_piece"),
     *("image_submit", "image_reference", "scorer_upload"),
-    *("raw_upload", "raw_upload_piece", "raw_upload_discard"),
+    *("raw_upload", "raw_upload_chunk", "raw_upload_discard"),
     *("team_create", "team_invite", "team_invitation_revoke", "team_hand_on", "team_leave", "invitation_answer"),
 }
 ONLY_MANAGERS = {"scorer_upload", "raw_upload"}
@@ -46,9 +47,10 @@ def test_the_schema_names_every_operation():
         *("leaderboard", "leaderboard_comparisons", "leaderboard_csv", "submit", "submission_list", "submission"),
         *("leaderboard_latex", "leaderboard_markdown", "leaderboard_bibtex", "leaderboard_canonical"),
         *("submission_scores", "submission_predictions"),
-        *("image_upload", "image_upload_state", "image_upload_piece", "image_upload_discard", "image_submit"),
-        *("image_reference", "scorer_upload", "leaderboard_drawings"),
-        *("raw_upload", "raw_upload_state", "raw_upload_piece", "raw_upload_discard"),
+        *("image_upload", "image_upload_state", "image_upload_chunk", "image_upload_discard", "image_submit"),
+        *("image_reference", "scorer_upload", "leaderboard_plots", "leaderboard_drawings"),
+        *("raw_upload", "raw_upload_state", "raw_upload_chunk", "raw_upload_discard"),
+        *("image_upload_piece", "raw_upload_piece"),
         *("team_list", "team_create", "team", "team_invite", "team_invitation_revoke", "team_hand_on", "team_leave"),
         *("invitation_answer",),
     }

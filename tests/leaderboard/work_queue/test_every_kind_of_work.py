@@ -70,8 +70,8 @@ ROWS: dict[str, Callable[[World, datetime], Model]] = {
     "run_scorer": run_by_scorer,
     "predict": lambda world, at: container_rows.insert(world, enqueued_at=at),
     "compare": lambda world, at: Ranking.objects.create(leaderboard=board(world), changes=1, enqueued_at=at),
-    "side_by_side": side_by_side,
-    "look_for_copies": lambda world, at: SimilarityCheck.objects.create(
+    "head_to_head": side_by_side,
+    "detect_near_duplicates": lambda world, at: SimilarityCheck.objects.create(
         prediction=world.insert_run().prediction, phase=world.phase, queued_at=at, enqueued_at=at
     ),
     "audit_split": lambda world, at: SplitAudit.objects.create(gold=world.gold, queued_at=at, enqueued_at=at),
@@ -84,7 +84,7 @@ ROWS: dict[str, Callable[[World, datetime], Model]] = {
     "export_archive": lambda world, at: ArchiveExport.objects.create(
         benchmark=world.benchmark, requested_by=world.curator, queued_at=at, enqueued_at=at
     ),
-    "lay_beside": correction,
+    "diff_gold": correction,
 }
 """A queued row of each kind, enqueued at a time."""
 
@@ -131,8 +131,18 @@ def test_each_kind_has_a_row_and_a_task_of_its_name() -> None:
     assert [kind.name for kind in KINDS] == list(dict.fromkeys(kind.name for kind in KINDS))
     assert {kind.name for kind in KINDS} == set(ROWS)
     tasks = {name.removeprefix("leaderboard.jobs.") for name in jobs.app.tasks if name.startswith("leaderboard.")}
-    # Messages of an older release may wait in a broker: these names stay.
-    assert tasks == set(ROWS) | {"deliver", "report", "sweep"}
+    # Messages of the previous release may wait in a broker: its names are received too.
+    former = {"side_by_side", "look_for_copies", "lay_beside"}
+    assert tasks == set(ROWS) | former | {"deliver", "report", "sweep"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.former_name], ids=lambda kind: kind.name)
+def test_a_message_under_a_former_name_runs_the_same_work(kind: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[tuple[str, str]] = []
+    monkeypatch.setattr(Work, "run", lambda self, key: runs.append((self.name, key)))
+    for name in (kind.former_name, kind.name):
+        jobs.app.tasks[enqueue.task_name(name)]("7")
+    assert runs == [(kind.name, "7")] * 2
 
 
 @each_kind

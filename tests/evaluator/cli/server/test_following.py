@@ -60,3 +60,8 @@ def test_scores_that_are_sealed_are_none(capsys: pytest.CaptureFixture[str]) -> 
     server: Any = Told(RefusedError(409, "not_ready", "There are no scores yet."))
     assert poll.scores_of(server, "id") is None
     assert "There are no scores yet." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["queue_position", "place_in_queue"])
+def test_the_queue_position_of_this_and_of_the_previous_version(name: str) -> None:
+    assert poll._status_text({"state": "queued", name: 3}) == "queued, 3 before it"

@@ -96,6 +96,13 @@ def test_what_is_no_refusal_may_be_tried_again(status: int, body: bytes) -> None
     assert TOKEN not in str(away.value)
 
 
+def test_a_renamed_code_has_its_present_name() -> None:
+    said = b'{"code": "old", "new_code": "new", "message": "No."}'
+    with answering(409, said) as server, pytest.raises(RefusedError) as refused:
+        Server(server.address, TOKEN).get("tasks/")
+    assert refused.value.code == "new"
+
+
 def test_nobody_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]

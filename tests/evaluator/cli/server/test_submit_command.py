@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import json
 import os
@@ -110,11 +111,24 @@ def test_a_bad_file_is_told_as_validate_tells_it(submit: Any, world: World, caps
     assert not Submission.objects.exists()
 
 
-def test_an_image_arrives_in_pieces(submit: Any) -> None:
+def test_an_image_arrives_in_chunks(submit: Any) -> None:
     status, _, err = submit("--image", "image.tar")
     assert (status, stored()) == (0, sent()), err
     assert not ImageUpload.objects.exists()
     assert QuotaCharge.objects.count() == 1
+
+
+@pytest.mark.parametrize("former", [False, True])
+def test_a_chunk_goes_to_a_server_of_this_or_of_the_previous_version(former: bool) -> None:
+    requests: list[tuple[str, str, dict[str, Any]]] = []
+
+    class Recording:
+        def request(self, verb: str, path: str, **more: Any) -> None:
+            requests.append((verb, path, more))
+
+    address, size = ("pieces", "piece_bytes") if former else ("chunks", "chunk_bytes")
+    uploading._send_chunk(Recording(), io.BytesIO(b"abcdef"), "ID", {"received": 2, size: 3})  # type: ignore[arg-type]
+    assert requests == [("POST", f"image-uploads/ID/{address}/", {"query": {"offset": "2"}, "body": b"cde"})]
 
 
 @pytest.mark.parametrize("fault", [Fault.CUT, Fault.UNANSWERED])
@@ -123,13 +137,13 @@ def test_an_image_arrives_over_a_network_that_breaks(submit: Any, live_server: A
     pieces = itertools.count(1)
 
     def third(line: str) -> Fault:
-        return fault if "/pieces/" in line and next(pieces) == 3 else Fault.NONE
+        return fault if "/chunks/" in line and next(pieces) == 3 else Fault.NONE
 
     with network(port(live_server), third) as way:
         status, _, err = submit("--image", "image.tar", server=way.address)
     assert (status, stored()) == (0, sent()), err
     assert "trying again" in err
-    offsets = [int(line.split("offset=")[1].split()[0]) for line, _ in way.seen if "/pieces/" in line]
+    offsets = [int(line.split("offset=")[1].split()[0]) for line, _ in way.seen if "/chunks/" in line]
     assert offsets[:3] == [0, PIECE, 2 * PIECE]
     assert min(offsets[3:]) >= 2 * PIECE
     assert Submission.objects.count() == 1
@@ -140,7 +154,7 @@ def test_an_upload_that_was_given_up_goes_on_later(submit: Any, live_server: Any
     faults: list[str] = []
 
     def after_the_second(line: str) -> Fault:
-        if "/pieces/" not in line or next(pieces) <= 2:
+        if "/chunks/" not in line or next(pieces) <= 2:
             return Fault.NONE
         faults.append(line)
         return Fault.GONE
@@ -155,7 +169,7 @@ def test_an_upload_that_was_given_up_goes_on_later(submit: Any, live_server: Any
     with network(port(live_server), lambda _: Fault.NONE) as way:
         status, _, err = submit("--image", "image.tar", "--resume", str(upload.pk), server=way.address)
     assert (status, stored()) == (0, sent()), err
-    first = next(line for line, _ in way.seen if "/pieces/" in line)
+    first = next(line for line, _ in way.seen if "/chunks/" in line)
     assert f"offset={2 * PIECE} " in first
     assert not ImageUpload.objects.exists()
 
@@ -300,4 +314,4 @@ def test_an_unknown_token_and_an_unknown_phase(submit: Any, world: World) -> Non
 def test_a_phase_without_an_engine_is_not_the_authors_fault(submit: Any) -> None:
     WorkerReport.objects.all().delete()
     status, _, err = submit("--image", "image.tar")
-    assert (status, "engine_away" in err) == (4, True), err
+    assert (status, "engine_unavailable" in err) == (4, True), err

@@ -70,7 +70,7 @@ def outsiders(world: World) -> dict[str, User | None]:
 
 def starts(world: World) -> list[str]:
     frozen = f"{PHASE}/gold-1/task-1"
-    pages = ["", "cite/", "embed/", "progress/", "apart/", "side-by-side/", "by/origin/", "cross/origin/label/"]
+    pages = ["", "cite/", "embed/", "progress/", "significance/", "side-by-side/", "by/origin/", "cross/origin/label/"]
     pages += ["progress/?download=svg", "progress/?download=csv", "symmetric/", "badge.svg?system=Anonymous+1"]
     pages += ["?sort=system", "by/origin/?measure=all", "cross/origin/label/?view=table"]
     found = [f"{where}/{page}" for where in (PHASE, frozen) for page in pages]

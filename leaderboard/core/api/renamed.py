@@ -1,0 +1,101 @@
+"""Names of the previous release in the API. Clients of that release go on working until the next one.
+
+Responses have a renamed field under both names, addresses are served under both, and errors with a renamed code have
+the former one in `code` and the present one in `new_code`. The OpenAPI schema marks former names as deprecated.
+docs/api.md lists all of them. To end the transition, empty these tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from django.urls import URLPattern, path
+from drf_spectacular.utils import extend_schema_serializer
+from rest_framework import serializers
+
+FIELDS: dict[str, dict[str, str]] = {
+    "ComparisonShape": {"n_permutations": "draws"},
+    "GridShape": {"n_bins": "parts"},
+    "PageOfPlots": {"is_revealed": "told"},
+    "PhaseShape": {"gold_subset": "half"},
+    "RawUploadShape": {"chunks": "pieces", "chunk_bytes": "piece_bytes"},
+    "SubmissionShape": {"queue_position": "place_in_queue"},
+    "SystemPlotsShape": {"has_plots": "drawn"},
+    "UploadShape": {"chunks": "pieces", "chunk_bytes": "piece_bytes"},
+}
+"""Former name of each renamed field, by serializer. These serializers have the base class RenamedFields."""
+
+CODES = {"engine_unavailable": "engine_away", "sandbox_unavailable": "referee_away"}
+"""Former code of each renamed error code."""
+
+
+class Address(NamedTuple):
+    """The ends of a present and a former route, and the part of the operations' ids that differs."""
+
+    present: str
+    former: str
+    operation: tuple[str, str]
+
+
+ADDRESSES = (
+    Address("/leaderboard/plots/", "/leaderboard/drawings/", ("_plots", "_drawings")),
+    Address("/chunks/", "/pieces/", ("_chunk", "_piece")),
+)
+
+
+class RenamedFields(serializers.Serializer[Any]):
+    """Base of serializers with renamed fields: the payload has present names, and the output both."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        extend_schema_serializer(deprecate_fields=list(FIELDS[cls.__name__].values()))(cls)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        fields: dict[str, serializers.Field[Any, Any, Any, Any]] = {}
+        former_names = FIELDS[type(self).__name__]
+        for name, field in super().get_fields().items():
+            if name in former_names:
+                former = deepcopy(field)
+                former.source, former.help_text = name, f"deprecated: the former name of `{name}`"
+                fields[former_names[name]] = former
+            fields[name] = field
+        return fields
+
+
+def code_fields(code: str) -> dict[str, str]:
+    """Return the fields of an error that name its code: `code`, and `new_code` if it was renamed."""
+    return {"code": CODES[code], "new_code": code} if code in CODES else {"code": code}
+
+
+def former_routes(patterns: Iterable[URLPattern]) -> Iterator[URLPattern]:
+    """Yield patterns that serve the same views at former addresses. Clients need not follow a redirect."""
+    for pattern in patterns:
+        route = str(pattern.pattern)
+        for address in ADDRESSES:
+            if route.endswith(address.present):
+                # The schema has these as deprecated copies, see `deprecate_addresses`.
+                view = pattern.callback.cls.as_view(schema=None)
+                former = route.removesuffix(address.present) + address.former
+                yield path(former, view, name=f"former_{pattern.name}")
+
+
+def deprecate_addresses(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Add former addresses to an OpenAPI schema, as deprecated copies of the present ones (a hook of spectacular)."""
+    paths = result["paths"]
+    for present, operations in list(paths.items()):
+        for address in ADDRESSES:
+            if present.endswith(address.present):
+                former = present.removesuffix(address.present) + address.former
+                paths[former] = {method: _deprecated(one, present, address) for method, one in operations.items()}
+    return result
+
+
+def _deprecated(operation: dict[str, Any], present: str, address: Address) -> dict[str, Any]:
+    return {
+        **deepcopy(operation),
+        "operationId": operation["operationId"].replace(*address.operation),
+        "deprecated": True,
+        "description": f"Deprecated: the former address of {present}.",
+    }

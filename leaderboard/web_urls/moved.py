@@ -1,0 +1,32 @@
+"""Addresses of earlier releases. A GET request is redirected permanently to the present address; its query is kept."""
+
+from __future__ import annotations
+
+from django.urls import path
+from django.views.generic import RedirectView
+
+from leaderboard.web_urls.public import FROZEN
+
+SPLIT = "manage/benchmarks/<slug:slug>/splits/<slug:split>"
+
+MOVED = {
+    f"{FROZEN}/apart/": "frozen_significance",
+    "benchmarks/<slug:slug>/<slug:phase>/apart/": "significance",
+    "manage/benchmarks/<slug:slug>/near-copies/": "manage_near_copies",
+    "manage/benchmarks/<slug:slug>/phases/<slug:phase>/information/": "manage_information",
+    "manage/benchmarks/<slug:slug>/trail/": "manage_trail",
+    f"{SPLIT}/beside/": "manage_beside",
+    f"{SPLIT}/halves/": "manage_halves",
+    f"{SPLIT}/life/": "manage_split",
+    "me/notices/": "my_notices",
+}
+"""Former routes with the names of the present URLs. The first two pages may be cited, so they stay."""
+
+urlpatterns = [
+    path(
+        route,
+        RedirectView.as_view(pattern_name=name, permanent=True, query_string=True, http_method_names=["get", "head"]),
+        name=f"former_{name}",
+    )
+    for route, name in MOVED.items()
+]

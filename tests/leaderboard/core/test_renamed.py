@@ -1,0 +1,100 @@
+"""Names of the previous release in the API: fields, addresses and error codes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, resolve
+
+from leaderboard.api_urls import PRESENT
+from leaderboard.core.api import renamed
+from leaderboard.core.api.errors import handler
+from leaderboard.core.refusal import Code, Refused
+from tests.conftest import ROOT
+from tests.upgrade.compare_commits import ADDED, ADDED_FIELD
+
+SERIALIZERS = {serializer.__name__: serializer for serializer in renamed.RenamedFields.__subclasses__()}
+RENAMED = [(name, *pair) for name, fields in renamed.FIELDS.items() for pair in fields.items()]
+EXAMPLES: dict[str, Any] = {
+    "BooleanField": True,
+    "CharField": "public",
+    "IntegerField": 7,
+    "URLField": "http://testserver/api/v1/chunks/",
+}
+PARAMETER = re.compile(r"<(\w+):\w+>")
+KEYS = {"slug": "name", "uuid": "0b6c0000-0000-4000-8000-000000000000"}
+FORMER = list(renamed.former_routes(PRESENT))
+
+
+@pytest.fixture(scope="module")
+def schema(django_db_setup: None, django_db_blocker: Any) -> dict[str, Any]:
+    with django_db_blocker.unblock():
+        content: dict[str, Any] = Client().get("/api/v1/schema/").json()
+    return content
+
+
+def test_the_table_names_the_serializers_that_use_it() -> None:
+    assert SERIALIZERS.keys() == renamed.FIELDS.keys()
+
+
+@pytest.mark.parametrize(("name", "present", "former"), RENAMED)
+def test_a_renamed_field_is_returned_under_both_names(name: str, present: str, former: str) -> None:
+    fields = SERIALIZERS[name]().fields
+    value = EXAMPLES[type(fields[present]).__name__]
+    for key in (present, former):
+        assert fields[key].to_representation(fields[key].get_attribute({present: value})) == value
+
+
+@pytest.mark.parametrize(("name", "present", "former"), RENAMED)
+def test_the_schema_marks_the_former_name(schema: dict[str, Any], name: str, present: str, former: str) -> None:
+    properties = schema["components"]["schemas"][name]["properties"]
+    assert properties[former]["deprecated"] and f"`{present}`" in properties[former]["description"]
+    assert "deprecated" not in properties[present] and properties[present]["type"] == properties[former]["type"]
+
+
+@pytest.mark.parametrize("former", FORMER, ids=lambda pattern: pattern.name)
+def test_a_former_address_serves_the_same_view(schema: dict[str, Any], former: URLPattern) -> None:
+    (present,) = (pattern for pattern in PRESENT if f"former_{pattern.name}" == former.name)
+    found = resolve("/api/v1/" + PARAMETER.sub(lambda match: KEYS[match[1]], str(former.pattern)))
+    assert (found.url_name, found.func.cls) == (former.name, present.callback.cls)
+    operations = {re.sub(r"{\w+}", "", path): operations for path, operations in schema["paths"].items()}
+    then, now = (operations["/api/v1/" + PARAMETER.sub("", str(pattern.pattern))] for pattern in (former, present))
+    for method, operation in then.items():
+        assert operation["deprecated"] and "deprecated" not in now[method]
+        assert operation["responses"] == now[method]["responses"]
+        assert operation["operationId"] != now[method]["operationId"]
+
+
+def test_each_renamed_address_is_served() -> None:
+    ends = {address.former for address in renamed.ADDRESSES}
+    assert {end for end in ends for pattern in FORMER if str(pattern.pattern).endswith(end)} == ends
+
+
+@pytest.mark.parametrize("code", list(Code))
+def test_a_renamed_code_is_returned_beside_the_former_one(code: Code) -> None:
+    response = handler(Refused(code, "No."), {})
+    assert response is not None and response.status_code == code.status
+    former = renamed.CODES.get(code.text)
+    expected = {"code": former, "new_code": code.text} if former else {"code": code.text}
+    assert response.data == {**expected, "message": "No."}
+
+
+def test_each_renamed_code_is_one() -> None:
+    assert renamed.CODES.keys() <= {code.text for code in Code}
+
+
+def test_the_documentation_lists_every_name() -> None:
+    table = (ROOT / "docs" / "api.md").read_text().partition("## Renamed in this version")[2]
+    names = {name for _, *pair in RENAMED for name in pair} | {*renamed.CODES, *renamed.CODES.values()}
+    assert [name for name in sorted(names) if f"`{name}`" not in table] == []
+    for address in renamed.ADDRESSES:
+        assert f"{address.present[1:]}`" in table and f"{address.former[1:]}`" in table
+
+
+def test_two_releases_are_compared_without_the_new_fields() -> None:
+    assert set(ADDED) == {present for _, present, _ in RENAMED}
+    text = '{"half":"public","gold_subset":"public","a":[{"parts":3,"n_bins":3}],"b":1,"queue_position":null}'
+    assert ADDED_FIELD.sub("", text) == '{"half":"public","a":[{"parts":3}],"b":1}'
