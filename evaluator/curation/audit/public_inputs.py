@@ -39,7 +39,7 @@ def read_public_inputs(split: Split, stream: BinaryIO, file: str) -> PublicInput
     for line in lines:
         name = line.value.get(key)
         if not isinstance(name, str | int) or isinstance(name, bool):
-            problems.add(line.number, f"{key} is not an id", shown(name), "a string or an integer")
+            problems.add(line.number, f"{key} is not valid", shown(name), "a string or an integer")
         elif name not in index_of or type(split.ids[index_of[name]]) is not type(name):
             unknown.append((line.number, name))
         elif index_of[name] in line_of:

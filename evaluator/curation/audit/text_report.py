@@ -46,8 +46,8 @@ def _finding(finding: Finding) -> str:
 
 def _sizes(report: dict[str, Any]) -> str:
     rows = [
-        f"Sizes, and half-width of the interval of {_with_article(report['primary'])} of {report['sizes'][0]['at']:g} "
-        f"({confidence.percent()}) if errors are independent, or shared by a group",
+        f"Sizes, and half-width of the {confidence.percent()} interval for {_with_article(report['primary'])} of "
+        f"{report['sizes'][0]['at']:g}, if errors are independent, or shared by a group",
         f"{'n':>8} {'groups':>8} {'indep.':>7} {'shared':>7}  slice",
     ]
     for row in report["sizes"][:_SLICES]:

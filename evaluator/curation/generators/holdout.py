@@ -56,7 +56,7 @@ def _shares(text: str) -> dict[str, str]:
     for piece in text.split(","):
         name, equals, share = piece.partition("=")
         if not equals or not re.fullmatch(r"[\w-]+", name) or name in shares:
-            raise UsageError(f"part is {shown(piece)}, expected NAME=SHARE, each name once")
+            raise UsageError(f"part is {shown(piece)}, expected NAME=SHARE, with different names")
         shares[name] = share
     return shares
 

@@ -61,12 +61,14 @@ def _lines(ids: Sequence[str | int], labels: Sequence[str]) -> Iterable[Line]:
 BASELINES = (
     Baseline(
         "majority",
-        "the most frequent label of training for every claim; without training SUPPORTS",
+        "the most frequent label of public gold for every claim; SUPPORTS without public gold",
         _majority,
         "accuracy",
         audit=AuditUse(shown=("fever_score",), untrained="the most frequent label of the split for every claim"),
     ),
-    Baseline("random", "a label drawn for each claim, each of them as often", _random, "accuracy", beside="majority"),
+    Baseline(
+        "random", "a random label for each claim, all labels equally likely", _random, "accuracy", beside="majority"
+    ),
     Baseline(
         "claim-only",
         "naive Bayes over words and bigrams of the claim, trained on public gold",
@@ -82,7 +84,7 @@ BASELINES = (
     ),
     Baseline(
         "evidence-only",
-        "the same over the given sentence, without the claim",
+        "naive Bayes over the given sentence, without the claim",
         _evidence_only,
         "accuracy",
         beside="majority",

@@ -186,7 +186,7 @@ def test_a_runtime_that_is_another_in_disguise(program: str, tmp_path: Path) -> 
         disguised = mine.sandbox("runsc")
         with pytest.raises(SandboxError, match="ran under runsc on the host's kernel"):
             disguised.layers()
-        with pytest.raises(SandboxError, match="are not run here"):
+        with pytest.raises(SandboxError, match="no system is run here"):
             Systems(disguised, program, tmp_path).run()
         assert json.loads(mine.docker("ps", "--all", "--format", "json").stdout or "[]") == []
 

@@ -99,7 +99,7 @@ def test_what_is_no_refusal_may_be_tried_again(status: int, body: bytes) -> None
 def test_nobody_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-    with pytest.raises(UnavailableError, match=f"no answer from http://127.0.0.1:{port}"):
+    with pytest.raises(UnavailableError, match=f"no response from http://127.0.0.1:{port}"):
         Server(f"http://127.0.0.1:{port}", TOKEN).get("tasks/")
 
 
