@@ -5,23 +5,28 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-RUN = "run an image on inputs as the server would, and check what it writes"
+RUN = "run an image on public inputs as the server would, and check its predictions"
 SUBMIT = "send predictions or an image to a server"
+SERVER_COMMANDS = frozenset(
+    {"login", "logout", "list-benchmarks", "list-teams", "download-inputs", "show-scores", "show-board"}
+)
 
 
 def add_run(commands: Any) -> argparse.ArgumentParser:
     run: argparse.ArgumentParser = commands.add_parser("run", help=RUN, description=RUN)
-    run.add_argument("image", help="a tag or id of this machine's engine, or the file that docker save wrote")
+    run.add_argument("image", help="a tag or id of an image in the local engine, or an archive from docker save")
     run.add_argument("--task", required=True)
-    run.add_argument("--inputs", required=True, help="the split's public inputs; .gz is unpacked")
-    run.add_argument("--output", help="where predictions go; predictions.jsonl unless said")
+    run.add_argument("--inputs", required=True, help="the split's public inputs; .gz is decompressed")
+    run.add_argument("--output", help="the file to write (default: predictions.jsonl)")
     run.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
-    run.add_argument("--seconds", help="wall limit, 600 unless said; the phase's page tells what holds there")
-    run.add_argument("--memory", help="limit of memory, /tmp and /output included; 4GB unless said")
-    run.add_argument("--cpus", help="processors, 1 unless said")
-    run.add_argument("--processes", help="processes and threads, 256 unless said")
-    run.add_argument("--runtime", default="runc", help="the engine's OCI runtime: runc, runsc; runc unless said")
-    run.add_argument("--no-check", action="store_true", help="leave out reading the image as the server reads it")
+    run.add_argument("--seconds", help="wall-clock limit (default: 600); the phase's page shows the server's limits")
+    run.add_argument("--memory", help="memory limit, including /tmp and /output (default: 4GB)")
+    run.add_argument("--cpus", help="number of CPUs (default: 1)")
+    run.add_argument("--processes", help="limit of processes and threads (default: 256)")
+    run.add_argument(
+        "--runtime", default="runc", help="the engine's OCI runtime, such as runc or runsc (default: runc)"
+    )
+    run.add_argument("--no-check", action="store_true", help="skip the server's checks of the image")
     run.add_argument("--json", action="store_true")
     return run
 
@@ -29,89 +34,97 @@ def add_run(commands: Any) -> argparse.ArgumentParser:
 def add_submit(commands: Any) -> argparse.ArgumentParser:
     submit: argparse.ArgumentParser = commands.add_parser("submit", help=SUBMIT, description=SUBMIT)
     submit.add_argument("predictions", nargs="?", help="JSON Lines, or .jsonl.gz")
-    submit.add_argument("--image", help="the file that docker save wrote, or a tag or id of this machine's engine")
-    submit.add_argument("--reference", help="an image of a registry that the server allows: registry/name@sha256:...")
+    submit.add_argument("--image", help="an archive from docker save, or a tag or id of an image in the local engine")
+    submit.add_argument("--reference", help="an image in a registry that the server allows: registry/name@sha256:...")
     _add_server(submit)
     submit.add_argument("--benchmark", required=True)
     submit.add_argument("--phase", required=True)
-    submit.add_argument("--system", required=True, help="the method's name; it is made if needed")
-    submit.add_argument("--team", default="", help="one of yours, by its name; your first unless said")
-    submit.add_argument("--track", default="", help="one of the phase's, where it has tracks: its page lists them")
-    submit.add_argument("--note", default="", help="for your own list; never published")
-    submit.add_argument("--resume", metavar="ID", help="go on with the upload of an image that broke off")
-    submit.add_argument("--wait", action="store_true", help="follow the submission to its end, and print its scores")
+    submit.add_argument("--system", required=True, help="the method's name; a new name creates a system")
+    submit.add_argument("--team", default="", help="the name of one of your teams (default: your first team)")
+    submit.add_argument("--track", default="", help="one of the phase's tracks, if it has tracks: its page lists them")
+    submit.add_argument("--note", default="", help="a note for your own list; never published")
+    submit.add_argument("--resume", metavar="ID", help="continue an interrupted upload of an image")
+    submit.add_argument(
+        "--wait", action="store_true", help="wait until the submission is finished, then print its scores"
+    )
     submit.add_argument("--json", action="store_true")
     return submit
 
 
 def add_reading(commands: Any) -> None:
-    """Add `login`, `logout`, `benchmarks`, `teams`, `inputs`, `scores` and `board`."""
+    """Add the commands of SERVER_COMMANDS."""
     for name, about, add in (
-        ("login", "keep a token for a server, for the commands that follow", _add_login),
-        ("logout", "revoke the token that a log-in has kept", _add_logout),
-        ("benchmarks", "list what a server hosts", _add_benchmarks),
-        ("teams", "list your teams, for which you may submit", _add_teams),
-        ("inputs", "download what systems are given", _add_inputs),
-        ("scores", "read the scores of one of your submissions", _add_scores),
-        ("board", "read a phase's leaderboard", _add_board),
+        ("login", "store a server's API token for later commands", _add_login),
+        ("logout", "revoke and delete the stored API token", _add_logout),
+        ("list-benchmarks", "list a server's benchmarks", _add_list_benchmarks),
+        ("list-teams", "list the teams for which you may submit", _add_list_teams),
+        ("download-inputs", "download a split's public inputs", _add_download_inputs),
+        ("show-scores", "print the scores of one of your submissions", _add_show_scores),
+        ("show-board", "print a phase's leaderboard", _add_show_board),
     ):
         add(commands.add_parser(name, help=about, description=about))
 
 
 def _add_server(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--server", help="its address, https://board.example; the one of your last log-in unless said")
     command.add_argument(
-        "--token-file", help="a file with an API token; else the variable HOLDOUT_TOKEN has it, or your log-in"
+        "--server", help="the server's address, such as https://board.example (default: that of your last log-in)"
+    )
+    command.add_argument(
+        "--token-file", help="a file with an API token (default: the variable HOLDOUT_TOKEN, then the stored token)"
     )
 
 
 def _add_login(login: argparse.ArgumentParser) -> None:
-    login.add_argument("--server", required=True, help="its address: https://board.example")
-    login.add_argument("--user", help="your name or e-mail address there; asked for unless said")
+    login.add_argument("--server", required=True, help="the server's address, such as https://board.example")
+    login.add_argument("--user", help="your user name or e-mail address there (default: ask for it)")
     login.add_argument("--token-file", help="a file with a token from the site, for accounts with a second factor")
 
 
 def _add_logout(logout: argparse.ArgumentParser) -> None:
-    logout.add_argument("--server", help="its address; the one of your last log-in unless said")
+    logout.add_argument("--server", help="the server's address (default: that of your last log-in)")
 
 
-def _add_benchmarks(benchmarks: argparse.ArgumentParser) -> None:
+def _add_list_benchmarks(benchmarks: argparse.ArgumentParser) -> None:
     _add_server(benchmarks)
-    benchmarks.add_argument("--search", default="", help="words that all occur")
+    benchmarks.add_argument("--search", default="", help="list only benchmarks that contain all of these words")
     benchmarks.add_argument("--task", default="")
     benchmarks.add_argument("--json", action="store_true")
 
 
-def _add_teams(teams: argparse.ArgumentParser) -> None:
+def _add_list_teams(teams: argparse.ArgumentParser) -> None:
     _add_server(teams)
     teams.add_argument("--json", action="store_true")
 
 
-def _add_inputs(inputs: argparse.ArgumentParser) -> None:
+def _add_download_inputs(inputs: argparse.ArgumentParser) -> None:
     _add_server(inputs)
     inputs.add_argument("--benchmark", required=True)
     named = inputs.add_mutually_exclusive_group()
-    named.add_argument("--phase", help="whose split it is; may be left out where all phases have one")
+    named.add_argument(
+        "--phase", help="download the inputs of this phase's split; optional if all phases share a split"
+    )
     named.add_argument("--split")
-    inputs.add_argument("--output", help="BENCHMARK-SPLIT-inputs.jsonl unless said")
+    inputs.add_argument("--output", help="the file to write (default: BENCHMARK-SPLIT-inputs.jsonl)")
 
 
-def _add_scores(scores: argparse.ArgumentParser) -> None:
+def _add_show_scores(scores: argparse.ArgumentParser) -> None:
     _add_server(scores)
-    scores.add_argument("submission", help="its id")
-    scores.add_argument("--wait", action="store_true", help="follow the submission to its end")
+    scores.add_argument("submission", help="the submission's id")
+    scores.add_argument("--wait", action="store_true", help="wait until the submission is finished")
     scores.add_argument("--json", action="store_true")
 
 
-def _add_board(board: argparse.ArgumentParser) -> None:
+def _add_show_board(board: argparse.ArgumentParser) -> None:
     _add_server(board)
     board.add_argument("--benchmark", required=True)
     board.add_argument("--phase", required=True)
-    board.add_argument("--measure", default="", help="measures, with commas; all unless said")
-    board.add_argument("--slices", default="", help="dimensions, with commas, or `all`; the whole alone unless said")
-    board.add_argument("--sort", default="", help="a column, best first; --sort=-COLUMN turns it round")
-    board.add_argument("--track", default="", help="the systems alone that declare this track")
-    board.add_argument("--gold-version", default="", help="with --task-version: a board that was shown before")
+    board.add_argument("--measure", default="", help="comma-separated measures (default: all)")
+    board.add_argument("--slices", default="", help="comma-separated dimensions, or `all` (default: no slices)")
+    board.add_argument(
+        "--sort", default="", help="the column to sort by, best first; --sort=-COLUMN reverses the order"
+    )
+    board.add_argument("--track", default="", help="show only systems that declare this track")
+    board.add_argument("--gold-version", default="", help="with --task-version: show an earlier board")
     board.add_argument("--task-version", default="")
     formats = board.add_mutually_exclusive_group()
     for name in ("json", "csv", "markdown", "latex", "bibtex"):

@@ -1,4 +1,4 @@
-"""`python -m evaluator baseline TASK NAME`: write a baseline's predictions to standard output, as a server does."""
+"""`python -m evaluator run-baseline TASK NAME`: write a baseline's predictions to standard output, as a server does."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from evaluator.tasks.registry import find_task
 
 
 def add_to(commands: Any) -> None:
-    parser = commands.add_parser("baseline", help="make the predictions of a baseline that solves nothing")
+    parser = commands.add_parser("run-baseline", help="write the predictions of a trivial baseline")
     parser.add_argument("task")
-    parser.add_argument("name", nargs="?", help="which; without it they are listed")
+    parser.add_argument("name", nargs="?", help="the baseline's name; without it, the task's baselines are listed")
     parser.add_argument("--inputs", help="the public inputs, JSON Lines")
     parser.add_argument("--train", action="append", default=[], metavar="GOLD", help="public gold; may be repeated")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
         return BAD_GOLD
     if not report["says"]:
         needs = task.baseline(args.name).needs
-        print(f"{args.name} says nothing here: it needs {needs}", file=sys.stderr)
+        print(f"{args.name} has no predictions for this data: it needs {needs}", file=sys.stderr)
         return WRONG_USAGE
     sys.stdout.buffer.write(body)
     return DONE

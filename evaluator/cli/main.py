@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 try:  # imports take a moment; an interrupt meanwhile should print no traceback
     import evaluator.blas  # noqa: F401  - before the first import of NumPy
     from evaluator import jobs
-    from evaluator.cli import arguments, baseline, curation
+    from evaluator.cli import arguments, baseline, curation, deprecated_names
     from evaluator.cli.output import print_problems, printable_lines
     from evaluator.cli.progress_line import patience
     from evaluator.cli.tables import comparison_table, score_table
@@ -44,7 +44,7 @@ class _Parser(argparse.ArgumentParser):
 def main(words: Sequence[str]) -> int:
     """Run one command and return its exit status."""
     try:
-        given = _parser().parse_args(words)
+        given = _parser().parse_args(deprecated_names.replace(words))
         status = _command(given)
         sys.stdout.flush()  # here, where a closed pipe is still handled
         return status
@@ -65,7 +65,7 @@ def main(words: Sequence[str]) -> int:
         # The message of an unexpected error may quote gold, so only its type and location are printed.
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(frame.filename).name}:{frame.lineno}"
-        print(f"evaluator: our own fault: {type(error).__name__} at {where}", file=sys.stderr)
+        print(f"evaluator: internal error: {type(error).__name__} at {where}", file=sys.stderr)
         return INTERNAL_ERROR
 
 
@@ -88,7 +88,11 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("task")
     for command in (score, compare):
         command.add_argument("--gold", required=True)
-        command.add_argument("--resamples", default=str(jobs.RESAMPLES), help="0 skips intervals and permutations")
+        command.add_argument(
+            "--resamples",
+            default=str(jobs.RESAMPLES),
+            help="number of resamples and permutations; 0 skips intervals and p-values",
+        )
         command.add_argument("--seed", default=str(jobs.SEED))
     for command, names in (
         (validate, ["predictions"]),
@@ -136,11 +140,11 @@ def _command(args: argparse.Namespace) -> int:
         from evaluator.cli.server import submit
 
         return submit.submit(args)
-    if args.command in {"login", "logout", "benchmarks", "teams", "inputs", "scores", "board"}:
+    if args.command in arguments.SERVER_COMMANDS:
         from evaluator.cli.server import commands
 
         return commands.run(args)
-    if args.command == "baseline":
+    if args.command == "run-baseline":
         seed = _whole_number("seed", args.seed, _MAX_SEED)
         return baseline.run(args, _options(args.option), seed)
     if args.command in {"split", "audit"}:

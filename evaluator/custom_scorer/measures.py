@@ -64,8 +64,8 @@ def check_declaration(declaration: object, primary: str) -> list[MeasureDeclarat
 def _check(measure: MeasureDeclaration) -> None:
     if not _NAME.fullmatch(measure.name) or measure.name in _RESERVED:
         raise UsageError(
-            f"a measure's name is {shown(measure.name)}, expected a-z, 0-9 and _ from a letter on, at most 60, and "
-            f"none of: {', '.join(sorted(_RESERVED))}"
+            f"a measure's name is {shown(measure.name)}, expected at most 60 of a-z, 0-9 and _, starting with a "
+            f"letter, and none of: {', '.join(sorted(_RESERVED))}"
         )
     for field, most in (("title", 100), ("doc", 1000)):
         text = getattr(measure, field)
@@ -73,7 +73,7 @@ def _check(measure: MeasureDeclaration) -> None:
             raise UsageError(f"the {field} of {measure.name} has {len(text)} characters, expected 1 to {most}")
     low, high = bounds(measure)
     if not low < high:
-        raise UsageError(f"the bounds of {measure.name} are {low:g} and {high:g}, expected a lower and an upper one")
+        raise UsageError(f"the bounds of {measure.name} are {low:g} and {high:g}, expected a lower and an upper bound")
 
 
 def bounds(measure: MeasureDeclaration) -> tuple[float, float]:

@@ -70,7 +70,7 @@ def read_outcomes(stream: BinaryIO, expected: Expected, scores: Scores, most_byt
     if reader.warnings:
         _refuse("a line has keys that are not in the schema, expected id, group, slices and values")
     if (len(lines), len(groups)) != (scores.n_units, scores.n_groups):
-        _refuse("its lines and their groups are not as many as n_units and n_groups of scores.json say")
+        _refuse("the numbers of lines and groups differ from n_units and n_groups in scores.json")
     return _table(lines, np.array(codes, dtype=np.int32), tuple(name for _, name in groups), expected)
 
 
@@ -85,7 +85,7 @@ def _check(
             _refuse(f"a value of an unknown measure, expected one of: {', '.join(bounds_by_name)}", number)
         lower, upper = bounds_by_name[name]
         if not (lower <= value <= upper and abs(value) <= _LARGEST):
-            _refuse(f"a value of {name} lies outside its bounds, {lower:g} to {upper:g}", number)
+            _refuse(f"a value of {name} is outside its bounds, {lower:g} to {upper:g}", number)
     if line.slices is not msgspec.UNSET:
         check_slice(line.slices, f"line {number}", dimensions, OUTCOMES)
 
@@ -143,7 +143,10 @@ def with_intervals(
             published.append(_plain(row))
             continue
         if (score.value is None) != (row.value is None) or not _close(score.value or 0.0, row.value or 0.0):
-            _refuse(f"the mean of {row.measure} is not the value of scores[{index}] of scores.json, to {TOLERANCE:g}")
+            _refuse(
+                f"the mean of {row.measure} differs from the value of scores[{index}] in scores.json by more than "
+                f"{TOLERANCE:g}"
+            )
         published.append(Score(row.measure, row.slice, score.value, score.low, score.high, row.n))
     return published, [measure.name for measure in measures]
 

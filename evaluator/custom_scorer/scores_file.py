@@ -88,23 +88,23 @@ def read_scores(stream: BinaryIO, expected: Expected) -> Scores:
     """Return the scores, checked: within bounds, on slices of the gold, without duplicates. Raises ScorerError."""
     scores = _decoded(stream.read())
     if (scores.task, scores.task_version) != (expected.task, expected.task_version):
-        _refuse(f"task and task_version are others, expected {expected.task} and {expected.task_version}")
+        _refuse(f"task and task_version differ, expected {expected.task} and {expected.task_version}")
     if not 1 <= scores.n_groups <= scores.n_units <= MOST:
-        _refuse(f"n_units and n_groups do not fit, expected 1 <= n_groups <= n_units <= {MOST}")
+        _refuse(f"n_units and n_groups are not valid, expected 1 <= n_groups <= n_units <= {MOST}")
     bounds_by_name = {measure.name: bounds(measure) for measure in expected.measures}
     seen: set[tuple[str, SliceKey]] = set()
     for index, row in enumerate(scores.scores):
         _check_row(row, f"scores[{index}]", bounds_by_name, expected.dimensions)
         key = (row.measure, slice_key(row.slice))
         if key in seen:
-            _refuse(f"scores[{index}] is the second of {row.measure} on one slice")
+            _refuse(f"scores[{index}] is a duplicate: {row.measure} on the same slice")
         seen.add(key)
     missing = [name for name in bounds_by_name if (name, ()) not in seen]
     if missing:
-        _refuse(f"the whole ({{}}) has no row of {', '.join(missing)}, expected one of each measure declared")
+        _refuse(f"the slice {{}} has no row for {', '.join(missing)}, expected one row for each declared measure")
     whole = next(row for row in scores.scores if row.measure == expected.primary and not row.slice)
     if whole.value is None:
-        _refuse(f"the primary measure {expected.primary} has no value on the whole")
+        _refuse(f"the primary measure {expected.primary} has no value on the slice {{}}")
     return scores
 
 
@@ -131,11 +131,11 @@ def _check_row(
     check_slice(row.slice, f"{where}.slice", dimensions)
     lower, upper = bounds_by_name[row.measure]
     if row.value is not None and not (math.isfinite(row.value) and lower <= row.value <= upper):
-        _refuse(f"{where}, {row.measure}, lies outside its bounds, {lower:g} to {upper:g}")
+        _refuse(f"{where}, {row.measure}, is outside its bounds, {lower:g} to {upper:g}")
     if row.n < 0 or (row.n == 0 and row.value is not None):
-        _refuse(f"{where}, {row.measure}, has a negative n, or a value that rests on nothing")
+        _refuse(f"{where}, {row.measure}, has a negative n, or a value with n = 0")
     if row.n > MOST:
-        _refuse(f"{where}, {row.measure}, has a larger n than is kept, expected at most {MOST}")
+        _refuse(f"{where}, {row.measure}, has an n that is too large, expected at most {MOST}")
 
 
 def check_slice(

@@ -48,7 +48,7 @@ def generate(files: Files, request: GenerateRequest) -> tuple[GenerateReport, by
     find_task(request.task)
     offer = OFFERS.get(request.generator)
     if offer is None or (offer.tasks and request.task not in offer.tasks):
-        raise UsageError(f"generator is {request.generator!r}, expected one that makes gold of {request.task}")
+        raise UsageError(f"generator is {request.generator!r}, expected a generator for {request.task}")
     roles: dict[str, list[Path]] = {}
     streams: dict[Path, BinaryIO] = {}
     names = [name for _, name in request.sources]

@@ -117,7 +117,7 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
     resampling: dict[str, Any] = {"resamples": 20, "seed": 1}
     prepared, inputs = once(PrepareGoldRequest(task=task, gold_name="gold.jsonl"), gold=gold)
     if not prepared["ok"]:
-        raise ValueError(f"gold is refused: {prepared['problems'][0]['text']}")
+        raise ValueError(f"its gold is invalid: {prepared['problems'][0]['text']}")
     expects = prepared["expects"]
     broken = b'{"id": 1, "id": "\\ud800", "x": [NaN, 1e999]}\n\xff\n\n{"documentId": 5}\n{"id": 1.5}\n[1]\n' + b"[" * 99
     scoring = ScoreRequest(task=task, **names, **resampling)

@@ -33,7 +33,7 @@ def describe(error: Exception | None) -> LineError:
         name = _name(match["path"]) or "the line"
         return LineError(f"{name} has the wrong type", _words(match["found"]), _words(match["expected"]))
     if match := _AT.search(text):
-        return LineError(f"{_name(match['path']) or 'the line'} is not right", match["what"], "a legal value")
+        return LineError(f"{_name(match['path']) or 'the line'} is not valid", match["what"], "a valid value")
     return LineError("not valid JSON", text, "one JSON object")
 
 

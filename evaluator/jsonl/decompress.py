@@ -31,8 +31,8 @@ def chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Itera
     total = 0
     for chunk in _gunzipped(stream, limits, problems) if packed else _plain(stream):
         if total == 0 and chunk.startswith(_GZIP_MAGIC):
-            expected = "packed once" if packed else "a name that ends in .gz, or plain text"
-            problems.stop(None, "the file is packed", "gzip data", expected)
+            expected = "data compressed once" if packed else "a name that ends in .gz, or plain text"
+            problems.stop(None, "the file is compressed", "gzip data", expected)
         total += len(chunk)
         if total > limits.file_bytes:
             problems.stop(
@@ -63,7 +63,7 @@ def _gunzipped(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> I
             try:
                 out = member.decompress(data, CHUNK)
             except zlib.error:
-                problems.stop(None, "the file cannot be unpacked", "damaged gzip data", "a gzip file")
+                problems.stop(None, "the file cannot be decompressed", "damaged gzip data", "a gzip file")
             produced += len(out)
             # One megabyte of slack while reading: the ratio holds for the file, not for its first block.
             _check_ratio(produced - CHUNK, consumed, limits, problems)
@@ -76,10 +76,10 @@ def _gunzipped(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> I
             else:
                 data = member.unconsumed_tail
     if begun:
-        problems.stop(None, "the file cannot be unpacked", "gzip data that ends too early", "a whole gzip file")
+        problems.stop(None, "the file cannot be decompressed", "gzip data that ends too early", "a complete gzip file")
     _check_ratio(produced, consumed, limits, problems)
 
 
 def _check_ratio(produced: int, consumed: int, limits: ReadLimits, problems: ProblemList) -> None:
     if produced > limits.ratio * consumed:
-        problems.stop(None, "the file unpacks to too much", f"over {limits.ratio}:1", f"at most {limits.ratio}:1")
+        problems.stop(None, "the compression ratio is too high", f"over {limits.ratio}:1", f"at most {limits.ratio}:1")

@@ -46,7 +46,7 @@ class IdRegister:
         if type(value) is not self._type:
             expected = "a string" if self._type is str else "an integer"
             self._problems.add(
-                line, f"{self._name} is of another type than those before", type_name(value), f"{expected}, as before"
+                line, f"{self._name} has another type than those before", type_name(value), f"{expected}, as before"
             )
             return False
         if value in self.indices:
@@ -89,7 +89,7 @@ class AnswerRegister:
         if not silent:
             return []
         verb = "id is" if len(silent) == 1 else "ids are"
-        return [f"{self._problems.file}: {len(silent)} {verb} missing, taken as nothing found: {format_ids(silent)}"]
+        return [f"{self._problems.file}: {len(silent)} {verb} missing, scored as nothing found: {format_ids(silent)}"]
 
 
 def order_key(value: Id) -> bytes:
@@ -101,8 +101,8 @@ def unknown_id(name: str, value: Id, known: Iterable[Id]) -> tuple[str, str, str
     """Return (what, found, expected) for an id that is not in the gold or the inputs."""
     first = next(iter(known), None)
     if first is not None and type(first) is not type(value):
-        return f"unknown {name}", f"{shown(value)} ({type_name(value)})", f"{type_name(first)}, as the inputs have it"
-    return f"unknown {name}", shown(value), "one that the inputs have"
+        return f"unknown {name}", f"{shown(value)} ({type_name(value)})", f"{type_name(first)}, as in the inputs"
+    return f"unknown {name}", shown(value), "an id of the inputs"
 
 
 def format_ids(ids: Sequence[Id]) -> str:

@@ -103,7 +103,7 @@ class Reader(Generic[Record]):
             yield whole + newline, False
             parts, n_bytes = [rest], len(rest)
         if not started:
-            self.problems.stop(None, "the file is empty", "0 bytes", "one JSON object a line")
+            self.problems.stop(None, "the file is empty", "0 bytes", "one JSON object per line")
         last = b"".join(parts)
         if last:
             yield last, True
@@ -113,7 +113,9 @@ class Reader(Generic[Record]):
             if chunk.startswith(bom):
                 self.problems.stop(1, "wrong encoding", encoding, "UTF-8")
         if chunk.startswith(_UTF_8_BOM):
-            self.problems.add(1, "the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
+            self.problems.add(
+                1, "the file begins with a byte order mark", "EF BB BF", "UTF-8 without a byte order mark"
+            )
             return chunk[len(_UTF_8_BOM) :]
         return chunk
 
@@ -187,7 +189,7 @@ class Reader(Generic[Record]):
                 self._unknown_keys(line)
             except LineError as fault:
                 if is_last and fault.what == "not valid JSON" and not fault.found.startswith("Extra data"):
-                    raise LineError("the last line is not whole", fault.found, "one JSON object") from None
+                    raise LineError("the last line is incomplete", fault.found, "one JSON object") from None
                 raise
             raise describe(failure) from None
         if _SUSPICIOUS_ESCAPE.search(line) or may_hold_long_digits(line):
@@ -229,7 +231,7 @@ def _check_bytes(line: bytes, limits: ReadLimits) -> None:
     if len(line) > limits.line_bytes:
         raise LineError("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
     if not line.strip(b" \t\r"):
-        raise LineError("blank line", "no JSON", "one JSON object a line")
+        raise LineError("blank line", "no JSON", "one JSON object per line")
     if b"\r" in line:
         raise LineError("a carriage return alone", "CR without LF", "lines that end in LF or CRLF")
     if b"\0" in line:

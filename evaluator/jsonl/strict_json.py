@@ -141,4 +141,4 @@ def _check_escapes(line: bytes) -> None:
     else:
         if high_end < 0:
             return
-    raise LineError("half a surrogate pair in a string", "a lone surrogate escape", "whole characters")
+    raise LineError("lone surrogate in a string", "half of a surrogate pair", "complete characters")

@@ -33,7 +33,7 @@ def check_alike(a: Outcomes, b: Outcomes) -> None:
     if (a.task, a.task_version) != (b.task, b.task_version):
         raise UsageError(
             f"a is {a.task} version {a.task_version}, b is {b.task} version {b.task_version}, "
-            "expected one task and one version"
+            "expected the same task and version"
         )
     same = {
         "units": a.n_units == b.n_units,
@@ -44,7 +44,7 @@ def check_alike(a: Outcomes, b: Outcomes) -> None:
     }
     for aspect, equal in same.items():
         if not equal:
-            raise UsageError(f"the {aspect} of a and b differ, expected outcomes of one gold, options alike")
+            raise UsageError(f"the {aspect} of a and b differ, expected outcomes of the same gold and options")
 
 
 def rows_are_paired(a: Outcomes, b: Outcomes) -> bool:

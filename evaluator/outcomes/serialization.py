@@ -121,14 +121,14 @@ def _has_negative_zero(array: npt.NDArray[Any]) -> bool:
 
 def _unpack(data: bytes) -> bytes:
     if not data.startswith(_MAGIC):
-        raise SandboxError("outcomes: not a table of this kind")
+        raise SandboxError("outcomes: not a table of outcomes")
     unpacker = zlib.decompressobj()
     try:
         body = unpacker.decompress(data[len(_MAGIC) :], _MAX_BYTES)
     except zlib.error:
         raise SandboxError("outcomes: damaged") from None
     if not unpacker.eof or unpacker.unused_data:
-        raise SandboxError("outcomes: cut off, too large, or followed by something")
+        raise SandboxError("outcomes: truncated, too large, or followed by other data")
     return body
 
 
@@ -137,15 +137,15 @@ def _columns(header: _Header, body: bytes) -> dict[str, npt.NDArray[Any]]:
     offset = 0
     for column in header.columns:
         if column.type not in _TYPES or column.length < 0 or column.name in arrays:
-            raise SandboxError("outcomes: a column is declared wrongly")
+            raise SandboxError("outcomes: invalid declaration of a column")
         kind = np.dtype(f"<{column.type}")
         end = offset + column.length * kind.itemsize
         if end > len(body):
-            raise SandboxError("outcomes: columns are cut off")
+            raise SandboxError("outcomes: columns are truncated")
         arrays[column.name] = np.frombuffer(body[offset:end], dtype=kind)
         offset = end
     if offset != len(body):
-        raise SandboxError("outcomes: bytes are left over")
+        raise SandboxError("outcomes: data after the last column")
     if any(isinstance(v, float) and not math.isfinite(v) for d in header.dimensions for v in d.values):
         raise SandboxError("outcomes: a slice value is not finite")
     return arrays

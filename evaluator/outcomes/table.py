@@ -110,7 +110,7 @@ class Outcomes:
             if codes.shape != (n,) or np.any(codes < -1) or np.any(codes >= len(dimension.values)):
                 raise SandboxError(f"outcomes: dimension {name} does not fit {n} rows")
         if np.any(self.groups < 0) or np.any(self.groups >= self.n_groups):
-            raise SandboxError("outcomes: a row is in no group")
+            raise SandboxError("outcomes: a row has no group")
         for name, lengths in self.ragged.items():
             rows = lengths.rows
             if rows.shape != lengths.values.shape or np.any(rows < 0) or np.any(rows >= n):

@@ -138,7 +138,7 @@ def _both(alone: tuple[Sample, Sample], slice_: Slice, measure: Measure) -> list
 def _count(measure: Measure, sample: Sample, other: Sample) -> int:
     n, same = (int(measure.count(system_sample)[0]) for system_sample in (sample, other))
     if n != same:
-        raise UsageError(f"{measure.name} rests on {n} units of a and {same} of b, expected outcomes of one gold")
+        raise UsageError(f"{measure.name} has {n} units in a and {same} in b, expected outcomes of the same gold")
     return n
 
 

@@ -56,7 +56,7 @@ def compute_similarity(a: ComparableAnswers, b: ComparableAnswers) -> Similarity
     if isinstance(a, Ordered) and isinstance(b, Ordered):
         equal = longest_common_order(a.scores, b.scores) / len(a.scores) if len(a.scores) else None
         return _similarity(equal, len(a.scores), a.errs | b.errs, a.errs & b.errs)
-    raise TypeError("answers of two forms cannot be compared")
+    raise TypeError("answers of different types cannot be compared")
 
 
 def _of_items(a: Items, b: Items) -> SimilarityResult:

@@ -54,7 +54,7 @@ class TaskProblem:
     why: str
 
     def __str__(self) -> str:
-        return f"task {shown(self.name)} of {self.package} is left out: {self.why}"
+        return f"task {shown(self.name)} of {self.package} is not loaded: {self.why}"
 
 
 @dataclass
@@ -150,13 +150,13 @@ def _unfit(name: str, task: Any) -> str:
     if missing:
         return f"the task does not declare {', '.join(missing)}"
     if task.name != name:
-        return f"the task calls itself {shown(task.name)}, expected the entry point's name"
+        return f"the task's name is {shown(task.name)}, expected the entry point's name"
     if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
-        return f"the name has other signs, or more than {_LONGEST_NAME}, expected lower-case words with hyphens"
+        return f"the name has other characters, or more than {_LONGEST_NAME}, expected lower-case words with hyphens"
     if not task.samples:
-        return "the task has no samples, expected one pair of small gold and predictions or more"
+        return "the task has no samples, expected at least one pair of small gold and predictions"
     if not task.measures or not all(isinstance(measure, Measure) for measure in task.measures):
-        return "the task has no measures, expected one or more evaluator.measures.base.Measure"
+        return "the task has no measures, expected at least one evaluator.measures.base.Measure"
     if task.primary() not in {measure.name for measure in task.measures}:
         return f"the primary measure is {shown(task.primary())}, expected one of the task's measures"
     return ""

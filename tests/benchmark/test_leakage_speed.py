@@ -28,7 +28,7 @@ def written(folder, n_training):
 
 def cleaned(training, evaluation, output):
     """Run the command; the process has loaded nothing else."""
-    words = ["split", "leakage", training, "--evaluation", evaluation, "--output", output]
+    words = ["split", "remove-leakage", training, "--evaluation", evaluation, "--output", output]
     timer = timed(lambda: main([str(word) for word in words]))
     n_left = sum(1 for _ in (output / "train_thorough.tsv").open("rb"))
     return timer, n_left

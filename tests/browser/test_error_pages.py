@@ -121,7 +121,7 @@ def test_deleted_preview(page: Page, site: Site, tmp_path: Path) -> None:
     page.get_by_label("File to upload").set_input_files(claims(tmp_path, "forgotten"))
     page.get_by_role("button", name="Upload the raw file").click()
     page.get_by_role("rowheader", name="forgotten.jsonl").wait_for()
-    page.get_by_role("link", name="Take it as it is").click()
+    page.get_by_role("link", name="Use the file unchanged").click()
     page.get_by_label("Gold lines").select_option(label="forgotten.jsonl")
     page.get_by_role("button", name="Make a preview").click()
     wait_for_preview(page)

@@ -99,7 +99,7 @@ def test_new_split_without_scripts(plain: Page, site: Site, tmp_path: Path) -> N
     expect(plain.get_by_text("Without JavaScript a file is uploaded in one piece")).to_be_visible()
     plain.get_by_label("File to upload").set_input_files(claims(tmp_path, "scriptless"))
     plain.get_by_role("button", name="Upload the raw file").click()
-    plain.get_by_role("link", name="Take it as it is").click()
+    plain.get_by_role("link", name="Use the file unchanged").click()
     plain.get_by_label("Gold lines").select_option(label="scriptless.jsonl")
     plain.get_by_role("button", name="Make a preview").click()
     make = plain.get_by_role("button", name="Make draft splits")

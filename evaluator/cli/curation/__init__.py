@@ -58,8 +58,8 @@ SPLITS: tuple[Generator, ...] = (
 AUDITS: tuple[Generator, ...] = (audit.AUDIT, symmetric.AUDIT, cues_report.GENERATOR, leakage.AUDIT, gold_diff.AUDIT)
 """Audits: each reports errors or label leakage in a split. A folder is written only on request."""
 
-_SPLIT = "make folds, hold-outs and debiased test sets, with a recipe"
-_AUDIT = "look for what gives a split's answers away"
+_SPLIT = "generate folds, hold-out splits and debiased test sets, with a recipe"
+_AUDIT = "check splits for errors and for leakage of their answers"
 _NEEDED = {"scipy": "scipy", "sklearn": "scikit-learn"}
 
 
@@ -73,10 +73,13 @@ def add_to(commands: Any) -> None:
             generator.add_to(subcommand)
             if generator.seeded:
                 subcommand.add_argument(
-                    "--seed", type=whole_number, default=0, help="same seed, same bytes; 0 unless said"
+                    "--seed", type=whole_number, default=0, help="the same seed gives the same bytes (default: 0)"
                 )
             subcommand.add_argument(
-                "--output", type=Path, required=command == "split", help="a folder to make: files and recipe.json"
+                "--output",
+                type=Path,
+                required=command == "split",
+                help="the folder to create, with the files and recipe.json",
             )
             subcommand.add_argument("--json", action="store_true")
 
@@ -92,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     except FileError as error:
         return _refused(error, args.json)
     except OSError as error:  # such as a full disk or a deleted file
-        raise SandboxError(f"{generator.name} cannot go on: {error.strerror or type(error).__name__}") from None
+        raise SandboxError(f"{generator.name} cannot continue: {error.strerror or type(error).__name__}") from None
     except ModuleNotFoundError as error:
         if error.name not in _NEEDED:
             raise

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 INSTANCE = "holdout-run"
 _NEVER = 1e9  # seconds
 _NO_ENGINE = (
-    "this needs a Docker engine that you may use: install one (Debian: apt-get install docker.io), see "
-    "that `docker version` answers, or name it by DOCKER_HOST"
+    "this command needs a Docker engine that you may use: install one (Debian: apt-get install docker.io), check "
+    "that `docker version` works, or set DOCKER_HOST to its address"
 )
 
 
@@ -40,7 +40,7 @@ def connected() -> Engine:
         from evaluator.sandbox.containers.engine import Engine
     except ModuleNotFoundError as error:
         raise SandboxError(
-            f"talking to a Docker engine needs the Python package {error.name}: pip install 'holdout[systems]', or, "
+            f"connecting to a Docker engine needs the Python package {error.name}: pip install 'holdout[systems]', or, "
             "from the project's folder, pip install '.[systems]'"
         ) from None
     engine = Engine()
@@ -59,7 +59,9 @@ def connect(runtime: str) -> Local:
     try:
         local = Local(engine, DockerSandbox(instance=INSTANCE, runtime=runtime))
     except ValueError:
-        raise UsageError(f"--runtime is {shown(runtime)}, expected a name that the engine knows: runc, runsc") from None
+        raise UsageError(
+            f"--runtime is {shown(runtime)}, expected a runtime that the engine has, such as runc or runsc"
+        ) from None
     # Other runs on this machine may be in progress: remove only what is past its deadline.
     local.sandbox.reap(min_age_seconds=_NEVER)
     return local
@@ -97,7 +99,7 @@ def id_of(engine: Engine, name: str) -> str:
         return str(engine.image(name)["Id"])
     except NotFoundError:
         raise UsageError(
-            f"the image is {shown(name)}, expected a tag or an id that the engine has (docker images), or an archive's "
+            f"the image is {shown(name)}, expected a tag or an id that the engine has (docker images), or an archive "
             "file (docker save -o FILE NAME)"
         ) from None
 
@@ -118,7 +120,7 @@ def saved(engine: Engine, image: str) -> Iterator[IO[bytes]]:
 def _loaded(local: Local, archive: IO[bytes]) -> tuple[str, bool]:
     """Load an archive; return its image's id, and whether the engine already had it."""
     progress = Progress()
-    progress.show("reading the image as the server would")
+    progress.show("checking the image")
     try:
         archive.flush()
         read = read_image(archive.fileno(), architecture=local.sandbox.architecture)

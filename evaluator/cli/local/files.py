@@ -34,9 +34,9 @@ def predictions_path(output: str | None) -> Path:
     """Return the path for predictions. An existing file is overwritten only if it was named. Raises UsageError."""
     path = Path(output or _DEFAULT_OUTPUT)
     if output is None and path.exists():
-        raise UsageError(f"{_DEFAULT_OUTPUT} exists already, expected --output FILE: where to write, or that it may go")
+        raise UsageError(f"{_DEFAULT_OUTPUT} already exists, expected --output FILE to choose or overwrite a file")
     if path.is_dir() or not path.parent.is_dir():
-        raise UsageError(f"--output is {shown(str(path))}, expected a file in a folder that exists")
+        raise UsageError(f"--output is {shown(str(path))}, expected a file in an existing folder")
     return path
 
 

@@ -34,7 +34,7 @@ def say_cost(result: SystemResult) -> None:
     usage = result.usage
     parts = [f"{result.wall_seconds:.1f} s"]
     if usage.cpu_seconds is not None:
-        parts.append(f"{usage.cpu_seconds:.1f} s of processor")
+        parts.append(f"{usage.cpu_seconds:.1f} s of CPU time")
     if usage.peak_memory_bytes is not None:
         sampled = "at least " if usage.peak_is_sampled else ""
         parts.append(f"{sampled}{size_text(usage.peak_memory_bytes)} of memory")
@@ -43,6 +43,6 @@ def say_cost(result: SystemResult) -> None:
 
 def say_log(result: SystemResult) -> None:
     if result.log:
-        say("--- what it printed" + (" (the end of it)" if result.log_is_cut else ""))
+        say("--- output of the container" + (" (the end)" if result.log_is_cut else ""))
         say(result.log.rstrip("\n"))
         say("---")

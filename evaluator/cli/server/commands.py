@@ -12,11 +12,11 @@ from evaluator.cli.server.http import RefusedError
 _HANDLERS: dict[str, Callable[[argparse.Namespace], int]] = {
     "login": login.login,
     "logout": login.logout,
-    "benchmarks": read.benchmarks,
-    "teams": read.teams,
-    "inputs": read.inputs,
-    "scores": read.scores,
-    "board": read.board,
+    "list-benchmarks": read.benchmarks,
+    "list-teams": read.teams,
+    "download-inputs": read.inputs,
+    "show-scores": read.scores,
+    "show-board": read.board,
 }
 
 

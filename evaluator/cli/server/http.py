@@ -18,7 +18,7 @@ _SECONDS = 60.0
 _MOST_BYTES = 64 << 20  # of a response
 _PIECE = 1 << 20
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_NOT_SAFE = "the token may hold letters, digits and - . _ ~ + / = alone"
+_NOT_SAFE = "the token has other characters, expected only letters, digits and - . _ ~ + / ="
 Body = bytes | IO[bytes]
 
 
@@ -44,7 +44,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Rejects redirects, which would send the token to another address."""
 
     def redirect_request(self, *_: Any, **__: Any) -> NoReturn:
-        raise UsageError("the server redirects; expected the address that it leads to as --server")
+        raise UsageError("the server redirects to another address, expected that address as --server")
 
 
 class Server:
@@ -143,7 +143,7 @@ class Server:
     def _away(self, error: Exception) -> UnavailableError:
         reason = getattr(error, "reason", None) or error
         what = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-        return UnavailableError(f"no answer from {self.address}: {what}")
+        return UnavailableError(f"no response from {self.address}: {what}")
 
 
 def _is_safe(token: str) -> bool:
@@ -162,9 +162,11 @@ def _refusal(error: urllib.error.HTTPError) -> EvaluatorError:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, http.client.HTTPException):
         # A proxy's error page, or not a Holdout server.
-        return UnavailableError(f"the server answers with status {error.code} and no words of Holdout's")
+        return UnavailableError(
+            f"the server responded with status {error.code} and without an error message of Holdout"
+        )
     if error.code >= 500:
-        return UnavailableError(f"the server says ({refusal.code}): {refusal.message}")
+        return UnavailableError(f"server error ({refusal.code}): {refusal.message}")
     return refusal
 
 
@@ -172,4 +174,4 @@ def _json(content: bytes) -> Any:
     try:
         return json.loads(content) if content else None
     except ValueError:
-        raise UnavailableError("the server's answer is no JSON: is this a Holdout?") from None
+        raise UnavailableError("the server's response is not JSON: is this a Holdout server?") from None

@@ -20,14 +20,14 @@ def login(args: argparse.Namespace) -> int:
     stored = token_store.read()
     server = Server(address, None)
     if server.is_open:
-        say("warning: the address is plain http, so whoever is on the way can read what is sent")
+        say("warning: the address is plain http, so others on the network can read what is sent")
     token = from_file(args.token_file) if args.token_file else _prompt_for_token(server, args.user)
     # Only the server knows if the token is valid.
     Server(address, token).get("submissions/", page_size="1")
     stored.tokens[address] = token
     stored.latest = address
     token_store.write(stored)
-    say(f"logged in to {address}; the token is in {token_store.token_path()}, for you alone")
+    say(f"logged in to {address}; the token is stored in {token_store.token_path()}, which only you can read")
     return DONE
 
 
@@ -52,8 +52,8 @@ def logout(args: argparse.Namespace) -> int:
 def _prompt_for_token(server: Server, user: str | None) -> str:
     """Prompt for name and password, and return a token for them. The password is neither displayed nor stored."""
     if not sys.stdin.isatty():
-        raise UsageError("a password is asked for at a terminal; without one give --token-file FILE")
-    say(f"{server.address}: your name and password there")
+        raise UsageError("there is no terminal to ask for a password, expected --token-file FILE")
+    say(f"log in to {server.address}")
     name = user or input("Username or e-mail: ")
     response = server.post("auth/tokens/", {"username": name, "password": getpass.getpass("Password: ")})
     return str(response["token"])

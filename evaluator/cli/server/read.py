@@ -1,4 +1,4 @@
-"""`holdout benchmarks`, `teams`, `inputs`, `scores` and `board`: read data from a server."""
+"""`list-benchmarks`, `list-teams`, `download-inputs`, `show-scores` and `show-board`: read data from a server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def teams(args: argparse.Namespace) -> int:
     """List the user's teams, which `submit --team` accepts."""
     rows = _listed(connect(args.server, args.token_file), "teams/")
     if not rows:
-        say("you are in no team; one with your name is made when you first submit")
+        say("you are in no team; your first submission creates one with your name")
     print(json.dumps(rows) if args.json else team_table(rows))
     return DONE
 
@@ -57,7 +57,7 @@ def inputs(args: argparse.Namespace) -> int:
     split = args.split or _split_of(server, args.benchmark, args.phase)
     output = Path(args.output or f"{Path(args.benchmark).name}-{Path(split).name}-inputs.jsonl")
     if args.output is None and output.exists():
-        raise UsageError(f"{shown(str(output))} exists already, expected --output FILE: where to write, or it may go")
+        raise UsageError(f"{shown(str(output))} already exists, expected --output FILE to choose or overwrite a file")
     try:
         descriptor, name = tempfile.mkstemp(dir=output.parent)
         try:
@@ -65,7 +65,7 @@ def inputs(args: argparse.Namespace) -> int:
                 sha256 = server.fetch(f"benchmarks/{args.benchmark}/splits/{split}/inputs.jsonl", file)
                 file.seek(0)
                 if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
-                    raise UnavailableError("what arrived is not what was sent: its sha256 differs; try again")
+                    raise UnavailableError("the download is damaged: its sha256 differs from the server's; try again")
             Path(name).chmod(0o644)
             Path(name).replace(output)
         except BaseException:
@@ -95,7 +95,7 @@ def scores(args: argparse.Namespace) -> int:
     server = connect(args.server, args.token_file)
     submission = server.get(f"submissions/{quote(args.submission, safe='')}/")
     if not submission["is_over"] and not args.wait:
-        say(f"{submission['state']}: there are no scores yet; --wait follows it to its end")
+        say(f"{submission['state']}: there are no scores yet; use --wait to wait for them")
         return NOT_YET
     return submit.print_outcome(server, submission, wait=True, as_json=args.json)
 

@@ -29,7 +29,7 @@ def submit(args: argparse.Namespace) -> int:
     if sum(what is not None for what in (args.predictions, args.image, args.reference)) != 1:
         raise UsageError("expected one of: a predictions file, --image, --reference")
     if args.resume and args.image is None:
-        raise UsageError("--resume goes on with an image: expected --image, as before")
+        raise UsageError("--resume is given without --image, expected --image with the same image")
     server = connect(args.server, args.token_file)
     try:
         submission = _sent(args, server)
@@ -54,7 +54,7 @@ def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
             return _send_once(args, server, lambda: server.post(path, metadata, seconds=_JOINING))
         except RefusedError as error:
             if error.code not in THEIRS:
-                say(f"the archive stays on the server for some days; to submit it then, add --resume {upload}")
+                say(f"the server stores the archive for some days; to submit it later, add --resume {upload}")
             raise
     with _opened(args.predictions) as file:
         kind = "application/gzip" if args.predictions.endswith(".gz") else "application/x-ndjson"
@@ -79,7 +79,7 @@ def _uploaded(args: argparse.Namespace, server: Server, archive: IO[bytes]) -> s
     try:
         uploading.send(server, archive, upload)
     except (UnavailableError, KeyboardInterrupt):
-        say(f"the upload broke off; to go on, repeat the command with --resume {upload}")
+        say(f"the upload was interrupted; to continue it, repeat the command with --resume {upload}")
         raise
     return upload
 
@@ -93,7 +93,7 @@ def _send_once(args: argparse.Namespace, server: Server, send: Callable[[], Any]
         latest = _newest(args, server)
         if latest is None or (newest is not None and latest["id"] == newest["id"]):
             raise
-        say("the connection broke, but the submission has arrived")
+        say("the connection broke, but the server has received the submission")
         return latest
     return submission
 
@@ -118,7 +118,7 @@ def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_
     for warning in submission["warnings"]:
         say(f"warning: {warning}")
     if submission["log"]:
-        say(f"--- what it printed\n{submission['log'].rstrip()}\n---")
+        say(f"--- output of the container\n{submission['log'].rstrip()}\n---")
     print_problems(submission["problems"])
     if submission["state"] == "done":
         if scores and not as_json:

@@ -32,7 +32,7 @@ def read() -> StoredTokens:
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_mode & 0o077:
-                raise UsageError(f"{shown(str(path))} can be read by others: chmod 600 it, or log in anew")
+                raise UsageError(f"{shown(str(path))} can be read by other users: run chmod 600 on it, or log in again")
             content: Any = json.load(file)
         return StoredTokens(
             str(content["latest"]), {str(server): str(token) for server, token in content["tokens"].items()}
@@ -42,7 +42,7 @@ def read() -> StoredTokens:
     except OSError as error:
         raise UsageError(f"cannot read {shown(str(path))}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise UsageError(f"{shown(str(path))} is not as log-in writes it: delete it, and log in anew") from None
+        raise UsageError(f"{shown(str(path))} is not a valid token file: delete it, and log in again") from None
 
 
 def write(tokens: StoredTokens) -> None:

@@ -20,13 +20,15 @@ def connect(address: str | None, token_file: str | None, *, needs_token: bool = 
     """
     server_address = address or token_store.read().latest
     if not server_address:
-        raise UsageError("there is no server: give --server https://..., or log in: holdout login --server https://...")
+        raise UsageError(
+            "no server is given, expected --server https://..., or a log-in: holdout login --server https://..."
+        )
     token = _find_token(server_address, token_file)
     if token is None and needs_token:
-        raise UsageError(f"there is no token: holdout login, set {VARIABLE}, or give --token-file FILE")
+        raise UsageError(f"there is no token: run holdout login, set {VARIABLE}, or give --token-file FILE")
     server = Server(server_address, token)
     if server.is_open and token is not None:
-        say("warning: the address is plain http, so whoever is on the way can read the token")
+        say("warning: the address is plain http, so others on the network can read the token")
     return server
 
 
@@ -42,5 +44,5 @@ def from_file(path: str) -> str:
     try:
         return Path(path).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text of a token"
+        why = getattr(error, "strerror", None) or "it is not a text file with a token"
         raise UsageError(f"cannot read --token-file {shown(path)}: {why}") from None

@@ -37,10 +37,12 @@ def resumed(server: Server, archive: IO[bytes], upload: str) -> str:
     try:
         upload = str(UUID(upload))
     except ValueError:
-        raise UsageError(f"--resume is {shown(upload)}, expected the id that was printed when it broke off") from None
+        raise UsageError(
+            f"--resume is {shown(upload)}, expected the id that was printed when the upload was interrupted"
+        ) from None
     state, size = _state(server, upload), os.fstat(archive.fileno()).st_size
     if state["bytes"] != size:
-        raise UsageError(f"upload {upload} is of {state['bytes']} bytes, and this archive has {size}: begin anew")
+        raise UsageError(f"upload {upload} has {state['bytes']} bytes, but this archive has {size}: start a new upload")
     return upload
 
 
@@ -85,7 +87,9 @@ def _id(state: Any) -> str:
     try:
         return str(UUID(state["id"]))
     except (TypeError, KeyError, ValueError):
-        raise UnavailableError("the server's answer is no upload: is this a Holdout of this version?") from None
+        raise UnavailableError(
+            "the server's response is not an upload: is this a Holdout server of this version?"
+        ) from None
 
 
 def _show(progress: Progress, received: int, size: int) -> None:

@@ -51,10 +51,10 @@ def _row_findings(split: Split, row: dict[str, Any], whole_row: dict[str, Any]) 
                 Severity.ERROR if needs_both and not row["slice"] else Severity.WARNING,
                 "one-label",
                 f"{name} has one label: {counts_text}",
-                "nothing can be told apart there; AUROC has no value"
+                "there are no two classes to separate; AUROC has no value"
                 if needs_both
-                else "always giving this label is right on all of it",
-                "add the other label, or drop the slice from boards",
+                else "always predicting this label is right on every line",
+                "add lines with another label, or drop the slice from boards",
                 split.file,
                 numbers=row,
             )
@@ -65,9 +65,10 @@ def _row_findings(split: Split, row: dict[str, Any], whole_row: dict[str, Any]) 
                 Severity.WARNING,
                 "unbalanced-origin",
                 f"{name} is not balanced ({counts_text}), though the whole is",
-                f"the most frequent label is right on {percent(majority)} of it, and of each of its claims one side "
-                "stands there twice: accuracy on this part alone does not start from 50 %",
-                "rank by the whole set or by groups, and say so beside accuracies of this part",
+                f"the most frequent label is right on {percent(majority)} of the slice, and the slice has one side "
+                "of each claim "
+                "twice: chance accuracy on this slice alone is not 50 %",
+                "rank by the whole set or by groups, and add a note to accuracies on this slice",
                 split.file,
                 numbers=row,
             )
@@ -78,8 +79,8 @@ def _row_findings(split: Split, row: dict[str, Any], whole_row: dict[str, Any]) 
                 Severity.NOTE,
                 "uneven-labels",
                 f"{name}: {counts_text}",
-                f"the most frequent label alone is right on {percent(majority)}",
-                "show the majority's score beside the systems'",
+                f"always predicting the most frequent label is right on {percent(majority)}",
+                "show the score of the majority baseline next to the systems' scores",
                 split.file,
                 numbers=row,
             )
@@ -103,8 +104,8 @@ def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
                 Severity.WARNING,
                 "one-large-group",
                 f"one group has {structure['largest']} of {len(split)} lines",
-                "groups are resampled whole: with one that decides, no interval can be trusted",
-                "group by something finer",
+                "groups are resampled whole: where one group dominates, no interval can be trusted",
+                "use smaller groups",
                 split.file,
                 numbers=structure,
             )
@@ -127,9 +128,9 @@ def _shared_across_groups(split: Split) -> list[Finding]:
         Finding(
             Severity.WARNING,
             "groups-share-claims",
-            f"{shared} claims stand in more than one group",
-            "groups count as independent when intervals are made and when a split is halved; these are not",
-            "give lines with the same claim one group",
+            f"{shared} claims are in more than one group",
+            "intervals and the public/private split treat groups as independent; these groups are not",
+            "put lines with the same claim into one group",
             split.file,
             numbers={"claims": shared, "of": len(groups)},
         )

@@ -116,9 +116,11 @@ def _agreement(request: AuditRequest) -> CheckResult:
 def _skipped_checks(split: Split, context: AuditContext) -> list[dict[str, str]]:
     skipped = []
     if context.public is None and not split.published:
-        skipped.append({"what": "inputs", "why": "no --inputs: that gold and inputs match is not checked"})
+        skipped.append({"what": "inputs", "why": "no --inputs: the match of gold and inputs is not checked"})
     if not context.trains:
-        skipped.append({"what": "training", "why": "no --train: neither leakage nor systems trained on public data"})
+        skipped.append(
+            {"what": "training", "why": "no --train: leakage and systems trained on public data are not checked"}
+        )
     if context.judgements is None:
         skipped.append({"what": "agreement", "why": "no --annotations"})
     if not split.texts:

@@ -23,7 +23,7 @@ def render_html(report: dict[str, Any]) -> str:
     """Render the report of `report.audit` as HTML."""
     count = report["counts"]
     title = f"Audit of {report['file']}"
-    verdict = "may be published once its warnings are answered" if report["publishable"] else "errors block publishing"
+    verdict = "may be published after its warnings are answered" if report["publishable"] else "errors block publishing"
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p>{escape(report['task'])}: {count_noun(report['lines'], 'line')}, {count_noun(report['units'], 'unit')}, "
@@ -33,7 +33,7 @@ def render_html(report: dict[str, Any]) -> str:
         *(map(_finding, report["findings"]) if report["findings"] else ["<p>None.</p>"]),
         "<h2>Sizes</h2>",
         _table(
-            ["slice", "n", "groups", "± if mistakes are independent", "± if groups err together"],
+            ["slice", "n", "groups", "± if errors are independent", "± if errors are shared by a group"],
             [
                 [
                     _slice(row["slice"]),
@@ -45,16 +45,16 @@ def render_html(report: dict[str, Any]) -> str:
                 for row in report["sizes"]
             ],
         ),
-        "<h2>Systems that do not solve the task</h2>",
+        "<h2>Trivial baselines</h2>",
         _table(
-            ["system", "scores", "how"],
+            ["system", "scores", "method"],
             [
                 [row["system"], ", ".join(f"{k} {_number(v)}" for k, v in row["scores"].items()), row["doc"]]
                 for row in report["trivial"]
             ],
         ),
-        "<h2>Everything</h2>",
-        "<details><summary>The report for programs</summary>",
+        "<h2>Full report</h2>",
+        "<details><summary>JSON</summary>",
         f"<pre>{escape(json.dumps(report, indent=1))}</pre></details>",
     ]
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
@@ -70,7 +70,7 @@ def _finding(finding: dict[str, Any]) -> str:
     sentence = finding["found"][:1].upper() + finding["found"][1:]
     return (
         f'<article class="{kind}"><h3>{kind.capitalize()}: <code>{escape(finding["code"])}</code></h3>'
-        f"<p>{escape(sentence)}.</p><p>It means: {escape(finding['means'])}.</p><p>Do: {escape(finding['do'])}.</p>"
+        f"<p>{escape(sentence)}.</p><p>Meaning: {escape(finding['means'])}.</p><p>Action: {escape(finding['do'])}.</p>"
         f"<p><small>{escape(where)}</small></p></article>"
     )
 

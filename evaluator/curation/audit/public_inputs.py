@@ -39,7 +39,7 @@ def read_public_inputs(split: Split, stream: BinaryIO, file: str) -> PublicInput
     for line in lines:
         name = line.value.get(key)
         if not isinstance(name, str | int) or isinstance(name, bool):
-            problems.add(line.number, f"{key} is no name", shown(name), "a string or an integer")
+            problems.add(line.number, f"{key} is not valid", shown(name), "a string or an integer")
         elif name not in index_of or type(split.ids[index_of[name]]) is not type(name):
             unknown.append((line.number, name))
         elif index_of[name] in line_of:
@@ -65,7 +65,7 @@ def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], line_of: 
                 "inputs-without-gold",
                 f"{count_noun(len(unknown), 'id of the inputs is', 'ids of the inputs are')} "
                 f"not in the gold: {format_ids([name for _, name in unknown])}",
-                "their answers are rejected as unknown",
+                "predictions for them are rejected as unknown",
                 "write the inputs from this gold",
                 file,
                 unknown[0][0],
@@ -80,7 +80,7 @@ def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], line_of: 
                 "gold-without-inputs",
                 f"{count_noun(len(missing), 'id of the gold is', 'ids of the gold are')} "
                 f"not in the inputs: {format_ids(missing)}",
-                "nobody can answer what nobody was asked, and it counts as wrong",
+                "systems do not see these items, so they count as wrong for every system",
                 "write the inputs from this gold",
                 file,
                 numbers={"count": len(missing)},
@@ -101,8 +101,8 @@ def _gold_fields(split: Split, file: str, lines: list[RawLine]) -> list[Finding]
         Finding(
             Severity.ERROR,
             "inputs-hold-gold",
-            f"{shown(name)} stands in the inputs on {count[name]} lines",
-            "it is part of the gold, and the public would read it",
+            f"{shown(name)} is in the inputs on {count[name]} lines",
+            "it is part of the gold and would become public",
             "publish the inputs that the server writes, which have the task's named fields only",
             file,
             first[name],
@@ -140,7 +140,7 @@ def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Findi
             "inputs-differ",
             f"{count_noun(len(changed), 'field of the inputs differs', 'fields of the inputs differ')} "
             f"from the gold, first {shown(changed[0][1])}",
-            "participants answer another question than the gold does",
+            "participants would answer other questions than the gold has",
             "write the inputs from this gold",
             file,
             changed[0][0],

@@ -42,16 +42,16 @@ def buckle(stream: BinaryIO, file: str) -> Published:
     problems = ProblemList(file, GoldError)
     lines: list[dict[str, Any]] = []
     columns: dict[str, list[Any]] = {name: [] for name in BUCKLE[4:]}
-    for first, rows in text_blocks(stream, problems, "a claim a line under a header"):
+    for first, rows in text_blocks(stream, problems, "a header, then one claim per line"):
         for number, row in enumerate(rows, first):
             cells = row.split("\t")
             if number == 1:
                 if tuple(cells) != BUCKLE:
-                    problems.stop(1, "the header is another one", shown(row), " TAB ".join(BUCKLE))
+                    problems.stop(1, "unexpected header", shown(row), " TAB ".join(BUCKLE))
             elif len(cells) != len(BUCKLE):
-                problems.add(number, "the line has another number of cells", str(len(cells)), str(len(BUCKLE)))
+                problems.add(number, "wrong number of columns", str(len(cells)), str(len(BUCKLE)))
             elif cells[3] not in _TRUTH:
-                problems.add(number, "Label is no label", "another text", "1 or -1")
+                problems.add(number, "Label is not a label", "another text", "1 or -1")
             else:
                 subject, object_, relation, label = cells[:4]
                 claim = {"subject": subject, "relation": relation, "object": object_, "label": _TRUTH[label]}
@@ -78,7 +78,7 @@ def symmetric(stream: BinaryIO, file: str) -> Published:
         values = line.value
         invalid = [name for name in ("id", "claim", key, "label") if not isinstance(values.get(name), str)]
         for name in invalid:
-            problems.add(line.number, f"{name} is no text", value_text(values, name), "a string")
+            problems.add(line.number, f"{name} is not a text", value_text(values, name), "a string")
         if not invalid:
             lines.append(_member(values, values[key]))
     problems.raise_if_any()

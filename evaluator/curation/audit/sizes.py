@@ -86,8 +86,8 @@ def _too_few(split: Split, rows: list[SliceSize]) -> list[Finding]:
             Severity.WARNING,
             "few-groups",
             f"{len(few)} of {len(rows)} slices have fewer than {_FEW} groups: {_slice_names(few)}",
-            "so few independent cases give intervals that mean little, and each case's answer shows in the score",
-            "collect more, leave the slice out of boards, or say why it stays",
+            "intervals from so few independent groups mean little, and the score reveals each group's answers",
+            "collect more data, leave the slice out of boards, or state why you keep it",
             split.file,
             numbers={"slices": [row.as_dict() for row in few[:_NAMED]], "least": _FEW},
         )
@@ -103,10 +103,11 @@ def _too_wide(split: Split, rows: list[SliceSize], measure: str) -> list[Finding
         Finding(
             Severity.NOTE,
             "wide-intervals",
-            f"{len(wide)} of {len(rows)} slices will have intervals over ±{_WIDE:g}: {_slice_names(wide)}",
-            f"n={first.n}: {measure} {first.width.at:g} comes ±{first.width.independent:.2f}; systems closer than "
-            "about that are not told apart",
-            "collect more, or draw no conclusions from these slices",
+            f"{len(wide)} of {len(rows)} slices will have intervals wider than ±{_WIDE:g}: {_slice_names(wide)}",
+            f"n={first.n}: {measure} {first.width.at:g} has an interval of ±{first.width.independent:.2f}; smaller "
+            "differences "
+            "between systems are usually not significant",
+            "collect more data, or draw no conclusions from these slices",
             split.file,
             numbers={"slices": [row.as_dict() for row in wide[:_NAMED]], "more_than": _WIDE},
         )
@@ -114,5 +115,5 @@ def _too_wide(split: Split, rows: list[SliceSize], measure: str) -> list[Finding
 
 
 def _slice_names(rows: list[SliceSize]) -> str:
-    names = [", ".join(f"{k}={v}" for k, v in row.slice.items()) or "the whole" for row in rows[:_NAMED]]
+    names = [", ".join(f"{k}={v}" for k, v in row.slice.items()) or "all" for row in rows[:_NAMED]]
     return "; ".join(names) + ("; ..." if len(rows) > _NAMED else "")

@@ -27,7 +27,7 @@ def render_text(report: dict[str, Any], findings: Sequence[Finding]) -> str:
         _overlaps(report),
         _cues(report),
         _agreement(report),
-        "\n".join(f"not looked at: {check['what']} ({check['why']})" for check in report["not_looked_at"]),
+        "\n".join(f"not checked: {check['what']} ({check['why']})" for check in report["not_looked_at"]),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -40,14 +40,14 @@ def _finding(finding: Finding) -> str:
     )
     return (
         f"{finding.severity.value.upper()}{where} [{finding.code}]\n  {finding.found}.\n"
-        f"  It means: {finding.meaning}.\n  Do: {finding.advice}."
+        f"  Meaning: {finding.meaning}.\n  Action: {finding.advice}."
     )
 
 
 def _sizes(report: dict[str, Any]) -> str:
     rows = [
-        f"Sizes, and how far {_with_article(report['primary'])} of {report['sizes'][0]['at']:g} reaches to either side "
-        f"({confidence.percent()}): mistakes independent, or shared by a group",
+        f"Sizes, and half-width of the {confidence.percent()} interval for {_with_article(report['primary'])} of "
+        f"{report['sizes'][0]['at']:g}, if errors are independent, or shared by a group",
         f"{'n':>8} {'groups':>8} {'indep.':>7} {'shared':>7}  slice",
     ]
     for row in report["sizes"][:_SLICES]:
@@ -72,7 +72,7 @@ def _balance(report: dict[str, Any]) -> str:
 def _trivial(report: dict[str, Any]) -> str:
     if not report["trivial"]:
         return ""
-    rows = ["Systems that do not solve the task"]
+    rows = ["Trivial baselines"]
     for system in report["trivial"]:
         scores = ", ".join(f"{name} {'-' if v is None else format(v, '.3f')}" for name, v in system["scores"].items())
         rows.append(f"  {system['system']}: {scores} ({system['doc']})")
@@ -83,8 +83,9 @@ def _overlaps(report: dict[str, Any]) -> str:
     rows = []
     for overlap in report["overlaps"]:
         rows.append(
-            f"Leakage of {Path(overlap['train']).name}, in {overlap['counted']}: {overlap['simple']} to the letter, "
-            f"{overlap['basic']} with those in the same words, {overlap['thorough']} with those in other words"
+            f"Leakage from {Path(overlap['train']).name}, in {overlap['counted']}: {overlap['simple']} exact, "
+            f"{overlap['basic']} including those in the same words, {overlap['thorough']} including those in other "
+            "words"
         )
     return "\n".join(rows)
 

@@ -89,7 +89,7 @@ def _finding(split: Split, scored: BaselineScore, value: float, reach: float) ->
     return Finding(
         Severity.NOTE if scored.baseline.known else Severity.WARNING,
         "trivial-system",
-        f"{scored.baseline.name} has {watched} {value:.3f}; knowing nothing gives {scored.chance:.3f} (±{reach:.3f})",
+        f"{scored.baseline.name} has {watched} {value:.3f}; chance is {scored.chance:.3f} (±{reach:.3f})",
         f"{scored.doc}: systems may score without solving the task",
         scored.use.advice,
         split.file,

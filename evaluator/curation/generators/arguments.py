@@ -29,23 +29,27 @@ def positive(text: str) -> int:
 
 
 def add_texts(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("claims", type=Path, help="JSON Lines with id, text and label; .gz is unpacked")
-    parser.add_argument("--text", default="claim", metavar="KEY", help="the text's key; claim unless said")
-    parser.add_argument("--label", default="label", metavar="KEY", help="the label's key; label unless said")
+    parser.add_argument("claims", type=Path, help="JSON Lines with id, text and label; .gz is decompressed")
+    parser.add_argument("--text", default="claim", metavar="KEY", help="the text's key (default: claim)")
+    parser.add_argument("--label", default="label", metavar="KEY", help="the label's key (default: label)")
 
 
 def add_words(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--grams", type=positive, default=2, metavar="N", help="words an n-gram has; 2 unless said")
+    parser.add_argument("--grams", type=positive, default=2, metavar="N", help="words in an n-gram (default: 2)")
     parser.add_argument(
-        "--min-frequency", type=positive, default=MIN_FREQUENCY, metavar="N", help=f"{MIN_FREQUENCY} unless said"
+        "--min-frequency",
+        type=positive,
+        default=MIN_FREQUENCY,
+        metavar="N",
+        help=f"minimum frequency of an n-gram (default: {MIN_FREQUENCY})",
     )
     words = parser.add_mutually_exclusive_group()
-    words.add_argument("--drop", metavar="WORDS", help="unigrams to leave out, between spaces; '' for none")
+    words.add_argument("--drop", metavar="WORDS", help="unigrams to leave out, separated by spaces; '' for none")
     words.add_argument(
         "--drop-from",
         type=Path,
         metavar="TRAIN",
-        help="leave out the 10 most frequent of this file; of CLAIMS unless said",
+        help="leave out the 10 most frequent unigrams of this file (default: of CLAIMS)",
     )
 
 

@@ -15,16 +15,17 @@ from evaluator.exit_codes import DONE, FOUND_ERRORS
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("task")
-    add("--gold", type=Path, required=True, help="gold of the task; or BUCKLE's and FEVER Symmetric's published files")
-    add("--inputs", type=Path, help="the public inputs as they will be published")
+    add("--gold", type=Path, required=True, help="gold of the task, or a published file of BUCKLE or FEVER Symmetric")
+    add("--inputs", type=Path, help="the public inputs that will be published")
     add("--train", type=Path, action="append", default=[], help="public training data, as gold; may be repeated")
     add("--annotations", type=Path, help="lines {id, annotator, label or score}")
     add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the task")
     add(
-        "--near",
+        "--near-duplicate-similarity",
+        dest="near",
         type=float,
         default=0.7,
-        help="from which Jaccard similarity texts are near duplicates; .7 unless said",
+        help="Jaccard similarity from which texts count as near duplicates (default: 0.7)",
     )
 
 
@@ -72,7 +73,7 @@ def _options(texts: list[str]) -> dict[str, str]:
 AUDIT = Generator(
     name="split",
     version=1,
-    summary="audit a test split: what is wrong with it, what gives its answers away, and what it can tell apart",
+    summary="audit a test split: errors, label leakage, and the size of difference that it can detect",
     add_arguments=_add_arguments,
     make=_make,
 )

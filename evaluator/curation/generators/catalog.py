@@ -91,21 +91,21 @@ OFFERS: dict[str, Offer] = {
     for offer in (
         Offer(
             passthrough.GENERATOR,
-            "Take it as it is",
-            "The raw file is gold in the task's own format. Every line is taken, byte for byte.",
+            "Use the file unchanged",
+            "The raw file is gold in the task's own format. Every line is copied, byte for byte.",
             keeps_lines=True,
         ),
         Offer(
             holdout.GENERATOR,
             "Hold out a share",
-            "Shares the lines of a gold file out among parts at random. What belongs together stays together.",
+            "Assigns the lines of a gold file to parts at random. Lines of one group stay together.",
             defaults=lambda task: {} if task.id_key == "id" else {"by": task.id_key},
             keeps_lines=True,
         ),
         Offer(
             folds.GENERATOR,
             "Folds by document",
-            "Deals documents out to folds in turn, and joins folds to parts.",
+            "Assigns documents to folds in turn (round-robin), then combines folds into parts.",
             defaults=lambda task: {"by": task.id_key},
             other_outputs=("folds.jsonl",),
             keeps_lines=True,
@@ -113,21 +113,21 @@ OFFERS: dict[str, Offer] = {
         Offer(
             symmetric.GENERATOR,
             "Symmetric set from two files",
-            "Makes four claims of each original pair and the contrary pair that somebody wrote to it, so that neither "
-            "claim nor sentence alone tells the answer.",
+            "Combines each original pair with the contrary pair written for it into four claims, so that neither the "
+            "claim nor the sentence alone predicts the label.",
             tasks=("fact-verification",),
         ),
         Offer(
             published_symmetric.GENERATOR,
             "Symmetric set as published",
-            "Reads FEVER Symmetric's published lines, checks that every group is symmetric, and gives every pair an id "
-            "that does not tell which member it is.",
+            "Reads FEVER Symmetric's published lines, checks that every group is symmetric, and gives each pair an id "
+            "that does not reveal which member it is.",
             tasks=("fact-verification",),
         ),
         Offer(
             scenarios.GENERATOR,
             "Scenarios over a knowledge graph",
-            "Draws true claims of one relation from a knowledge graph, and false ones from easy to hard.",
+            "Samples true claims of one relation from a knowledge graph, and false claims from easy to hard.",
             tasks=("fact-checking",),
             other_outputs=("origins.jsonl",),
             in_pieces=True,
@@ -135,7 +135,7 @@ OFFERS: dict[str, Offer] = {
         Offer(
             open_questions.GENERATOR,
             "Questions from triples",
-            "Asks each triple for its object and for its subject. Answers that other triples know count as known.",
+            "Asks for the object and for the subject of each triple. Answers found in other triples count as known.",
             tasks=("link-prediction",),
             in_pieces=True,
         ),

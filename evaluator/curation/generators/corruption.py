@@ -1,4 +1,4 @@
-"""`split corrupted`: texts and facts with permuted dates, places or people (Goodrich et al. 2019)."""
+"""`split corrupt`: texts and facts with permuted dates, places or people (Goodrich et al. 2019)."""
 
 from __future__ import annotations
 
@@ -34,27 +34,43 @@ _MENTIONS = Format(_Mentions, Schema(frozenset({"id", "mentions"})), lambda _: 2
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("gold", type=Path, help="gold of fact-extraction, JSON Lines; .gz is unpacked")
-    add("--kind", choices=KINDS, required=True, help="what changes places; dates are found by how they are written")
-    add("--mentions", type=Path, help='JSON Lines {"id": ..., "mentions": [name, ...]}: the places (people) of a text')
-    add("--objects-of", nargs="+", default=[], metavar="RELATION", help="relations whose objects are such names")
-    add("--subjects-of", nargs="+", default=[], metavar="RELATION", help="relations whose subjects are such names")
-    add("--keep-subject", action="store_true", help="the name that the gold line gives as its subject stays")
+    add("gold", type=Path, help="gold of fact-extraction, JSON Lines; .gz is decompressed")
+    add("--kind", choices=KINDS, required=True, help="the names to permute; dates are recognised by their format")
+    add("--mentions", type=Path, help='JSON Lines {"id": ..., "mentions": [name, ...]}: the places or people in a text')
+    add(
+        "--objects-of",
+        nargs="+",
+        default=[],
+        metavar="RELATION",
+        help="relations whose objects are such places or people",
+    )
+    add(
+        "--subjects-of",
+        nargs="+",
+        default=[],
+        metavar="RELATION",
+        help="relations whose subjects are such places or people",
+    )
+    add("--keep-subject", action="store_true", help="do not permute the name in the gold line's subject")
 
 
 def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     names_given = args.mentions is not None or args.objects_of or args.subjects_of
     if args.kind == "dates" and names_given:
-        raise UsageError("dates are found by how they are written, expected neither --mentions nor relations")
+        raise UsageError(
+            "--kind is dates, which are recognised by their format, expected no --mentions, --objects-of or "
+            "--subjects-of"
+        )
     if args.kind != "dates" and not names_given:
         raise UsageError(
-            f"nothing says which names are {args.kind}, expected --mentions, --objects-of or --subjects-of"
+            f"--kind is {args.kind}, which are not recognised by format, expected --mentions, --objects-of or "
+            "--subjects-of"
         )
     lines = _read_gold(args, bench)
     mentions = _read_mentions(args, bench, {line.id for line in lines}) if args.mentions else {}
     relations = {relation for line in lines for _, relation, _ in line.facts}
     if missing := sorted({*args.objects_of, *args.subjects_of} - relations):
-        raise UsageError(f"no fact has the relation {shown(missing[0])}, expected one that gold has")
+        raise UsageError(f"no fact has the relation {shown(missing[0])}, expected a relation of the gold")
     expected, unchanged, progress = Expected(), Expected(), Steps(len(lines))
     counts = dict.fromkeys(("texts", "texts_changed", "mentions", "mentions_moved"), 0)
     encode = msgspec.json.Encoder().encode
@@ -119,7 +135,7 @@ def _read_mentions(args: argparse.Namespace, bench: Workspace, ids: set[Id]) -> 
     mentions: dict[Id, list[str]] = {}
     for number, line in reader.records(bench.input("mentions", args.mentions)):
         if line.id not in ids:
-            reader.problems.add(number, "unknown id", shown(line.id), "one that the gold has")
+            reader.problems.add(number, "unknown id", shown(line.id), "an id of the gold")
         elif register.add(line.id, number):
             mentions[line.id] = line.mentions
     reader.problems.raise_if_any()
@@ -130,17 +146,17 @@ def _text(report: dict[str, Any]) -> str:
     share = "none" if report["expected_accuracy"] is None else f"{report['expected_accuracy']:.4f}"
     acc = "none" if report["expected_fact_acc"] is None else f"{report['expected_fact_acc']:.4f}"
     return (
-        f"{report['mentions_moved']} of {report['mentions']} {report['kind']} have changed places, in "
+        f"{report['mentions_moved']} of {report['mentions']} {report['kind']} changed by the permutation, in "
         f"{report['texts_changed']} of {report['texts']} texts\n"
-        f"{report['right']} of {report['facts']} facts are left right: expected accuracy {share}\n"
-        f"{report['right']} of {report['verifiable']} that gold can judge: expected fact_acc {acc}"
+        f"{report['right']} of {report['facts']} facts are still correct: expected accuracy {share}\n"
+        f"{report['right']} of {report['verifiable']} facts that the gold can verify: expected fact_acc {acc}"
     )
 
 
 GENERATOR = Generator(
-    name="corrupted",
+    name="corrupt",
     version=1,
-    summary="make texts and facts in which dates, places or people have changed places, with the accuracy to expect",
+    summary="permute the dates, places or people of each text and its facts, and compute the expected accuracy",
     add_arguments=_add_arguments,
     make=_make,
 )

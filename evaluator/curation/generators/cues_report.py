@@ -19,7 +19,9 @@ _PER_MILLION = 1e6
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_texts(parser)
     add_words(parser)
-    parser.add_argument("--top", type=positive, default=10, help="how many of a label are told; 10 unless said")
+    parser.add_argument(
+        "--top", type=positive, default=10, help="number of n-grams to show for each label (default: 10)"
+    )
 
 
 def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
@@ -52,7 +54,7 @@ def _row(cue: Cue) -> str:
 GENERATOR = Generator(
     name="cues",
     version=1,
-    summary="rank the n-grams that give a claim's label away, by local mutual information",
+    summary="rank the n-grams that predict a claim's label, by local mutual information",
     add_arguments=_add_arguments,
     make=_make,
     seeded=False,

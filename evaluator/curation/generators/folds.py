@@ -22,9 +22,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     if args.mark:
         for line in lines:
             if args.mark in line.value:
-                problems.stop(
-                    line.number, f"{args.mark} is there already", "a value", "another key to write the fold under"
-                )
+                problems.stop(line.number, f"{args.mark} already exists", "a value", "another key for the fold")
     problems.raise_if_any()
     folds = round_robin((document for document in documents if document is not None), args.folds)
     part_of, outputs = part_of_fold(parts), {name: bench.output(f"{name}.jsonl") for name in parts}
@@ -51,23 +49,23 @@ def _parts(args: argparse.Namespace) -> dict[str, tuple[int, ...]]:
         return PARTS if args.folds == FOLDS else {f"fold-{fold}": (fold,) for fold in range(1, args.folds + 1)}
     parts = parse_parts(args.parts, args.folds)
     if "folds" in parts:
-        raise UsageError("a part is named folds, which is the list's own name; expected another")
+        raise UsageError("a part is named folds, which is the name of the list of folds; expected another name")
     return parts
 
 
 GENERATOR = Generator(
     name="folds",
     version=1,
-    summary="share documents out among folds in turn",
+    summary="assign documents to folds in turn (round-robin)",
     make=_make,
     seeded=False,
-    sources=(Source("gold", "Gold lines", "JSON Lines; .gz is unpacked"),),
+    sources=(Source("gold", "Gold lines", "JSON Lines; .gz is decompressed"),),
     parameters=(
         Parameter(
             "by",
             Kind.TEXT,
-            "Lines stay together by",
-            "the document's key",
+            "Keep lines together by",
+            "the key of the document",
             default="documentId",
             metavar="KEY",
         ),
@@ -85,11 +83,11 @@ GENERATOR = Generator(
             "parts",
             Kind.TEXT,
             "Parts and their folds",
-            "parts and their folds, as in train=1-3,dev=4,test=5; unless said these for five folds, else a part a fold",
+            "parts and their folds; five folds default to train=1-3,dev=4,test=5, other numbers to one part per fold",
             metavar="NAME=FOLDS,...",
         ),
         Parameter(
-            "mark", Kind.TEXT, "Write the fold under", "write each line's fold into it, under this key", metavar="KEY"
+            "mark", Kind.TEXT, "Write the fold to", "write the fold into each line, under this key", metavar="KEY"
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""`audit difference`: compare a corrected gold file with the one before it, item by item."""
+"""`audit diff-gold`: compare a corrected gold file with the one before it, item by item."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from evaluator.text import count_noun
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task")
-    parser.add_argument("before", type=Path, help="gold of the task, as it is")
-    parser.add_argument("after", type=Path, help="the same, corrected")
+    parser.add_argument("before", type=Path, help="gold of the task before the correction")
+    parser.add_argument("after", type=Path, help="the corrected gold")
 
 
 def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
@@ -40,7 +40,7 @@ def _report_lines(result: Difference) -> list[str]:
     text = [f"{count_noun(result.n_before, 'item')} before, {result.n_after:,} after; {len(result.items):,} changed"]
     text += [f"{count:>8}  {kind}" for kind in KINDS if (count := result.by_kind[kind])]
     if result.reordered:
-        text.append("Items stand in another order.")
+        text.append("The items are in another order.")
     return [*text, *(line for item in result.items for line in _item_lines(item))]
 
 
@@ -51,15 +51,15 @@ def _item_lines(item: Item) -> list[str]:
 
 def _change_text(change: Change) -> str:
     if change.kind == "other":
-        return "written otherwise"
+        return "same value, different JSON"
     values = [value for value, kind in ((change.before, "added"), (change.after, "removed")) if change.kind != kind]
     return " -> ".join("-" if value is None else json.dumps(value, ensure_ascii=False) for value in values)
 
 
 AUDIT = Generator(
-    name="difference",
+    name="diff-gold",
     version=1,
-    summary="lay corrected gold beside what it corrects: items added, removed, and changed in question or answer",
+    summary="compare corrected gold with the gold before it: items added, removed, and changed in question or answer",
     add_arguments=_add_arguments,
     make=_make,
     seeded=False,

@@ -1,4 +1,4 @@
-"""`split halves`: public/private split of a held-out set, by group."""
+"""`split public-private`: public/private split of a held-out set, by group."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from evaluator.text import count_noun
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("gold", type=Path, help="JSON Lines; .gz is unpacked")
-    parser.add_argument("--by", default="group", help="the key that names a line's group (group unless said; else id)")
-    parser.add_argument("--share", default="0.5", help="how many of the groups are public; 0.5 unless said")
+    parser.add_argument("gold", type=Path, help="JSON Lines; .gz is decompressed")
+    parser.add_argument("--by", default="group", help="the key of a line's group (default: group, or id without one)")
+    parser.add_argument("--share", default="0.5", help="share of the groups that are public (default: 0.5)")
 
 
 def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
@@ -40,9 +40,9 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 GENERATOR = Generator(
-    name="halves",
+    name="public-private",
     version=1,
-    summary="divide a held-out split into a public and a private half, by group",
+    summary="split held-out gold into a public and a private part, by group",
     add_arguments=_add_arguments,
     make=_make,
 )

@@ -56,7 +56,7 @@ def _shares(text: str) -> dict[str, str]:
     for piece in text.split(","):
         name, equals, share = piece.partition("=")
         if not equals or not re.fullmatch(r"[\w-]+", name) or name in shares:
-            raise UsageError(f"part is {shown(piece)}, expected NAME=SHARE, each name once")
+            raise UsageError(f"part is {shown(piece)}, expected NAME=SHARE, with different names")
         shares[name] = share
     return shares
 
@@ -69,7 +69,7 @@ def _stratum(line: RawLine, keys: list[str], problems: ProblemList) -> str:
         value = slices[key] if isinstance(slices, dict) and key in slices else line.value.get(key, _MISSING)
         if value is _MISSING or not isinstance(value, str | int | float):
             what = "no such key" if value is _MISSING else "another value"
-            problems.add(line.number, f"{key} is no stratum", what, "a string, a number, true or false")
+            problems.add(line.number, f"{key} is not a stratum", what, "a string, a number, true or false")
             continue
         values.append(value if isinstance(value, str) else json.dumps(value))
     return " / ".join(values)
@@ -78,30 +78,30 @@ def _stratum(line: RawLine, keys: list[str], problems: ProblemList) -> str:
 GENERATOR = Generator(
     name="holdout",
     version=2,
-    summary="share groups out among parts at random, with every stratum in its share",
+    summary="assign groups to parts at random, with the same shares in each stratum",
     make=_make,
-    sources=(Source("gold", "Gold lines", "JSON Lines; .gz is unpacked"),),
+    sources=(Source("gold", "Gold lines", "JSON Lines; .gz is decompressed"),),
     parameters=(
         Parameter(
             "parts",
             Kind.TEXT,
             "Parts and their shares",
-            "names and shares of the lines, as NAME=SHARE between commas",
+            "comma-separated names of parts and their shares of the lines, as NAME=SHARE",
             default="train=0.8,test=0.2",
             metavar="NAME=SHARE,...",
         ),
         Parameter(
             "by",
             Kind.TEXT,
-            "Lines stay together by",
-            "the key of what belongs together; lines without a group go by their id",
+            "Keep lines together by",
+            "the key of the group whose lines stay together; a line without a group counts as its own group",
             default="group",
             metavar="KEY",
         ),
         Parameter(
             "stratify",
             Kind.KEYS,
-            "Even shares of",
+            "Stratify by",
             "a key of the line, or a slice; may be repeated",
             default=[],
             metavar="KEY",

@@ -1,4 +1,4 @@
-"""`split leakage` removes training triples that leak an evaluation triple; `audit leakage` counts them."""
+"""`split remove-leakage` removes training triples that leak an evaluation triple; `audit leakage` counts them."""
 
 from __future__ import annotations
 
@@ -24,19 +24,27 @@ _LEVELS = tuple(level.name.lower() for level in Level)
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("training", type=Path, help=f"{TRIPLES}; .gz is unpacked")
-    parser.add_argument("--evaluation", type=Path, action="append", required=True, help="the same; may be repeated")
+    parser.add_argument("training", type=Path, help=f"{TRIPLES}; .gz is decompressed")
+    parser.add_argument(
+        "--evaluation",
+        type=Path,
+        action="append",
+        required=True,
+        help="evaluation triples, in the same format; may be repeated",
+    )
     MENTIONS.add_to(parser)
     parser.add_argument(
         "--stop-words",
         type=Path,
-        help="one a line; else the 25 most frequent tokens of the training mentions, and of the relations",
+        help="stop words, one per line (default: the 25 most frequent tokens of mentions and of relations in training)",
     )
 
 
 def _add_split_arguments(parser: argparse.ArgumentParser) -> None:
     _add_arguments(parser)
-    parser.add_argument("--level", action="append", choices=_LEVELS, help="thorough unless said; may be repeated")
+    parser.add_argument(
+        "--level", action="append", choices=_LEVELS, help="how strictly to compare (default: thorough); may be repeated"
+    )
 
 
 def _split(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
@@ -113,11 +121,11 @@ def _stop_words(args: argparse.Namespace, bench: Workspace, steps: Steps) -> Sto
 def _read_stop_words(stream: BinaryIO, file: str) -> tuple[str, ...]:
     problems = ProblemList(file, GoldError)
     words: dict[str, None] = {}
-    for first, lines in text_blocks(stream, problems, "one word a line"):
+    for first, lines in text_blocks(stream, problems, "one word per line"):
         for number, line in enumerate(lines, first):
             tokens = line.lower().split()
             if len(tokens) != 1:
-                problems.add(number, "no stop word", shown(line), "one word a line")
+                problems.add(number, "not a stop word", shown(line), "one word per line")
             words.update(dict.fromkeys(tokens))
     problems.raise_if_any()
     return tuple(words)
@@ -137,7 +145,7 @@ def _result(counts: Counter[int], levels: list[Level], stops: StopWords, n_evalu
         "by_rule": {rule.name: counts[rule] for rule in Rule if rule <= max(levels, default=Level.THOROUGH)},
         "stop_words": {"mentions": list(stops.mentions), "relations": list(stops.relations)},
     }
-    verb = "taken out" if levels else "leak"
+    verb = "removed" if levels else "leak"
     text = [f"{n_evaluated:,} evaluation triples, {counts.total():,} training triples"]
     text += [f"{level.name}: {n:,} {verb}" for level, n in leaking.items()]
     text += [f"  {rule}: {n:,}" for rule, n in report["by_rule"].items()]
@@ -145,9 +153,9 @@ def _result(counts: Counter[int], levels: list[Level], stops: StopWords, n_evalu
 
 
 GENERATOR = Generator(
-    name="leakage",
+    name="remove-leakage",
     version=1,
-    summary="take out of open training triples what says an evaluation triple in other words",
+    summary="remove the open training triples that paraphrase an evaluation triple",
     add_arguments=_add_split_arguments,
     make=_split,
     seeded=False,
@@ -156,7 +164,7 @@ GENERATOR = Generator(
 AUDIT = Generator(
     name="leakage",
     version=1,
-    summary="count the open training triples that say an evaluation triple in other words",
+    summary="count the open training triples that paraphrase an evaluation triple",
     add_arguments=_add_arguments,
     make=_audit,
     seeded=False,

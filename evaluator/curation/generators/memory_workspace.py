@@ -41,7 +41,7 @@ class MemoryWorkspace(Workspace):
     def input(self, role: str, path: Path) -> BinaryIO:
         """Return the stream, rewound. Raises UsageError for an unknown path."""
         if path not in self._streams:
-            raise UsageError(f"cannot read {shown(str(path))}: it was not given")
+            raise UsageError(f"cannot read {shown(str(path))}: no such file was passed")
         stream = self._streams[path]
         stream.seek(0)
         return stream
@@ -53,7 +53,7 @@ class MemoryWorkspace(Workspace):
     def output(self, name: str) -> BinaryIO:
         """Return a new buffer with this name. Raises ValueError if it exists."""
         if name in self._made:
-            raise ValueError(f"{name} is there already")
+            raise ValueError(f"{name} already exists")
         self._made[name] = _MemoryFile()
         return cast(BinaryIO, self._made[name])
 

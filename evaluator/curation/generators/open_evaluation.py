@@ -15,11 +15,17 @@ from evaluator.progress import Steps
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("triples", type=Path, help=f"{TRIPLES}; .gz is unpacked")
+    parser.add_argument("triples", type=Path, help=f"{TRIPLES}; .gz is decompressed")
     MENTIONS.add_to(parser)
-    parser.add_argument("--size", type=positive, default=SIZE, help=f"triples of each file; {SIZE:,} unless said")
     parser.add_argument(
-        "--tokens", type=positive, default=TOKENS, help=f"that a relation needs at least; {TOKENS} unless said"
+        "--size", type=positive, default=SIZE, help=f"number of triples in each file (default: {SIZE:,})"
+    )
+    parser.add_argument(
+        "--min-tokens",
+        dest="tokens",
+        type=positive,
+        default=TOKENS,
+        help=f"minimum number of tokens of a relation (default: {TOKENS})",
     )
 
 
@@ -46,7 +52,8 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     sizes = {name: len(line_numbers) for name, (line_numbers, _) in files.items()}
     report: dict[str, Any] = {"triples": n_read, "eligible": pools, "files": sizes}
     text = [
-        f"{n_read:,} triples; {pools['all']:,} can be asked about, {pools['linked']:,} of them with both ends linked"
+        f"{n_read:,} triples; {pools['all']:,} are eligible as questions, {pools['linked']:,} of them with both ends "
+        "linked"
     ]
     text += [f"{name}.tsv: {size:,}" for name, size in sizes.items()]
     return GeneratorResult(report, "\n".join(text))
@@ -66,7 +73,7 @@ def _read_sample(path: Path, sample: EvaluationSample, mentions: Dictionary, ste
 GENERATOR = Generator(
     name="open-evaluation",
     version=1,
-    summary="draw test triples, and validation triples in three flavours, out of open triples",
+    summary="sample test triples, and validation triples in three flavours, from open triples",
     add_arguments=_add_arguments,
     make=_make,
 )

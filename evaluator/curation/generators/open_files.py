@@ -13,7 +13,9 @@ from evaluator.curation.open_triples.triples import Dictionary, read_dictionary
 from evaluator.errors import UsageError, shown
 from evaluator.progress import Steps
 
-TRIPLES = "open triples, one a line: subject, relation, object, and both or none of the lists of mentions, by tabs"
+TRIPLES = (
+    "open triples, one per line: subject, relation, object, and both or none of the lists of mentions, tab-separated"
+)
 
 
 class Watched:
@@ -52,7 +54,7 @@ def positive(text: str) -> int:
 MENTIONS = Source(
     "mentions",
     "Mentions of entities",
-    "a mention and its entity a line, by a tab: the mentions of ends for which a triple's line lists none",
+    "one mention and its entity per line, tab-separated; used where a triple's line lists no mentions",
     flag="--mentions",
     required=False,
 )

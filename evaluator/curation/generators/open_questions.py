@@ -25,7 +25,9 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     mentions = dictionary(args, bench)
     names = [_name(path) for path in args.evaluation]
     if repeated := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"two evaluation files would both become {shown(repeated)}.jsonl, expected different names")
+        raise UsageError(
+            f"two evaluation files would both be written to {shown(repeated)}.jsonl, expected different names"
+        )
     steps = Steps(bench.size(args.known))
     evaluated: dict[str, list[OpenTriple]] = {}
     left_out = {}
@@ -93,9 +95,10 @@ def _text(report: dict[str, Any]) -> list[str]:
         if n := counts["triples_with_the_mention_?"]:
             lines.append(f'  {n:,} triples with the mention "?" are left out')
         if n := counts["questions_over_1_MiB"]:
-            lines.append(f"  {n:,} questions of over 1 MiB of answers are left out")
+            lines.append(f"  {n:,} questions with over 1 MiB of answers are left out")
     return lines + [
-        f"the gold of {item['by']} tells answers to {item['questions']:,} questions of {item['of']}: keep both hidden, "
+        f"the gold of {item['by']} reveals answers to {item['questions']:,} questions of {item['of']}: keep both "
+        "hidden, "
         "or publish both"
         for item in report["told"]
     ]
@@ -104,14 +107,14 @@ def _text(report: dict[str, Any]) -> list[str]:
 GENERATOR = Generator(
     name="open-questions",
     version=1,
-    summary="make gold of the task link-prediction out of open triples: questions, answers, other known answers",
+    summary="make link-prediction gold from open triples: questions, answers, other known answers",
     make=_make,
     sources=(
-        Source("evaluation", "Triples to ask about", f"test and validation files: {TRIPLES}", several=True),
+        Source("evaluation", "Triples to turn into questions", f"test and validation files: {TRIPLES}", several=True),
         Source(
             "known",
             "Other known triples",
-            "training triples, whose answers are known too",
+            "training triples, whose answers also count as known",
             flag="--known",
             several=True,
             repeated=True,

@@ -109,7 +109,7 @@ class Parameter:
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add the flag to a parser."""
-        default_text = f"; {self.default_text} unless said" if self.default_text else ""
+        default_text = f" (default: {self.default_text})" if self.default_text else ""
         options: dict[str, Any] = {"help": self.help + default_text}
         if self.kind is Kind.YES:
             parser.add_argument(self.flag, action="store_true", **options)
@@ -153,7 +153,7 @@ class Source:
         if self.several:
             options |= {"action": "append"} if self.repeated else {"nargs": "+"}
         if self.flag:
-            parser.add_argument(self.flag, required=self.required, **options)
+            parser.add_argument(self.flag, dest=self.name, required=self.required, **options)
         else:
             parser.add_argument(self.name, **options)
 

@@ -15,14 +15,14 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     lines, problems = read_lines(bench.input("gold", args.gold), str(args.gold))
     problems.raise_if_any()
     bench.output("gold.jsonl").writelines(line.raw + b"\n" for line in lines)
-    return GeneratorResult({"lines": len(lines)}, f"{count_noun(len(lines), 'line')}, as they are")
+    return GeneratorResult({"lines": len(lines)}, f"{count_noun(len(lines), 'line')}, unchanged")
 
 
 GENERATOR = Generator(
     name="as-it-is",
     version=1,
-    summary="take a file that is gold already",
+    summary="copy a file that is already gold",
     make=_make,
     seeded=False,
-    sources=(Source("gold", "Gold lines", "JSON Lines in the task's own gold format; .gz is unpacked"),),
+    sources=(Source("gold", "Gold lines", "JSON Lines in the task's own gold format; .gz is decompressed"),),
 )

@@ -63,9 +63,11 @@ def _digest(salt: str, name: str) -> str:
 GENERATOR = Generator(
     name="published-symmetric",
     version=1,
-    summary="make gold of FEVER Symmetric's published lines, with ids that do not tell members apart",
+    summary="make gold from FEVER Symmetric's published lines, with ids that do not reveal the member",
     make=_make,
     seeded=False,
-    sources=(Source("published", "Published pairs", "JSON Lines as FEVER Symmetric was published; .gz is unpacked"),),
+    sources=(
+        Source("published", "Published pairs", "JSON Lines as FEVER Symmetric was published; .gz is decompressed"),
+    ),
     parameters=(SALT,),
 )

@@ -34,7 +34,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="L",
         type=_penalty,
         required=True,
-        help="what weight costs: large leaves all weights at 1, small evens every n-gram out",
+        help="penalty on weights: a large value leaves all weights at 1, a small one balances every n-gram",
     )
 
 
@@ -68,7 +68,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 GENERATOR = Generator(
     name="reweight",
     version=1,
-    summary="weigh training claims so that no n-gram tells their label",
+    summary="weight training claims so that no n-gram predicts their label",
     add_arguments=_add_arguments,
     make=_make,
 )

@@ -19,64 +19,64 @@ SOURCES_READ = (
     Source(
         "graph",
         "Knowledge graph",
-        "subject, predicate, object, tab-separated; .gz is unpacked",
+        "subject, predicate, object, tab-separated; .gz is decompressed",
         flag="--graph",
         several=True,
     ),
     Source(
         "types",
         "Types of entities",
-        "entity types: an object {entity: [type, ...]} in .json, else tab-separated lines",
+        "entity types: an object {entity: [type, ...]} in .json, or tab-separated lines",
         flag="--types",
         required=False,
     ),
     Source(
         "embeddings",
         "Embeddings",
-        "an entity and its numbers, tab-separated; else a decomposition of the graph",
+        "one entity and its numbers per line, tab-separated (default: a truncated SVD of the graph)",
         flag="--embeddings",
         required=False,
         on_site=False,
     ),
     Source(
         "apart_from",
-        "Gold to stay apart from",
-        "gold whose pairs no claim may have, as of a test split",
-        flag="--apart-from",
+        "Gold with pairs to exclude",
+        "gold, such as that of a test split, whose subject and object pairs are not used",
+        flag="--exclude-pairs",
         several=True,
         required=False,
     ),
 )
 PARAMETERS = (
-    Parameter("relation", Kind.TEXT, "Relation", "the predicate to ask for", required=True),
-    Parameter("size", Kind.WHOLE, "Claims of a scenario", "claims a scenario", default=300),
-    Parameter("ratio", Kind.TEXT, "True claims to false ones", "true claims to false ones", default="1"),
+    Parameter("relation", Kind.TEXT, "Relation", "the predicate of the claims", required=True),
+    Parameter("size", Kind.WHOLE, "Claims per scenario", "claims per scenario", default=300),
+    Parameter("ratio", Kind.TEXT, "Ratio of true to false claims", "true claims per false claim", default="1"),
     Parameter(
         "transparency",
         Kind.SEVERAL,
         "Transparency",
-        "shares of false claims that nothing suggests, as in 0,0.2,0.5,1",
+        "comma-separated shares of false claims that are easy, unrelated pairs, such as 0,0.2,0.5,1",
         default=["1"],
     ),
     Parameter(
         "homogeneity",
         Kind.SEVERAL,
         "Homogeneity",
-        "shares of true claims from the largest clusters; any clusters unless said",
+        "comma-separated shares of the true claims from the largest clusters (default: clusters are ignored)",
         on_site=False,
     ),
     Parameter(
         "popularity",
         Kind.SEVERAL,
         "Popularity",
-        "one or more of popular, non-popular and random, between commas",
+        "comma-separated: one or more of popular, non-popular and random",
         default=["random"],
     ),
     Parameter(
         "plausible",
         Kind.CHOICE,
         "Plausible false claims",
-        "where the other false claims come from",
+        "the source of the other, plausible false claims",
         default="walks",
         choices=SOURCES,
     ),
@@ -84,7 +84,7 @@ PARAMETERS = (
         "pool",
         Kind.WHOLE,
         "Clustered facts",
-        "facts that are clustered at most",
+        "maximum number of facts to cluster",
         default=_POOL,
         on_site=False,
     ),
@@ -92,30 +92,30 @@ PARAMETERS = (
         "dimensions",
         Kind.WHOLE,
         "Dimensions",
-        "of the decomposition",
+        "of the truncated SVD",
         default=_DIMENSIONS,
         on_site=False,
     ),
     Parameter(
-        "pairs_once", Kind.YES, "Use each pair once", "use each subject and object together once over all scenarios"
+        "pairs_once", Kind.YES, "Use each pair once", "use each pair of subject and object only once over all scenarios"
     ),
     Parameter(
         "public_graph",
         Kind.YES,
         "Public graph",
-        "write the graph without the true claims, for those who take part",
+        "also write the graph without the true claims, for participants",
         on_site=False,
     ),
     Parameter(
         "kind",
         Kind.CHOICE,
         "Kind",
-        "what the published layout's file names begin with",
+        "prefix of the file names in the published layout",
         default="test",
         choices=("test", "train"),
         on_site=False,
     ),
-    Parameter("salt", Kind.SECRET, "Salt", "makes ids that nobody else can make; never recorded", default=Secret("")),
+    Parameter("salt", Kind.SECRET, "Salt", "a secret from which ids are derived; never recorded", default=Secret("")),
 )
 
 
@@ -186,8 +186,10 @@ def _vectors(args: argparse.Namespace, bench: Workspace, graph: Any, warnings: l
     needed = np.unique(graph.facts(args.relation))
     missing = needed[np.isnan(vectors[needed, 0])]
     if len(missing):
-        message = f"{len(missing)} of {len(needed)} entities without, first {shown(graph.entities[missing[0]])}"
-        raise GoldError([Problem(file, None, f"no vector for entities of {args.relation}", message, "one each")])
+        message = f"{len(missing)} of {len(needed)} entities have none, first {shown(graph.entities[missing[0]])}"
+        raise GoldError(
+            [Problem(file, None, f"entities of {args.relation} have no vector", message, "one vector each")]
+        )
     return vectors
 
 
@@ -212,7 +214,8 @@ def _text(report: dict[str, Any]) -> str:
             f"unrelated false claims"
             for counts in report["scenarios"]
         ),
-        f"{report['claims']} claims about {report['different_pairs']} pairs; how often a pair recurs tells true from "
+        f"{report['claims']} claims about {report['different_pairs']} pairs; how often a pair recurs separates true "
+        "from "
         f"false with AUROC {report['auroc_of_recurrence']:.2f}",
         *(f"warning: {warning}" for warning in report["warnings"]),
     ]

@@ -51,7 +51,7 @@ def _read(lines: list[RawLine], problems: ProblemList, labelled: bool) -> Iterat
             if isinstance(value, str):
                 texts.append(value)
             else:
-                problems.add(line.number, f"{key} is no text", value_text(line.value, key), "a string")
+                problems.add(line.number, f"{key} is not a text", value_text(line.value, key), "a string")
         if name is not None and len(texts) == 2 + labelled:
             yield Pair(line.number, name, *texts)
 
@@ -82,19 +82,21 @@ def _audit(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 GENERATOR = Generator(
     name="symmetric",
     version=1,
-    summary="make a symmetric set of originals and written pairs that say the contrary",
+    summary="make a symmetric set from original pairs and the contrary pairs written for them",
     make=_make,
     seeded=False,
     sources=(
         Source("originals", "Original pairs", "JSON Lines: id, claim, evidence_text, label"),
-        Source("contraries", "Contrary pairs", "JSON Lines: the original's id, and the written claim, evidence_text"),
+        Source(
+            "contraries", "Contrary pairs", "JSON Lines: the original's id, and the written claim and evidence_text"
+        ),
     ),
     parameters=(SALT,),
 )
 AUDIT = Generator(
     name="symmetric",
     version=1,
-    summary="check that neither claim nor evidence alone tells a symmetric set's labels",
+    summary="check that neither claim nor evidence alone predicts the labels of a symmetric set",
     add_arguments=_add_gold,
     make=_audit,
     seeded=False,

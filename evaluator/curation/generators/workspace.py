@@ -122,9 +122,9 @@ class Workspace:
     def output(self, name: str) -> BinaryIO:
         """Open a new file in the folder for writing. The bench closes it at the end if it is still open."""
         if self._work is None:
-            raise ValueError("this bench keeps nothing")
+            raise ValueError("this workspace has no output folder")
         if name == RECIPE or any(file.name == name for file in self._outputs):
-            raise ValueError(f"{name} is there already")
+            raise ValueError(f"{name} already exists")
         raw = _Hashed(io.FileIO(self._work / name, "xb"))
         buffer = io.BufferedWriter(raw, _CHUNK)
         self._outputs.append(_File("", name, raw, buffer))
@@ -161,7 +161,7 @@ def _check_free(folder: Path) -> None:
     except OSError as error:
         raise UsageError(f"cannot write {shown(str(folder))}: {error.strerror}") from None
     if occupied:
-        raise UsageError(f"--output is {shown(str(folder))}, which holds files; expected a new or an empty folder")
+        raise UsageError(f"--output is {shown(str(folder))}, which is not empty, expected a new or an empty folder")
 
 
 @contextmanager

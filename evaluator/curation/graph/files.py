@@ -20,7 +20,7 @@ LIMITS = ReadLimits(file_bytes=16 << 30, ratio=1000, lines=1 << 40)
 """Limits for a curator's own files: large, and trusted."""
 
 Types = dict[str, frozenset[str]]
-_COLUMNS = "subject, predicate and object, separated by tabs"
+_COLUMNS = "subject, predicate and object, tab-separated"
 
 
 def read_triples(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> tuple[list[Triple], list[str]]:
@@ -32,15 +32,15 @@ def read_triples(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> tu
     for number, cells in rows(stream, problems, limits):
         n_lines += 1
         if len(cells) != 3:
-            problems.add(number, "not a triple", f"{len(cells)} cell{'s' * (len(cells) != 1)}", _COLUMNS)
+            problems.add(number, "not a triple", f"{len(cells)} column{'s' * (len(cells) != 1)}", _COLUMNS)
         elif "" in cells:
             empty = ("subject", "predicate", "object")[cells.index("")]
-            problems.add(number, f"the {empty} is empty", "no name", _COLUMNS)
+            problems.add(number, f"the {empty} is empty", "an empty cell", _COLUMNS)
         else:
             triples[Triple(*(names.setdefault(cell, cell) for cell in cells))] = None
     problems.raise_if_any()
     extra = n_lines - len(triples)
-    return list(triples), [f"{Path(file).name}: {extra} triples stand there already, kept once"] if extra else []
+    return list(triples), [f"{Path(file).name}: {extra} duplicate triples were ignored"] if extra else []
 
 
 def read_types(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> Types:
@@ -55,7 +55,7 @@ def read_types(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> Type
     types: dict[str, set[str]] = {}
     for number, cells in rows(stream, problems, limits):
         if len(cells) != 2 or "" in cells:
-            problems.add(number, "not an entity and a type", f"{len(cells)} cells", "two names, separated by a tab")
+            problems.add(number, "not an entity and a type", f"{len(cells)} columns", "two tab-separated names")
         else:
             types.setdefault(cells[0], set()).add(cells[1])
     problems.raise_if_any()
@@ -79,12 +79,17 @@ def read_embeddings(
         except ValueError:
             values = np.array([np.nan])
         if not len(cells) or not np.isfinite(values).all():
-            problems.add(number, "not a vector", shown("\t".join(cells)), "an entity and finite numbers, split by tabs")
+            problems.add(number, "not a vector", shown("\t".join(cells)), "an entity and finite numbers, tab-separated")
             continue
         if vectors is None:
             vectors = np.full((len(entities), len(values)), np.nan)
         if len(values) != vectors.shape[1]:
-            problems.add(number, "another length than before", f"{len(values)} numbers", f"{vectors.shape[1]}")
+            problems.add(
+                number,
+                "the vector has another length than those before",
+                f"{len(values)} numbers",
+                f"{vectors.shape[1]}",
+            )
         elif entity in seen:
             problems.add(number, "duplicate entity", f"{shown(entity)} (first on line {seen[entity]})", "each once")
         elif entity in entities:
@@ -133,11 +138,11 @@ def _with_end(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 def _line_error(line: bytes, number: int) -> LineError | None:
     if number == 1 and line.startswith(b"\xef\xbb\xbf"):
-        return LineError("the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
+        return LineError("the file begins with a byte order mark", "EF BB BF", "UTF-8 without a byte order mark")
     if not line.strip():
-        return LineError("blank line", "no cells", "tab-separated cells")
+        return LineError("blank line", "no columns", "tab-separated columns")
     if b"\0" in line or b"\r" in line:
-        return LineError("a character that no name has", "NUL or CR", "text in lines that end in LF or CRLF")
+        return LineError("invalid character in a name", "NUL or CR", "text in lines that end in LF or CRLF")
     return None
 
 
@@ -153,5 +158,5 @@ def _types_of_object(data: bytes, problems: ProblemList, limits: ReadLimits) -> 
     except LineError as fault:
         problems.stop(None, fault.what, fault.found, fault.expected)
     except (UnicodeDecodeError, msgspec.MsgspecError, RecursionError) as error:
-        problems.stop(None, "not types by entity", str(error), "an object {entity: [type, ...]}")
+        problems.stop(None, "not an object of types by entity", str(error), "an object {entity: [type, ...]}")
     return {entity: frozenset(names) for entity, names in types_of.items()}

@@ -28,7 +28,9 @@ def read_claims(
 ) -> Claims:
     """Read the file. text, label: keys with string values; other keys are ignored. Raises GoldError, UsageError."""
     if len({"id", text, label}) < 3:
-        raise UsageError(f"the keys of text and label are {text} and {label}, expected two, and neither of them id")
+        raise UsageError(
+            f"the keys of text and label are {text} and {label}, expected two different keys other than id"
+        )
     reader = Reader(file, _layout(text, label), GoldError, limits)
     register = IdRegister(reader.problems)
     claims = Claims()

@@ -46,7 +46,7 @@ def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) ->
         except LineError as fault:
             problems.add(number, fault.what, fault.found, fault.expected)
     if not number:
-        problems.stop(None, "the file is empty", "0 bytes", "one JSON object a line")
+        problems.stop(None, "the file is empty", "0 bytes", "one JSON object per line")
     return lines, problems
 
 
@@ -56,7 +56,7 @@ def identifier(line: RawLine, key: str, problems: ProblemList, *, default: str =
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     present_key = key if key in line.value or not default else default
-    problems.add(line.number, f"{key} is no name", value_text(line.value, present_key), "a string or an integer")
+    problems.add(line.number, f"{key} is not valid", value_text(line.value, present_key), "a string or an integer")
     return None
 
 
@@ -75,7 +75,12 @@ def of_one_type(lines: Sequence[RawLine], key: str, problems: ProblemList) -> No
         first = first or type(value)
         if type(value) is not first:
             expected = "a string" if first is str else "an integer"
-            problems.add(line.number, f"{key} has another type", shown(value), f"{expected}, as on the lines before")
+            problems.add(
+                line.number,
+                f"{key} has another type than on earlier lines",
+                shown(value),
+                f"{expected}, as on earlier lines",
+            )
             return
 
 
@@ -94,18 +99,18 @@ def _object(raw: bytes, number: int, limits: ReadLimits) -> dict[str, Any]:
     if len(raw) > limits.line_bytes:
         raise LineError("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
     if number == 1 and raw.startswith(_BOM):
-        raise LineError("the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
+        raise LineError("the file begins with a byte order mark", "EF BB BF", "UTF-8 without a byte order mark")
     if not raw.strip(b" \t\r"):
-        raise LineError("blank line", "no JSON", "one JSON object a line")
+        raise LineError("blank line", "no JSON", "one JSON object per line")
     try:
         unknown_keys(raw, _ANY, limits.depth)
         value = msgspec.json.decode(raw)
     except UnicodeDecodeError as error:
         raise LineError("not UTF-8", f"byte {error.start + 1} of the line", "UTF-8 text") from None
     except (msgspec.MsgspecError, RecursionError):
-        raise LineError("not valid JSON", "something else", "one JSON object") from None
+        raise LineError("not valid JSON", "invalid JSON", "one JSON object") from None
     if not isinstance(value, dict):
-        raise LineError("the line is no object", shown(value), "one JSON object")
+        raise LineError("the line is not an object", shown(value), "one JSON object")
     return value
 
 

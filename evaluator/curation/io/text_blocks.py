@@ -22,7 +22,7 @@ def text_blocks(stream: BinaryIO, problems: ProblemList, expected: str) -> Itera
     number = 1
     for block in _whole_lines(stream, problems):
         if number == 1 and block.startswith(_BOM):
-            problems.stop(1, "the file begins with a byte order mark", "EF BB BF", "UTF-8 without it")
+            problems.stop(1, "the file begins with a byte order mark", "EF BB BF", "UTF-8 without a byte order mark")
         text = _plain(block)
         if text is not None:
             lines = text.split("\n")

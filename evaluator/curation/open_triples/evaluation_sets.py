@@ -74,7 +74,7 @@ class EvaluationSample(NamedTuple):
 def sample_triples(eligible: Eligible, size: int = SIZE, *, seed: int) -> EvaluationSample:
     """Sample `size` triples for each of test, LINKED and ALL. Raises UsageError where there are too few."""
     if size < 1:
-        raise UsageError(f"size is {size}, expected 1 at least")
+        raise UsageError(f"size is {size}, expected at least 1")
     random = np.random.default_rng(seed)
     with_entities = eligible.first(linked=True)
     if len(with_entities) < 2 * size:

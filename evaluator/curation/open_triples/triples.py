@@ -94,7 +94,7 @@ def to_line(triple: OpenTriple, *, entities: bool) -> str:
 def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
     """Yield the file's triples in blocks; .gz is decompressed. Raises GoldError, for invalid lines at the end."""
     problems = ProblemList(file, GoldError)
-    for first, lines in text_blocks(stream, problems, "one triple a line"):
+    for first, lines in text_blocks(stream, problems, "one triple per line"):
         rows = [line.split("\t") for line in lines]
         is_valid = [len(row) in _WIDTHS and row[0].strip() and row[1].strip() and row[2].strip() for row in rows]
         if all(is_valid):
@@ -116,14 +116,21 @@ def read_dictionary(stream: BinaryIO, file: str) -> Dictionary:
     """Read a mention and its entity per line, tab-separated; an empty entity: not linked. Raises GoldError."""
     problems = ProblemList(file, GoldError)
     entities: dict[str, dict[str, None]] = {}
-    for first, lines in text_blocks(stream, problems, "a mention and its entity a line"):
+    for first, lines in text_blocks(stream, problems, "one mention and its entity per line"):
         for number, line in enumerate(lines, first):
             cells = line.split("\t")
             if len(cells) != 2 or not cells[0].strip():
-                problems.add(number, "no mention and entity", _columns(cells), "two columns, the first not empty")
+                problems.add(
+                    number, "not a mention and an entity", _columns(cells), "two columns, with a mention in the first"
+                )
                 continue
             if BETWEEN in cells[0]:
-                problems.add(number, "a mention that no list could hold", shown(cells[0]), f"one without {BETWEEN}")
+                problems.add(
+                    number,
+                    "the mention contains the separator of mention lists",
+                    shown(cells[0]),
+                    f"a mention without {BETWEEN}",
+                )
                 continue
             meant = entities.setdefault(cells[0], {})
             if cells[1]:
@@ -134,12 +141,12 @@ def read_dictionary(stream: BinaryIO, file: str) -> Dictionary:
 
 def _is_right(row: Row, number: int, problems: ProblemList) -> bool:
     if len(row) not in _WIDTHS:
-        expected = "subject, relation, object, and then both or none of the lists of mentions"
-        problems.add(number, "no open triple", _columns(row), expected)
+        expected = "subject, relation, object, and both or none of the lists of mentions"
+        problems.add(number, "not an open triple", _columns(row), expected)
         return False
     for name, cell in zip(("subject", "relation", "object"), row, strict=False):
         if not cell.strip():
-            problems.add(number, f"the {name} is empty", shown(cell), "a word at least")
+            problems.add(number, f"the {name} is empty", shown(cell), "at least one word")
             return False
     return True
 

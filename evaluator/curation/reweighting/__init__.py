@@ -103,9 +103,9 @@ def _checked(presence: Any, labels: Sequence[str]) -> Any:
     presence = sparse.csr_array(presence, dtype=np.float64)
     presence.eliminate_zeros()
     if presence.shape[0] != len(labels):
-        raise UsageError(f"{presence.shape[0]} claims have {len(labels)} labels, expected one each")
+        raise UsageError(f"{presence.shape[0]} claims have {len(labels)} labels, expected one label for each claim")
     if (presence.data != 1).any():
-        raise UsageError("presence holds other values, expected 0 or 1")
+        raise UsageError("presence has other values, expected 0 or 1")
     return presence[:, np.bincount(presence.indices, minlength=presence.shape[1]) > 0]
 
 

@@ -26,7 +26,7 @@ def exact(what: str, value: Number, *, most: int | None = 1) -> Fraction:
     else:
         number = Fraction(-1)
     if number < 0 or (most is not None and number > most):
-        expected = f"a decimal from 0 to {most}" if most is not None else "a decimal over 0"
+        expected = f"a decimal from 0 to {most}" if most is not None else "a decimal above 0"
         raise UsageError(f"{what} is {shown(text)}, expected {expected}")
     return number
 
@@ -41,7 +41,7 @@ def positives_and_negatives(size: int, ratio: Number) -> tuple[int, int]:
     if not 0 < positives < size:
         raise UsageError(
             f"size {size} and ratio {shown(str(ratio))} give {positives} true claims and {size - positives} false "
-            "ones, expected at least one of each"
+            "ones, expected at least one true and one false claim"
         )
     return positives, size - positives
 

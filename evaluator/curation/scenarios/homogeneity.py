@@ -25,7 +25,7 @@ def select(clusters: Sequence[int], n: int, n_from_largest: int) -> list[int]:
         chosen += [members[number].popleft() for _ in range(min(n_from_largest - len(chosen), len(members[number])))]
     used = {clusters[index] for index in chosen}
     if len(chosen) < n_from_largest:
-        raise UsageError(f"{len(clusters)} facts are clustered, expected at least {n_from_largest}")
+        raise UsageError(f"{len(clusters)} facts are in clusters, expected at least {n_from_largest}")
     others = deque(facts for number, facts in members.items() if number not in used)
     n_rest, n_available = n - len(chosen), sum(map(len, others))
     if n_rest > n_available:

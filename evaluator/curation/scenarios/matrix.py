@@ -116,4 +116,4 @@ def _mean(values: list[int]) -> float:
 def _check_once(what: str, values: Sequence[object], written: Sequence[str]) -> None:
     for index, value in enumerate(values):
         if value in values[:index]:
-            raise UsageError(f"{what} {written[index]} is given twice, expected each once")
+            raise UsageError(f"{what} {written[index]} is given twice, expected different values")

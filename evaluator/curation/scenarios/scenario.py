@@ -77,9 +77,9 @@ class Scenarios:
     ) -> None:
         self.graph, self.predicate, self.wanted = graph, predicate, params
         if predicate not in graph.predicate_number:
-            raise UsageError(f"the relation is {shown(predicate)}, expected one of the graph's: {_some(graph)}")
+            raise UsageError(f"the relation is {shown(predicate)}, expected a predicate of the graph: {_some(graph)}")
         if params.plausible not in SOURCES:
-            raise UsageError(f"false claims are from {shown(params.plausible)}, expected {' or '.join(SOURCES)}")
+            raise UsageError(f"plausible is {shown(params.plausible)}, expected {' or '.join(SOURCES)}")
         self.n_positives, self.n_negatives = positives_and_negatives(params.size, params.ratio)
         self.facts = graph.facts(predicate)
         self._vectors = vectors
@@ -116,7 +116,7 @@ class Scenarios:
         if len(rest) < n_rest:
             raise UsageError(
                 f"transparency {params.transparency}: {len(rest)} pairs of subjects and objects of "
-                f"{shown(self.predicate)} are unlinked, expected {n_rest} for false claims"
+                f"{shown(self.predicate)} can be used as false claims, expected {n_rest}"
             )
         name = self.graph.entities
         return [
@@ -130,7 +130,7 @@ class Scenarios:
         free = [pair for pair in _pairs(self.facts[self._order(params.popularity)]) if pair not in self._used]
         if len(free) < self.n_positives:
             raise UsageError(
-                f"the graph has {len(free)} facts of {shown(self.predicate)} to ask for, expected at least "
+                f"the graph has {len(free)} facts of {shown(self.predicate)} to use, expected at least "
                 f"{self.n_positives}"
             )
         if params.homogeneity is None:
@@ -186,7 +186,7 @@ class Scenarios:
         candidates = self._found[key]
         if len(candidates) < n:
             raise UsageError(
-                f"transparency {params.transparency}: {len(candidates)} plausible false claims are there, from all "
+                f"transparency {params.transparency}: {len(candidates)} plausible false claims found, from all "
                 f"{len(self.facts)} facts of {shown(self.predicate)}; expected {n}"
             )
         return candidates[:n]

@@ -25,7 +25,7 @@ def round_robin(documents: Iterable[Id], folds: int = FOLDS) -> dict[Id, int]:
         raise UsageError(f"folds is {folds}, expected 2 or more")
     distinct = dict.fromkeys(documents)
     if len(distinct) < folds:
-        raise UsageError(f"{len(distinct)} documents cannot fill {folds} folds, expected {folds} or more")
+        raise UsageError(f"{len(distinct)} documents for {folds} folds, expected at least {folds}")
     return {document: index % folds + 1 for index, document in enumerate(distinct)}
 
 
@@ -35,7 +35,7 @@ def parse_parts(text: str, folds: int) -> dict[str, tuple[int, ...]]:
     for piece in text.split(","):
         name, equals, numbers = piece.partition("=")
         if not equals or not re.fullmatch(r"[\w-]+", name) or name in parts:
-            raise UsageError(f"part is {shown(piece)}, expected NAME=FOLD or NAME=FIRST-LAST, each name once")
+            raise UsageError(f"part is {shown(piece)}, expected NAME=FOLD or NAME=FIRST-LAST, with different names")
         parts[name] = tuple(fold for number in numbers.split("+") for fold in _folds(number, folds))
     if sorted(fold for part in parts.values() for fold in part) != list(range(1, folds + 1)):
         raise UsageError(f"parts are {shown(text)}, expected each fold from 1 to {folds} once")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from evaluator.errors import UsageError, shown
 from evaluator.jsonl.ids import Id
+from evaluator.text import count_noun
 
 
 class PublicPrivateSplit(NamedTuple):
@@ -39,11 +40,16 @@ def split_public_private(
         raise UsageError(f"seed is {seed}, expected a whole number from 0")
     all_groups = frozenset(groups)
     if len(all_groups) < 2:
-        raise UsageError(f"halves need two groups at least, found {len(all_groups)}")
+        raise UsageError(
+            f"the gold has {count_noun(len(all_groups), 'group')}, expected at least two groups for a public/private "
+            "split"
+        )
     public = all_groups & previous.public if previous else frozenset()
     private = all_groups & previous.private if previous else frozenset()
     if both := public & private:
-        raise UsageError(f"group {shown(next(iter(both)))} stands on both sides of the kept halves, expected one")
+        raise UsageError(
+            f"group {shown(next(iter(both)))} is both public and private in the earlier split, expected one of them"
+        )
     target = min(max(int(fraction * len(all_groups) + Fraction(1, 2)), 1), len(all_groups) - 1)
     new = sorted(all_groups - public - private, key=lambda group: _sort_key(group, seed))
     n_public = min(max(target - len(public), 0), len(new))
@@ -57,7 +63,7 @@ def _share(share: Fraction | float | str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         fraction = Fraction(0)
     if not 0 < fraction < 1:
-        raise UsageError(f"share is {shown(str(share))}, expected a number over 0 and under 1")
+        raise UsageError(f"share is {shown(str(share))}, expected a number above 0 and below 1")
     return fraction
 
 

@@ -50,7 +50,7 @@ def holdouts(
     if strata is None:
         strata = [None] * len(groups)
     if len(strata) != len(groups):
-        raise UsageError(f"{len(groups)} rows have {len(strata)} strata, expected one each")
+        raise UsageError(f"{len(groups)} rows have {len(strata)} strata, expected one stratum for each row")
     sizes: dict[Id, Counter[Hashable]] = {}
     for group, stratum in zip(groups, strata, strict=True):
         sizes.setdefault(group, Counter())[stratum] += 1
@@ -144,9 +144,11 @@ def _shares(shares: Mapping[str, Fraction | float | str]) -> dict[str, Fraction]
             raise UsageError(f"the share of part {shown(part)} is {shown(str(text))}, expected a number") from None
     for part, share in fractions.items():
         if share <= 0:
-            raise UsageError(f"the share of part {shown(part)} is {float(share):g}, expected over 0")
+            raise UsageError(f"the share of part {shown(part)} is {float(share):g}, expected a number above 0")
     if len(fractions) < 2 or sum(fractions.values()) != 1:
-        raise UsageError(f"shares add up to {float(sum(fractions.values())):g}, expected two or more, together 1")
+        raise UsageError(
+            f"the shares add up to {float(sum(fractions.values())):g}, expected two or more shares with sum 1"
+        )
     return fractions
 
 

@@ -63,7 +63,10 @@ def quadruples(
             lines += _members(original, contrary, group, salt)
     for unmatched in written.values():
         contrary_problems.add(
-            unmatched.line, f"the contrary pair {shown(unmatched.id)} has no original", "none", "one of its id"
+            unmatched.line,
+            f"the contrary pair {shown(unmatched.id)} has no original",
+            "none",
+            "an original with its id",
         )
     if problems or contrary_problems:
         raise GoldError([*problems.problems, *contrary_problems.problems], problems.more + contrary_problems.more)
@@ -120,12 +123,12 @@ def _check(lines: list[dict[str, Any]], sources: Mapping[str, Pair], file: str) 
         if label != line["label"]:
             problems.add(
                 source.line,
-                f"the pairs of {shown(source.id)} and of {shown(first.id)} (line {first.line}) share a claim and a "
-                "sentence under different labels",
-                expected="one answer to one question",
+                f"the pairs of {shown(source.id)} and of {shown(first.id)} (line {first.line}) have the same claim "
+                "and sentence with different labels",
+                expected="one label for the same claim and sentence",
             )
     if len({line["id"] for line in lines}) < len(lines) or len(sources) * 4 < len(lines):
-        problems.problems.append(Problem(file, None, "two salted ids meet", expected="another salt"))
+        problems.problems.append(Problem(file, None, "two salted ids are equal", expected="another salt"))
     problems.raise_if_any()
 
 

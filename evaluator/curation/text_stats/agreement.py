@@ -45,7 +45,7 @@ def percent_agreement(units: Units) -> float:
 def pairwise(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairwise:
     """Compare two annotators. a, b: their values of the same units, in the same order. Kappa: Cohen 1960."""
     if len(a) != len(b):
-        raise UsageError(f"{len(a)} and {len(b)} values, expected as many")
+        raise UsageError(f"{len(a)} and {len(b)} values, expected equal numbers")
     if not a:
         return Pairwise(0, math.nan, math.nan)
     n = len(a)
@@ -95,7 +95,7 @@ def _distinct(units: Iterable[Iterable[Hashable]], level: str) -> list[Hashable]
     if level == "nominal":
         return list(values)
     if any(isinstance(value, bool) or not isinstance(value, int | float) for value in values):
-        raise UsageError(f"{level} alpha of values that are no numbers, expected numbers")
+        raise UsageError(f"{level} alpha needs numbers, but some values are not numbers")
     return sorted(values)  # type: ignore[type-var]  # numbers, as was just checked
 
 

@@ -88,7 +88,7 @@ def cue_table(
     if n < 1 or min_frequency < 1:
         raise UsageError(f"n is {n} and min_frequency {min_frequency}, expected whole numbers from 1")
     if len(texts) != len(labels):
-        raise UsageError(f"{len(texts)} texts have {len(labels)} labels, expected one each")
+        raise UsageError(f"{len(texts)} texts have {len(labels)} labels, expected one label for each text")
     names = sorted(set(labels))
     code_of = {name: index for index, name in enumerate(names)}
     tokens = occurrences(texts, n=n, drop=drop)

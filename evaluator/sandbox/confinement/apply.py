@@ -45,7 +45,7 @@ def confine(limits: Limits, layers: Layers, *, size: int, descriptors: int) -> N
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     if syscalls.prctl(syscalls.PR_GET_NO_NEW_PRIVS) != 1:
-        raise OSError("no_new_privs does not hold")
+        raise OSError("no_new_privs is not set")
     if layers.landlock:
         landlock.restrict(layers.landlock)
     rlimits.apply(limits, size=size, descriptors=descriptors)

@@ -61,7 +61,7 @@ def choose() -> Plan:
 def _rehearse(plan: Plan) -> None:
     leave_host(plan)
     if not permitted(empty_root):
-        raise OSError("no empty root")
+        raise OSError("an empty root cannot be mounted")
 
 
 def leave_host(plan: Plan) -> None:

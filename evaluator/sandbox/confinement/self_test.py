@@ -92,7 +92,7 @@ def check(layers: Layers, descriptors: HostDescriptors) -> None:
         os.close(job.pidfd)
         received = os.read(report_read, 1 << 16)
     except OSError as problem:
-        raise SandboxError(f"no job process can be made: {problem}. {_ADVICE}") from None
+        raise SandboxError(f"a job process cannot be started: {problem}. {_ADVICE}") from None
     finally:
         os.close(report_read)
         ours.close()
@@ -104,13 +104,14 @@ def check(layers: Layers, descriptors: HostDescriptors) -> None:
     report, _ = protocol.read_frame(received)
     if report["allowed"] or report["descriptors"]:
         raise SandboxError(
-            f"a job may still do: {report['allowed']}; it inherits descriptors: {report['descriptors'][:10]}. {_ADVICE}"
+            f"a job can still do this: {report['allowed']}; and it inherits these descriptors: "
+            f"{report['descriptors'][:10]}. {_ADVICE}"
         )
 
 
 _ADVICE = (
     "The sandbox needs no_new_privs, resource limits and seccomp filters: Linux 5.4 or later built with "
     "CONFIG_SECCOMP_FILTER, on x86_64 or aarch64; in a container, an engine whose seccomp profile is the default "
-    "one or laxer (Docker 20.10 or later). This is "
+    "one or less strict (Docker 20.10 or later). This is "
     f"{os.uname().sysname} {os.uname().release} on {os.uname().machine}, Python {sys.version.split()[0]}."
 )

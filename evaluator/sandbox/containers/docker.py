@@ -64,7 +64,9 @@ class DockerSandbox:
     ) -> SystemResult:
         """Implement `system_contract.SystemSandbox.run`."""
         if execution.gpus:
-            raise UsageError(f"{execution.gpus} GPUs are asked for, expected 0: this sandbox passes no device on")
+            raise UsageError(
+                f"{execution.gpus} GPUs are requested, expected 0: this sandbox passes no devices to containers"
+            )
         return self._run(container_spec.of_system(execution, predictions), keep_going)
 
     def score(
@@ -134,7 +136,7 @@ class DockerSandbox:
         """
         removed = reaper.reap(self._engine, self.instance, keep, min_age_seconds)
         for item in removed:
-            _log.warning("removed what a dead worker left: %s", item)
+            _log.warning("removed resources of a dead worker: %s", item)
         return removed
 
     def check(self) -> None:
@@ -154,7 +156,7 @@ class DockerSandbox:
         info = self._about()
         if self.runtime not in (info.get("Runtimes") or {}):
             runtimes = ", ".join(sorted(info.get("Runtimes") or {}))
-            raise SandboxError(f"the engine has no runtime {self.runtime}, it has: {runtimes}")
+            raise SandboxError(f"the engine has no runtime {self.runtime}, only: {runtimes}")
         labels = reaper.labels(self.instance, reaper.PROBE, "probe", health.PATIENCE)
         self._layers = health.examine(
             self._engine,
@@ -188,12 +190,12 @@ class DockerSandbox:
 
     def _check(self, job: Job) -> None:
         if job.limits.cpus > self.processors:
-            raise UsageError(f"{job.limits.cpus:g} processors are asked for, the engine has {self.processors:g}")
+            raise UsageError(f"{job.limits.cpus:g} CPUs are requested, but the engine has {self.processors:g}")
         try:
             for name, descriptor in job.descriptors.items():
                 check_readable(name, descriptor)
         except ValueError as problem:
-            raise SandboxError(f"no execution can be made of this: {problem}") from None
+            raise SandboxError(f"invalid execution: {problem}") from None
 
     def _about(self) -> dict[str, Any]:
         if not self._info:

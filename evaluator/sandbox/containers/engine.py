@@ -44,9 +44,9 @@ def _translated_errors(doing: str) -> Iterator[None]:
     except docker.errors.APIError as problem:
         message = str(problem.explanation or problem)
         kind = NotFoundError if problem.status_code == 404 else EngineError
-        raise kind(f"{doing}: the engine says {shown(message)}", problem.status_code or 0, message) from None
+        raise kind(f"{doing}: the engine reports {shown(message)}", problem.status_code or 0, message) from None
     except _FAILURES as problem:
-        raise EngineError(f"{doing}: the engine does not answer ({type(problem).__name__})") from None
+        raise EngineError(f"{doing}: the engine does not respond ({type(problem).__name__})") from None
 
 
 class Engine:
@@ -61,7 +61,7 @@ class Engine:
     def client(self) -> docker.APIClient:
         """Docker's API client, connected on first use. Raises EngineError."""
         if self._client is None:
-            with _translated_errors("looking for a Docker engine"):
+            with _translated_errors("connecting to a Docker engine"):
                 options = {"base_url": self._url} if self._url else docker.utils.kwargs_from_env()
                 client = docker.APIClient(**options, version="auto", timeout=TIMEOUT)
             version = tuple(int(part) for part in client.api_version.split("."))
@@ -71,11 +71,11 @@ class Engine:
         return self._client
 
     def info(self) -> dict[str, Any]:
-        with _translated_errors("asking the engine about itself"):
+        with _translated_errors("reading the engine's information"):
             return dict(self.client.info())
 
     def image(self, image: str) -> dict[str, Any]:
-        with _translated_errors("looking at an image"):
+        with _translated_errors("inspecting an image"):
             return dict(self.client.inspect_image(image))
 
     def images(self) -> frozenset[str]:
@@ -90,7 +90,7 @@ class Engine:
         for message in messages:
             if "error" in message:
                 raise EngineError(
-                    f"loading an image: the engine says {shown(message['error'])}", said=str(message["error"])
+                    f"loading an image: the engine reports {shown(message['error'])}", said=str(message["error"])
                 )
         text = "".join(str(message.get("stream", "")) for message in messages)
         return re.findall(r"Loaded image ID: (sha256:[0-9a-f]{64})", text)
@@ -105,7 +105,7 @@ class Engine:
         with _translated_errors("pulling an image"):
             for message in self.client.pull(repository, tag=digest, stream=True, decode=True):
                 if "error" in message:
-                    raise EngineError(f"pulling an image: the engine says {shown(message['error'])}")
+                    raise EngineError(f"pulling an image: the engine reports {shown(message['error'])}")
                 yield message
 
     def remove_image(self, image: str) -> None:
@@ -142,7 +142,7 @@ class Engine:
         except (requests.RequestException, urllib3.exceptions.HTTPError):
             return False
         except docker.errors.APIError as problem:
-            raise EngineError("waiting for a container: it is gone", problem.status_code or 0) from None
+            raise EngineError("waiting for a container: it no longer exists", problem.status_code or 0) from None
         return True
 
     def kill(self, container: str) -> None:
@@ -158,11 +158,11 @@ class Engine:
         return dict(self.inspect(container)["State"])
 
     def inspect(self, container: str) -> dict[str, Any]:
-        with _translated_errors("looking at a container"):
+        with _translated_errors("inspecting a container"):
             return dict(self.client.inspect_container(container))
 
     def stats(self, container: str) -> dict[str, Any]:
-        with _translated_errors("measuring a container"):
+        with _translated_errors("reading a container's resource usage"):
             return dict(self.client.stats(container, stream=False, one_shot=True))
 
     def logs(self, container: str) -> Iterator[bytes]:
@@ -170,7 +170,7 @@ class Engine:
             yield from self.client.logs(container, stdout=True, stderr=True, stream=True, follow=False)
 
     def put(self, container: str, folder: str, archive: Iterable[bytes]) -> None:
-        with _translated_errors("writing into a volume"):
+        with _translated_errors("writing to a volume"):
             self.client.put_archive(container, folder, iter(archive))
 
     def get(self, container: str, path: str) -> Generator[bytes, None, None]:

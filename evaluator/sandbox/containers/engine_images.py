@@ -28,10 +28,10 @@ def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -
     if not has_containerd_store:
         ids = [archive.id]
     if len(ids) != 1:
-        raise ImageMismatchError(f"the engine loaded {len(ids)} images of the archive, expected one")
+        raise ImageMismatchError(f"the engine loaded {len(ids)} images from the archive, expected one")
     image = inspect_image(engine, ids[0])
     if _layers(image) != list(archive.diff_ids):
-        raise ImageMismatchError("the engine has other layers under the image's id than its config says")
+        raise ImageMismatchError("the engine's layers for the image's id differ from the image's config")
     check_settings(image.get("Config") or {})
     return LoadedImage(id=ids[0], size=_size(image))
 
@@ -43,7 +43,7 @@ def pull(engine: Engine, reference: Reference, *, limits: ImageLimits, architect
     loaded = LoadedImage(id=str(image["Id"]), size=_size(image))
     try:
         if loaded.size > limits.unpacked_bytes:
-            raise TooLargeError(f"{reference} has {loaded.size} bytes, expected {limits.unpacked_bytes}")
+            raise TooLargeError(f"{reference} has {loaded.size} bytes, expected at most {limits.unpacked_bytes}")
         check_platform(str(image.get("Os")), str(image.get("Architecture")), architecture)
         check_layers(len(_layers(image)), limits.layers)
         check_settings(image.get("Config") or {})
@@ -76,10 +76,12 @@ def _fetch(engine: Engine, reference: Reference, most: int) -> None:
             packed = max(int(progress.get("total") or 0), int(progress.get("current") or 0))
             sizes[str(message.get("id"))] = max(sizes.get(str(message.get("id")), 0), packed)
             if sum(sizes.values()) > most:
-                raise TooLargeError(f"{reference} is over {most} bytes packed")
+                raise TooLargeError(f"{reference} has over {most} compressed bytes")
     except EngineError as problem:
         if isinstance(problem, NotFoundError) or "manifest unknown" in problem.said:
-            raise RegistryReferenceError(f"the registry shows us no {reference}") from None
+            raise RegistryReferenceError(
+                f"the registry has no {reference}, or does not allow this server to read it"
+            ) from None
         raise
 
 

@@ -94,7 +94,9 @@ class Run:
                 return "its command could not be started: not found, or not executable by nobody"
             if not problem.status or not self.probe():
                 raise
-            return "its container could not be started: look at WORKDIR, and at what it has at /input, /output and /tmp"
+            return (
+                "its container could not be started: check WORKDIR, and the image's content at /input, /output and /tmp"
+            )
         return ""
 
     def _wait(self, system: str, began: float, keep_going: Callable[[], bool] | None) -> bool:
@@ -117,7 +119,7 @@ class Run:
                     raise CancelledError(f"execution {self.job.execution_id} was cancelled")
         self.engine.kill(system)
         if not self.engine.wait(system, _DEATH):
-            raise EngineError(f"a container was killed and is not gone after {_DEATH:g} seconds")
+            raise EngineError(f"a killed container still exists after {_DEATH:g} seconds")
         return False
 
     def _measure(self, system: str) -> None:
@@ -134,9 +136,11 @@ class Run:
         if code == _KILLED:
             # Neither killed by us nor out of memory. A program cannot kill the first process of its own namespace, but
             # that process may exit with this status itself, which the engine does not distinguish.
-            raise KilledError(f"the container of {self.job.execution_id} was killed from outside, or says so")
+            raise KilledError(
+                f"the container of {self.job.execution_id} was killed from outside, or exited with that status"
+            )
         if code:
-            return self._result(Verdict.EXIT, "it ended with an exit status that is not 0", code)
+            return self._result(Verdict.EXIT, "it ended with a non-zero exit status", code)
         if state.get("Error"):
             raise EngineError("the engine lost a container", said=str(state["Error"]))
         try:
@@ -144,7 +148,7 @@ class Run:
         except OutputError as problem:
             # The volume holder keeps the output in memory: if it has ended, the loss is not the author's fault.
             if not self.engine.state(holder).get("Running"):
-                raise EngineError("the container that holds the output is gone") from None
+                raise EngineError("the container that holds the output no longer exists") from None
             return self._result(Verdict.OUTPUT, str(problem), code)
         return self._result(Verdict.DONE, "", code, outputs)
 

@@ -56,10 +56,10 @@ def examine(
         whose = "its own" if own_kernel else "the host's"
         raise SandboxError(
             f"a container asked to run under {runtime} ran under {layers['runtime']} on {whose} kernel, {release}: "
-            "systems are not run here until the engine has that runtime"
+            "no system is run here until the engine has that runtime"
         )
     if missing:
-        raise SandboxError(f"a container under {runtime} has not: {', '.join(missing)}; nothing is run here")
+        raise SandboxError(f"a container under {runtime} lacks: {', '.join(missing)}; no system is run here")
     return layers
 
 

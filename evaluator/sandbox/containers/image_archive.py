@@ -31,7 +31,7 @@ class Archive:
         """Raises ArchiveError and its subclasses, TooLargeError."""
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise ImageArchiveError("the image is no regular file")
+            raise ImageArchiveError("the image is not a regular file")
         self._descriptor, self._size = descriptor, status.st_size
         if self._size > most_bytes:
             raise TooLargeError(f"the archive has {self._size} bytes, expected at most {most_bytes}")
@@ -44,7 +44,7 @@ class Archive:
                     raise TooLargeError(f"the archive has over {most_members} members")
                 self._add(member)
         except tar.TarError as problem:
-            raise ImageArchiveError(f"the image is not what `docker save` writes: {problem}") from None
+            raise ImageArchiveError(f"the image is not an archive from `docker save`: {problem}") from None
 
     def read(self, name: str, most: int) -> bytes:
         """Return a member's content of at most `most` bytes. Raises ArchiveError, TooLargeError."""
@@ -63,14 +63,16 @@ class Archive:
         if member is not None and member.kind == "symlink":
             member = self._members.get(member.target.removeprefix("../"))
         if member is None or member.kind != "file":
-            raise ImageArchiveError(f"the archive has no file {shown(name)}, expected what `docker save` writes")
+            raise ImageArchiveError(f"the archive has no file {shown(name)}, expected an archive from `docker save`")
         return member
 
     def _add(self, member: tar.Member) -> None:
         name = member.name.removeprefix("./").rstrip("/")
         parts = name.split("/")
         if member.name.startswith("/") or ".." in parts or "\\" in name:
-            raise UnsafeMemberError(f"the archive has a member {shown(member.name)}, expected paths below its top")
+            raise UnsafeMemberError(
+                f"the archive has a member {shown(member.name)}, expected relative paths without .."
+            )
         if member.kind == "folder":
             return
         alias = (
@@ -80,7 +82,7 @@ class Archive:
             and _LAYER.fullmatch(member.target[3:])
         )
         if member.kind != "file" and not alias:
-            raise UnsafeMemberError(f"the archive has a {member.kind}, {shown(name)}, expected files alone")
+            raise UnsafeMemberError(f"the archive has a {member.kind}, {shown(name)}, expected only files")
         if name in self._members:
             raise DuplicateMemberError(f"the archive has {shown(name)} twice")
         self._members[name] = member
@@ -119,6 +121,6 @@ def _range(descriptor: int, start: int, size: int) -> Iterator[bytes]:
     while start < end:
         piece = os.pread(descriptor, min(CHUNK, end - start), start)
         if not piece:
-            raise ImageArchiveError("the archive was cut while it was read")
+            raise ImageArchiveError("the archive was truncated while it was read")
         start += len(piece)
         yield piece

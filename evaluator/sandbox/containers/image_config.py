@@ -55,7 +55,7 @@ def check_platform(system: str, platform: str, architecture: str) -> None:
 def check_layers(count: int, most: int) -> None:
     """Raise LayerCountError unless there are 1 to `most` layers."""
     if not 0 < count <= most:
-        raise LayerCountError(f"the image has {count} layers, expected 1 to {most}: join RUN and COPY lines")
+        raise LayerCountError(f"the image has {count} layers, expected 1 to {most}: combine RUN and COPY lines")
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
@@ -103,7 +103,7 @@ def read_json(content: bytes, what: str) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(pairs)
         if len({key.casefold() for key in result}) != len(pairs):
-            refuse("names a key twice, expected each key once in an object (engines ignore case)")
+            refuse("has a duplicate key, expected different keys in an object (engines ignore case)")
         return result
 
     try:

@@ -32,7 +32,7 @@ def plain(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[
     first = next(pieces, b"")
     for magic, name in _FOREIGN.items():
         if first.startswith(magic):
-            raise LayerContentError(f"{what} is packed with {name}, expected a plain tar or gzip")
+            raise LayerContentError(f"{what} is compressed with {name}, expected a plain tar or gzip")
 
     def rejoined() -> Iterator[bytes]:
         yield first
@@ -41,7 +41,7 @@ def plain(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[
     for piece in _gunzipped(rejoined(), allowance, what) if first.startswith(GZIP) else rejoined():
         allowance.bytes -= len(piece)
         if allowance.bytes < 0:
-            raise TooLargeError(f"{what} unpacks to more bytes than an image may have")
+            raise TooLargeError(f"{what} decompresses to more bytes than an image may have")
         yield piece
 
 
@@ -54,21 +54,21 @@ def _gunzipped(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iter
         waiting = piece
         while waiting or unpacker.unconsumed_tail:
             if unpacker.eof:
-                raise LayerContentError(f"{what}: something follows the gzip data, expected its end")
+                raise LayerContentError(f"{what}: data after the end of the gzip data, expected none")
             try:
                 out = unpacker.decompress(waiting, CHUNK)
             except zlib.error:
-                raise LayerContentError(f"{what}: the gzip data are damaged") from None
+                raise LayerContentError(f"{what}: the gzip data is damaged") from None
             produced += len(out)
             if produced > _GRACE + allowance.ratio * packed:
-                raise TooLargeError(f"{what} unpacks to over {allowance.ratio} times its packed bytes")
+                raise TooLargeError(f"{what} decompresses to over {allowance.ratio} times its compressed size")
             if out:
                 yield out
             waiting = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
             if not waiting:
                 break
     if not unpacker.eof:
-        raise LayerContentError(f"{what}: the gzip data end too early")
+        raise LayerContentError(f"{what}: the gzip data ends too early")
 
 
 def check_layer(pieces: Iterator[bytes], diff_id: str, allowance: Allowance, what: str) -> int:
@@ -89,12 +89,12 @@ def check_layer(pieces: Iterator[bytes], diff_id: str, allowance: Allowance, wha
             if allowance.members < 0:
                 raise TooLargeError(f"{what} has more files than an image may have")
             if member.kind == "sparse file":
-                raise LayerContentError(f"{what} has a sparse file, {shown(member.name)}, expected whole files")
+                raise LayerContentError(f"{what} has a sparse file, {shown(member.name)}, expected regular files")
             if ".." in member.name.split("/"):
-                raise LayerContentError(f"{what} has the path {shown(member.name)}, expected none with ..")
+                raise LayerContentError(f"{what} has the path {shown(member.name)}, expected a path without ..")
     except tar.TarError as problem:
         raise LayerContentError(f"{what} is not a tar: {problem}") from None
     actual = f"sha256:{digest.hexdigest()}"
     if actual != diff_id:
-        raise LayerDigestError(f"{what} is {actual}, expected {diff_id} as the image's config says")
+        raise LayerDigestError(f"{what} is {actual}, expected {diff_id} as in the image's config")
     return size

@@ -105,7 +105,7 @@ def read_image(
     manifest = read_json(archive.read("manifest.json", limits.config_bytes), "manifest.json")
     if not isinstance(manifest, list) or len(manifest) != 1 or not isinstance(manifest[0], dict):
         found = f"{len(manifest)} images" if isinstance(manifest, list) else shown(manifest)
-        raise SeveralImagesError(f"manifest.json lists {found}, expected one: docker save NAME")
+        raise SeveralImagesError(f"manifest.json lists {found}, expected one image: use docker save NAME")
     entry = {key.casefold(): value for key, value in manifest[0].items()}
     config_name, layers = entry.get("config"), entry.get("layers")
     if (
@@ -113,11 +113,11 @@ def read_image(
         or not isinstance(layers, list)
         or not all(isinstance(layer, str) for layer in layers)
     ):
-        raise ImageArchiveError("manifest.json names no config and layers, expected Config and Layers")
+        raise ImageArchiveError("manifest.json has no config and layers, expected Config and Layers")
     content = archive.read(config_name, limits.config_bytes)
     config, diff_ids = read_config(content, architecture=architecture or this_architecture(), most_layers=limits.layers)
     if len(layers) != len(diff_ids):
-        raise LayerCountError(f"manifest.json lists {len(layers)} layers, the image's config {len(diff_ids)}")
+        raise LayerCountError(f"manifest.json lists {len(layers)} layers, but the image's config lists {len(diff_ids)}")
     allowance = Allowance(bytes=limits.unpacked_bytes, members=limits.layer_members, ratio=limits.ratio)
     sizes = [
         check_layer(archive.pieces(name), diff_id, allowance, f"layer {number} of {len(layers)}")

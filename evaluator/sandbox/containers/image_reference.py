@@ -37,10 +37,10 @@ def parse_reference(text: str, allowed: Iterable[str]) -> Reference:
     match = _REFERENCE.fullmatch(text) if len(text) <= 400 else None
     if match is None:
         raise RegistryReferenceError(
-            f"the image is {shown(text)}, expected registry/name@sha256: and 64 hexadecimal digits, in lower case"
+            f"the image is {shown(text)}, expected registry/name@sha256: and 64 lower-case hexadecimal digits"
         )
     registry = match["host"]
     if registry not in allowed:
-        expected = f"one of: {', '.join(allowed)}" if allowed else "an archive: this server pulls from no registry"
+        expected = f"one of: {', '.join(allowed)}" if allowed else "an archive, because this server uses no registry"
         raise RegistryReferenceError(f"the registry is {shown(registry)}, expected {expected}")
     return Reference(registry, match["name"], match["digest"])

@@ -54,7 +54,7 @@ def copy(archive: Iterable[bytes], name: str, most: int, into: BinaryIO) -> Outp
             raise OutputError(f"its {name} is a {member.kind}, expected a regular file")
         if member.size > most:
             # The container chose the actual size, so reporting it could leak hidden inputs.
-            raise OutputError(f"its {name} has more bytes than it may, expected at most {most}")
+            raise OutputError(f"its {name} is too large, expected at most {most}")
         digest = hashlib.sha256()
         for piece in reader.content(member.size):
             digest.update(piece)

@@ -85,7 +85,13 @@ class Resources:
             try:
                 removal.result()
             except EngineError as problem:
-                _log.error("a %s of %s is left to the reaper: %s (%s)", what, self.job.execution_id, problem, name)
+                _log.error(
+                    "a %s of %s could not be removed and is left to the reaper: %s (%s)",
+                    what,
+                    self.job.execution_id,
+                    problem,
+                    name,
+                )
 
     def _create_working(self, folders: Mapping[str, str], output: str) -> str:
         return self._create(

@@ -64,7 +64,9 @@ class SystemLimits:
             if not isinstance(getattr(self, name), int):
                 raise ValueError(f"limit {name} is {getattr(self, name)!r}, expected a whole number")
         if self.memory_bytes < 6 << 20:
-            raise ValueError(f"limit memory_bytes is {self.memory_bytes}, expected 6 MiB or more: no engine takes less")
+            raise ValueError(
+                f"limit memory_bytes is {self.memory_bytes}, expected at least 6 MiB, the minimum of container engines"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

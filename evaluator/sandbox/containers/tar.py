@@ -100,7 +100,7 @@ def members(reader: Reader) -> Iterator[Member]:
             raise TarError(f"a member of type {flag!r}, expected a file, folder or link")
         if "size" in extensions:
             if not extensions["size"].isascii() or not extensions["size"].isdigit() or len(extensions["size"]) > 18:
-                raise TarError("a size that is no number")
+                raise TarError("a size that is not a number")
             size = int(extensions["size"])
         if kind not in ("file", "sparse file", "global header") and size:
             raise TarError(f"a {kind} of {size} bytes, expected 0")
@@ -128,7 +128,7 @@ def _checked(block: bytes, at: int) -> tuple[bytes, int]:
     """Return type and size from a header. Raises TarError if its checksum is wrong."""
     stated = _number(block[148:156])
     if stated != sum(block[:148]) + 8 * 32 + sum(block[156:]):
-        raise TarError(f"no tar header at byte {at - BLOCK}: its sum is wrong")
+        raise TarError(f"no tar header at byte {at - BLOCK}: its checksum is wrong")
     return block[156:157], _number(block[124:136])
 
 
@@ -136,11 +136,11 @@ def _number(field: bytes) -> int:
     if field[0] & 0x80:
         value = int.from_bytes(bytes([field[0] & 0x7F]) + field[1:], "big")
         if field[0] & 0x40 or value >> 62:
-            raise TarError("a number in a header that is negative or too large")
+            raise TarError("a header has a number that is negative or too large")
         return value
     digits = field.strip(b"\0 ")
     if digits.strip(b"01234567"):
-        raise TarError(f"a number in a header that is {digits!r}, expected octal digits")
+        raise TarError(f"a header has the number {digits!r}, expected octal digits")
     return int(digits or b"0", 8)
 
 
@@ -163,7 +163,7 @@ def _records(content: bytes) -> dict[str, str]:
         record, content = content[len(length) + 1 : int(length)], content[int(length) :]
         key, equals, value = record.partition(b"=")
         if not equals or not value.endswith(b"\n"):
-            raise TarError("a PAX record that is cut")
+            raise TarError("a truncated PAX record")
         records[key.decode("utf-8", "surrogateescape")] = value[:-1].decode("utf-8", "surrogateescape")
     return records
 
@@ -172,7 +172,7 @@ def _check_rest(reader: Reader) -> None:
     """Allow only padding after the end marker, since other readers might continue and see more members."""
     while rest := reader.upto(1 << 20):
         if rest.strip(b"\0"):
-            raise TarError(f"something follows the end mark, before byte {reader.offset}")
+            raise TarError(f"data after the end mark, before byte {reader.offset}")
 
 
 def header(name: str, size: int, *, mode: int = 0o444) -> bytes:
@@ -192,7 +192,7 @@ def file(name: str, content: Iterable[bytes], size: int, *, mode: int = 0o444) -
             break
         yield piece
     if sent != size:
-        raise ValueError(f"{name} is not of {size} bytes")
+        raise ValueError(f"{name} does not have {size} bytes")
     yield bytes(_padded(size) - size)
 
 

@@ -36,7 +36,7 @@ def run(
     try:
         order, descriptors = receive(connection)
         if order.job not in jobs:
-            raise ValueError(f"there is no job {order.job!r}, expected one of {sorted(jobs)}")
+            raise ValueError(f"unknown job {order.job!r}, expected one of {sorted(jobs)}")
         for name, descriptor in zip(order.files, descriptors[1:], strict=True):
             check_readable(name, descriptor)
         apply.arrange(null=null, report=descriptors[0], status=status, files=descriptors[1:])
@@ -60,7 +60,7 @@ def receive(connection: socket.socket) -> tuple[protocol.Order, list[int]]:
     connection.setblocking(True)
     packet, descriptors, flags, _ = socket.recv_fds(connection, protocol.PACKET_BYTES + 1, protocol.MOST_FILES + 1)
     if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
-        raise ValueError("the order does not fit a packet")
+        raise ValueError("the order does not fit into a packet")
     order = protocol.unpack(packet, protocol.Order)
     if len(descriptors) != 1 + len(order.files) or len(set(order.files)) != len(order.files):
         raise ValueError(f"{len(descriptors)} descriptors, expected a pipe and one for each of {order.files}")

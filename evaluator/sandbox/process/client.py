@@ -47,7 +47,7 @@ class ProcessSandbox:
                 ),
             ]
         except (ValueError, TypeError) as problem:
-            raise SandboxError(f"no job can be made of this: {problem}") from None
+            raise SandboxError(f"invalid job: {problem}") from None
         with contextlib.ExitStack() as stack:
             run = _Run(execution, time.monotonic())
             connection = stack.enter_context(self._connect())
@@ -95,7 +95,7 @@ class ProcessSandbox:
         except OSError as problem:
             connection.close()
             raise SandboxError(
-                f"no sandbox server answers at {self.path} ({problem.strerror or problem}); it is started by "
+                f"no sandbox server responds at {self.path} ({problem.strerror or problem}); start it with "
                 "`manage.py serve` or `python -m evaluator.sandbox.process.server --socket PATH`"
             ) from None
         return connection
@@ -109,7 +109,7 @@ class ProcessSandbox:
             socket.send_fds(connection, packets[-1:], descriptors, socket.MSG_NOSIGNAL)
         except OSError:
             # The server may have sent a reason before it closed the connection.
-            why = "the sandbox server hung up before it took the job"
+            why = "the sandbox server closed the connection before it accepted the job"
             with contextlib.suppress(SandboxError):
                 connection.settimeout(1.0)
                 why = f"the sandbox server failed: {_receive(connection).what}"
@@ -152,8 +152,8 @@ class _Run:
                         pass
                     return self._end(reply, reply.verdict)
                 else:
-                    raise SandboxError(f"the sandbox failed: {reply.what or 'it does not say why'}")
-        raise SandboxError("the sandbox server did not answer in time")
+                    raise SandboxError(f"the sandbox failed: {reply.what or 'no reason was given'}")
+        raise SandboxError("the sandbox server did not respond in time")
 
     def _drain(self, pipe: int) -> bool:
         """Read what the pipe holds, up to one byte over the limit. Return False if it is empty or at its end."""
@@ -202,9 +202,9 @@ def _receive(connection: socket.socket) -> protocol.Reply:
             # The reset is reported once; the server's last reply is still queued.
             packet = connection.recv(protocol.PACKET_BYTES)
         if not packet:
-            raise SandboxError("the sandbox server hung up in the middle of a job")
+            raise SandboxError("the sandbox server closed the connection during a job")
         return protocol.unpack(packet, protocol.Reply)
     except OSError as problem:
-        raise SandboxError(f"the sandbox server does not answer: {problem}") from None
+        raise SandboxError(f"the sandbox server does not respond: {problem}") from None
     except msgspec.MsgspecError as problem:
-        raise SandboxError(f"the sandbox server's answer is not understood: {problem}") from None
+        raise SandboxError(f"the sandbox server's response is not valid: {problem}") from None

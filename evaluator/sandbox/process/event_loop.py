@@ -88,7 +88,7 @@ class Loop:
             return
         connection.setblocking(False)
         if len(self._silent) + len(self._waiting) + len(self._running) // 3 >= MOST_CONNECTIONS:
-            _reply(connection, protocol.Reply(event="failed", what="too many clients at once"))
+            _reply(connection, protocol.Reply(event="failed", what="too many simultaneous clients"))
             connection.close()
             return
         self._silent[connection.fileno()] = connection, time.monotonic() + REQUEST_SECONDS
@@ -100,7 +100,7 @@ class Loop:
         try:
             request = protocol.unpack(connection.recv(protocol.PACKET_BYTES), protocol.Request)
         except (OSError, ValueError) as problem:
-            _reply(connection, protocol.Reply(event="failed", what=f"no request: {problem}"))
+            _reply(connection, protocol.Reply(event="failed", what=f"invalid request: {problem}"))
             connection.close()
             return
         if request.ask == "run" and request.limits is not None:
@@ -119,7 +119,9 @@ class Loop:
                 job = self._forker.fork(connection, request.limits)
             except OSError as problem:
                 self._log("fork_failed", what=str(problem))
-                _reply(connection, protocol.Reply(event="failed", what=f"no process for the job: {problem}"))
+                _reply(
+                    connection, protocol.Reply(event="failed", what=f"the job's process cannot be started: {problem}")
+                )
                 self._ignore(connection.fileno())
                 connection.close()
                 continue

@@ -128,8 +128,12 @@ class RunningJob:
             pass
         if not self._announced:
             text = self._said.decode("utf-8", "replace").removeprefix("failed ")
-            ended = "had no time to get" if self.killed == "time" else f"ended (status {status}) before it was"
-            self.diagnosis = text or f"the job's process {ended} ready"
+            ended = (
+                "did not become ready in time"
+                if self.killed == "time"
+                else f"ended (status {status}) before it was ready"
+            )
+            self.diagnosis = text or f"the job's process {ended}"
             return protocol.Reply(event="failed", what=self.diagnosis)
         return self._judge(status, usage.ru_utime + usage.ru_stime)
 
@@ -144,7 +148,7 @@ class RunningJob:
             return protocol.Reply(event="failed", what="the job was killed from outside")
         text = sanitized_errors.sanitise(self._said.removeprefix(child.READY))
         if code == child.EXIT_UNPREPARED:
-            self.diagnosis = f"warm_up() does not cover what the job imports: {text}"
+            self.diagnosis = f"warm_up() does not cover all imports of the job: {text}"
             return protocol.Reply(event="failed", what=self.diagnosis)
         if code in _VERDICTS:
             return protocol.Reply(event="end", verdict=_VERDICTS[code])

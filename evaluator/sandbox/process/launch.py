@@ -92,6 +92,6 @@ def _words(descriptor: int, timeout: float) -> dict[str, object]:
     else:
         return {}
     if not received:
-        return {"error": "the sandbox server ended before it was ready; its log says why"}
+        return {"error": "the sandbox server ended before it was ready; its log has the reason"}
     words: dict[str, object] = json.loads(received)
     return words

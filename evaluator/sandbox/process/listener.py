@@ -44,7 +44,7 @@ def listen(path: Path) -> socket.socket:
     except OSError as problem:
         listener.close()
         os.close(lock)
-        raise SandboxError(f"{path}: no socket can be made here: {problem.strerror or problem}") from None
+        raise SandboxError(f"{path}: a socket cannot be created here: {problem.strerror or problem}") from None
     finally:
         os.umask(before)
     return listener
@@ -59,5 +59,5 @@ def _lock(path: Path) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(lock)
-        raise SandboxError(f"{path}: another sandbox server has this socket; stop it first") from None
+        raise SandboxError(f"{path}: another sandbox server uses this socket; stop it first") from None
     return lock

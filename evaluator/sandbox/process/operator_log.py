@@ -26,7 +26,7 @@ class OperatorLog:
         if self._written > MOST_A_MINUTE:
             return
         if self._written == MOST_A_MINUTE:
-            event, fields = "log_suppressed", {"until": "the minute is over"}
+            event, fields = "log_suppressed", {"until": "end of this minute"}
         truncated = {name: value[:MOST_LINE] if isinstance(value, str) else value for name, value in fields.items()}
         line = json.dumps({"time": round(time.time(), 3), "event": event, **truncated}, default=str)
         try:

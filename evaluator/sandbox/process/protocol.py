@@ -71,16 +71,16 @@ def read_frame(received: bytes | bytearray) -> tuple[dict[str, Any], bytes]:
     Raises ValueError, which does not quote the content, if it is truncated, too long or not a JSON object.
     """
     if len(received) < HEADER_BYTES:
-        raise ValueError("the report is cut short")
+        raise ValueError("the report is truncated")
     magic, report_size, attachment_size = _HEADER.unpack_from(received)
     if magic != _MAGIC:
-        raise ValueError("the report does not start like one")
+        raise ValueError("the report has no valid header")
     expected = HEADER_BYTES + report_size + attachment_size
     if len(received) != expected:
-        raise ValueError(f"the report has {len(received)} bytes, its header says {expected}")
+        raise ValueError(f"the report has {len(received)} bytes, but its header declares {expected}")
     split = HEADER_BYTES + report_size
     try:
         report = msgspec.json.decode(memoryview(received)[HEADER_BYTES:split], type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise ValueError("the report is no JSON object") from None
+        raise ValueError("the report is not a JSON object") from None
     return report, bytes(memoryview(received)[split:])

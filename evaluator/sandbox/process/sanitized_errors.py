@@ -30,4 +30,4 @@ def describe(problem: BaseException) -> bytes:
 def sanitise(text: bytes) -> str:
     """Return the description as logged; a fixed phrase if it does not have the expected format."""
     decoded = text.decode("ascii", "replace")
-    return decoded if _SHAPE.fullmatch(decoded) else "no readable diagnosis"
+    return decoded if _SHAPE.fullmatch(decoded) else "no valid diagnosis"

@@ -52,10 +52,14 @@ def _parser() -> argparse.ArgumentParser:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--socket", type=Path, metavar="PATH", help="where clients connect")
     what.add_argument("--probe", action="store_true", help="print the layers that this machine permits")
-    parser.add_argument("--jobs", default="evaluator.jobs", metavar="MODULE", help="has JOBS and warm_up()")
-    parser.add_argument("--path", action="append", default=[], metavar="FOLDER", help="import from here too")
-    parser.add_argument("--parallel", type=int, default=max(4, 2 * (os.cpu_count() or 1)), help="jobs at once")
-    parser.add_argument("--tied", action="store_true", help="end when standard input does")
+    parser.add_argument("--jobs", default="evaluator.jobs", metavar="MODULE", help="the module with JOBS and warm_up()")
+    parser.add_argument(
+        "--path", action="append", default=[], metavar="FOLDER", help="a further folder to import from; may be repeated"
+    )
+    parser.add_argument(
+        "--parallel", type=int, default=max(4, 2 * (os.cpu_count() or 1)), help="number of jobs to run at the same time"
+    )
+    parser.add_argument("--tied", action="store_true", help="stop when standard input is closed")
     parser.add_argument("--ready-fd", type=int, default=None, help=argparse.SUPPRESS)
     parser.add_argument("--clean", action="store_true", help=argparse.SUPPRESS)
     return parser
@@ -72,7 +76,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     try:
         namespaces.leave_host(plan)
     except OSError as problem:
-        raise SandboxError(f"namespaces held in a trial and then not: {problem}") from None
+        raise SandboxError(f"namespaces worked in the probe but failed afterwards: {problem}") from None
     inner = os.fork()
     if inner == 0:
         os.close(alive_write)
@@ -112,10 +116,12 @@ def load(module: str) -> Jobs:
         loaded.warm_up()
         jobs: Jobs = loaded.JOBS
     except Exception as problem:
-        raise SandboxError(f"the jobs of {module} do not load: {type(problem).__name__}: {problem}") from problem
+        raise SandboxError(f"the jobs of {module} cannot be loaded: {type(problem).__name__}: {problem}") from problem
     threads = list(Path("/proc/self/task").iterdir())
     if len(threads) != 1:
-        raise SandboxError(f"{module} has started {len(threads) - 1} threads, expected none: a fork would lose them")
+        raise SandboxError(
+            f"{module} has started {len(threads) - 1} threads, expected none, because a fork loses threads"
+        )
     gc.collect()
     gc.freeze()
     return jobs
@@ -154,7 +160,7 @@ def describe(active: layers.Layers) -> str:
         f"{'required' if name in layers.REQUIRED else 'best effort'}"
         for name, value in active.report().items()
     ]
-    return "\n".join([*lines, "The minimum holds: jobs can be run here."]) + "\n"
+    return "\n".join([*lines, "The required layers are present: jobs can run here."]) + "\n"
 
 
 def _signals() -> int:

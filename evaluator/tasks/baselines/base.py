@@ -47,7 +47,7 @@ class AuditUse:
     chance: Callable[[Split], float] | None = None
     shown: tuple[str, ...] = ()
     untrained: str = ""
-    advice: str = "balance what gives it away (split symmetric, another draw), or show this score on the board"
+    advice: str = "balance the data (split symmetric, another sample), or show this score on the board"
 
 
 @dataclass(frozen=True)

@@ -29,19 +29,21 @@ class FactChecking(ScoreTask[Gold]):
     version = 1
     title = "Fact checking"
     summary = (
-        "Score triples by how likely they are to be true. Scenarios tell apart how a system does on false triples "
-        "that resemble true ones, on narrow domains, and on entities that few facts are known of."
+        "Score triples by how likely they are to be true. Scenarios show how a system does on false triples "
+        "that resemble true ones, on narrow domains, and on entities with few known facts."
     )
     measures = MEASURES
     inputs_format = INPUTS
     dimensions = (DimensionDoc("relation", "The triple's relation."),)
     gold_format = (
-        "One claim a line: id, subject, relation, object, label (true or false). Optional group (default: the id) and "
-        "slices, such as transparency, homogeneity, popularity and scenario; the slice relation follows from the claim "
-        "where slices does not give it."
+        "One claim per line: id, subject, relation, object, label (true or false). Optional group (default: the id) "
+        "and "
+        "slices, such as transparency, homogeneity, popularity and scenario; the slice relation is derived from the "
+        "claim "
+        "if slices does not give it."
     )
     prediction_format = (
-        "One answer a line for every id: id and score, any finite number; a higher one means more likely true. Only "
+        "One answer per line, for every id: id and score, any finite number; a higher one means more likely true. Only "
         "the order of the scores counts."
     )
     prediction_example = '{"id": "k3f9", "score": 0.82}\n{"id": "a07c", "score": -1.5}\n'

@@ -42,28 +42,28 @@ def check_gold(split: Split) -> Iterator[Finding]:
     faults = GroupedFindings(split)
     error, warning, note = Severity
     empty = faults.kind(
-        error, "empty-part", "have an empty subject, relation or object", "nothing is asked", "drop them"
+        error, "empty-part", "have an empty subject, relation or object", "they ask nothing", "drop them"
     )
     loops = faults.kind(
         warning,
         "subject-is-object",
         "have one entity as subject and as object",
-        "hardly any relation joins something with itself: that tells the label",
-        "draw other false claims",
+        "few relations relate an entity to itself, so this reveals the label",
+        "sample other false claims",
     )
     turned = faults.kind(
         warning,
         "turned-round",
-        "are false, and true the other way round",
-        "for a relation that holds both ways they are true",
-        "check them; `split scenarios` draws none",
+        "are false, but true with subject and object swapped",
+        "they are true if the relation is symmetric",
+        "check them; `split scenarios` generates none",
     )
     rare = faults.kind(
         note,
         "rare-relation",
         f"have a relation that fewer than {_RARE} claims have",
-        "it may be misspelt; nothing can be said of it",
-        "check its name",
+        "the relation may be misspelt, and has too few claims for any conclusion",
+        "check the relation's name",
     )
     triples = [line_triples[0] for line_triples in split.triples]
     true = {triple for triple, label in zip(triples, split.answers, strict=True) if label}

@@ -47,16 +47,16 @@ def _one_part(data: BaselineInput, *, part: str) -> Iterable[Line] | None:
 _AUDIT = AuditUse()
 BASELINES = (
     Baseline("constant", "the same score for every claim", constant, "auroc", 0.5),
-    Baseline("random", "a score drawn for each claim", random_scores, "auroc", 0.5),
-    Baseline("degree", "how often the inputs ask about subject and object", _degree, "auroc", 0.5, audit=_AUDIT),
-    Baseline("recurrence", "how often the inputs ask about the pair", _recurrence, "auroc", 0.5, audit=_AUDIT),
+    Baseline("random", "a random score for each claim", random_scores, "auroc", 0.5),
+    Baseline("degree", "how often subject and object occur in the inputs", _degree, "auroc", 0.5, audit=_AUDIT),
+    Baseline("recurrence", "how often the pair occurs in the inputs", _recurrence, "auroc", 0.5, audit=_AUDIT),
     Baseline(
         "popularity",
-        "how often subject and object stand in public gold",
+        "how often subject and object occur in public gold",
         _popularity,
         "auroc",
         0.5,
-        needs="public gold to count in",
+        needs="public gold for its counts",
         audit=_AUDIT,
     ),
     *(
@@ -66,7 +66,7 @@ BASELINES = (
             partial(_one_part, part=part),
             "auroc",
             0.5,
-            needs="public gold to count in",
+            needs="public gold for its counts",
             audit=_AUDIT,
         )
         for part in _PARTS

@@ -45,5 +45,5 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     gold.n_lines = reader.n_lines
     gold.warnings = reader.warnings
     if len(set(gold.labels)) == 1:
-        gold.warnings.append(f"{file}: all claims have one label, so that no measure has a value")
+        gold.warnings.append(f"{file}: all claims have the same label, so no measure has a value")
     return gold

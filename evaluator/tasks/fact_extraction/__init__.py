@@ -29,24 +29,26 @@ class FactExtraction(Task[Gold, Known, Answers]):
     version = 1
     title = "Fact extraction"
     summary = (
-        "Extract the facts that a text states, as (subject, relation, object). Factual accuracy is the share of right "
-        "ones among the facts that gold can judge."
+        "Extract the facts that a text states, as (subject, relation, object). Factual accuracy is the share of "
+        "correct facts among those that gold can verify."
     )
     measures = MEASURES
     dimensions = (
         DimensionDoc(
             "relation",
-            "The relation of the fact, each that some gold fact has. Predicted facts of other relations count in the "
-            "whole alone: its precision may lie below that of every relation.",
+            "The relation of the fact; one slice for each relation of the gold. Predicted facts of other relations "
+            "count only in the "
+            "overall score: its precision may be below that of every relation.",
         ),
     )
     gold_format = (
-        'One text a line: id and facts, a list of ["subject", "relation", "object"], which may be empty; optional text '
+        'One text per line: id and facts, a list of ["subject", "relation", "object"], which may be empty; optional '
+        "text "
         "and subject, which the public inputs show; optional group (default: the id) and slices."
     )
     prediction_format = (
-        'One text a line: id and facts, a list of ["subject", "relation", "object"]. Facts are a set, compared '
-        "exactly: order and repetition do not matter. A text that is left out counts as one without facts."
+        'One text per line: id and facts, a list of ["subject", "relation", "object"]. Facts are a set, compared '
+        "exactly: order and repetition do not matter. A text without a line counts as one without facts."
     )
     prediction_example = (
         '{"id": "7", "facts": [["Ada Lovelace", "born in", "London"], ["Ada Lovelace", "child of", "Lord Byron"]]}\n'

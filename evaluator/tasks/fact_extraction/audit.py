@@ -45,7 +45,7 @@ def check_gold(split: Split) -> Iterator[Finding]:
         error,
         "empty-part",
         "have an empty subject, relation or object",
-        "nobody can predict it",
+        "no system can predict it",
         "drop it",
         one_of="facts",
     )
@@ -53,13 +53,13 @@ def check_gold(split: Split) -> Iterator[Finding]:
         warning,
         "no-text",
         "have no text",
-        "the public inputs show no text to read: it must be published elsewhere",
-        "add text, or say where it is",
+        "the public inputs have no text to read, so it must be published elsewhere",
+        "add text, or state where it is published",
     )
     absent = faults.kind(
         warning,
         "fact-not-in-text",
-        "have an object that does not stand in the text to the letter",
+        "have an object that does not occur literally in the text",
         "they may be stated in other words, or not at all",
         "check some of them",
         one_of="facts",
@@ -67,12 +67,12 @@ def check_gold(split: Split) -> Iterator[Finding]:
     subjectless = faults.kind(
         warning,
         "subject-not-in-text",
-        "name a subject that does not stand in the text to the letter",
-        "the text may be another subject's",
+        "name a subject that does not occur literally in the text",
+        "the text may be about another subject",
         "check some of them",
     )
     nothing = faults.kind(
-        note, "no-facts", "have no facts", "they count only against precision", "check that it is meant"
+        note, "no-facts", "have no facts", "they only affect precision", "check that this is intended"
     )
     for index, (line, facts) in enumerate(zip(split.gold.inputs, split.gold.facts, strict=True)):
         text = line.text.casefold() if isinstance(line.text, str) else None

@@ -47,10 +47,10 @@ def _commonest_fact(data: BaselineInput) -> Iterable[Line] | None:
 
 
 BASELINES = (
-    Baseline("nothing", "no fact of any text", _no_facts, "f1", 0.0),
+    Baseline("nothing", "no facts for any text", _no_facts, "f1", 0.0),
     Baseline(
         "commonest-facts",
-        "each relation's most frequent object in public gold, whatever the text says",
+        "each relation's most frequent object in public gold, independent of the text",
         _commonest_fact,
         "f1",
         0.0,
@@ -58,7 +58,7 @@ BASELINES = (
     ),
     Baseline(
         "known-facts",
-        "what public gold has of the text's subject, whatever the text says",
+        "the facts about the text's subject in public gold, independent of the text",
         _known_facts,
         "f1",
         0.0,

@@ -17,7 +17,7 @@ PRECISION = Ratio(
     denominator=predicted,
     empty=0.0,
     source=_SOURCE,
-    doc=f"Share of predicted facts that gold has, {_MICRO}; facts are sets, compared exactly.",
+    doc=f"Share of predicted facts that are in the gold, {_MICRO}; facts are sets, compared exactly.",
 )
 RECALL = Ratio(
     name="recall",
@@ -49,7 +49,7 @@ FACT_ACC = Ratio(
     none_where=_UNVERIFIABLE,
     source=f"{_SOURCE}, fact_acc",
     doc=f"Of the predicted facts whose subject and relation gold has together in the same text, the share that is "
-    f"right, {_MICRO}; no value where gold can verify none.",
+    f"correct, {_MICRO}; no value where gold can verify none.",
 )
 FACT_ACC_MACRO = Ratio(
     name="fact_acc_macro",
@@ -73,6 +73,6 @@ FACT_ACC_MACRO_ZERO = Ratio(
     per_group=True,
     source=f"{_SOURCE}, fact_acc",
     doc="Mean of each text's factual accuracy over all texts, 0 for a text in which gold can verify no predicted fact; "
-    "no value where that is so in every text.",
+    "no value if gold can verify none in any text.",
 )
 MEASURES = (PRECISION, RECALL, F1, FACT_ACC, FACT_ACC_MACRO, FACT_ACC_MACRO_ZERO)

@@ -42,22 +42,27 @@ class FactVerification(Task[Gold, Known, Answers]):
     version = 1
     title = "Fact verification"
     summary = (
-        "Judge each claim SUPPORTS, REFUTES or NOT ENOUGH INFO, by evidence that is given or to be found. "
-        "Symmetric sets tell whether a system reads the evidence or only the claim."
+        "Judge each claim SUPPORTS, REFUTES or NOT ENOUGH INFO, by evidence that is given or has to be found. "
+        "Symmetric sets show if a system reads the evidence or only the claim."
     )
     measures = MEASURES
     dimensions = (DimensionDoc("label", "The claim's gold label."),)
     own_options = (
-        Option("max_evidence", "How many of the first predicted sentences count; none for all.", "5", _max_evidence),
+        Option(
+            "max_evidence",
+            "Number of predicted sentences that count, from the first; none: all count.",
+            "5",
+            _max_evidence,
+        ),
     )
     gold_format = (
-        "One claim a line: id, claim, label (SUPPORTS, REFUTES, NOT ENOUGH INFO); optional evidence, a list of "
-        "sets, each a list of [annotationId, evidenceId, page, line]; optional evidence_text, a sentence to judge "
-        "by; optional group and slices. A symmetric set has slices.origin, original or generated."
+        "One claim per line: id, claim, label (SUPPORTS, REFUTES, NOT ENOUGH INFO); optional evidence, a list of "
+        "sets, each a list of [annotationId, evidenceId, page, line]; optional evidence_text, a sentence as "
+        "evidence; optional group and slices. A symmetric set has slices.origin, original or generated."
     )
     prediction_format = (
-        "One answer a line for every id: id, predicted_label (SUPPORTS, REFUTES or NOT ENOUGH INFO, in any case), "
-        "and, where the benchmark asks for evidence, predicted_evidence: a list of [page, line], best first."
+        "One answer per line, for every id: id, predicted_label (SUPPORTS, REFUTES or NOT ENOUGH INFO, in any case), "
+        "and, where the benchmark requires evidence, predicted_evidence: a list of [page, line], best first."
     )
     prediction_example = (
         '{"id": 91198, "predicted_label": "SUPPORTS", "predicted_evidence": [["Colin_Kaepernick", 6]]}\n'

@@ -52,19 +52,19 @@ def gold_fields(line: Line) -> GoldFields:
 def check_gold(split: Split) -> Iterator[Finding]:
     faults, gold = GroupedFindings(split), split.gold
     error, warning, _ = Severity
-    empty = faults.kind(error, "empty-claim", "have an empty claim", "nothing is asked", "drop them or fill them in")
+    empty = faults.kind(error, "empty-claim", "have an empty claim", "they ask nothing", "drop them or add the claim")
     without = faults.kind(
         warning,
         "evidence-missing",
         "are SUPPORTS or REFUTES and name no evidence",
-        "no prediction can have complete evidence, so they never count in the FEVER score",
-        "add the evidence, or leave out the key on all lines",
+        "no prediction can have complete evidence, so they are always wrong in the FEVER score",
+        "add the evidence, or omit the key on all lines",
     )
     stray = faults.kind(
         warning,
         "evidence-unasked",
         "are NOT ENOUGH INFO and name evidence",
-        "the label says that there is none",
+        "the label states that there is no evidence",
         "correct the label or drop the evidence",
     )
     hollow = faults.kind(
@@ -112,10 +112,11 @@ def _symmetric(split: Split) -> Iterator[Finding]:
     yield Finding(
         Severity.ERROR,
         "not-symmetric",
-        f"{groups} groups are not whole and symmetric, and {len(faults) - groups} lists of texts tell the label; "
+        f"{groups} groups are incomplete or not symmetric, and {len(faults) - groups} texts or n-grams predict the "
+        "label; "
         f"first: {first}",
-        "a claim, or a sentence, alone says something about the label, which symmetric sets are made to rule out",
-        "see `audit symmetric` for all of them; complete the groups, or drop the slice origin",
+        "a claim or a sentence alone predicts the label, which symmetric sets must prevent",
+        "run `audit symmetric` for the full list; complete the groups, or remove the slice origin",
         split.file,
         split.line(index) if index is not None else None,
         {"groups": groups, "first": [fault for _, fault in faults[:10]]},

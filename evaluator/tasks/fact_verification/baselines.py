@@ -61,13 +61,13 @@ def _lines(ids: Sequence[str | int], labels: Sequence[str]) -> Iterable[Line]:
 BASELINES = (
     Baseline(
         "majority",
-        "the most frequent label of training for every claim; without training SUPPORTS",
+        "the most frequent label of public gold for every claim; SUPPORTS without public gold",
         _majority,
         "accuracy",
         audit=AuditUse(shown=("fever_score",), untrained="the most frequent label of the split for every claim"),
     ),
     Baseline(
-        "random", "a label drawn for each claim, each of them as often", _random, "accuracy", reference="majority"
+        "random", "a random label for each claim, all labels equally likely", _random, "accuracy", reference="majority"
     ),
     Baseline(
         "claim-only",
@@ -84,7 +84,7 @@ BASELINES = (
     ),
     Baseline(
         "evidence-only",
-        "the same over the given sentence, without the claim",
+        "naive Bayes over the given sentence, without the claim",
         _evidence_only,
         "accuracy",
         reference="majority",

@@ -14,7 +14,7 @@ ACCURACY = Ratio(
     units=claim,
     numerator=correct,
     denominator=claim,
-    doc="Share of claims whose label is right.",
+    doc="Share of claims whose label is correct.",
     source="Thorne et al. 2018",
 )
 FEVER_SCORE = Ratio(
@@ -25,8 +25,8 @@ FEVER_SCORE = Ratio(
     denominator=claim,
     requires="evidence",
     source=_FEVER,
-    doc="Share of claims whose label is right and, unless it is NOT ENOUGH INFO, for which one complete gold "
-    "evidence set stands within the first max_evidence predictions.",
+    doc="Share of claims whose label is correct and, unless it is NOT ENOUGH INFO, for which one complete gold "
+    "evidence set is within the first max_evidence predictions.",
 )
 EVIDENCE_PRECISION = Ratio(
     name="evidence_precision",
@@ -37,7 +37,7 @@ EVIDENCE_PRECISION = Ratio(
     denominator=verifiable,
     empty=1.0,
     source=_FEVER,
-    doc="Mean over verifiable claims of the share of the first max_evidence predictions that stand in any gold "
+    doc="Mean over verifiable claims of the share of the first max_evidence predictions that are in any gold "
     "set; a claim without predicted evidence counts 1.",
 )
 EVIDENCE_RECALL = Ratio(
@@ -49,7 +49,7 @@ EVIDENCE_RECALL = Ratio(
     denominator=verifiable,
     empty=0.0,
     source=_FEVER,
-    doc="Share of verifiable claims for which one complete gold set stands within the first max_evidence "
+    doc="Share of verifiable claims for which one complete gold set is within the first max_evidence "
     "predictions; a claim without gold evidence counts 1.",
 )
 EVIDENCE_F1 = Harmonic(
@@ -71,7 +71,7 @@ GROUP_ACCURACY = Ratio(
     numerator=statistic("group_right"),
     denominator=statistic("group"),
     source=_SYMMETRIC,
-    doc="Share of groups whose every member is judged right.",
+    doc="Share of groups in which every member's label is correct.",
 )
 _ORIGINAL = Ratio(
     name="accuracy_original",
@@ -103,7 +103,8 @@ SYMMETRIC_GAP = Difference(
     per_group=True,
     requires="origin",
     source=_SYMMETRIC,
-    doc="Accuracy on originals minus accuracy on generated members: what a system owes to cues of the original set.",
+    doc="Accuracy on originals minus accuracy on generated members: how much a system depends on cues of the original "
+    "set.",
 )
 CLAIM_CONSISTENCY = Ratio(
     name="claim_consistency",
@@ -115,7 +116,7 @@ CLAIM_CONSISTENCY = Ratio(
     numerator=statistic("pair_right"),
     denominator=statistic("pair"),
     source=_SYMMETRIC,
-    doc="Share of (group, claim) pairs whose claim is judged right with every evidence it stands beside.",
+    doc="Share of (group, claim) pairs whose claim is labelled correctly with each of its evidence texts.",
 )
 
 MEASURES = (

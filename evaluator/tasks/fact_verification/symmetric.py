@@ -58,21 +58,21 @@ def _group_problems(members: list[Line]) -> Iterator[str]:
         yield f"{len(members)} members, expected 4"
         return
     if any(not isinstance(member.get("evidence_text"), str) for member in members):
-        yield "a member without evidence_text, expected a sentence to judge each claim by"
+        yield "a member has no evidence_text, expected a sentence as evidence for each claim"
         return
     if any(_origin(member) is None for member in members):
-        yield "a member without slices.origin, expected original or generated"
+        yield "a member has no slices.origin, expected original or generated"
         return
     originals = [member for member in members if _origin(member) == "original"]
     if len(originals) != 1 or any(_origin(member) not in ("original", "generated") for member in members):
-        yield f"{len(originals)} members of origin original, expected 1, and 3 of origin generated"
+        yield f"{len(originals)} members with origin original, expected 1, and 3 with origin generated"
         return
     first = originals[0]
     others = [member for member in members if member is not first]
     second = [m for m in others if m["claim"] == first["claim"] and m["evidence_text"] != first["evidence_text"]]
     third = [m for m in others if m["claim"] != first["claim"] and m["evidence_text"] == first["evidence_text"]]
     if len(second) != 1 or len(third) != 1:
-        yield "expected one more member with the original's claim, and one with its evidence"
+        yield "the crosses are missing, expected one more member with the original's claim, and one with its evidence"
         return
     (fourth,) = (m for m in others if m is not second[0] and m is not third[0])
     if fourth["claim"] != third[0]["claim"]:
@@ -80,9 +80,9 @@ def _group_problems(members: list[Line]) -> Iterator[str]:
     if fourth["evidence_text"] != second[0]["evidence_text"]:
         yield "the evidence of members 2 and 4 differs, expected the same text"
     if first["label"] != fourth["label"] or second[0]["label"] != third[0]["label"]:
-        yield "labels of members 1 and 4, or of 2 and 3, differ, expected the same"
+        yield "labels of members 1 and 4, or of 2 and 3, differ, expected equal labels"
     if first["label"] == second[0]["label"]:
-        yield "members 1 and 2 have one label, expected different ones"
+        yield "members 1 and 2 have the same label, expected different labels"
 
 
 def _both_labels(groups: Mapping[Any, list[Line]]) -> Iterator[tuple[Any, str]]:
@@ -98,7 +98,7 @@ def _both_labels(groups: Mapping[Any, list[Line]]) -> Iterator[tuple[Any, str]]:
             yield (
                 name,
                 (
-                    f"{len(clashes)} claims with their evidence stand in group {shown(other)}, too, with another label "
+                    f"{len(clashes)} claims with their evidence are also in group {shown(other)}, with another label "
                     f"({shown(claim)}), expected one label each"
                 ),
             )
@@ -125,9 +125,9 @@ def _one_sided(field: str, members: list[Line]) -> Iterator[str]:
                 balance[part] += sign
         uneven = [part for part, surplus in balance.items() if surplus]
         for part in uneven[:_MAX_NAMED]:
-            yield f"{field}: {noun} {shown(part)} tells the label, expected as often with either"
+            yield f"{field}: {noun} {shown(part)} predicts the label, expected equal counts for both labels"
         if len(uneven) > _MAX_NAMED:
-            yield f"{field}: {len(uneven) - _MAX_NAMED} more {noun}s tell the label"
+            yield f"{field}: {len(uneven) - _MAX_NAMED} more {noun}s predict the label"
 
 
 def _whole(text: str) -> list[str]:

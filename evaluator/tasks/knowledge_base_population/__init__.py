@@ -55,16 +55,18 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
     dimensions = (DimensionDoc("property", "The property of the fact, by name."),)
     own_options = (Option("fold", "Evaluates the documents of one fold (1 to 5), or all.", "all", _fold),)
     gold_format = (
-        "One document a line: documentId, documentText, fold (1 to 5; may be left out where no fold is chosen) and "
+        "One document per line: documentId, documentText, fold (1 to 5; optional unless a fold is selected) and "
         "passages, each with passageId, passageStart, passageEnd, passageText, exhaustivelyAnnotatedProperties "
         "(propertyId, propertyName) and facts (propertyId, subjectStart, subjectEnd, objectStart, objectEnd, "
         "subjectUri, objectUri). Offsets count code points of documentText; spans are half-open; a URI may be empty. "
         "Optional group (default: the document) and slices."
     )
     prediction_format = (
-        "Either one passage a line: documentId, passageId and facts; or the gold's layout, one document a line, with "
+        "Either one passage per line: documentId, passageId and facts; or the gold's layout, one document per line, "
+        "with "
         "your facts in it. Each fact has propertyId (a string), subjectStart, subjectEnd, objectStart, objectEnd, "
-        "subjectUri and objectUri (empty where there is no link). A passage comes once; one left out counts as empty."
+        "subjectUri and objectUri (empty where there is no link). Each passage occurs once; a missing passage counts "
+        "as empty."
     )
     prediction_example = (
         '{"documentId": "5", "passageId": "5:457:569", "facts": [{"propertyId": "1", "subjectStart": 457, '
@@ -116,7 +118,7 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
     def remarks(self, scores: list[Score]) -> list[str]:
         return [
             f"span_ratio is over {_LONG_SPANS:g}: predicted spans are that many times as long as gold's, "
-            "so that text overlap says little; read exact_f1 beside it"
+            "so text overlap says little; compare exact_f1"
             for score in scores
             if score.measure == SPAN_RATIO.name and not score.slice and (score.value or 0.0) > _LONG_SPANS
         ]

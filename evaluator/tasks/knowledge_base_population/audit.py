@@ -93,21 +93,26 @@ class _Documents:
             error, "offsets-on-blank", "have only white space at their offsets", wrong, advice, one_of="spans"
         )
         self.other_text = kind(
-            error, "text-at-offsets", "have another text at their offsets than they say", wrong, advice, one_of="spans"
+            error,
+            "text-at-offsets",
+            "have a text at their offsets that differs from the annotated text",
+            wrong,
+            advice,
+            one_of="spans",
         )
         self.cut = kind(
             note,
             "offsets-cut-words",
             "begin or end inside a word",
-            "they may be off by some characters, or be meant so",
-            "look at the first of them",
+            "the offsets may be wrong by some characters, or may be intended",
+            "check the first of them",
             one_of="spans",
         )
         self.elsewhere = kind(
             warning,
             "offsets-outside-passage",
             "lie outside their passage",
-            "participants are asked about the passage, and may see nothing else",
+            "participants may see only the passage",
             "move the fact to the passage that states it",
             one_of="spans",
         )
@@ -115,15 +120,15 @@ class _Documents:
             error,
             "passage-text",
             "differ from the document's text at their offsets",
-            "offsets count in one text, and participants may read the other",
+            "offsets refer to the document's text, but participants may read the passage's",
             "correct passageStart, passageEnd or passageText",
             one_of="passages",
         )
         self.unannotated = kind(
             warning,
             "unknown-property",
-            "have a property that their passage is not annotated for",
-            "predictions of this property in the passage are never wrong, and its gold facts still count",
+            "have a property for which their passage is not annotated",
+            "predictions of this property in the passage never count as wrong, but its gold facts count",
             "add the property to exhaustivelyAnnotatedProperties, or drop the fact",
             one_of="facts",
         )
@@ -131,8 +136,8 @@ class _Documents:
             warning,
             "nameless-property",
             "have a property that no passage names",
-            "boards show its id",
-            "name it in exhaustivelyAnnotatedProperties",
+            "boards show the property's id",
+            "add its name in exhaustivelyAnnotatedProperties",
             one_of="facts",
         )
         self.undated = kind(
@@ -146,41 +151,41 @@ class _Documents:
         self.repeated = kind(
             note,
             "repeated-fact",
-            "stand in their passage twice, spans and all",
-            "one prediction meets both",
+            "occur twice in their passage, with the same spans",
+            "one prediction matches both",
             "drop one of them",
             one_of="facts",
         )
         self.misnamed = kind(
             warning,
             "passage-id",
-            "have an id that says other offsets than theirs",
-            "participants who take offsets from the id look at another text",
-            "write the id as document:start:end, of passageStart and passageEnd",
+            "have an id with offsets that differ from the passage's",
+            "participants who use the offsets in the id read another text",
+            "write the id as document:start:end, with passageStart and passageEnd",
             one_of="passages",
         )
         self.overlapping = kind(
             warning,
             "passages-overlap",
-            "begin before the passage in front of them ends",
-            "what is stated in both is asked twice, and counts twice",
-            "cut the passages apart",
+            "begin before the previous passage ends",
+            "facts in the overlap are asked twice and count twice",
+            "separate the passages",
             one_of="passages",
         )
         self.untrimmed = kind(
             warning,
             "offsets-untrimmed",
             "begin or end with white space",
-            "an exact match needs the blank too",
+            "an exact match must include the white space",
             "move the offsets to the first and after the last character",
             one_of="spans",
         )
         self.no_uri = kind(
             warning,
             "uri-form",
-            "have white space in them",
-            "links are compared sign by sign, after the last /",
-            "write the address as it is, or leave it empty",
+            "contain white space",
+            "links are compared character by character, after the last /",
+            "correct the URI, or leave it empty",
             one_of="URIs",
         )
         self._names = split.gold.names

@@ -45,8 +45,8 @@ BASELINES = (
         _whole_passage,
         "text_f1",
         0.0,
-        needs="the names of the properties, or public gold that has them",
+        needs="the names of the properties, or public gold with them",
         known=True,
-        audit=AuditUse(shown=("exact_f1", "link_f1"), advice="show exact_f1 and span_ratio beside it, as boards do"),
+        audit=AuditUse(shown=("exact_f1", "link_f1"), advice="show exact_f1 and span_ratio next to it, as boards do"),
     ),
 )

@@ -94,7 +94,7 @@ def read_gold(stream: BinaryIO, file: str, fold: int | None, limits: ReadLimits 
     _check_names(gold, reader.problems)
     reader.problems.raise_if_any()
     if not any(gold.evaluated):
-        raise UsageError(f"fold is {fold}, and the gold has no document of it")
+        raise UsageError(f"fold is {fold}, but the gold has no document in this fold")
     gold.n_lines, gold.warnings, gold.facts = reader.n_lines, reader.warnings, facts.table()
     return gold
 
@@ -103,18 +103,23 @@ def _usable(line: GoldDocument, number: int, fold: int | None, gold: Gold, probl
     is_usable = True
     if line.fold is msgspec.UNSET:
         if fold is not None:
-            problems.add(number, "fold is missing", "no such key", "1 to 5, since one fold is to be evaluated")
+            problems.add(number, "fold is missing", "no such key", "1 to 5, because one fold is evaluated")
             is_usable = False
     elif line.fold not in FOLDS:
         problems.add(number, "unknown fold", "another integer", "1 to 5")
         is_usable = False
     if line.slices is not msgspec.UNSET and "property" in line.slices:
-        problems.add(number, 'slices names the dimension "property"', "the task's own", "another name")
+        problems.add(
+            number,
+            'slices names the dimension "property"',
+            "a dimension other than property, which the task sets",
+            "another name",
+        )
         is_usable = False
     seen: set[str] = set()
     for passage in line.passages:
         if passage.passageId in seen:
-            problems.add(number, "duplicate passageId", shown(passage.passageId), "each once in a document")
+            problems.add(number, "duplicate passageId", shown(passage.passageId), "different ids in a document")
             is_usable = False
         seen.add(passage.passageId)
         for prop in passage.exhaustivelyAnnotatedProperties:
@@ -155,7 +160,10 @@ def _check_names(gold: Gold, problems: ProblemList) -> None:
         other = owner.setdefault(name, identifier)
         if other != identifier:
             problems.add(
-                None, "two properties have one name", f"ids {shown(other)} and {shown(identifier)}", "a name each"
+                None,
+                "two properties have one name",
+                f"ids {shown(other)} and {shown(identifier)}",
+                "a different name for each id",
             )
 
 
@@ -173,7 +181,9 @@ def read_inputs(
         passages: dict[str, int] = {}
         for passage in line.passages:
             if passage.passageId in passages:
-                reader.problems.add(number, "duplicate passageId", shown(passage.passageId), "each once in a document")
+                reader.problems.add(
+                    number, "duplicate passageId", shown(passage.passageId), "different ids in a document"
+                )
             passages[passage.passageId] = n_passages
             n_passages += 1
         evaluated = fold is None or line.fold in (fold, msgspec.UNSET)

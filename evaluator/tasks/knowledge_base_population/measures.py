@@ -9,7 +9,7 @@ _SOURCE = "Mesquita et al. 2019, section 5"
 _MODES = {
     "text": "subject and object spans overlap with gold's",
     "exact": "subject and object spans equal gold's",
-    "link": "subject and object link to gold's entities; facts without links and dates are left out",
+    "link": "subject and object link to gold's entities; facts without links and facts of date properties are left out",
 }
 
 
@@ -24,7 +24,7 @@ def _of_mode(mode: str, description: str) -> Iterator[Measure]:
         denominator=tp + fp,
         empty=0.0,
         source=_SOURCE,
-        doc=f"Share of predicted facts that are right: {description}.",
+        doc=f"Share of predicted facts that are correct: {description}.",
     )
     yield Ratio(
         name=f"{mode}_recall",
@@ -56,7 +56,7 @@ def _of_mode(mode: str, description: str) -> Iterator[Measure]:
         over="property",
         per_group=True,
         source=_SOURCE,
-        doc=f"The plain mean of {title} F1 over properties with gold facts.",
+        doc=f"The unweighted mean of {title} F1 over properties with gold facts.",
     )
 
 
@@ -70,7 +70,7 @@ SPAN_RATIO = MedianRatio(
     higher_is_better=None,
     per_group=True,
     source="this project, against predictions that span whole passages",
-    doc="Median length of predicted subject and object spans over gold's; far above 1 tells of spans that match "
-    "because they are long.",
+    doc="Median length of predicted subject and object spans, divided by gold's; a value far above 1 shows "
+    "that spans match because they are long.",
 )
 MEASURES = (*(measure for mode, how in _MODES.items() for measure in _of_mode(mode, how)), SPAN_RATIO)

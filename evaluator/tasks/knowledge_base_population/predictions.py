@@ -64,7 +64,9 @@ class _PredictionFile:
 
     def _whole_document(self, line: PredictionLine, document: KnownDocument, number: int) -> None:
         if line.passageId is not msgspec.UNSET or line.facts is not msgspec.UNSET:
-            self.problems.add(number, "two layouts on a line", "passages beside passageId or facts", "one of the two")
+            self.problems.add(
+                number, "two layouts on a line", "passages together with passageId or facts", "one of the two"
+            )
             return
         if line.documentId in self.document_lines:
             first_line = self.document_lines[line.documentId]
@@ -113,8 +115,8 @@ class _PredictionFile:
         remarks = []
         if self.odd_facts:
             remarks.append(
-                f"{self.problems.file}: {self.odd_facts} facts have inverted offsets, or ones outside the text "
-                f"(first on line {self.first_odd_line}); they were compared as they are"
+                f"{self.problems.file}: {self.odd_facts} facts have offsets that are inverted or outside the text "
+                f"(first on line {self.first_odd_line}); they were compared unchanged"
             )
         missing = [
             passage_id

@@ -37,29 +37,30 @@ class LinkPrediction(Task[Gold, Known, Answers]):
     version = 1
     title = "Link prediction"
     summary = (
-        "Complete triples: rank mentions for the missing subject or object. Any mention of the right entity is an "
-        "answer, and other answers that are known do not count against a ranking."
+        "Complete triples: rank mentions for the missing subject or object. Every mention of the right entity is an "
+        "answer, and other known answers do not count against a ranking."
     )
     measures = MEASURES
-    dimensions = (DimensionDoc("side", "Which end of the triple is asked for: head (the subject) or tail."),)
+    dimensions = (DimensionDoc("side", "The missing end of the triple: head (the subject) or tail (the object)."),)
     own_options = (
         Option(
             "setting",
-            "filtered: other known answers are taken out of a ranking; raw: they stay in it.",
+            "filtered: other known answers are removed from a ranking; raw: they stay in it.",
             "filtered",
             _is_filtered,
         ),
     )
     gold_format = (
-        'One question a line: id, question (["subject", "relation", "?"] or ["?", "relation", "object"]), answers '
+        'One question per line: id, question (["subject", "relation", "?"] or ["?", "relation", "object"]), answers '
         "(every mention of the evaluated entity) and filtered (mentions of the other known answers, which may be "
-        "empty). Optional group (default: the id) and slices; the slice side, head or tail, follows from the question "
-        "where slices does not give it."
+        "empty). Optional group (default: the id) and slices; the slice side, head or tail, is derived from the "
+        "question "
+        "if slices does not give it."
     )
     prediction_format = (
-        "One ranking a line: id and ranking, a list of at most 1000 mentions, best first. Mentions are compared "
-        "exactly; a mention that comes twice counts where it first stands. A question that is left out, or has an "
-        "empty ranking, counts as nothing found."
+        "One ranking per line: id and ranking, a list of at most 1000 mentions, best first. Mentions are compared "
+        "exactly; a repeated mention counts at its first rank. A question without a line, or with an "
+        "empty ranking, counts as not found."
     )
     prediction_example = (
         '{"id": "0", "ranking": ["New York", "NYC", "Los Angeles"]}\n{"id": "1", "ranking": ["NBC-TV"]}\n'

@@ -51,30 +51,33 @@ def check_gold(split: Split) -> Iterator[Finding]:
     faults, gold = GroupedFindings(split), split.gold
     error, warning, note = Severity
     hopeless = faults.kind(
-        warning, "no-answers", "have no answers", "no system can find one; the mean rank falls", "drop them"
+        warning, "no-answers", "have no answers", "no system can find an answer, which lowers every score", "drop them"
     )
-    empty = faults.kind(error, "empty-mention", "have an empty mention", "no ranking can hold it", "drop it")
+    empty = faults.kind(error, "empty-mention", "have an empty mention", "no ranking can contain it", "drop it")
     in_question = faults.kind(
         warning,
         "answer-in-question",
-        "have the mention that they ask with among their answers",
-        "the answer stands in the question",
+        "have the mention in the question among their answers",
+        "the question contains its answer",
         "check them",
     )
     both = faults.kind(
         warning,
         "answer-filtered",
         "have a mention both in answers and in filtered",
-        "a mention that means two entities: it counts as an answer",
+        "the mention names two entities; it counts as an answer",
         "check the mention lists",
     )
-    repeated = faults.kind(note, "repeated-mention", "name an answer twice", "that changes nothing", "drop one of them")
+    repeated = faults.kind(
+        note, "repeated-mention", "list an answer twice", "it has no effect on scores", "drop one of them"
+    )
     paired = faults.kind(
         note,
         "questions-answer-each-other",
-        "are answered by a question of the other side that is public as well, under another group",
-        "who pairs (i, k, ?) with (?, k, j) has a short list of answers; groups count as independent",
-        "give the questions of one triple one group (split open-questions does), and let no rule allow pairing",
+        "are answered by another public question, about the other end of the triple, in another group",
+        "combining (i, k, ?) with (?, k, j) gives a short list of answers, and groups count as independent",
+        "put the questions of a triple into one group (as split open-questions does), and forbid combining in the "
+        "rules",
     )
     asked_groups = defaultdict(set)
     for question, group in zip(gold.questions, gold.groups, strict=True):

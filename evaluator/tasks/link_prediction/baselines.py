@@ -85,10 +85,10 @@ def _ranked(data: BaselineInput, counts: Counts, key: Callable[[Triple], Key]) -
 
 _AUDIT = AuditUse(lambda split: 0.0, ("hits@1", "hits@10", "hits@50"))
 BASELINES = (
-    Baseline("random", "the mentions that the inputs ask with, in a drawn order", _random, "mrr"),
+    Baseline("random", "the mentions in the questions of the inputs, in random order", _random, "mrr"),
     Baseline(
         "by-questions",
-        "the mentions that other questions of the inputs ask with, by the relation",
+        "the mentions in other questions of the inputs with the same relation",
         _by_questions,
         "mrr",
         reference="random",
@@ -96,20 +96,20 @@ BASELINES = (
     ),
     Baseline(
         "by-relation",
-        "the mentions that stand most often with the relation in public gold",
+        "the mentions that occur most often with the relation in public gold",
         _by_relation,
         "mrr",
         reference="random",
-        needs="public gold to count in",
+        needs="public gold for its counts",
         audit=_AUDIT,
     ),
     Baseline(
         "by-entity",
-        "the mentions that stand most often with the given one in public gold",
+        "the mentions that occur most often with the given mention in public gold",
         _by_entity,
         "mrr",
         reference="random",
-        needs="public gold to count in",
+        needs="public gold for its counts",
         audit=_AUDIT,
     ),
 )

@@ -56,7 +56,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
         asked_side = side(line.question)
         if asked_side is None:
             expected = '["...", "...", "?"] or ["?", "...", "..."]'
-            reader.problems.add(number, "question does not ask for one end", "another triple", expected)
+            reader.problems.add(number, "question does not have exactly one unknown end", "another triple", expected)
         if not register.add(line.id, number) or asked_side is None:
             continue
         if not line.answers:
@@ -71,7 +71,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     gold.warnings = reader.warnings
     if unanswerable:
         gold.warnings.append(
-            f"{file}: questions without answers, in which nothing can be found: {format_ids(unanswerable)}"
+            f"{file}: questions without answers, which no system can answer: {format_ids(unanswerable)}"
         )
     return gold
 

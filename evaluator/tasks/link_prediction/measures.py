@@ -14,8 +14,8 @@ MRR = Ratio(
     numerator=statistic("reciprocal_rank"),
     denominator=question,
     source=_SOURCE,
-    doc="Mean reciprocal rank: the mean over questions of 1 / the place of the first answer, 0 where the ranking holds "
-    "none.",
+    doc="Mean reciprocal rank: the mean over questions of 1 / rank of the first answer, 0 where the ranking has no "
+    "answer.",
 )
 HITS = tuple(
     Ratio(
@@ -25,9 +25,9 @@ HITS = tuple(
         numerator=statistic(f"hits_{k}"),
         denominator=question,
         source=_SOURCE,
-        doc="Share of questions whose ranking begins with an answer."
+        doc="Share of questions whose first-ranked mention is an answer."
         if k == 1
-        else f"Share of questions with an answer among the first {k} places.",
+        else f"Share of questions with an answer in the first {k} ranks.",
     )
     for k in CUTS
 )

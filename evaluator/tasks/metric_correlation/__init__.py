@@ -29,18 +29,20 @@ class MetricCorrelation(ScoreTask[Gold]):
     version = 2
     title = "Metric correlation"
     summary = (
-        "Score generated texts as people would. What is submitted is a metric; hidden are the ratings that people "
-        "gave, and a metric is as good as its scores agree with them."
+        "Score generated texts as people would. A submission is a metric; the human ratings are hidden, and "
+        "a metric is better the more its scores agree with them."
     )
     measures = MEASURES
     inputs_format = INPUTS
     dimensions = ()
     gold_format = (
-        "One rated text a line: id, human (the mean rating); optional generated and reference, the texts to score, and "
-        "system, what generated the text; optional group (default: the id) and slices, such as subset. Partial "
-        "correlations exist where every line names a system."
+        "One rated text per line: id, human (the mean rating); optional generated and reference, the texts to score, "
+        "and "
+        "system, the name of the system that generated the text; optional group (default: the id) and slices, such "
+        "as subset. Partial "
+        "correlations exist if every line names a system."
     )
-    prediction_format = "One answer a line for every id: id and score, any finite number; a higher one means better."
+    prediction_format = "One answer per line, for every id: id and score, any finite number; a higher one means better."
     prediction_example = '{"id": "text-1", "score": 0.41}\n{"id": "text-2", "score": 0.87}\n'
     gold_only = audit.GOLD_ONLY
     samples = SAMPLES

@@ -63,11 +63,11 @@ def _contradicting_ratings(split: Split) -> Iterator[Finding]:
         yield Finding(
             Severity.WARNING,
             "duplicates-rated-apart",
-            f"{count_noun(len(apart), 'text stands', 'texts stand')} "
-            f"there with a rating in the lowest and one in the highest quarter, first on "
+            f"{count_noun(len(apart), 'text occurs', 'texts occur')} "
+            f"with a rating in the lowest quarter and one in the highest, first on "
             "lines " + ", ".join(map(str, lines[0][:10])),
             "no metric can agree with both",
-            "look at them; one rating may stand at another text's",
+            "check them; one rating may belong to another text",
             split.file,
             lines[0][0],
             {"texts": len(apart), "lines": lines},
@@ -81,15 +81,15 @@ def check_gold(split: Split) -> Iterator[Finding]:
         warning,
         "no-text",
         "have no generated text",
-        "the public inputs show nothing to score: the texts must be published elsewhere",
-        "add generated, or say where it is",
+        "the public inputs have nothing to score, so the texts must be published elsewhere",
+        "add generated, or state where it is published",
     )
     nameless = faults.kind(
         warning,
         "no-system",
         "name no system, though others do",
-        "partial correlations exist only where every line names one",
-        "name it",
+        "partial correlations exist only if every line names a system",
+        "add the system",
     )
     names_systems = any(system is not None for system in gold.systems)
     for index, (text, system) in enumerate(zip(gold.texts, gold.systems, strict=True)):
@@ -103,8 +103,8 @@ def check_gold(split: Split) -> Iterator[Finding]:
         yield Finding(
             Severity.ERROR,
             "one-rating",
-            "all texts have one rating",
+            "all texts have the same rating",
             "no correlation has a value",
-            "rate them",
+            "collect ratings that differ",
             split.file,
         )

@@ -29,7 +29,7 @@ def _shared(text: str, other: str) -> float:
 
 BASELINES = (
     Baseline("constant", "the same score for every text", constant, "spearman", 0.0),
-    Baseline("random", "a score drawn for each text", random_scores, "spearman", 0.0),
+    Baseline("random", "a random score for each text", random_scores, "spearman", 0.0),
     Baseline(
         "length",
         "the number of words of the text",
@@ -41,7 +41,7 @@ BASELINES = (
     ),
     Baseline(
         "overlap",
-        "the share of the text's words that its reference has",
+        "the share of the text's words that are in its reference",
         _overlap,
         "spearman",
         0.0,

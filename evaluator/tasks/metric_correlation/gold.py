@@ -51,7 +51,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     gold.warnings = reader.warnings
     unnamed = gold.systems.count(None)
     if 0 < unnamed < len(gold.systems):
-        gold.warnings.append(f"{file}: {unnamed} lines name no system, so that there are no partial correlations")
+        gold.warnings.append(f"{file}: {unnamed} lines name no system, so there are no partial correlations")
     if len(set(gold.ratings)) == 1:
-        gold.warnings.append(f"{file}: all texts have one rating, so that no measure has a value")
+        gold.warnings.append(f"{file}: all texts have the same rating, so no measure has a value")
     return gold

@@ -17,7 +17,7 @@ SPEARMAN = Spearman(
     variance="correlation",
     title="Spearman",
     source="Spearman 1904; average ranks for ties, Kendall & Gibbons 1990",
-    doc="Correlation of the ranks of people's ratings and of the metric's scores, equal values sharing their average "
+    doc="Correlation of the ranks of human ratings and of the metric's scores, equal values sharing their average "
     f"rank. {_CONSTANT} Ratings 1, 2, 3, 3 and scores 5, 6, 9, 7: ranks 1, 2, 3.5, 3.5 and 1, 2, 4, 3, so .949.",
     **_COLUMNS,
 )
@@ -25,7 +25,7 @@ PEARSON = Pearson(
     name="pearson",
     title="Pearson",
     source="Pearson 1896",
-    doc="Correlation of people's ratings and the metric's scores as they are: covariance over the product of standard "
+    doc="Correlation of human ratings and the metric's scores: covariance over the product of standard "
     f"deviations. {_CONSTANT} Ratings 1, 2, 3 and scores 1, 2, 6: 5 / sqrt(2 * 14), .945.",
     **_COLUMNS,
 )
@@ -33,8 +33,9 @@ KENDALL = Kendall(
     name="kendall",
     title="Kendall tau-b",
     source="Kendall 1945",
-    doc="Pairs of texts that ratings and scores order alike, less those they order contrarily, over the geometric mean "
-    f"of the pairs untied in each. {_CONSTANT} Ratings 1, 2, 3, 3 and scores 5, 6, 9, 7: 5 pairs alike, none contrary, "
+    doc="Pairs of texts that ratings and scores order the same way (concordant), minus pairs in opposite order "
+    "(discordant), over the geometric mean of the pairs untied in each. "
+    f"{_CONSTANT} Ratings 1, 2, 3, 3 and scores 5, 6, 9, 7: 5 pairs concordant, none discordant, "
     "5 / sqrt(5 * 6), .913.",
     **_COLUMNS,
 )
@@ -44,10 +45,10 @@ PARTIAL_SPEARMAN = PartialSpearman(
     system="system",
     requires="system",
     source="after Pagnoni et al. 2021",
-    doc="Spearman's correlation within systems: each system's mean (in the slice) is taken from ratings and scores "
-    f"before they are ranked, so that telling good systems from bad ones earns nothing. {_CONSTANT} System a: ratings "
-    "1, 3 and scores 2, 4; system b: ratings 5, 5 and scores 8, 6. What is left, -1, 1, 0, 0 and -1, 1, 1, -1, has "
-    "ranks 1, 4, 2.5, 2.5 and 1.5, 3.5, 3.5, 1.5: .707.",
+    doc="Spearman's correlation within systems: each system's mean (in the slice) is subtracted from ratings and "
+    "scores before they are ranked, so separating good systems from bad ones earns nothing. "
+    f"{_CONSTANT} System a: ratings 1, 3 and scores 2, 4; system b: ratings 5, 5 and scores 8, 6. The residuals, "
+    "-1, 1, 0, 0 and -1, 1, 1, -1, have ranks 1, 4, 2.5, 2.5 and 1.5, 3.5, 3.5, 1.5: .707.",
     **_COLUMNS,
 )
 PARTIAL_PEARSON = PartialPearson(
@@ -56,9 +57,9 @@ PARTIAL_PEARSON = PartialPearson(
     system="system",
     requires="system",
     source="after Pagnoni et al. 2021",
-    doc="Pearson's correlation within systems: each system's mean (in the slice) is taken from ratings and scores "
-    f"first. {_CONSTANT} System a: ratings 1, 3 and scores 2, 4; system b: ratings 5, 5 and scores 8, 6. What is left "
-    "is -1, 1, 0, 0 and -1, 1, 1, -1: 2 / sqrt(2 * 4), .707.",
+    doc="Pearson's correlation within systems: each system's mean (in the slice) is subtracted from ratings and scores "
+    f"first. {_CONSTANT} System a: ratings 1, 3 and scores 2, 4; system b: ratings 5, 5 and scores 8, 6. The residuals "
+    "are -1, 1, 0, 0 and -1, 1, 1, -1: 2 / sqrt(2 * 4), .707.",
     **_COLUMNS,
 )
 

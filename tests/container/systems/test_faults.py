@@ -186,7 +186,7 @@ def test_runtime_that_is_not_what_its_name_says(program: str, tmp_path: Path) ->
         disguised = own.sandbox("runsc")
         with pytest.raises(SandboxError, match="ran under runsc on the host's kernel"):
             disguised.layers()
-        with pytest.raises(SandboxError, match="are not run here"):
+        with pytest.raises(SandboxError, match="no system is run here"):
             Systems(disguised, program, tmp_path).run()
         assert json.loads(own.docker("ps", "--all", "--format", "json").stdout or "[]") == []
 

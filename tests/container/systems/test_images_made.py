@@ -106,7 +106,7 @@ def test_files_of_the_image_in_input_are_not_copied_to_the_host(systems: Systems
 
 
 def test_a_gpu_is_refused(systems: Systems) -> None:
-    with systems.inputs.open("rb") as inputs, pytest.raises(UsageError, match="1 GPUs are asked for, expected 0"):
+    with systems.inputs.open("rb") as inputs, pytest.raises(UsageError, match="1 GPUs are requested, expected 0"):
         systems.sandbox.run(systems.execution()(inputs=inputs.fileno(), gpus=1), io.BytesIO())
 
 
@@ -126,5 +126,5 @@ def test_missing_runtime(program: str) -> None:
 
 
 def test_missing_engine() -> None:
-    with pytest.raises(SandboxError, match="does not answer"):
+    with pytest.raises(SandboxError, match="does not respond"):
         DockerSandbox(instance="test", url="unix:///nowhere/docker.sock").layers()

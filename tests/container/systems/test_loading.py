@@ -81,7 +81,7 @@ def test_image_with_a_name_is_not_removed(systems: Systems) -> None:
 
 
 def test_no_registry_is_allowed_by_default(systems: Systems) -> None:
-    with pytest.raises(RegistryReferenceError, match="pulls from no registry"):
+    with pytest.raises(RegistryReferenceError, match="uses no registry"):
         systems.sandbox.pull("registry.example.org/name@sha256:" + "0" * 64)
 
 

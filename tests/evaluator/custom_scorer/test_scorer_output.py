@@ -138,19 +138,19 @@ SCORES_FAULTS: dict[str, tuple[Any, str]] = {
     "another version": (whole(task_version=2), "expected fact-verification and 3"),
     "no units": (whole(n_units=0), "expected 1 <= n_groups <= n_units"),
     "more groups": (whole(n_groups=5), "expected 1 <= n_groups <= n_units"),
-    "below": (whole(scores=[row(value=-1.5), row("loss", 0)]), "scores[0], gain, lies outside its bounds, -1 to inf"),
-    "above": (whole(scores=[row(), row("loss", 1.0000001)]), "scores[1], loss, lies outside its bounds, 0 to 1"),
+    "below": (whole(scores=[row(value=-1.5), row("loss", 0)]), "scores[0], gain, is outside its bounds, -1 to inf"),
+    "above": (whole(scores=[row(), row("loss", 1.0000001)]), "scores[1], loss, is outside its bounds, 0 to 1"),
     "unknown measure": (whole(row(SECRET)), "scores[2] names an unknown measure, expected one of: gain, loss"),
-    "missing measure": (whole(scores=[row()]), "no row of loss"),
-    "primary without value": (whole(scores=[row(value=None), row("loss", 0)]), "gain has no value on the whole"),
+    "missing measure": (whole(scores=[row()]), "no row for loss"),
+    "primary without value": (whole(scores=[row(value=None), row("loss", 0)]), "gain has no value on the slice {}"),
     "unknown dimension": (whole(row(**{SECRET: "a"})), "unknown dimension, expected one of: kind, year"),
     "unknown value": (whole(row(kind=SECRET)), "scores[2].slice names a value that the gold's kind does not have"),
     "1 is not true": (whole(row(year=True), row(year=1.0)), "scores[3].slice names a value"),
-    "twice a slice": (whole(row(kind="a"), row(kind="a")), "scores[3] is the second of gain on one slice"),
-    "negative n": (whole(row(n=-1, kind="a")), "negative n, or a value that rests on nothing"),
-    "n beyond a whole number": (whole(row(n=2**31, kind="a")), "larger n than is kept, expected at most 2147483647"),
+    "twice a slice": (whole(row(kind="a"), row(kind="a")), "scores[3] is a duplicate: gain on the same slice"),
+    "negative n": (whole(row(n=-1, kind="a")), "negative n, or a value with n = 0"),
+    "n beyond a whole number": (whole(row(n=2**31, kind="a")), "n that is too large, expected at most 2147483647"),
     "units beyond a whole number": (whole(n_units=10**30), "n_groups <= n_units <= 2147483647"),
-    "a value on nothing": (whole(row(n=0, kind="a")), "negative n, or a value that rests on nothing"),
+    "a value on nothing": (whole(row(n=0, kind="a")), "negative n, or a value with n = 0"),
     "an interval of its own": (whole({**row(kind="a"), "low": 0.0, "high": 1.0}), "Expected `null`"),
 }
 
@@ -172,14 +172,14 @@ OUTCOMES_FAULTS: dict[str, tuple[Any, str]] = {
     "not json": (b"{}\n[", "outcomes.jsonl"),
     "another mean": (
         [{**one, "values": {"gain": 1.0}} for one in units()],
-        "the mean of gain is not the value of scores[0]",
+        "the mean of gain differs from the value of scores[0]",
     ),
-    "fewer units": (units()[:3], "not as many as n_units and n_groups"),
-    "other groups": (units(group="g"), "not as many as n_units and n_groups"),
+    "fewer units": (units()[:3], "differ from n_units and n_groups"),
+    "other groups": (units(group="g"), "differ from n_units and n_groups"),
     "an id twice": ([*units()[:3], units()[0]], "outcomes.jsonl:4: duplicate id"),
     "unknown measure": (units(values={SECRET: 1}), "outcomes.jsonl:1: a value of an unknown measure"),
-    "out of bounds": (units(values={"gain": -2}), "outcomes.jsonl:1: a value of gain lies outside its bounds"),
-    "too large to sum": (units(values={"gain": 1e300}), "lies outside its bounds"),
+    "out of bounds": (units(values={"gain": -2}), "outcomes.jsonl:1: a value of gain is outside its bounds"),
+    "too large to sum": (units(values={"gain": 1e300}), "is outside its bounds"),
     "a null": (units(values={"gain": None}), "outcomes.jsonl:1"),
     "nan": (b'{"id": 1, "values": {"gain": NaN}}\n{}\n', "outcomes.jsonl:1: not valid JSON"),
     "unknown key": (units(**{SECRET: 1}), "keys that are not in the schema"),
@@ -195,7 +195,7 @@ def test_outcomes_that_do_not_fit(name: str) -> None:
 
 
 def test_a_slice_that_its_outcomes_deny() -> None:
-    assert "not the value of scores[2]" in fault(whole(row("gain", 0.6, 2, kind="a")), units())
+    assert "differs from the value of scores[2]" in fault(whole(row("gain", 0.6, 2, kind="a")), units())
 
 
 def test_means_agree_to_a_billionth() -> None:

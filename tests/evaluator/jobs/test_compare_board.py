@@ -51,7 +51,7 @@ def test_outcomes_of_another_version_are_refused():
 
 def test_outcomes_of_another_gold_are_refused():
     report = compare(stored(3), stored(4), pairs=[[0, 1]])
-    assert report["fault"] == "usage" and "expected outcomes of one gold" in report["problems"][0]["text"]
+    assert report["fault"] == "usage" and "expected outcomes of the same gold" in report["problems"][0]["text"]
 
 
 def test_a_measure_that_this_gold_does_not_have_is_refused():

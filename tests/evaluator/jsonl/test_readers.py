@@ -94,7 +94,7 @@ REFUSED = {
     "depth 100,000": (with_key(b'"x": ' + b"[" * 100_000 + b"]" * 100_000), 2, "nested too deeply"),
     "65 unknown keys": (with_key(b", ".join(b'"k%d": 0' % i for i in range(65))), 2, "too many unknown keys"),
     "a line over 1 MiB": (with_key(b'"x": "' + b"a" * (1 << 20) + b'"'), 2, "too long"),
-    "truncated": (GOOD[:-9], 3, "the last line is not whole"),
+    "truncated": (GOOD[:-9], 3, "the last line is incomplete"),
     "trailing garbage": (GOOD.replace(b"}\n", b"} x\n", 1), 1, "not valid JSON"),
     "two documents on a line": (GOOD.replace(b"}\n", b"} {}\n", 1), 1, "not valid JSON"),
     "a comment": (GOOD.replace(b"\n", b" // yes\n", 1), 1, "not valid JSON"),
@@ -144,7 +144,7 @@ def test_refused(content, line, what):
 def test_an_empty_file_is_refused(content):
     name = "p.jsonl.gz" if content else "p.jsonl"
     (text,) = texts(run_score(TASK, GOLD, content, name=name))
-    assert text == f"{name}: the file is empty, found 0 bytes, expected one JSON object a line"
+    assert text == f"{name}: the file is empty, found 0 bytes, expected one JSON object per line"
 
 
 @pytest.mark.parametrize("name", [name for name in REFUSED if name != "an extra id"])
@@ -203,7 +203,7 @@ def _wrong_crc():
         (gzip.compress(GOOD) + b"junk", "p.jsonl.gz", "damaged gzip data"),
         (_wrong_crc(), "p.jsonl.gz", "damaged gzip data"),
         (gzip.compress(b" " * 5_000_000), "p.jsonl.gz", "over 100:1"),
-        (gzip.compress(gzip.compress(GOOD)), "p.jsonl.gz", "expected packed once"),
+        (gzip.compress(gzip.compress(GOOD)), "p.jsonl.gz", "expected data compressed once"),
     ],
     ids=["not gzip", "gzip by another name", "cut off", "junk behind", "wrong checksum", "bomb", "nested"],
 )

@@ -41,7 +41,7 @@ CASES = {
     "beyond float64": lines('"a": 1,', '"a": 1e999,', '"a": -1e999,'),
     "a large integer": lines('"a": 1,', f'"a": {10**30},', f'"a": {10**300},', f'"a": {10**400},'),
     "NUL": lines('"a": 1,', '"a": "\\u0000",'),
-    "half a surrogate": lines('"a": 1,', '"a": "\\ud800",'),
+    "lone surrogate": lines('"a": 1,', '"a": "\\ud800",'),
     "colons in strings": lines('"a": "\\": \\":",', '"a": ": :",'),
     "a quote in a key": lines(*['"a\\"b": 1,'] * 3),
     "an escaped key": lines(*['"\\u0061": 1,'] * 3),

@@ -51,9 +51,9 @@ def test_installed_tasks_follow_the_built_in_ones(tasks: Tasks, tmp_path: Path) 
         (
             "other = {}:TASK",
             GOOD.format("another"),
-            'the task calls itself "another", expected',
+            'the task\'s name is "another", expected',
         ),
-        ("Other Task = {}:TASK", GOOD.format("Other Task"), "the name has other signs"),
+        ("Other Task = {}:TASK", GOOD.format("Other Task"), "the name has other characters"),
         ("other = {}:TASK", GOOD.format("other") + "Other.measures = ()", "the task has no measures"),
         ("other = {}:TASK", GOOD.format("other") + "Other.samples = ()", "the task has no samples"),
         ("other = {}:TASK", GOOD.format("other") + "Other.primary = lambda *_: 'x'", 'the primary measure is "x"'),
@@ -66,7 +66,7 @@ def test_a_package_that_cannot_be_used_is_left_out(
     declare(tmp_path, package, entry.format(package), code)
     (fault,) = tasks.problems
     assert why.format(package) in str(fault)
-    assert f"of {package} 1.0 is left out" in str(fault)
+    assert f"of {package} 1.0 is not loaded" in str(fault)
     assert [*tasks] == ["fact-checking"] and tasks["fact-checking"] is fact_checking.TASK
 
 
@@ -91,7 +91,7 @@ def test_who_asks_for_a_task_that_is_left_out_is_told_why(tmp_path: Path) -> Non
     declare(tmp_path, "holdout_broken", "other = holdout_broken:TASK", "raise RuntimeError('no')")
     listed = run(tmp_path, "-m", "evaluator", "tasks", "--json")
     assert listed.returncode == 0 and {line["task"] for line in json.loads(listed.stdout)} == TASKS.built_in.keys()
-    why = 'task "other" of holdout_broken 1.0 is left out: holdout_broken:TASK does not load: RuntimeError: no'
+    why = 'task "other" of holdout_broken 1.0 is not loaded: holdout_broken:TASK does not load: RuntimeError: no'
     assert listed.stderr == f"evaluator: {why}\n"
     asked = run(tmp_path, "-m", "evaluator", "baseline", "other")
     assert asked.returncode == 64 and f"({why})" in asked.stderr
@@ -108,4 +108,4 @@ def test_a_task_whose_samples_fail_is_left_out_of_the_sandbox(tmp_path: Path) ->
     warm = run(tmp_path, "-c", code)
     assert (warm.returncode, warm.stdout) == (0, "6\n"), warm.stderr
     assert "its samples fail: ZeroDivisionError" in warm.stderr
-    assert "its samples fail: ValueError: gold is refused" in warm.stderr
+    assert "its samples fail: ValueError: its gold is invalid" in warm.stderr

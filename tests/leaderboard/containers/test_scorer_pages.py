@@ -38,7 +38,7 @@ from tests.support.custom_scorers import ACCURACY, DIGEST, row, scores_by, worke
 from tests.support.tiny_world import World, build, uploaded
 
 pytestmark = pytest.mark.django_db
-DETAIL = "scores.json: scores[0], strict_accuracy, lies outside its bounds, 0 to 1."
+DETAIL = "scores.json: scores[0], strict_accuracy, is outside its bounds, 0 to 1."
 
 
 @pytest.fixture

@@ -107,21 +107,21 @@ def test_without_outcomes_there_is_a_rank_and_no_range(world: World, image: str)
 
 
 FAULTS = {
-    "another mean": "the mean of strict_accuracy is not the value of scores[0]",
+    "another mean": "the mean of strict_accuracy differs from the value of scores[0]",
     "by the clock": "not deterministic: its two executions on the same files wrote different scores.json",
     "nan": "scores.json: not valid JSON, expected a finite number",
     "infinite": "scores.json: number beyond float64",
-    "out of range": "scores[0], strict_accuracy, lies outside its bounds, 0 to 1",
+    "out of range": "scores[0], strict_accuracy, is outside its bounds, 0 to 1",
     "unknown measure": "scores[1] names an unknown measure, expected one of: strict_accuracy",
     "missing measure": "no row of strict_accuracy",
     "unknown slice": "scores[1].slice names an unknown dimension, expected one of: label, origin",
     "unknown field": "does not fit the published schema: Object contains unknown field",
     "another version": "expected fact-verification and 1",
     "nothing": "it wrote no /output/scores.json",
-    "exit": "an exit status that is not 0",
+    "exit": "a non-zero exit status",
     "memory": "more than 256000000 bytes of memory",
-    "a gigabyte": "an exit status that is not 0",
-    "a sparse file": "scores.json has more bytes than it may, expected at most",
+    "a gigabyte": "a non-zero exit status",
+    "a sparse file": "scores.json is too large, expected at most",
 }
 
 

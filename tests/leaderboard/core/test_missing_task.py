@@ -44,4 +44,4 @@ def test_what_is_left_out_is_a_warning_of_the_check(monkeypatch: pytest.MonkeyPa
     assert not [found for found in run_checks() if found.id == "leaderboard.W001"]
     monkeypatch.setattr(type(TASKS), "faults", [TaskProblem("ancient", "ancient-task 1.0", "it does not load")])
     (warning,) = [found for found in run_checks() if found.id == "leaderboard.W001"]
-    assert warning.msg == 'task "ancient" of ancient-task 1.0 is left out: it does not load'
+    assert warning.msg == 'task "ancient" of ancient-task 1.0 is not loaded: it does not load'

@@ -172,7 +172,7 @@ def test_an_emptied_field_is_what_the_form_begins_with(world: World) -> None:
 def test_a_key_that_is_there_already_is_told_without_a_flag(world: World) -> None:
     preview = made(begun(world, generator="folds", parameters={"folds": "2", "mark": "group"}))
     (problem,) = preview.problems
-    assert "expected another key to write the fold under" in problem["text"] and "--" not in problem["text"]
+    assert "expected another key for the fold" in problem["text"] and "--" not in problem["text"]
 
 
 def test_a_key_that_is_missing_is_told_so(world: World) -> None:
@@ -180,7 +180,7 @@ def test_a_key_that_is_missing_is_told_so(world: World) -> None:
     file = generator_previews.raw(world, lines, "published.jsonl")
     preview = made(begun(world, generator="published-symmetric", sources={"published": [file]}, parameters={}))
     told = {one["what"]: one["found"] for one in preview.problems}
-    assert told["label is no text"] == "no such key" and told["evidence_sentence is no text"] == "5"
+    assert told["label is not a text"] == "no such key" and told["evidence_sentence is not a text"] == "5"
 
 
 def test_a_file_that_is_larger_than_its_generator_reads_is_refused_at_once(world: World) -> None:

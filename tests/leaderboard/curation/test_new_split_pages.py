@@ -91,7 +91,7 @@ def test_an_organiser_goes_from_a_raw_file_to_a_draft(world: World) -> None:
     assert "Scenarios over a knowledge graph" not in words(start)
     generation = previewed(client, generator_previews.claims(), parts="dev=0.5,final=0.5", by="group", stratify="label")
     page = words(client.get(at("manage_preview", generation.pk)))
-    assert "4 lines, 4 units in 4 groups" in page and "Even shares of label" in page
+    assert "4 lines, 4 units in 4 groups" in page and "Stratify by label" in page
     assert str(generation.seed) in page and "raw.jsonl" in page
     answer = client.post(at("manage_preview_drafts", generation.pk), drafts_form(generation))
     assert (answer.status_code, answer["Location"]) == (302, at("manage_split", "final"))
@@ -132,7 +132,7 @@ def test_a_form_says_what_an_empty_field_means_and_capitalises_no_value(world: W
         and "From 2 to 1000. Default: 5." in folds
     )
     shares = words(client.get(at("manage_generator", "holdout")))
-    assert "Default: train=0.8,test=0.2." in shares and "Train=" not in shares and "unless said" not in shares
+    assert "Default: train=0.8,test=0.2." in shares and "Train=" not in shares and "(default: " not in shares
 
 
 def test_each_look_at_a_preview_and_a_draft_is_recorded(world: World) -> None:

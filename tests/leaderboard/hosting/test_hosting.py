@@ -90,7 +90,7 @@ class TestGold:
             (lambda rows: rows.pop(), "3 members"),
             (lambda rows: rows[3].update(label="REFUTES"), "labels of members 1 and 4"),
             (lambda rows: rows[3].update(claim="another"), "claims of members 3 and 4"),
-            (lambda rows: rows[1]["slices"].update(origin="original"), "2 members of origin original"),
+            (lambda rows: rows[1]["slices"].update(origin="original"), "2 members with origin original"),
         ],
     )
     def test_a_set_that_claims_symmetry_must_have_it(self, change: Any, told: str, blank: Split, world: World) -> None:

@@ -44,7 +44,7 @@ def read_judgements(stream: BinaryIO, file: str) -> Judgements:
         if name is None or annotator is None or value is None:
             continue
         if (name, annotator) in rows:
-            problems.add(line.number, "an annotator judges an item twice", shown(name), "once")
+            problems.add(line.number, "an annotator judges an item twice", shown(name), "one judgement")
         rows[name, annotator] = value
     problems.raise_if_any()
     return Judgements([(*key, value) for key, value in rows.items()], kind == "score")
@@ -57,7 +57,7 @@ def _value(line: RawLine, kind: str, problems: ProblemList) -> Any:
         return value
     expected = "a number" if kind == "score" else "a string, true or false"
     problems.add(
-        line.number, f"{kind} is no judgement", shown(value) if kind in line.value else "no such key", expected
+        line.number, f"{kind} is not a judgement", shown(value) if kind in line.value else "no such key", expected
     )
     return None
 
@@ -105,8 +105,8 @@ def _low_agreement(file: str, stats: dict[str, Any], level: str) -> list[Finding
             "low-agreement",
             f"annotators agree with {level} alpha {value:.3f} ({percent(stats['percent'])} of pairs of judgements)",
             f"under {TENTATIVE if grave else GOOD:g}: "
-            + ("what is right is not settled among people" if grave else "good for tentative conclusions"),
-            "mend the guidelines, judge again, or show the agreement beside the scores",
+            + ("annotators do not agree on what is right" if grave else "enough for tentative conclusions only"),
+            "improve the guidelines, repeat the annotation, or show the agreement next to the scores",
             file,
             numbers={"alpha": value, "level": level, "percent": stats["percent"]},
         )
@@ -123,8 +123,8 @@ def _unknown_items(split: Split, units: dict[Id, list[Any]], file: str) -> list[
             Severity.ERROR,
             "judgements-without-gold",
             f"{len(strangers)} judged items are not in the gold: {format_ids(strangers)}",
-            "the agreement is not that of this split",
-            "give the judgements of this split",
+            "the agreement was not measured on this split",
+            "pass the judgements of this split",
             file,
             numbers={"count": len(strangers)},
         )
@@ -149,9 +149,9 @@ def _against_majority(split: Split, units: dict[Id, list[Any]]) -> tuple[int, li
             Severity.WARNING,
             "gold-against-majority",
             f"{count_noun(len(disagreeing), 'label is', 'labels are')} "
-            f"not what most annotators said, the first on line {split.line(disagreeing[0])}",
-            "either somebody settled them, or the gold is wrong",
-            "look at them",
+            f"not the label of most annotators, the first on line {split.line(disagreeing[0])}",
+            "either the annotators' labels were corrected, or the gold is wrong",
+            "check these labels",
             split.file,
             split.line(disagreeing[0]),
             {"count": len(disagreeing), "lines": [split.line(index) for index in disagreeing[:10]]},

@@ -35,7 +35,7 @@ def against_gold(split: Split, rows: Sequence[Row], scores: bool, file: str) -> 
             "judgements-of-another-kind",
             f"the judgements are {kind}, and the gold has {expected}",
             "they cannot be compared with the gold",
-            f"give {expected} of this split",
+            f"pass {expected} of this split",
             file,
         )
         return
@@ -53,10 +53,10 @@ def against_gold(split: Split, rows: Sequence[Row], scores: bool, file: str) -> 
             yield Finding(
                 Severity.WARNING,
                 "annotator-against-gold",
-                f"annotator {shown(annotator)} goes against the gold: "
+                f"annotator {shown(annotator)} disagrees with the gold: "
                 f"{measure} of {association:.2f} on {count_noun(len(common), 'item')}",
-                "the scale or the labels were probably taken the other way round",
-                "ask what was meant; turn the judgements round, or leave them out",
+                "the annotator probably reversed the scale or swapped the labels",
+                "ask the annotator; reverse the judgements, or leave them out",
                 file,
             )
 
@@ -71,8 +71,8 @@ def _unknown(split: Split, rows: Sequence[Row], file: str) -> Iterator[Finding]:
             "judgements-of-unknown-labels",
             f"{len(unknown)} judgements ({percent(len(unknown) / len(rows))}) have labels that the task does not have: "
             f"{format_ids(sorted({*unknown}))}",
-            "they count as disagreement, whatever was meant",
-            "write the task's labels",
+            "they count as disagreement, whatever their meaning",
+            "use the task's labels",
             file,
         )
 

@@ -53,7 +53,7 @@ def near_pairs(
     Texts without words are in no pair. threshold: above 0, at most 1. Raises UsageError.
     """
     if not 0 < threshold <= 1:
-        raise UsageError(f"the threshold is {threshold:g}, expected a number above 0, at most 1")
+        raise UsageError(f"the threshold is {threshold:g}, expected a number above 0 and at most 1")
     sets = _Sets([*texts, *(others or ())])
     pairs = Pairs()
     border = len(texts) if others is not None else None

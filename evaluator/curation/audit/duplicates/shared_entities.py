@@ -14,16 +14,16 @@ def shared_names(split: Split, train: Split) -> Iterator[Finding]:
     """Find ids, groups other than ids, and evidence sentences that are in both; values of different types differ."""
     own_ids = split.has_ids and train.has_ids
     if own_ids:
-        means = "one id is one item: which file is right is open"
+        means = "an id names one item, so one of the two files is wrong"
         yield from _shared(split, train, "ids", values=split.ids, known=train.ids, meaning=means)
         groups: list[Hashable] = [
             None if group == name else group for group, name in zip(split.groups, split.ids, strict=True)
         ]
         known = [group for group, name in zip(train.groups, train.ids, strict=True) if group != name]
-        means = "what belongs to one group tells its other lines' answers; a group stands on one side"
+        means = "the lines of a group reveal each other's answers, so a group belongs to one of the two files only"
         yield from _shared(split, train, "groups", values=groups, known=known, meaning=means)
     if split.evidence:
-        means = "a sentence seen in training, with its label, tells of the claims beside it"
+        means = "a sentence in training, with its label, reveals something about the claims that share it"
         yield from _shared(split, train, "evidence", values=_evidence(split), known=_evidence(train), meaning=means)
 
 
@@ -40,10 +40,11 @@ def _shared(
         yield Finding(
             Severity.WARNING,
             f"{noun}-in-training",
-            f"{len(indices)} of {len(split)} lines ({percent(len(indices) / len(split))}) have {noun} that stand in "
+            f"{len(indices)} of {len(split)} lines ({percent(len(indices) / len(split))}) have {noun} that also "
+            "occur in "
             f"{train.name}, the first on line {split.line(indices[0])}",
             meaning,
-            "take these lines out of one of the two, or give them names of their own",
+            "remove these lines from one of the two files, or rename them",
             split.file,
             split.line(indices[0]),
             {"train": train.name, "count": len(indices), "lines": [split.line(index) for index in indices[:_NAMED]]},

@@ -22,8 +22,8 @@ from evaluator.tasks.audit.split import Split, as_words
 LEVELS = ("simple", "basic", "thorough")
 _NAMED = 10
 _HOW = {
-    "simple": "to the letter",
-    "basic": "in the same words (case, punctuation, or the ends of a triple turned round)",
+    "simple": "exactly",
+    "basic": "in the same words (other case or punctuation, or subject and object swapped)",
     "thorough": "in other words",
 }
 
@@ -87,13 +87,17 @@ def _claims(split: Split) -> list[Hashable]:
 
 
 def _finding(split: Split, train: Split, counted: Split, level: str, indices: list[int]) -> Finding:
-    whose = f"lines of {train.name} say a line of the split" if counted is train else f"lines are told by {train.name}"
+    whose = (
+        f"lines of {train.name} repeat a line of the split"
+        if counted is train
+        else f"lines are repeated in {train.name}"
+    )
     return Finding(
         Severity.ERROR if level == "simple" else Severity.WARNING,
         f"leakage-{level}",
         f"{len(indices)} {whose} {_HOW[level]}, the first on line {counted.line(indices[0])}",
-        "a system that has seen the training file can remember instead of solving the task",
-        "take these lines out of the training file, or out of the split",
+        "a system trained on that file can memorise answers instead of solving the task",
+        "remove these lines from the training file, or from the split",
         counted.file,
         counted.line(indices[0]),
         {

@@ -52,9 +52,9 @@ def shared_pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Findi
             Severity.ERROR if split.answer_kind is AnswerKind.LABEL else Severity.WARNING,
             "pairs-in-training",
             f"{len(indices)} of {len(split)} lines ({percent(len(indices) / len(split))}) ask about a subject and an "
-            f"object that stand together in {train.name}",
+            f"object that occur together in {train.name}",
             "their answers can be looked up",
-            "draw the training part apart from the test part (split scenarios --apart-from, split leakage)",
+            "exclude the pairs of the test part from training (split scenarios --exclude-pairs, split remove-leakage)",
             split.file,
             split.line(indices[0]),
             {
@@ -84,8 +84,8 @@ def strange_relations(split: Split, train: Split) -> list[Finding]:
             "relation-not-in-training",
             f"{count_noun(len(names), 'relation is', 'relations are')} "
             f"not in {train.name}, on {count_noun(len(unknown), 'line')}: {format_ids(names)}",
-            "nothing can be learnt of them; a name may be misspelt",
-            "check the names, or say that relations are new",
+            "systems cannot learn these relations; a name may be misspelt",
+            "check the names, or state that these relations are new",
             split.file,
             split.line(unknown[0][0]),
             {"train": train.name, "relations": names[:_NAMED], "lines": len(unknown)},
@@ -106,9 +106,9 @@ def shared_facts(split: Split, train: Split) -> tuple[dict[str, Any], list[Findi
         Finding(
             Severity.NOTE,
             "facts-in-training",
-            f"{len(known)} of {len(facts)} different facts ({percent(len(known) / len(facts))}) stand in {train.name}",
-            "they can be known without reading the text; other texts may well state the same facts",
-            "show a slice of facts that training does not have",
+            f"{len(known)} of {len(facts)} different facts ({percent(len(known) / len(facts))}) occur in {train.name}",
+            "a system can know them without reading the text, though other texts often state the same facts",
+            "add a slice for facts that are not in training",
             split.file,
             numbers={"train": train.name, **counts},
         )

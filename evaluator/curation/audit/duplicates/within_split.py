@@ -48,8 +48,8 @@ def _contradictions(split: Split, letters: list[list[int]]) -> list[Finding]:
         Finding(
             Severity.ERROR if split.answer_kind is AnswerKind.LABEL else Severity.WARNING,
             "duplicates-disagree",
-            f"{count_noun(len(bad), 'question stands', 'questions stand')} "
-            f"there with different answers, first on lines {_lines(split, bad[0])}",
+            f"{count_noun(len(bad), 'question occurs', 'questions occur')} "
+            f"with different answers, first on lines {_lines(split, bad[0])}",
             "no system can be right on all of them",
             "correct the answers or drop the lines",
             split.file,
@@ -71,10 +71,11 @@ def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) ->
             Finding(
                 Severity.WARNING,
                 "duplicates-in-other-groups",
-                f"{count_noun(len(apart), 'question stands', 'questions stand')} "
+                f"{count_noun(len(apart), 'question occurs', 'questions occur')} "
                 f"in several groups, first on lines {_lines(split, apart[0])}",
-                "an answer counts more than once, intervals come too narrow, and halves of the split share questions",
-                "drop the repetitions, or give them one group",
+                "an answer counts more than once, intervals are too narrow, and the public and private parts share "
+                "questions",
+                "drop the duplicates, or put them into one group",
                 split.file,
                 split.line(apart[0][0]),
                 {
@@ -90,9 +91,9 @@ def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) ->
             Finding(
                 Severity.NOTE,
                 "duplicates-in-groups",
-                f"{within} questions stand in their group more than once",
+                f"{within} questions occur more than once in their group",
                 "an answer counts more than once",
-                "drop the repetitions if they are not meant",
+                "drop the duplicates unless they are intended",
                 split.file,
                 numbers={"questions": within},
             )
@@ -115,8 +116,8 @@ def _near_duplicates(split: Split, threshold: float) -> tuple[dict[str, Any], li
             "near-duplicates",
             f"{least}{len(unlike)} pairs of texts in different groups are nearly the same, the nearest (Jaccard "
             f"{best.jaccard:.2f}) on lines {split.line(best.first)} and {split.line(best.second)}",
-            "their answers hang together, but count as independent",
-            "read them; drop repetitions or give them one group",
+            "their answers are dependent, but count as independent",
+            "read them; drop duplicates or put them into one group",
             split.file,
             split.line(best.first),
             {

@@ -23,7 +23,7 @@ def column_codes(values: Sequence[Any]) -> dict[str, Indices]:
     texts = [json.dumps(value, sort_keys=True, ensure_ascii=False) for value in values]
     features = {
         "value": encode(texts, most=_MOST, least=_LEAST),
-        "there or not": encode([value is None or value == "" for value in values], most=2),
+        "present or missing": encode([value is None or value == "" for value in values], most=2),
         "length": encode([len(text) for text in texts], most=_MOST, least=_LEAST),
     }
     numbers = [_number(value) for value in values]

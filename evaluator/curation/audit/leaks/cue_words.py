@@ -53,7 +53,7 @@ def _one_sided(split: Split, table: CueTable) -> list[Finding]:
             f'{len(cues)} frequent bigrams have one label {_ONE_SIDED:.0%} of the time or more: "{ngram}" is '
             f"{label} in {p:.2f} of {n}",
             "a system can learn them instead of reading the evidence",
-            "make a symmetric set of it (split symmetric), or show the claim-only score on the board",
+            "make a symmetric set (split symmetric), or show the score of a claim-only baseline on the board",
             split.file,
             numbers={"bigrams": [dict(zip(("ngram", "label", "p", "n"), row, strict=True)) for row in cues]},
         )

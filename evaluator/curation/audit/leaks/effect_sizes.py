@@ -50,9 +50,11 @@ class Guesses:
         majority = float(np.bincount(self._codes).max()) / len(codes)
         lift = (right - majority) / (1 - majority) if majority < 1 else 0.0
         if lift <= 0:
-            return Effect(0.0, "it moves no guess from the most frequent value, but shares differ by it")
+            return Effect(0.0, "the most frequent value stays the best guess, but its share depends on this feature")
         return Effect(
-            lift, f"a guess by it is right on {percent(right)}, always the most frequent value on {percent(majority)}"
+            lift,
+            f"guessing from it is right on {percent(right)}, always guessing the most frequent value on "
+            f"{percent(majority)}",
         )
 
     def trend(self, order: Indices) -> Effect:
@@ -63,10 +65,10 @@ class Guesses:
             rho = _correlation(rank.astype(np.float64), self._ranked)
             return Effect(abs(rho), f"rank correlation {rho:.2f}")
         if int(np.count_nonzero(np.diff(self._codes[order]))) == self._n - 1:
-            return Effect(1.0, "sorted by it")
+            return Effect(1.0, "the lines are sorted by it")
         bins = max(2, min(_BINS, len(order) // 5))
         effect = self.by_value(rank * bins // len(order))
-        return Effect(effect.share, f"{effect.text}, by which of {bins} parts of the order a line is in")
+        return Effect(effect.share, f"{effect.text}, using the position in {bins} equal parts of the order")
 
     def neighbours(self, order: Indices) -> Effect:
         """Return the effect of having, or never having, the neighbour's value, compared with permutations."""
@@ -76,8 +78,10 @@ class Guesses:
         least = -1.0 if self.numeric else 0.0
         share = (observed - chance) / (1 - chance) if observed >= chance else (chance - observed) / (chance - least)
         if self.numeric:
-            return Effect(share, f"neighbours correlate with {observed:.2f}, by chance {chance:.2f}")
-        return Effect(share, f"{percent(observed)} of neighbours have one value, {percent(chance)} by chance")
+            return Effect(share, f"neighbours have correlation {observed:.2f}, expected by chance {chance:.2f}")
+        return Effect(
+            share, f"{percent(observed)} of neighbours have the same value, {percent(chance)} expected by chance"
+        )
 
     def _alike(self, order: Indices, permutation: Indices | None) -> float:
         indices = order if permutation is None else permutation[order]

@@ -38,7 +38,7 @@ _PARTS: dict[str, Callable[[str], object]] = {
     f"last {_LAST} characters": lambda text: text[-_LAST:],
     "part before the first separator": lambda text: _BETWEEN.split(text)[0],
     "part after the last separator": lambda text: _BETWEEN.split(text)[-1],
-    "kinds of characters": _shape,
+    "pattern of character classes": _shape,
     "letter case": lambda text: (text.islower(), text.isupper(), sum(map(str.isupper, text))),
     "number of digits": lambda text: sum(map(str.isdecimal, text)),
 }
@@ -88,8 +88,8 @@ def _character(name: str, values: Sequence[str]) -> Iterator[tuple[str, Sequence
     kinds = sorted({*values})
     if len(kinds) > 2 and len(values) < _FEW * len(kinds):
         rank = {kind: number for number, kind in enumerate(kinds)}
-        yield f"{name}, the first half of its kinds", [2 * rank[value] < len(kinds) for value in values]
-        yield f"{name}, every other kind", [rank[value] % 2 for value in values]
+        yield f"{name}, first half of its values", [2 * rank[value] < len(kinds) for value in values]
+        yield f"{name}, every other value", [rank[value] % 2 for value in values]
 
 
 def _range(values: Sequence[int]) -> list[int]:

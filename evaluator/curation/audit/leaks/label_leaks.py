@@ -99,7 +99,7 @@ def find_label_leaks(
 
 def _sources(split: Split, order: Sequence[int], columns: dict[str, list[Any]]) -> list[_Source]:
     rows, ids = _Source("order"), _Source("ids")
-    rows.add_order("place in the file", np.asarray(order, dtype=np.int64))
+    rows.add_order("position in the file", np.asarray(order, dtype=np.int64))
     sources = [rows]
     if split.has_ids:
         ids.add_order("order of the ids", id_order(split.ids))
@@ -122,9 +122,9 @@ def _sources(split: Split, order: Sequence[int], columns: dict[str, list[Any]]) 
 
 
 _ADVICE = {
-    "order": "shuffle the lines with a secret seed; the server writes inputs in an order that follows from salted ids",
-    "text": "write the texts of all answers by one rule, of like length, punctuation, case and spaces",
-    "ids": "give salted ids (a keyed digest) that follow from nothing in the line",
+    "order": "shuffle the lines with a secret seed; inputs that the server writes are ordered by salted ids",
+    "text": "write the texts for all answers by one rule, with similar length, punctuation, case and spaces",
+    "ids": "use salted ids (a keyed digest) that do not depend on the line's content",
 }
 
 
@@ -142,18 +142,20 @@ def _finding(
     public = source.name != "order" or order_is_public
     is_error = secret.grave and public and effect.share >= _GRAVE
     kind = source.name.split()[0]
-    verb = "tell" if kind == "ids" else "tells"
+    verb, reveal = ("tell", "reveal") if kind == "ids" else ("tells", "reveals")
     name = "label" if secret.answer else secret.name
-    advice = _ADVICE.get(kind, "leave the column out of what is published")
-    means = f"whoever sees the {source.name} knows something of the {secret.name} without the task"
+    advice = _ADVICE.get(kind, "do not publish the column")
+    means = f"the {source.name} alone predicts the {secret.name} better than chance, without solving the task"
     if kind == "text":
-        means = f"the looks of the {source.name} tell something of the {secret.name} to whoever does not read it"
+        means = (
+            f"the form of the {source.name} alone predicts the {secret.name} better than chance, without its meaning"
+        )
     if not public:
-        means = f"publishing the lines in this order would tell the {secret.name}; inputs that the server writes do not"
+        means = f"lines published in this order would reveal the {secret.name}; inputs that the server writes do not"
     return Finding(
         severity=Severity.ERROR if is_error else Severity.WARNING,
         code=f"{kind}-{verb}-{name.replace(' ', '-')}",
-        found=f"the {source.name} {verb} the {secret.name} ({best.name}: {effect.text}; p = {best.p:.3f})",
+        found=f"the {source.name} {reveal} the {secret.name} ({best.name}: {effect.text}; p = {best.p:.3f})",
         meaning=means,
         advice=advice,
         file=split.file,

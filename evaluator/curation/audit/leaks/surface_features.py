@@ -42,8 +42,8 @@ def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Indices]:
     """Return codes, one per line, for each feature that differs between the lines."""
     kinds: dict[str, Sequence[Hashable]] = {
         "last character": ["" if (end := text.strip()[-1:]).isalnum() else end for text in texts],
-        "white space at its ends": [(text[:1].isspace(), text[-1:].isspace()) for text in texts],
-        "spaces other than the usual one": [bool(_ODD_SPACE.search(text)) for text in texts],
+        "leading or trailing white space": [(text[:1].isspace(), text[-1:].isspace()) for text in texts],
+        "unusual white space characters": [bool(_ODD_SPACE.search(text)) for text in texts],
         "double spaces": ["  " in text for text in texts],
     }
     if not split.states_facts:  # where facts are stated, longer texts with more names state more, as expected

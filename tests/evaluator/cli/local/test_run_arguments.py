@@ -80,8 +80,8 @@ def test_sizes_for_people(number: int, text: str) -> None:
         (["--task", "guessing"], "guessing"),
         (["--option", "nonsense=1"], "nonsense"),
         (["--inputs", "absent.jsonl"], "absent.jsonl"),
-        (["--output", "no/such/folder/p.jsonl"], "expected a file in a folder that exists"),
-        (["--output", "."], "expected a file in a folder that exists"),
+        (["--output", "no/such/folder/p.jsonl"], "expected a file in an existing folder"),
+        (["--output", "."], "expected a file in an existing folder"),
     ],
 )
 def test_wrong_usage(more: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

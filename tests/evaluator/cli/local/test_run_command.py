@@ -114,7 +114,7 @@ def test_limits_and_options_reach_the_system(run: Any, build: Build) -> None:
     )
     told = json.loads(err[err.index("{") : err.rindex("}") + 1])
     assert status == 2
-    assert "exit status that is not 0 (status 3)" in err
+    assert "non-zero exit status (status 3)" in err
     assert told["options"] == {"max_evidence": "7"}
     limits = {name: told["limits"][name] for name in ("wall_seconds", "memory_bytes", "processes", "cpus")}
     assert limits == {"wall_seconds": 33, "memory_bytes": 256_000_000, "processes": 9, "cpus": 1}
@@ -131,7 +131,7 @@ BAD = {
         'import os; os.symlink("/etc/passwd", "/output/predictions.jsonl")',
         "its predictions.jsonl is a symlink",
     ),
-    "a crash": ('raise ValueError("no idea")', "it ended with an exit status that is not 0 (status 1)"),
+    "a crash": ('raise ValueError("no idea")', "it ended with a non-zero exit status (status 1)"),
     "no root": ('open("/root-owned", "w")', "Read-only file system"),
     "the network": (
         'import socket; socket.create_connection(("192.0.2.1", 80), timeout=5)',

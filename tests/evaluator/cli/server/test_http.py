@@ -106,7 +106,7 @@ def test_a_renamed_code_has_its_present_name() -> None:
 def test_nobody_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-    with pytest.raises(UnavailableError, match=f"no answer from http://127.0.0.1:{port}"):
+    with pytest.raises(UnavailableError, match=f"no response from http://127.0.0.1:{port}"):
         Server(f"http://127.0.0.1:{port}", TOKEN).get("tasks/")
 
 

@@ -1,4 +1,4 @@
-"""`holdout login`, `benchmarks`, `teams`, `inputs`, `scores` and `board` against a live server."""
+"""`holdout login` and the commands that read from a server, against a live server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.board_rows import stand, symmetric_scores
 from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db(transaction=True)
-BOARD = ("board", "--benchmark", "tiny", "--phase", "test")
+BOARD = ("show-board", "--benchmark", "tiny", "--phase", "test")
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -71,12 +71,12 @@ def test_a_log_in_serves_the_commands_that_follow(run: Run, typing: Any, world: 
     assert set(token_store.read().tokens) == {live_server.url}
     stand(world, "Bernoulli", symmetric_scores(0.75))
     submission = Submission.objects.get()
-    status, out, err = run("scores", str(submission.pk), server=None)
+    status, out, err = run("show-scores", str(submission.pk), server=None)
     assert status == 0, err
     assert ["accuracy", "all", "0.7500"] in [line.split()[:3] for line in out.splitlines()]
     assert run("logout", server=None)[0] == 0
     assert not AuthToken.objects.exists() and not token_store.read().tokens
-    assert run("scores", str(submission.pk))[0] == 64
+    assert run("show-scores", str(submission.pk))[0] == 64
 
 
 def test_a_wrong_password_keeps_nothing(run: Run, typing: Any) -> None:
@@ -103,9 +103,9 @@ def test_a_token_of_the_site_is_checked_before_it_is_kept(run: Run, world: World
 
 def test_benchmarks_are_listed_without_an_account(run: Run, world: World) -> None:
     Benchmark.objects.create(slug="draft", title="Draft", task=world.benchmark.task, dataset=world.split.dataset)
-    status, out, _ = run("benchmarks")
+    status, out, _ = run("list-benchmarks")
     assert (status, [line.split()[0] for line in out.splitlines()]) == (0, ["benchmark", "tiny"])
-    assert json.loads(run("benchmarks", "--json", "--search", "zebra")[1]) == []
+    assert json.loads(run("list-benchmarks", "--json", "--search", "zebra")[1]) == []
 
 
 def test_ones_own_teams_are_listed(run: Run, world: World) -> None:
@@ -115,23 +115,23 @@ def test_ones_own_teams_are_listed(run: Run, world: World) -> None:
     teams.create(name="Others", by=mate)
     Membership.objects.create(team=compilers, user=world.researcher)
     Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
-    status, out, err = run("teams", "--token-file", "token")
+    status, out, err = run("list-teams", "--token-file", "token")
     assert status == 0, err
     assert [re.split(" {2,}", line) for line in out.splitlines()] == [
         ["team", "you are", "members", "systems"],
         ["Analytical Engines", "owner", "ada", "Bernoulli"],
         ["Compilers", "member", "grace, ada", "A-0"],
     ]
-    listed = json.loads(run("teams", "--token-file", "token", "--json")[1])
+    listed = json.loads(run("list-teams", "--token-file", "token", "--json")[1])
     assert [row["name"] for row in listed] == ["Analytical Engines", "Compilers"]
 
 
 def test_who_is_in_no_team_is_told_so(run: Run, world: World) -> None:
     Path("token").write_text(AuthToken.objects.create(user=person("grace"))[1])
-    status, out, err = run("teams", "--token-file", "token", "--json")
+    status, out, err = run("list-teams", "--token-file", "token", "--json")
     assert (status, json.loads(out)) == (0, [])
     assert "in no team" in err
-    assert run("teams")[0] == 64
+    assert run("list-teams")[0] == 64
 
 
 def test_all_pages_of_a_list_are_read(run: Run, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,40 +139,42 @@ def test_all_pages_of_a_list_are_read(run: Run, world: World, monkeypatch: pytes
     for name in ("One", "Two", "Three", "Four"):
         teams.create(name=name, by=world.researcher)
     Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
-    listed = json.loads(run("teams", "--token-file", "token", "--json")[1])
+    listed = json.loads(run("list-teams", "--token-file", "token", "--json")[1])
     assert [row["name"] for row in listed] == ["Analytical Engines", "Four", "One", "Three", "Two"]
 
 
 def test_inputs_arrive_whole_and_are_not_written_over(run: Run, world: World) -> None:
-    status, _, err = run("inputs", "--benchmark", "tiny")
+    status, _, err = run("download-inputs", "--benchmark", "tiny")
     assert status == 0, err
     content = Path("tiny-test-inputs.jsonl").read_bytes()
     assert hashlib.sha256(content).hexdigest() == world.split.inputs_sha256
-    assert run("inputs", "--benchmark", "tiny")[0] == 64
-    assert run("inputs", "--benchmark", "tiny", "--output", "tiny-test-inputs.jsonl", "--phase", "test")[0] == 0
+    assert run("download-inputs", "--benchmark", "tiny")[0] == 64
+    assert (
+        run("download-inputs", "--benchmark", "tiny", "--output", "tiny-test-inputs.jsonl", "--phase", "test")[0] == 0
+    )
 
 
 def test_inputs_that_are_not_what_was_promised_are_not_kept(run: Run, world: World) -> None:
     world.split.inputs_sha256 = "0" * 64
     world.split.save()
-    status, _, err = run("inputs", "--benchmark", "tiny")
+    status, _, err = run("download-inputs", "--benchmark", "tiny")
     assert (status, "sha256 differs" in err) == (4, True)
     assert list(Path().glob("*.jsonl")) == [] and list(Path().glob("tmp*")) == []
 
 
 @pytest.mark.parametrize("words", [("--phase", "final"), ("--split", "nowhere")])
 def test_inputs_of_what_is_not_there(run: Run, words: tuple[str, ...]) -> None:
-    assert run("inputs", "--benchmark", "tiny", *words)[0] == 64
+    assert run("download-inputs", "--benchmark", "tiny", *words)[0] == 64
     assert not list(Path().glob("tmp*"))
 
 
 def test_scores_that_are_not_there_yet_have_their_own_status(run: Run, world: World) -> None:
     Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
     submission = world.insert_run().prediction.submission
-    status, out, err = run("scores", str(submission.pk), "--token-file", "token")
+    status, out, err = run("show-scores", str(submission.pk), "--token-file", "token")
     assert (status, out) == (75, ""), err
     assert "--wait" in err
-    assert run("scores", "../benchmarks", "--token-file", "token")[0] == 64
+    assert run("show-scores", "../benchmarks", "--token-file", "token")[0] == 64
 
 
 def test_a_board_as_text(run: Run, world: World) -> None:
@@ -212,4 +214,24 @@ def test_what_a_board_cannot_show(run: Run, words: tuple[str, ...], said: str) -
 
 
 def test_a_server_that_is_away_is_no_fault_of_the_commands(run: Run) -> None:
-    assert run("benchmarks", server="http://127.0.0.1:9")[0] == 4
+    assert run("list-benchmarks", server="http://127.0.0.1:9")[0] == 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "arguments"),
+    [
+        ("benchmarks", "list-benchmarks", ()),
+        ("teams", "list-teams", ("--token-file", "token")),
+        ("inputs", "download-inputs", ("--benchmark", "tiny", "--output", "inputs.jsonl")),
+        ("scores", "show-scores", ("nothing", "--token-file", "token")),
+        ("board", *BOARD[:1], (*BOARD[1:], "--json")),
+    ],
+)
+def test_an_old_name_works_like_the_new_one(
+    old: str, new: str, arguments: tuple[str, ...], run: Run, world: World
+) -> None:
+    Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
+    status, out, err = run(old, *arguments)
+    assert (status, out) == run(new, *arguments)[:2]
+    assert status == (64 if old == "scores" else 0), err
+    assert err.startswith(f'holdout: "{old}" is now "{new}"\n')

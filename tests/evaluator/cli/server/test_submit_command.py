@@ -195,7 +195,7 @@ def test_another_archive_does_not_go_on(submit: Any, live_server: Any, world: Wo
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="i.tar", size=77)
     status, _, err = submit("--image", "image.tar", "--resume", str(upload.pk))
     assert status == 64
-    assert "of 77 bytes" in err
+    assert "has 77 bytes" in err
 
 
 def test_the_same_size_with_other_bytes_is_refused(submit: Any, world: World) -> None:
@@ -243,7 +243,7 @@ def test_what_another_team_sends_meanwhile_is_not_taken_for_ours(
     monkeypatch.setattr(submitting, "_newest", looked_before)
     with network(port(live_server), lambda line: Fault.CUT if line.startswith("POST") else Fault.NONE) as way:
         status, _, err = submit("predictions.jsonl", "--team", "Compilers", server=way.address)
-    assert (status, "has arrived" in err) == (4, False), err
+    assert (status, "has received the submission" in err) == (4, False), err
     assert Submission.objects.get().system == world.system
 
 
@@ -258,7 +258,7 @@ def test_a_lost_answer_is_no_second_submission(
     with network(port(live_server), last) as way:
         status, _, err = submit(*words, server=way.address)
     assert status == 0, err
-    assert "the submission has arrived" in err
+    assert "the server has received the submission" in err
     assert str(Submission.objects.get().pk) in err
 
 
@@ -269,7 +269,7 @@ def test_a_submission_that_did_not_arrive_is_told(submit: Any, live_server: Any)
     with network(port(live_server), posts) as way:
         status, _, err = submit("predictions.jsonl", server=way.address)
     assert (status, Submission.objects.count()) == (4, 0)
-    assert "no answer from" in err
+    assert "no response from" in err
 
 
 def test_a_quota_that_is_used_up_keeps_the_archive(submit: Any, world: World) -> None:

@@ -52,7 +52,7 @@ def test_a_token_goes_to_its_own_server_alone() -> None:
 
 
 def test_without_a_login_a_server_must_be_named() -> None:
-    with pytest.raises(UsageError, match="there is no server"):
+    with pytest.raises(UsageError, match="no server is given"):
         connect(None, None, needs_token=False)
 
 
@@ -62,7 +62,7 @@ def test_nobody_else_can_read_what_is_kept(home: Path) -> None:
     assert token_store.token_path().parent.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in token_store.token_path().parent.iterdir()] == ["servers.json"]
     token_store.token_path().chmod(0o644)
-    with pytest.raises(UsageError, match="can be read by others") as refused:
+    with pytest.raises(UsageError, match="can be read by other users") as refused:
         token_store.read()
     assert "secret" not in str(refused.value)
 

@@ -77,7 +77,7 @@ def test_errors_end_with_status_1_and_the_report_is_whole(capsys, write):
     assert [one["severity"] for one in report["findings"]] == sorted(one["severity"] for one in report["findings"])
     assert main(["audit", "split", "fact-checking", "--gold", gold, "--inputs", inputs]) == 1
     text = capsys.readouterr().out
-    assert "how far an auroc of" in text or "how far an accuracy of" in text
+    assert "interval for an auroc of" in text or "interval for an accuracy of" in text
     assert "ERROR inputs.jsonl:1 [inputs-hold-gold]" in text
 
 
@@ -113,9 +113,9 @@ def test_the_published_layout_of_scenarios(capsys, write):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (["Subject\tLabel\n"], "a.tsv:1: the header is another one"),
-        ([HEADER, "s\to\tr\t1\n"], "a.tsv:2: the line has another number of cells, found 4, expected 6"),
-        ([HEADER, "s\to\tr\tmaybe\tNo\t1\n"], "a.tsv:2: Label is no label, found another text, expected 1 or -1"),
+        (["Subject\tLabel\n"], "a.tsv:1: unexpected header"),
+        ([HEADER, "s\to\tr\t1\n"], "a.tsv:2: wrong number of columns, found 4, expected 6"),
+        ([HEADER, "s\to\tr\tmaybe\tNo\t1\n"], "a.tsv:2: Label is not a label, found another text, expected 1 or -1"),
         ([HEADER], "a.tsv: the file has no claim"),
     ],
 )
@@ -132,9 +132,9 @@ def test_a_bad_published_file(capsys, write, rows, message):
         (["fact-checking", "--gold", "none.jsonl"], 64, "cannot read"),
         (["fact-checking", "--gold", "gold.jsonl", "--option", "x"], 64, "expected NAME=VALUE"),
         (["fact-checking", "--gold", "gold.jsonl", "--option", "x=1"], 64, "unknown option"),
-        (["fact-verification", "--gold", "gold.jsonl", "--near", "0"], 64, "the threshold is 0"),
-        (["fact-checking", "--gold", "gold.jsonl", "--annotations", "bad.jsonl"], 3, "annotator is no name"),
-        (["fact-checking", "--gold", "gold.jsonl", "--inputs", "bad.jsonl"], 3, "id is no name"),
+        (["fact-verification", "--gold", "gold.jsonl", "--near-duplicate-similarity", "0"], 64, "the threshold is 0"),
+        (["fact-checking", "--gold", "gold.jsonl", "--annotations", "bad.jsonl"], 3, "annotator is not valid"),
+        (["fact-checking", "--gold", "gold.jsonl", "--inputs", "bad.jsonl"], 3, "id is not valid"),
         (["fact-checking", "--gold", "empty.jsonl"], 3, "the file is empty"),
     ],
 )

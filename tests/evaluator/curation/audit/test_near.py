@@ -65,5 +65,5 @@ def test_looking_ends_at_the_most_and_says_so(monkeypatch):
 
 def test_a_threshold_that_cannot_be():
     for threshold in (0, 1.5, float("nan")):
-        with pytest.raises(UsageError, match="expected a number above 0, at most 1"):
+        with pytest.raises(UsageError, match="expected a number above 0 and at most 1"):
             near_pairs(["a"], threshold=threshold)

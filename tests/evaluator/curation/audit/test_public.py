@@ -90,5 +90,5 @@ def test_inputs_that_cannot_be_read():
     one = split("fact-verification", claims(30))
     with pytest.raises(InputsError, match=r'inputs.jsonl:2: duplicate id, found "'):
         read_public_inputs(one, stream([written(one)[0]] * 2), "inputs.jsonl")
-    with pytest.raises(InputsError, match=r"inputs.jsonl:1: id is no name, found true"):
+    with pytest.raises(InputsError, match=r"inputs.jsonl:1: id is not valid, found true"):
         read_public_inputs(one, stream([{"id": True}]), "inputs.jsonl")

@@ -1,4 +1,4 @@
-"""`split corrupted`: the scorer finds the accuracy that was announced."""
+"""`split corrupt`: the scorer finds the accuracy that was announced."""
 
 import json
 
@@ -17,7 +17,7 @@ WORDS = {
 
 
 def split(folder, kind, *words, gold=GOLD):
-    return main(["split", "corrupted", str(gold), "--kind", kind, *map(str, words), "--output", str(folder)])
+    return main(["split", "corrupt", str(gold), "--kind", kind, *map(str, words), "--output", str(folder)])
 
 
 def lines(path):
@@ -111,8 +111,8 @@ def test_mentions_from_a_file(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("kind", "words", "status", "told"),
     [
-        ("places", [], 64, "nothing says which names are places"),
-        ("dates", ["--objects-of", "x"], 64, "expected neither --mentions nor relations"),
+        ("places", [], 64, "--kind is places, which are not recognised by format"),
+        ("dates", ["--objects-of", "x"], 64, "expected no --mentions"),
         ("places", ["--objects-of", "born"], 64, 'no fact has the relation "born"'),
         ("places", ["--mentions", "MENTIONS"], 3, 'mentions.jsonl:2: unknown id, found "nobody"'),
         ("moods", [], 64, "invalid choice"),

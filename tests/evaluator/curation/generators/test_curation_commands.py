@@ -39,7 +39,7 @@ CONTRARIES = [{"id": k, "claim": f"{k} is green", "evidence_text": f"{k} is a le
 SPLITS = {
     "folds": ["folds", "gold.jsonl"],
     "holdout": ["holdout", "gold.jsonl", "--stratify", "label", "--seed", "5"],
-    "halves": ["halves", "gold.jsonl", "--seed", "5", "--share", "0.25"],
+    "public-private": ["public-private", "gold.jsonl", "--seed", "5", "--share", "0.25"],
     "symmetric": ["symmetric", "originals.jsonl", "contraries.jsonl", "--salt", SALT],
     "reweight": ["reweight", "claims.jsonl", "--lambda", "0.05", "--min-frequency", "2", "--drop", ""],
 }
@@ -110,7 +110,7 @@ def test_folds_can_be_written_into_the_lines(folder):
 
 def test_a_key_that_is_there_is_not_written_over(folder, capsys):
     assert main(["split", "folds", "gold.jsonl", "--mark", "label", "--output", "made"]) == 3
-    assert capsys.readouterr().err.startswith("gold.jsonl:1: label is there already")
+    assert capsys.readouterr().err.startswith("gold.jsonl:1: label already exists")
 
 
 def test_a_holdout_keeps_groups_whole(folder):
@@ -121,18 +121,20 @@ def test_a_holdout_keeps_groups_whole(folder):
     assert Counter(line["label"] for line in test) == {"A": 4, "B": 4}
 
 
-@pytest.mark.parametrize("name", ["halves", "holdout"])
+@pytest.mark.parametrize("name", ["public-private", "holdout"])
 def test_ids_of_two_types_are_refused(folder, capsys, name):
     (folder / "gold.jsonl").write_bytes(
         jsonl([{"id": 1, "label": "A"}, {"id": 2, "label": "A"}, {"id": "1", "label": "A"}])
     )
     assert main(["split", *SPLITS[name], "--output", "made"]) == 3
-    told = 'gold.jsonl:3: id has another type, found "1", expected an integer, as on the lines before'
+    told = (
+        'gold.jsonl:3: id has another type than on earlier lines, found "1", expected an integer, as on earlier lines'
+    )
     assert told in capsys.readouterr().err
 
 
 def test_halves_are_of_groups(folder):
-    assert main(["split", *SPLITS["halves"], "--output", "made"]) == 0
+    assert main(["split", *SPLITS["public-private"], "--output", "made"]) == 0
     public, private = (
         {line["group"] for line in lines_of(folder / f"made/{part}.jsonl")} for part in ("public", "private")
     )
@@ -149,7 +151,7 @@ def test_a_made_symmetric_set_passes_its_audit_and_a_broken_one_does_not(folder,
     assert main(["audit", "symmetric", "broken.jsonl"]) == 3
     told = capsys.readouterr().err.splitlines()
     assert told[0].startswith(f'broken.jsonl:1: group "{lines[0]["group"]}": ')
-    assert any("tells the label" in line for line in told)
+    assert any("predicts the label" in line for line in told)
 
 
 def test_weights_have_every_id_in_order(folder, capsys):
@@ -185,13 +187,13 @@ def test_frequent_words_may_come_from_another_file(folder, capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["halves", "none.jsonl"], "cannot read"),
-        (["halves", "."], "cannot read"),
-        (["halves", "gold.jsonl", "--share", "2"], "over 0 and under 1"),
-        (["halves", "gold.jsonl", "--seed", "-1"], "expected a whole number from 0"),
+        (["public-private", "none.jsonl"], "cannot read"),
+        (["public-private", "."], "cannot read"),
+        (["public-private", "gold.jsonl", "--share", "2"], "above 0 and below 1"),
+        (["public-private", "gold.jsonl", "--seed", "-1"], "expected a whole number from 0"),
         (["folds", "gold.jsonl", "--folds", "1"], "expected a whole number from 2"),
-        (["folds", "gold.jsonl", "--parts", "folds=1-5"], "the list's own name"),
-        (["folds", "gold.jsonl", "--folds", "20"], "14 documents cannot fill 20 folds"),
+        (["folds", "gold.jsonl", "--parts", "folds=1-5"], "the name of the list of folds"),
+        (["folds", "gold.jsonl", "--folds", "20"], "14 documents for 20 folds"),
         (["holdout", "gold.jsonl", "--parts", "train=1"], "two or more"),
         (
             ["holdout", "gold.jsonl", "--parts", "a=\u00bd,b=0.5"],
@@ -215,18 +217,18 @@ def test_wrong_usage_exits_64_and_leaves_nothing(folder, capsys, words, told):
     ("name", "content", "told"),
     [
         (
-            "halves",
+            "public-private",
             b'{"id": 1}\n{"id": 1.5}\n',
-            "bad.jsonl:2: group is no name, found 1.5, expected a string or an integer",
+            "bad.jsonl:2: group is not valid, found 1.5, expected a string or an integer",
         ),
-        ("halves", b'{"id": 1}\n\n', "bad.jsonl:2: blank line"),
-        ("halves", b'{"id": 1, "id": 2}\n', "bad.jsonl:1: duplicate key"),
-        ("halves", b'{"id": NaN}\n', "bad.jsonl:1: not valid JSON"),
-        ("halves", b"[1]\n", "bad.jsonl:1: the line is no object"),
-        ("halves", b"\xef\xbb\xbf{}", "bad.jsonl:1: the file begins with a byte order mark"),
-        ("halves", b'{"id": "\xff"}', "bad.jsonl:1: not UTF-8"),
-        ("halves", b"", "bad.jsonl: the file is empty"),
-        ("folds", b'{"id": 1}', "bad.jsonl:1: documentId is no name, found no such key"),
+        ("public-private", b'{"id": 1}\n\n', "bad.jsonl:2: blank line"),
+        ("public-private", b'{"id": 1, "id": 2}\n', "bad.jsonl:1: duplicate key"),
+        ("public-private", b'{"id": NaN}\n', "bad.jsonl:1: not valid JSON"),
+        ("public-private", b"[1]\n", "bad.jsonl:1: the line is not an object"),
+        ("public-private", b"\xef\xbb\xbf{}", "bad.jsonl:1: the file begins with a byte order mark"),
+        ("public-private", b'{"id": "\xff"}', "bad.jsonl:1: not UTF-8"),
+        ("public-private", b"", "bad.jsonl: the file is empty"),
+        ("folds", b'{"id": 1}', "bad.jsonl:1: documentId is not valid, found no such key"),
         ("reweight", b'{"id": 1, "claim": 2, "label": "A"}', "bad.jsonl:1: claim has the wrong type"),
     ],
 )
@@ -243,10 +245,10 @@ def test_a_bad_file_exits_3_with_its_line(folder, capsys, name, content, told):
 
 def test_a_full_folder_is_not_touched_and_an_empty_one_is_used(folder, capsys):
     (folder / "made").mkdir()
-    assert main(["split", *SPLITS["halves"], "--output", "made"]) == 0
+    assert main(["split", *SPLITS["public-private"], "--output", "made"]) == 0
     kept = {name: (folder / "made" / name).read_bytes() for name in names(folder / "made")}
     assert main(["split", *SPLITS["folds"], "--output", "made"]) == 64
-    assert "which holds files" in capsys.readouterr().err
+    assert "which is not empty" in capsys.readouterr().err
     assert {name: (folder / "made" / name).read_bytes() for name in names(folder / "made")} == kept
     assert not [name for name in names(folder) if name.endswith(".partial")]
 
@@ -279,7 +281,7 @@ def test_a_signal_ends_the_work_and_leaves_nothing(folder):
     """The command waits for its input, a pipe, with its hidden folder made; then it is told to stop."""
     os.mkfifo(folder / "pipe.jsonl")
     before = names(folder)
-    words = [sys.executable, "-m", "evaluator", "split", "halves", "pipe.jsonl", "--output", "made"]
+    words = [sys.executable, "-m", "evaluator", "split", "public-private", "pipe.jsonl", "--output", "made"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(words, cwd=folder, env=environment, stderr=subprocess.PIPE) as process:
         with (folder / "pipe.jsonl").open("wb", buffering=0) as pipe:  # opened once the command reads
@@ -303,9 +305,9 @@ def test_an_output_has_one_name_and_is_no_recipe(folder):
     with Workspace(folder / "made") as bench:
         bench.output("a.jsonl")
         for name in ("a.jsonl", "recipe.json"):
-            with pytest.raises(ValueError, match="there already"):
+            with pytest.raises(ValueError, match="already exists"):
                 bench.output(name)
-    with Workspace(None) as bench, pytest.raises(ValueError, match="keeps nothing"):
+    with Workspace(None) as bench, pytest.raises(ValueError, match="has no output folder"):
         bench.output("a.jsonl")
 
 

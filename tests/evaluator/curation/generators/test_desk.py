@@ -199,7 +199,7 @@ def test_parts_stand_one_behind_the_other() -> None:
 
 
 def test_a_generator_of_another_task_is_refused() -> None:
-    with pytest.raises(UsageError, match="makes gold of metric-correlation"):
+    with pytest.raises(UsageError, match="expected a generator for metric-correlation"):
         asked("metric-correlation", "scenarios", {"relation": "p"}, graph=b"a\tp\tb\n")
 
 
@@ -211,4 +211,4 @@ def test_a_default_is_told_beside_what_a_parameter_is_and_by_each_side_in_its_ow
         for one in offer.generator.parameters:
             assert one.default_text == "" or one.default_text not in one.help.split("; ")
             assert helps[one.name].startswith(one.help)
-            assert ("unless said" in helps[one.name].removeprefix(one.help)) == bool(one.default_text)
+            assert ("(default: " in helps[one.name].removeprefix(one.help)) == bool(one.default_text)

@@ -254,7 +254,7 @@ def test_a_bad_file_is_named_with_its_line() -> None:
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, lines in (("old", [claim(), claim(id="b")]), ("new", [claim(label="REFUTES")])):
         (tmp_path / f"{name}.jsonl").write_bytes(written(lines))
-    asked = ["audit", "difference", "fact-verification", str(tmp_path / "old.jsonl"), str(tmp_path / "new.jsonl")]
+    asked = ["audit", "diff-gold", "fact-verification", str(tmp_path / "old.jsonl"), str(tmp_path / "new.jsonl")]
     assert main(asked) == 0
     told = capsys.readouterr().out
     assert '"a", line 1: answer\n  label: "SUPPORTS" -> "REFUTES"' in told

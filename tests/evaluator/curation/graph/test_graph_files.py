@@ -37,7 +37,7 @@ def test_names_are_kept_as_they_are():
 def test_a_repeated_triple_is_kept_once_and_told():
     found, warnings = read_triples(io.BytesIO(b"a\tp\tb\na\tp\tb\n"), "/somewhere/x.txt")
     assert found == [("a", "p", "b")]
-    assert warnings == ["x.txt: 1 triples stand there already, kept once"]
+    assert warnings == ["x.txt: 1 duplicate triples were ignored"]
 
 
 @pytest.mark.parametrize(
@@ -45,15 +45,15 @@ def test_a_repeated_triple_is_kept_once_and_told():
     [
         (b"", "x: the file is empty, found 0 bytes"),
         (b"a\tp\tb\n\na\tp\tc\n", "x:2: blank line"),
-        (b"a p b\n", "x:1: not a triple, found 1 cell, expected subject, predicate and object, separated by tabs"),
-        (b"a\tp\tb\tc\n", "x:1: not a triple, found 4 cells"),
+        (b"a p b\n", "x:1: not a triple, found 1 column, expected subject, predicate and object, tab-separated"),
+        (b"a\tp\tb\tc\n", "x:1: not a triple, found 4 columns"),
         (b"a\tp\t\n", "x:1: the object is empty"),
         (b"\tp\tb\n", "x:1: the subject is empty"),
         (b"\xef\xbb\xbfa\tp\tb\n", "x:1: the file begins with a byte order mark"),
         (b"a\tp\tb\na\tp\t\xff\n", "x:2: not UTF-8, found byte 5 of the line"),
-        (b"a\tp\tb\0\n", "x:1: a character that no name has"),
-        (b"a\tp\tb\rc\tp\td\n", "x:1: a character that no name has"),
-        (b"a\tp\n\nb\n", "x:1: not a triple, found 2 cells"),
+        (b"a\tp\tb\0\n", "x:1: invalid character in a name"),
+        (b"a\tp\tb\rc\tp\td\n", "x:1: invalid character in a name"),
+        (b"a\tp\n\nb\n", "x:1: not a triple, found 2 columns"),
     ],
 )
 def test_what_is_no_triple_is_refused_with_its_line(content, told):
@@ -82,11 +82,11 @@ def test_types_as_codex_has_them_and_as_lines():
         (b"", "t.json", "t.json: the file is empty"),
         (b'{"a": ["b"],\n "c": [}', "t.json", "t.json:2: not valid JSON, found Expecting value at column 8"),
         (b'{"a": ["b"], "a": ["c"]}', "t.json", 't.json: duplicate key, found "a"'),
-        (b'{"a": "b"}', "t.json", "t.json: not types by entity, found Expected `array`, got `str`"),
-        (b'["a"]', "t.json", "t.json: not types by entity"),
-        (b'{"a": ["\xff"]}', "t.json", "t.json: not types by entity"),
-        (b"[" * 100_000, "t.json", "t.json: not types by entity"),
-        (b"a\tb\tc\n", "t.tsv", "t.tsv:1: not an entity and a type, found 3 cells"),
+        (b'{"a": "b"}', "t.json", "t.json: not an object of types by entity, found Expected `array`, got `str`"),
+        (b'["a"]', "t.json", "t.json: not an object of types by entity"),
+        (b'{"a": ["\xff"]}', "t.json", "t.json: not an object of types by entity"),
+        (b"[" * 100_000, "t.json", "t.json: not an object of types by entity"),
+        (b"a\tb\tc\n", "t.tsv", "t.tsv:1: not an entity and a type, found 3 columns"),
     ],
 )
 def test_what_are_no_types_is_refused(content, name, told):
@@ -111,7 +111,7 @@ def test_embeddings_stand_in_the_order_of_the_graph():
         (b"a\t1\tnan\n", "v.tsv:1: not a vector"),
         (b"a\t1e999\n", "v.tsv:1: not a vector"),
         (b"a\n", "v.tsv:1: not a vector"),
-        (b"a\t1\t2\nb\t1\n", "v.tsv:2: another length than before, found 1 numbers, expected 2"),
+        (b"a\t1\t2\nb\t1\n", "v.tsv:2: the vector has another length than those before, found 1 numbers, expected 2"),
         (b"a\t1\nb\t1\na\t2\n", 'v.tsv:3: duplicate entity, found "a" (first on line 1)'),
     ],
 )

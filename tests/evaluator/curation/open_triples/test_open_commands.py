@@ -88,7 +88,7 @@ def test_training_files_are_what_a_brute_force_leaves(files: Path, packed: bool)
         training.write_bytes(gzip.compress("".join(lines).encode()))
     evaluation = [word for name in ("test", "validation_all") for word in ("--evaluation", folder / f"{name}.tsv")]
     levels = [word for level in LEVELS for word in ("--level", level.lower())]
-    assert run("split", "leakage", training, *evaluation, *levels, "--output", files / "clean") == 0
+    assert run("split", "remove-leakage", training, *evaluation, *levels, "--output", files / "clean") == 0
     evaluated = triples(folder / "test.tsv") + triples(folder / "validation_all.tsv")
     rows = [line.rstrip("\n").split("\t") for line in lines]
     stops = most_frequent(rows)
@@ -107,9 +107,9 @@ def test_training_files_are_what_a_brute_force_leaves(files: Path, packed: bool)
 
 def test_an_audit_counts_what_a_split_takes_out(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = sampled(files)
-    arguments = ("leakage", files / "triples.tsv", "--evaluation", folder / "test.tsv")
+    arguments = ("remove-leakage", files / "triples.tsv", "--evaluation", folder / "test.tsv")
     capsys.readouterr()
-    assert run("audit", *arguments, "--json") == 0
+    assert run("audit", "leakage", *arguments[1:], "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert run("split", *arguments, "--output", files / "clean", "--json") == 0
     removed = json.loads(capsys.readouterr().out)
@@ -172,25 +172,41 @@ def test_a_question_mark_cannot_be_asked_about(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("command", "status", "told"),
     [
-        (("leakage", "broken.tsv", "--evaluation", "triples.tsv"), 3, "broken.tsv:2: no open triple, found 2 columns"),
-        (("leakage", "triples.tsv", "--evaluation", "broken.tsv"), 3, "broken.tsv:2: no open triple, found 2 columns"),
-        (("leakage", "none.tsv", "--evaluation", "triples.tsv"), 64, "cannot read "),
-        (("leakage", "triples.tsv"), 64, "--evaluation"),
-        (("leakage", "triples.tsv", "--evaluation", "triples.tsv", "--level", "all"), 64, "invalid choice: 'all'"),
         (
-            ("leakage", "triples.tsv", "--evaluation", "triples.tsv", "--stop-words", "broken.tsv"),
+            ("remove-leakage", "broken.tsv", "--evaluation", "triples.tsv"),
             3,
-            "broken.tsv:1: no stop",
+            "broken.tsv:2: not an open triple, found 2 columns",
+        ),
+        (
+            ("remove-leakage", "triples.tsv", "--evaluation", "broken.tsv"),
+            3,
+            "broken.tsv:2: not an open triple, found 2 columns",
+        ),
+        (("remove-leakage", "none.tsv", "--evaluation", "triples.tsv"), 64, "cannot read "),
+        (("remove-leakage", "triples.tsv"), 64, "--evaluation"),
+        (
+            ("remove-leakage", "triples.tsv", "--evaluation", "triples.tsv", "--level", "all"),
+            64,
+            "invalid choice: 'all'",
+        ),
+        (
+            ("remove-leakage", "triples.tsv", "--evaluation", "triples.tsv", "--stop-words", "broken.tsv"),
+            3,
+            "broken.tsv:1: not a stop",
         ),
         (("open-evaluation", "triples.tsv", "--size", "0"), 64, 'is "0", expected a whole number from 1'),
         (("open-evaluation", "triples.tsv", "--size", "20"), 64, "found 0 different triples"),
-        (("open-evaluation", "triples.tsv", "--mentions", "broken.tsv"), 3, "broken.tsv:1: no mention and entity"),
+        (
+            ("open-evaluation", "triples.tsv", "--mentions", "broken.tsv"),
+            3,
+            "broken.tsv:1: not a mention and an entity",
+        ),
         (
             ("open-questions", "triples.tsv", "triples.tsv"),
             64,
-            'two evaluation files would both become "triples".jsonl',
+            'two evaluation files would both be written to "triples".jsonl',
         ),
-        (("open-questions", "triples.tsv", "--known", "broken.tsv"), 3, "broken.tsv:2: no open triple"),
+        (("open-questions", "triples.tsv", "--known", "broken.tsv"), 3, "broken.tsv:2: not an open triple"),
     ],
 )
 def test_what_is_wrong_is_told_and_nothing_left(

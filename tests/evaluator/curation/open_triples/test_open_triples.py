@@ -102,10 +102,13 @@ def test_a_packed_file_is_unpacked() -> None:
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (WELL + "a\tb\n" + WELL, "t.tsv:2: no open triple, found 2 columns, expected subject, relation, object, and"),
-        ("a\tb\tc\td\n", "t.tsv:1: no open triple, found 4 columns"),
-        (WELL + "\n" + WELL, "t.tsv:2: no open triple, found 1 column"),
-        (WELL + " \tb\tc\n", 't.tsv:2: the subject is empty, found " ", expected a word at least'),
+        (
+            WELL + "a\tb\n" + WELL,
+            "t.tsv:2: not an open triple, found 2 columns, expected subject, relation, object, and",
+        ),
+        ("a\tb\tc\td\n", "t.tsv:1: not an open triple, found 4 columns"),
+        (WELL + "\n" + WELL, "t.tsv:2: not an open triple, found 1 column"),
+        (WELL + " \tb\tc\n", 't.tsv:2: the subject is empty, found " ", expected at least one word'),
         ("a\t\tc\n", 't.tsv:1: the relation is empty, found ""'),
         ("a\tb\t\n", 't.tsv:1: the object is empty, found ""'),
         (WELL.encode() + b"a\tb\t\xff\n", "t.tsv:2: not UTF-8, found 0xff at byte 5 of the line"),
@@ -114,7 +117,7 @@ def test_a_packed_file_is_unpacked() -> None:
         ("\ufeff" + WELL, "t.tsv:1: the file begins with a byte order mark"),
         ("", "t.tsv: the file is empty"),
         ("a\tb\t" + "c" * (CHUNK + 9), "t.tsv: a line is too long"),
-        (gzip.compress(WELL.encode(), mtime=0), "t.tsv: the file is packed"),
+        (gzip.compress(WELL.encode(), mtime=0), "t.tsv: the file is compressed"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(data: bytes | str, told: str) -> None:
@@ -132,9 +135,12 @@ def test_all_problems_are_told() -> None:
 @pytest.mark.parametrize(
     ("pairs", "told"),
     [
-        ("nbc\n", "m.tsv:1: no mention and entity, found 1 column, expected two columns, the first not empty"),
-        ("nbc\tQ1\n\tQ1\n", "m.tsv:2: no mention and entity, found 2 columns"),
-        ("a|||b\tQ1\n", "m.tsv:1: a mention that no list could hold"),
+        (
+            "nbc\n",
+            "m.tsv:1: not a mention and an entity, found 1 column, expected two columns, with a mention in the first",
+        ),
+        ("nbc\tQ1\n\tQ1\n", "m.tsv:2: not a mention and an entity, found 2 columns"),
+        ("a|||b\tQ1\n", "m.tsv:1: the mention contains the separator of mention lists"),
     ],
 )
 def test_a_dictionarys_faults_are_told(pairs: str, told: str) -> None:

@@ -42,7 +42,7 @@ def test_sizes_are_those_of_long_decimals(size, ratio):
     if 0 < positives < size:
         assert positives_and_negatives(size, str(ratio)) == (positives, size - positives)
     else:
-        with pytest.raises(UsageError, match="at least one of each"):
+        with pytest.raises(UsageError, match="at least one true and one false claim"):
             positives_and_negatives(size, str(ratio))
 
 

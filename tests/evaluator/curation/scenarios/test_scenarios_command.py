@@ -148,7 +148,7 @@ def test_a_pair_is_one_group_in_every_scenario(whole):
 
 def test_training_scenarios_stay_apart_from_tests(whole, tmp_path):
     words = ["--size", 60, "--transparency", "0,1", "--homogeneity", "0,1", "--kind", "train"]
-    assert split(tmp_path / "train", *words, "--apart-from", whole / "gold.jsonl") == 0
+    assert split(tmp_path / "train", *words, "--exclude-pairs", whole / "gold.jsonl") == 0
     made = measured(tmp_path / "train")
     assert made.check() == 4
     tested = {(line["subject"], line["object"]) for line in measured(whole).gold}
@@ -177,13 +177,13 @@ def test_the_public_graph_lacks_the_true_claims(tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--relation", "nothing"], 'the relation is "nothing", expected one of the graph'),
+        (["--relation", "nothing"], 'the relation is "nothing", expected a predicate of the graph'),
         (["--transparency", "0.5,1.5"], 'transparency is "1.5", expected a decimal from 0 to 1'),
         (["--transparency", "0.5,0.50"], "transparency 0.50 is given twice"),
         (["--homogeneity", ""], 'homogeneity is "", expected a decimal from 0 to 1'),
         (["--popularity", "famous"], 'popularity is "famous", expected popular, non-popular, random'),
-        (["--ratio", "0"], "expected at least one of each"),
-        (["--size", "1"], "expected at least one of each"),
+        (["--ratio", "0"], "expected at least one true and one false claim"),
+        (["--size", "1"], "expected at least one true and one false claim"),
         (["--size", "x"], "expected a whole number"),
         (["--size", "100000"], "expected at least 50000"),
         (["--plausible", "luck"], "invalid choice"),
@@ -216,7 +216,7 @@ def test_bad_files_are_told_with_their_lines(tmp_path, capsys):
     words = ["split", "scenarios", "--graph", str(graph), "--relation", "p", "--output", str(tmp_path / "made")]
     assert main([*words, "--json"]) == 3
     caught = capsys.readouterr()
-    assert f"{graph}:2: not a triple, found 2 cells, expected subject, predicate and object" in caught.err
+    assert f"{graph}:2: not a triple, found 2 columns, expected subject, predicate and object" in caught.err
     assert json.loads(caught.out)["problems"][0]["line"] == 2
     assert not (tmp_path / "made").exists()
 
@@ -226,7 +226,7 @@ def test_embeddings_must_have_every_entity_of_the_relation(tmp_path, capsys):
     vectors.write_text("nobody\t1\t2\n")
     words = ["--size", 20, "--homogeneity", "0.5", "--embeddings", vectors]
     assert split(tmp_path / "made", *words) == 3
-    assert f"no vector for entities of {RELATION}" in capsys.readouterr().err
+    assert f"entities of {RELATION} have no vector" in capsys.readouterr().err
 
 
 def test_what_is_missing_is_warned_of(tmp_path, capsys):

@@ -54,7 +54,7 @@ def test_the_closed_world(realdata, tmp_path):
 def test_a_relation_without_its_like_is_refused(realdata, tmp_path, capsys):
     status, _ = split(realdata, "codex-m", tmp_path / "made", "P37", "--transparency", "0.5")
     assert status == 64
-    assert "0 plausible false claims are there, from all 403 facts" in capsys.readouterr().err
+    assert "0 plausible false claims found, from all 403 facts" in capsys.readouterr().err
 
 
 def test_clusters_with_embeddings_that_others_brought(realdata, tmp_path):

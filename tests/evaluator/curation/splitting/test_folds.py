@@ -26,7 +26,7 @@ def test_folds_differ_by_one_document_at_most(documents, folds):
         if document not in distinct:
             distinct.append(document)
     if len(distinct) < folds:
-        with pytest.raises(UsageError, match=f"{len(distinct)} documents cannot fill {folds} folds"):
+        with pytest.raises(UsageError, match=f"{len(distinct)} documents for {folds} folds"):
             round_robin(documents, folds)
         return
     found = round_robin(documents, folds)
@@ -50,7 +50,7 @@ def test_parts_are_written_as_ranges():
         ("train=3-1,dev=4-5", "the smaller first"),
         ("train=1-x", "expected a number or FIRST-LAST"),
         ("train", "expected NAME=FOLD"),
-        ("a=1-3,a=4-5", "each name once"),
+        ("a=1-3,a=4-5", "with different names"),
         ("../a=1-5", "expected NAME=FOLD"),
         ("", "expected NAME=FOLD"),
     ],

@@ -73,18 +73,18 @@ def test_the_share_is_the_decimal_that_is_written():
 @pytest.mark.parametrize(
     ("groups", "arguments", "told"),
     [
-        ([1], {}, "two groups at least, found 1"),
-        ([1, 2], {"share": 0}, "over 0 and under 1"),
-        ([1, 2], {"share": 1.0}, "over 0 and under 1"),
+        ([1], {}, "the gold has 1 group, expected at least two groups"),
+        ([1, 2], {"share": 0}, "above 0 and below 1"),
+        ([1, 2], {"share": 1.0}, "above 0 and below 1"),
         ([1, 2], {"share": "half"}, 'share is "half"'),
-        ([1, 2], {"share": float("nan")}, "over 0 and under 1"),
-        ([1, 2], {"share": "1/0"}, "over 0 and under 1"),
+        ([1, 2], {"share": float("nan")}, "above 0 and below 1"),
+        ([1, 2], {"share": "1/0"}, "above 0 and below 1"),
         ([1, 2], {"seed": -1}, "seed is -1"),
-        ([1, 2], {"previous": PublicPrivateSplit(frozenset({1}), frozenset({1}))}, "both sides"),
+        ([1, 2], {"previous": PublicPrivateSplit(frozenset({1}), frozenset({1}))}, "both public and private"),
         (
             range(2, 4),
             {"previous": PublicPrivateSplit(frozenset({2}), frozenset({2, 3}))},
-            "group 2 stands on both sides",
+            "group 2 is both public and private",
         ),
     ],
 )

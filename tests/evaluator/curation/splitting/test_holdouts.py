@@ -152,7 +152,7 @@ def test_the_seed_draws_and_the_order_of_rows_does_not_matter():
         ({"train": 0.5}, "two or more"),
         ({"train": 1}, "two or more"),
         ({"test": 0, "train": 1}, 'the share of part "test" is 0'),
-        ({"a": "-1", "b": 2}, 'the share of part "a" is -1, expected over 0'),
+        ({"a": "-1", "b": 2}, 'the share of part "a" is -1, expected a number above 0'),
         ({"train": "most", "test": 0.1}, 'the share of part "train" is "most", expected a number'),
         ({"train": 0.99, "test": 0.01}, 'leave part "test" empty'),
     ],

@@ -96,18 +96,19 @@ def test_one_and_the_string_1_are_two_originals():
         (lambda o, c: c.__setitem__(1, c[1]._replace(evidence="")), "contraries.jsonl:2: a text is empty"),
         (
             lambda o, c: c.__setitem__(1, c[1]._replace(claim=o[1].claim)),
-            "originals.jsonl:2: the pairs of 1: expected one more member with the original's claim",
+            "originals.jsonl:2: the pairs of 1: the crosses are missing, expected one more member",
         ),
         (
             lambda o, c: c.__setitem__(1, c[1]._replace(evidence=o[1].evidence)),
-            "originals.jsonl:2: the pairs of 1: expected one more member with the original's claim",
+            "originals.jsonl:2: the pairs of 1: the crosses are missing, expected one more member",
         ),
         (
             lambda o, c: (
                 o.append(o[0]._replace(line=4, id=9, label="REFUTES")),
                 c.append(c[0]._replace(line=4, id=9)),
             ),
-            "originals.jsonl:4: the pairs of 9 and of 0 (line 1) share a claim and a sentence under different labels",
+            "originals.jsonl:4: the pairs of 9 and of 0 (line 1) have the same claim and sentence with different "
+            "labels",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""A symmetric set is published only if neither claim nor evidence tells the label."""
+"""A symmetric set is published only if neither claim nor evidence predicts the label."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ def test_a_symmetric_set_passes_in_any_order(groups: list[Any], label: str, seed
     [
         (lambda m: m.pop(), "3 members, expected 4"),
         (lambda m: m.append({**m[3], "id": "more"}), "5 members, expected 4"),
-        (lambda m: m[0]["slices"].update(origin="generated"), "0 members of origin original"),
-        (lambda m: m[2]["slices"].update(origin="original"), "2 members of origin original"),
-        (lambda m: m[2]["slices"].update(origin="mirrored"), "expected 1, and 3 of origin generated"),
-        (lambda m: m[2].pop("slices"), "a member without slices.origin"),
-        (lambda m: m[3].pop("evidence_text"), "without evidence_text"),
+        (lambda m: m[0]["slices"].update(origin="generated"), "0 members with origin original"),
+        (lambda m: m[2]["slices"].update(origin="original"), "2 members with origin original"),
+        (lambda m: m[2]["slices"].update(origin="mirrored"), "expected 1, and 3 with origin generated"),
+        (lambda m: m[2].pop("slices"), "a member has no slices.origin"),
+        (lambda m: m[3].pop("evidence_text"), "has no evidence_text"),
         (lambda m: m[1].update(claim="another"), "one more member with the original's claim"),
         (lambda m: m[2].update(evidence_text="another"), "one with its evidence"),
         (lambda m: m[3].update(claim="another"), "the claims of members 3 and 4 differ"),
         (lambda m: m[3].update(evidence_text="another"), "the evidence of members 2 and 4 differs"),
         (lambda m: m[3].update(label="REFUTES"), "labels of members 1 and 4, or of 2 and 3, differ"),
-        (lambda m: [line.update(label="SUPPORTS") for line in m], "members 1 and 2 have one label"),
+        (lambda m: [line.update(label="SUPPORTS") for line in m], "members 1 and 2 have the same label"),
         (lambda m: m[0].update(label="NOT ENOUGH INFO"), "claim: 3 labels, expected 2"),
     ],
 )
@@ -81,7 +81,7 @@ def test_a_group_copied_with_its_labels_turned_is_found() -> None:
         {**line, "group": "g2", "label": {"SUPPORTS": "REFUTES"}.get(line["label"], "SUPPORTS")} for line in lines
     ]
     (fault,) = check_symmetric(lines + copied)
-    assert fault.startswith('group "g2": 4 claims with their evidence stand in group "g1", too, with another label')
+    assert fault.startswith('group "g2": 4 claims with their evidence are also in group "g1", with another label')
     assert check_symmetric(lines + [{**line, "group": "g2"} for line in lines]) == []
 
 
@@ -96,14 +96,14 @@ def test_a_word_that_tells_the_label_is_named() -> None:
     lines[0]["claim"] = lines[1]["claim"] = "it rains not"
     assert check_symmetric(lines) == []
     lines[0]["claim"] = "it rains never not"
-    assert any('unigram "never" tells the label' in fault for fault in check_symmetric(lines))
+    assert any('unigram "never" predicts the label' in fault for fault in check_symmetric(lines))
 
 
 def test_what_there_is_too_much_of_is_counted() -> None:
     lines = quadruple("g1", words=" ".join(f"word{number}" for number in range(40)))
     lines[0]["label"] = "REFUTES"
     faults = check_symmetric(lines)
-    assert any(re.search(r"claim: \d+ more unigrams tell the label", fault) for fault in faults)
+    assert any(re.search(r"claim: \d+ more unigrams predict the label", fault) for fault in faults)
     assert len(faults) < 100
 
 

@@ -91,7 +91,7 @@ def test_pairs_of_annotators_share_units_and_gaps_are_left_out():
 
 
 def test_values_that_are_no_numbers_have_no_order():
-    with pytest.raises(UsageError, match="ordinal alpha of values that are no numbers"):
+    with pytest.raises(UsageError, match="ordinal alpha needs numbers"):
         alpha([["a", "b"]], "ordinal")
     with pytest.raises(UsageError, match="the level is ratio, expected nominal, ordinal, interval"):
         alpha([[1, 2]], "ratio")

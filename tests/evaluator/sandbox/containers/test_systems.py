@@ -140,7 +140,7 @@ def test_a_terabyte_is_refused_by_its_header() -> None:
         asked.append("content")
         yield b"\0" * 512
 
-    with pytest.raises(output.OutputError, match=r"more bytes than it may, expected at most 100$") as refused:
+    with pytest.raises(output.OutputError, match=r"is too large, expected at most 100$") as refused:
         output.copy(pieces(), "predictions.jsonl", 100, io.BytesIO())
     assert asked == []
     assert str(1 << 40) not in str(refused.value)

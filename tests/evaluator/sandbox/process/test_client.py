@@ -48,12 +48,12 @@ def refused(path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, said: bytes) 
 def test_what_a_full_server_says_before_it_hangs_up_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
 ) -> None:
-    full = protocol.pack(protocol.Reply(event="failed", what="too many clients at once"))
-    assert refused(tmp_path / "s", monkeypatch, ask, full) == "the sandbox server failed: too many clients at once"
+    full = protocol.pack(protocol.Reply(event="failed", what="too many simultaneous clients"))
+    assert refused(tmp_path / "s", monkeypatch, ask, full) == "the sandbox server failed: too many simultaneous clients"
 
 
 @pytest.mark.parametrize("said", [b"", b"noise"])
 def test_one_that_says_nothing_that_is_understood(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, said: bytes
 ) -> None:
-    assert "hung up before it took the job" in refused(tmp_path / "s", monkeypatch, ask, said)
+    assert "closed the connection before it accepted the job" in refused(tmp_path / "s", monkeypatch, ask, said)

@@ -147,7 +147,7 @@ def test_a_traceback_that_quotes_gold_is_seen_by_nobody(box: Box, file: Any, opt
     lines = box.log.read_text()
     assert "canary" not in lines
     [line] = [line for line in map(json.loads, lines.splitlines()) if line.get("error_id") == result.error_id]
-    expected = "no readable diagnosis" if {"named", "mute"} & set(options) else "in raise_gold"
+    expected = "no valid diagnosis" if {"named", "mute"} & set(options) else "in raise_gold"
     assert expected in line["what"]
 
 
@@ -158,7 +158,7 @@ def test_a_forged_diagnosis_is_not_logged(box: Box, words: str) -> None:
     lines = box.log.read_text()
     assert "canary" not in lines and "xxxx" not in lines
     [line] = [line for line in map(json.loads, lines.splitlines()) if line.get("error_id") == result.error_id]
-    assert line["what"] == "no readable diagnosis"
+    assert line["what"] == "no valid diagnosis"
 
 
 def test_what_cannot_be_imported_any_more_is_our_fault(box: Box) -> None:

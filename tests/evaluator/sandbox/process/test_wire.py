@@ -57,7 +57,7 @@ def test_noise_is_no_report(noise: bytes) -> None:
     try:
         report, _ = protocol.read_frame(framed(noise, b""))
     except ValueError as problem:
-        assert str(problem) == "the report is no JSON object"
+        assert str(problem) == "the report is not a JSON object"
     else:
         assert isinstance(report, dict)
 
@@ -90,7 +90,7 @@ def test_a_diagnosis_names_an_errno() -> None:
     "text", ["", "two words", "Name\n", "Name at x", "Ünicode", "Name errno x", "x" * 81, "A at b:1 in c d"]
 )
 def test_what_is_no_diagnosis_is_not_shown(text: str) -> None:
-    assert sanitized_errors.sanitise(text.encode()) == "no readable diagnosis"
+    assert sanitized_errors.sanitise(text.encode()) == "no valid diagnosis"
 
 
 @given(

@@ -179,7 +179,7 @@ def test_the_command_writes_what_the_server_makes(tmp_path: Path, capfdbinary: p
     inputs, train = tmp_path / "inputs.jsonl", tmp_path / "train.jsonl"
     inputs.write_bytes(ASKED)
     train.write_bytes(CLAIMS)
-    words = ["baseline", "fact-verification", "claim-only", "--inputs", str(inputs)]
+    words = ["run-baseline", "fact-verification", "claim-only", "--inputs", str(inputs)]
     assert main([*words, "--train", str(train)]) == 0
     written = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
     assert written == made("fact-verification", "claim-only", ASKED, [CLAIMS])
@@ -189,7 +189,7 @@ def test_the_command_writes_what_the_server_makes(tmp_path: Path, capfdbinary: p
     packed.write_bytes(gzip.compress(ASKED))
     assert main([*words[:-1], str(packed), "--train", str(train)]) == 0
     assert [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()] == written
-    assert main(["baseline", "fact-verification"]) == 0
+    assert main(["run-baseline", "fact-verification"]) == 0
     assert b"claim-only: " in capfdbinary.readouterr().out
     assert main([*words[:2], "clever", *words[3:]]) == 64
     assert main(words[:3]) == 64

@@ -167,7 +167,7 @@ def test_a_text_that_is_left_out_counts_as_nothing_found():
     gold = [text(f"t{i}", (ADA, BORN, LONDON)) for i in range(3)]
     report = run_score(TASK, gold, [text("t1", (ADA, BORN, LONDON))])
     assert table(report)["recall", "{}"] == (cut(1 / 3), 3)
-    assert report["result"]["warnings"] == ['predictions.jsonl: 2 ids are missing, taken as nothing found: "t0", "t2"']
+    assert report["result"]["warnings"] == ['predictions.jsonl: 2 ids are missing, scored as nothing found: "t0", "t2"']
 
 
 def test_texts_are_drawn_whole():

@@ -246,7 +246,7 @@ def test_long_spans_are_remarked_upon():
 def test_odd_offsets_are_a_warning():
     odd = [fact(target=(9, 5)), fact(target=(5, 21)), fact(target=(-1, 5))]
     report = run_score(TASK, ONE, [answer("d", "p", *odd, fact(target=(0, 20)))])
-    assert "3 facts have inverted offsets" in report["result"]["warnings"][0]
+    assert "3 facts have offsets that are inverted" in report["result"]["warnings"][0]
 
 
 def test_what_is_left_out_counts_as_empty_with_a_warning():

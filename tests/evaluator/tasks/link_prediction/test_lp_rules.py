@@ -94,7 +94,7 @@ def test_a_question_that_is_left_out_counts_as_nothing_found():
     report = run_score(TASK, [ask(i) for i in range(12)], [{"id": 0, "ranking": ["a"]}])
     assert table(report)["mrr", "{}"] == (cut(1 / 12), 12)
     assert report["result"]["warnings"] == [
-        "predictions.jsonl: 11 ids are missing, taken as nothing found: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ..."
+        "predictions.jsonl: 11 ids are missing, scored as nothing found: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ..."
     ]
 
 
@@ -171,9 +171,9 @@ def test_a_submission_cannot_bring_its_own_gold():
 @pytest.mark.parametrize(
     ("changed", "what"),
     [
-        ({"question": ["s", "r", "o"]}, "question does not ask for one end"),
-        ({"question": ["?", "r", "?"]}, "question does not ask for one end"),
-        ({"question": ["s", "?", "o"]}, "question does not ask for one end"),
+        ({"question": ["s", "r", "o"]}, "question does not have exactly one unknown end"),
+        ({"question": ["?", "r", "?"]}, "question does not have exactly one unknown end"),
+        ({"question": ["s", "?", "o"]}, "question does not have exactly one unknown end"),
         ({"question": ["s", "?"]}, "question has the wrong length"),
         ({"question": ["s", "r", 1]}, "question[2] has the wrong type"),
         ({"answers": "a"}, "answers has the wrong type"),
@@ -208,7 +208,7 @@ def test_the_problems_of_a_bad_question_do_not_hide_its_id():
 
 def test_a_question_without_answers_is_warned_of_and_never_found():
     prepared, _ = run_prepare(TASK, [ask(1), ask(2, answers=[])])
-    assert prepared["warnings"] == ["gold.jsonl: questions without answers, in which nothing can be found: 2"]
+    assert prepared["warnings"] == ["gold.jsonl: questions without answers, which no system can answer: 2"]
     assert rank("", "x", answers=[]) is None
 
 

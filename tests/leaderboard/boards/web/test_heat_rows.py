@@ -43,7 +43,7 @@ def test_no_value_has_its_reason():
     without = row("c", {})
     lines = heat_rows([known, one_class, without], [AUROC])
     assert [line[0].reason for line in lines] == ["", TASK.measure("auroc").none_where, NOT_SCORED]
-    assert reasons(lines) == ["all claims have one label", "not scored"]
+    assert reasons(lines) == ["all claims have the same label", "not scored"]
     assert heat_rows([without], [AUROC])[0][0].reason == NO_UNIT
     empty = row("d", {("auroc", WHOLE): ShownScore(None, n=0)})
     assert heat_rows([empty], [AUROC])[0][0].reason == NO_UNIT
