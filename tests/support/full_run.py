@@ -1,8 +1,23 @@
-"""What each run of CI leaves to `.ci/run full`: repetitions with an engine or a browser, a second or more each."""
+"""What each run of CI leaves to `.ci/run full`, which sets TEST_FULL and runs what is marked slow: repetitions."""
 
 from __future__ import annotations
 
+import os
+
 import pytest
+from hypothesis import settings
+
+FULL = bool(os.environ.get("TEST_FULL"))
+
+
+def examples(number: int) -> int:
+    """How many examples hypothesis makes of a property that gets `number` in the full run: a fifth, 20 at least."""
+    return number if FULL else min(number, max(20, number // 5))
+
+
+settings.register_profile("holdout", max_examples=examples(settings.default.max_examples))
+settings.load_profile("holdout")
+
 
 CASES: dict[str, tuple[str, ...]] = {
     "containers/test_container_changes.py::test_a_stored_file_that_is_gone_or_altered_is_our_failure": (
