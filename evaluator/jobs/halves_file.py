@@ -22,7 +22,7 @@ def read_public_private(content: bytes) -> PublicPrivateSplit:
     try:
         file = msgspec.json.decode(content, type=_File)
     except msgspec.MsgspecError as error:
-        raise SandboxError(f"the partition cannot be read: {error}") from None
+        raise SandboxError(f"the public/private split cannot be read: {error}") from None
     return PublicPrivateSplit(frozenset(file.public), frozenset(file.private))
 
 

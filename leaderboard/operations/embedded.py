@@ -146,8 +146,7 @@ def collect_static() -> None:
     digest = hashlib.sha256()
     for finder in get_finders():
         for path, storage in finder.list([]):
-            stat = Path(storage.path(path)).stat()
-            digest.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
+            digest.update(f"{path}\0".encode() + hashlib.sha256(Path(storage.path(path)).read_bytes()).digest())
     stamp = settings.STATIC_ROOT / ".collected"
     if not stamp.is_file() or stamp.read_text() != digest.hexdigest():
         call_command("collectstatic", verbosity=0, interactive=False)

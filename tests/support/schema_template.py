@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -25,23 +26,38 @@ FOLDER = Path(tempfile.gettempdir()) / f"holdout-schema-{os.getuid()}"
 
 def use(connection: Any) -> None:
     """Make pytest-django create this process's database from the template instead of by migrations."""
-    FOLDER.mkdir(mode=0o700, exist_ok=True)
-    name = f"holdout_schema_{_digest()[:16]}"
+    name = _name()
     test = connection.settings_dict["TEST"]
     with _one_at_a_time(FOLDER / f"{name}.lock"):
         if connection.vendor == "postgresql":
             _prepare_postgresql(connection, name)
             test["TEMPLATE"] = name
         else:
-            template = FOLDER / f"{name}.sqlite3"
-            if not template.exists():
-                unfinished = template.with_suffix(".unfinished")
-                unfinished.unlink(missing_ok=True)
-                _migrate(f"sqlite:///{unfinished}")
-                unfinished.rename(template)
-            _fill_when_connected(template)
-    # The tables exist, so Django only looks for missing ones.
+            _fill_when_connected(_sqlite(name))
+    # The migrations' tables are there: Django only looks for tables that are missing.
     test["MIGRATE"] = False
+
+
+def copy_to(path: Path) -> None:
+    """Makes a migrated SQLite database without rows there, for a site in a process of its own."""
+    name = _name()
+    with _one_at_a_time(FOLDER / f"{name}.lock"):
+        shutil.copy(_sqlite(name), path)
+
+
+def _name() -> str:
+    FOLDER.mkdir(mode=0o700, exist_ok=True)
+    return f"holdout_schema_{_digest()[:16]}"
+
+
+def _sqlite(name: str) -> Path:
+    template = FOLDER / f"{name}.sqlite3"
+    if not template.exists():
+        unfinished = template.with_suffix(".unfinished")
+        unfinished.unlink(missing_ok=True)
+        _migrate(f"sqlite:///{unfinished}")
+        unfinished.rename(template)
+    return template
 
 
 def _digest() -> str:

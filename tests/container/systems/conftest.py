@@ -18,8 +18,6 @@ HERE = Path(__file__).parent
 BRIEF = {
     "test_fork_bomb",
     "test_no_capability_seccomp_on_no_new_privileges",
-    "test_system_that_ignores_all_signals",
-    "test_sparse_output_of_a_terabyte",
 }
 """Tests that always run under gVisor too; the others take minutes there and only run in the full run."""
 BASE = os.environ.get("TEST_BASE_IMAGE", "holdout-base")

@@ -11,6 +11,7 @@ from evaluator.errors import PredictionError
 from evaluator.jsonl.reader import Reader
 from evaluator.tasks.fact_verification.layout import PREDICTIONS
 from evaluator.tasks.knowledge_base_population.layout import PREDICTIONS as FACTS
+from tests.support.full_run import examples
 
 
 def strict_object(pairs):
@@ -177,14 +178,14 @@ def mutilate(content, edits):
     return content
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(cuts)
 def test_answers(edits):
     content = mutilate(ANSWERS, edits)
     assert read(content, PREDICTIONS) == accepted(content, check_answer), content
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(cuts)
 def test_passages(edits):
     content = mutilate(PASSAGES, edits)

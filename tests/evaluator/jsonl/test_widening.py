@@ -11,6 +11,7 @@ from evaluator.errors import PredictionError
 from evaluator.jsonl.reader import Format, Reader
 from evaluator.jsonl.strict_json import Schema
 from evaluator.tasks.scored_items.files import ScoreLine
+from tests.support.full_run import examples
 
 LAYOUT = Format(ScoreLine, Schema(frozenset({"id", "score"})), lambda _: 2)
 
@@ -63,7 +64,7 @@ PLAIN = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(
 KEYS = st.dictionaries(st.sampled_from(["a", "b", "label", 'c": ', "é"]), PLAIN | st.lists(PLAIN, max_size=1))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(KEYS, min_size=1, max_size=5))
 def test_the_same_on_whatever_hypothesis_thinks_of(extras):
     data = b"".join(json.dumps({"id": i, "score": 1, **extra}).encode() + b"\n" for i, extra in enumerate(extras))

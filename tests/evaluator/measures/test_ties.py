@@ -8,6 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from evaluator.measures import ties
 from evaluator.measures.ties import Ties, ascending
+from tests.support.full_run import examples
 
 NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
@@ -16,7 +17,7 @@ NUMBERS = st.one_of(
 
 
 @pytest.mark.parametrize("binned_from", [0, 10**9])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(values=hnp.arrays(np.float64, st.integers(1, 40), elements=NUMBERS))
 def test_order_and_ties(binned_from, values):
     before, ties._BINNED_FROM = ties._BINNED_FROM, binned_from

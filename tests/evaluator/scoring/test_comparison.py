@@ -21,6 +21,7 @@ from evaluator.statistics.mcnemar import exact_p
 from evaluator.statistics.permutation import permutations
 from evaluator.tasks.registry import TASKS
 from tests.evaluator.measures.test_measures import CASES
+from tests.support.full_run import examples
 from tests.support.scoring_runs import as_bytes, taken_by
 from tests.support.simulated_outcomes import AUROC, F1, ORDERS, SPEARMAN, SUMS, by_rows, simulate_pair, simulate_scores
 
@@ -247,7 +248,7 @@ def test_every_task_is_compared_alike_from_files_and_from_stored_outcomes(name, 
     assert from_bytes(stored[0]).n_groups == report["result"]["n_groups"]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(st.integers(0, 200), st.integers(0, 200))
 def test_mcnemar_by_counting(b_only, c_only):
     n, k = b_only + c_only, min(b_only, c_only)

@@ -14,6 +14,7 @@ from evaluator.statistics.bootstrap import group_weights
 from evaluator.tasks.registry import TASKS
 from tests.evaluator.tasks.fact_checking import fc_oracle
 from tests.evaluator.tasks.metric_correlation import mc_oracle
+from tests.support.full_run import examples
 
 CHECKING = {measure.name: measure for measure in TASKS["fact-checking"].measures}
 RATING = {measure.name: measure for measure in TASKS["metric-correlation"].measures}
@@ -90,7 +91,9 @@ def correlated(columns):
 
 # The fixture sets the sizes once for all examples.
 SETTINGS = settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(80),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -15,6 +15,7 @@ from evaluator.statistics import student_t
 from evaluator.statistics.bootstrap import Resampled, group_weights
 from evaluator.tasks.registry import TASKS
 from tests.evaluator.measures.test_measures import CASES, outcomes_of, value
+from tests.support.full_run import examples
 from tests.support.scoring_runs import run_score
 
 
@@ -178,7 +179,7 @@ def repeated(table, times):
     )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), min_size=1, max_size=300),
     st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), min_size=1, max_size=5),

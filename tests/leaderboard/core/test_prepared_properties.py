@@ -23,12 +23,13 @@ from leaderboard.boards.web import etag
 from leaderboard.core.compiled_queries import PLACEHOLDERS, Argument, PreparedQuery
 from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
 from tests.support.board_rows import score, stand
+from tests.support.full_run import examples
 from tests.support.module_rows import shared
 from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 MANY = settings(
-    max_examples=60, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60), deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 NOON = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 ZONES = [UTC, ZoneInfo("Asia/Kathmandu"), ZoneInfo("America/St_Johns"), timezone(-timedelta(hours=11, minutes=30))]

@@ -35,7 +35,7 @@ def databases() -> Iterator[dict[str, str]]:
         server.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=[pytest.param("sqlite", marks=pytest.mark.slow), "postgresql"])
 def upgraded(
     request: pytest.FixtureRequest, databases: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,6 +21,7 @@ from django.core.management import call_command
 
 from leaderboard.operations.processes import FORMER_ROLES, ROLES
 from tests.conftest import ROOT
+from tests.support import schema_template
 
 PATIENCE = 120.0
 
@@ -76,7 +78,12 @@ def start(data: Path, *options: str) -> Serving:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("site")
+    """Migrated and, in CI, with collected files: CI's first command starts from nothing."""
+    folder = tmp_path_factory.mktemp("site")
+    schema_template.copy_to(folder / "holdout.sqlite3")
+    if seeded := os.environ.get("TEST_SEEDED"):
+        shutil.copytree(Path(seeded) / "static", folder / "static")
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
+from tests.support import schema_template
 from tests.support.installed_packages import EXAMPLE, ROOT, install, run
 
 TASK = "text-classification"
@@ -113,6 +114,7 @@ def test_baselines_are_scored_by_the_task(target: Path, tmp_path: Path) -> None:
 
 def test_the_site_hosts_it(target: Path, tmp_path: Path, expected: dict[tuple[str, str], float]) -> None:
     before = _changes()
+    schema_template.copy_to(tmp_path / "holdout.sqlite3")
     environment = {"DJANGO_SETTINGS_MODULE": "tests.settings", "HOLDOUT_DATA": str(tmp_path)}
     hosted = run(target, "-m", "tests.support.workers.hosted_example", FIXTURE, PREDICTIONS, **environment)
     assert hosted.returncode == 0, hosted.stderr

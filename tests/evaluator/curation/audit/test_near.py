@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evaluator.curation.audit.duplicates import near_duplicates
 from evaluator.curation.audit.duplicates.near_duplicates import near_pairs
 from evaluator.errors import UsageError
+from tests.support.full_run import examples
 
 texts = st.lists(st.lists(st.sampled_from("abcd"), max_size=7).map(" ".join), max_size=12)
 thresholds = st.sampled_from([0.05, 0.3, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 1.0])
@@ -28,7 +29,7 @@ def jaccard(a, b):
 
 
 @given(texts, thresholds)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_no_pair_is_missed_and_none_is_guessed(some, threshold):
     found = near_pairs(some, threshold=threshold)
     expected = [
@@ -41,7 +42,7 @@ def test_no_pair_is_missed_and_none_is_guessed(some, threshold):
 
 
 @given(texts, texts, thresholds)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_two_files(some, others, threshold):
     expected = [
         (i, j)

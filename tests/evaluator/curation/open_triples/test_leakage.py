@@ -15,6 +15,7 @@ from evaluator.curation.open_triples.leakage import Leakage, Level, Rule, remove
 from evaluator.curation.open_triples.memo import Memo
 from evaluator.curation.open_triples.token_sets import Normaliser, TokenCounts
 from evaluator.curation.open_triples.triples import OpenTriple
+from tests.support.full_run import examples
 
 from .leakage_oracle import leaks, most_frequent
 
@@ -31,7 +32,7 @@ evaluation = st.lists(st.builds(OpenTriple, texts, texts, texts, mentions, menti
 
 @pytest.mark.parametrize("level", list(Level))
 @given(train=training, evaluated=evaluation, stops=st.sets(st.sampled_from(sorted(STOPS))))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_what_stays_is_what_a_brute_force_leaves(
     level: Level, train: list[tuple[str, str, str]], evaluated: list[OpenTriple], stops: set[str]
 ) -> None:
@@ -41,7 +42,7 @@ def test_what_stays_is_what_a_brute_force_leaves(
 
 
 @given(train=training, evaluated=evaluation)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_each_level_takes_what_the_one_below_takes_and_names_the_first_rule(
     train: list[tuple[str, str, str]], evaluated: list[OpenTriple]
 ) -> None:

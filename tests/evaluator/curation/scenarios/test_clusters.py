@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from evaluator.curation.scenarios.clusters import cluster, distances, elbow
 from tests.evaluator.curation.graph import graph_oracle
+from tests.support.full_run import examples
 
 
 def scattered(seed, n):
@@ -28,7 +29,7 @@ def between(vectors):
 
 
 @given(st.integers(0, 1000), st.integers(2, 14))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_clusters_are_those_of_average_linkage_at_the_elbow(seed, n):
     vectors, facts = scattered(seed, n)
     points = [tuple(fact) for fact in facts.tolist()]

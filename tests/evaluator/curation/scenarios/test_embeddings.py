@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from evaluator.curation.graph.graph import Graph
 from evaluator.curation.scenarios.embeddings import embed
 from tests.evaluator.curation.graph.small_graphs import graphs
+from tests.support.full_run import examples
 
 
 @given(graphs(), st.integers(1, 9), st.integers(0, 3))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_any_graph_has_them_and_the_same_each_time(triples, dimensions, seed):
     graph = Graph(triples)
     vectors = embed(graph, seed=seed, dimensions=dimensions)

@@ -13,6 +13,7 @@ from evaluator.curation.scenarios.matrix import combinations, decimal, matrix, n
 from evaluator.curation.scenarios.scenario import Claim, MatrixParams, ScenarioParams, Scenarios
 from evaluator.errors import UsageError
 from tests.evaluator.curation.graph import graph_oracle, small_graphs
+from tests.support.full_run import examples
 
 shares = st.sampled_from(["0", "0.3", "0.5", "1"])
 
@@ -32,7 +33,7 @@ def made_of(triples, types, wanted, **more):
     st.sampled_from(["walks", "closed-world"]),
     st.sets(st.tuples(small_graphs.entity, small_graphs.entity), max_size=4),
 )
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_what_is_promised_or_a_refusal(triples, types, cell, wanted, plausible, avoid):
     wanted = MatrixParams(wanted.size, wanted.ratio, wanted.seed, plausible, wanted.pool)
     try:
@@ -116,7 +117,7 @@ def test_how_well_recurrence_tells_true_from_false(labels, expected):
     st.lists(st.builds(ScenarioParams, shares, st.none() | shares), min_size=2, max_size=3, unique=True),
     st.builds(MatrixParams, st.integers(2, 4), st.just("1"), st.integers(0, 5)),
 )
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_pairs_that_stand_in_one_cell_alone(triples, wanted_cells, wanted):
     plain, once = (made_of(triples, {}, wanted) for _ in range(2))
     try:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from evaluator.curation.splitting.holdout import holdouts
 from evaluator.errors import UsageError
+from tests.support.full_run import examples
 
 ROWS = st.lists(st.tuples(st.integers(0, 12), st.sampled_from("abc")), min_size=6, max_size=60)
 HALF = {"train": "0.5", "test": "0.5"}
@@ -75,7 +76,7 @@ def off(found, strata, shares):
         [("0.5", "0.5"), ("0.8", "0.2"), ("0.7", "0.2", "0.1"), ("1/3", "1/3", "1/3"), ("0.1",) * 10]
     ),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_small_strata_and_the_whole_are_within_one_of_their_shares(sizes, seed, parts):
     shares = {f"part-{place}": share for place, share in enumerate(parts)}
     strata = [stratum for stratum, size in enumerate(sizes) for _ in range(size)]
@@ -111,7 +112,7 @@ def test_small_strata_of_pairs_are_halved_in_all():
     seed=st.integers(0, 50),
     parts=st.sampled_from([("0.8", "0.2"), ("0.7", "0.2", "0.1"), ("1/3", "1/3", "1/3")]),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_rows_of_their_own_are_shared_out_to_within_one(strata, seed, parts):
     shares = {f"part-{place}": share for place, share in enumerate(parts)}
     try:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from tests.evaluator.tasks.fact_checking import fc_oracle
+from tests.support.full_run import examples
 from tests.support.scoring_runs import assert_same, run_prepare, run_score, run_validate, table
 
 TASK = "fact-checking"
@@ -33,14 +34,14 @@ def cases(draw):
     return gold, draw(st.permutations(predictions))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_all_scores(case):
     gold, predictions = case
     assert_same(table(run_score(TASK, gold, predictions)), fc_oracle.score(gold, predictions))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_public_inputs_validate_what_gold_accepts(case):
     gold, predictions = case
@@ -50,7 +51,7 @@ def test_public_inputs_validate_what_gold_accepts(case):
     assert not run_validate(TASK, inputs, predictions[1:] or b"")["ok"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.floats(-1e6, 1e6) | st.integers(-3, 3)), min_size=2, max_size=60))
 def test_scikit_learn(rows):
     labels = [label for label, _ in rows]

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.evaluator.tasks.fact_extraction import fe_oracle
+from tests.support.full_run import examples
 from tests.support.scoring_runs import assert_same, run_prepare, run_score, run_validate, table
 
 TASK = "fact-extraction"
@@ -46,7 +47,7 @@ def cases(draw):
     return gold, draw(st.permutations(predictions))
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_all_scores(case):
     gold, predictions = case
@@ -56,7 +57,7 @@ def test_all_scores(case):
     assert (missing > 0) == any("missing" in warning for warning in report["result"]["warnings"])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_what_is_valid_is_scored_and_the_other_way_round(case):
     gold, predictions = case

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.evaluator.tasks.fact_verification import fv_oracle
+from tests.support.full_run import examples
 from tests.support.scoring_runs import assert_same, run_score, table
 
 TASK = "fact-verification"
@@ -53,7 +54,7 @@ def cases(draw):
     return gold, draw(st.permutations(predictions))
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(), st.sampled_from([None, 1, 2, 5]))
 def test_all_scores(case, max_evidence):
     gold, predictions = case
@@ -62,7 +63,7 @@ def test_all_scores(case, max_evidence):
     assert_same(table(report), fv_oracle.score(gold, predictions, max_evidence))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_two_way_slices_are_slices_of_slices(case):
     gold, predictions = case

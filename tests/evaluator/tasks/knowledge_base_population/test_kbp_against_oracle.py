@@ -4,6 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.evaluator.tasks.knowledge_base_population import kbp_oracle
+from tests.support.full_run import examples
 from tests.support.scoring_runs import assert_same, run_score, table
 
 TASK = "knowledge-base-population"
@@ -101,7 +102,9 @@ def cases(draw):
     return gold, draw(st.permutations(predictions))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(cases(), st.sampled_from([None, 1]))
 def test_all_scores(case, fold):
     gold, predictions = case
@@ -109,7 +112,9 @@ def test_all_scores(case, fold):
     assert_same(table(report), kbp_oracle.score(gold, predictions, fold))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(cases(), st.randoms())
 def test_order_of_lines_changes_nothing(case, random):
     gold, predictions = case

@@ -4,6 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.evaluator.tasks.link_prediction import lp_oracle
+from tests.support.full_run import examples
 from tests.support.scoring_runs import assert_same, run_prepare, run_score, run_validate, table
 
 TASK = "link-prediction"
@@ -37,7 +38,7 @@ def cases(draw):
     return gold, draw(st.permutations(predictions))
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(), st.sampled_from(["filtered", "raw"]))
 def test_all_scores(case, setting):
     gold, predictions = case
@@ -47,7 +48,7 @@ def test_all_scores(case, setting):
     assert (missing > 0) == any("missing" in warning for warning in report["result"]["warnings"])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_what_is_valid_is_scored_and_the_other_way_round(case):
     gold, predictions = case

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.evaluator.tasks.metric_correlation import mc_oracle
+from tests.support.full_run import examples
 from tests.support.scoring_runs import assert_same, run_prepare, run_score, run_validate, table
 
 TASK = "metric-correlation"
@@ -39,7 +40,7 @@ def cases(draw, numbers=few):
     return gold, draw(st.permutations(predictions))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_all_scores(case):
     gold, predictions = case
@@ -50,7 +51,7 @@ PLAIN = ("spearman", "pearson", "kendall")
 anything = st.one_of(extreme, st.floats(allow_nan=False, allow_infinity=False), st.integers(-(10**20), 10**20))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(st.sampled_from([extreme, anything, quarters])))
 def test_any_finite_number(case):
     """Partial correlations of such numbers: what is left when a mean of 1e308 is taken needs exact.py, which
@@ -61,7 +62,7 @@ def test_any_finite_number(case):
     assert_same(plain, mc_oracle.score(gold, predictions, partial=False))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_public_inputs_validate_what_gold_accepts(case):
     gold, predictions = case

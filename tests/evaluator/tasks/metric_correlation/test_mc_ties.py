@@ -8,11 +8,12 @@ from scipy import stats
 
 from evaluator.measures.exact_order import ranks_within_systems
 from tests.evaluator.tasks.metric_correlation import mc_oracle
+from tests.support.full_run import examples
 from tests.support.scoring_runs import run_score, table
 
 TASK = "metric-correlation"
 PARTIAL = ("partial_spearman", "partial_pearson")
-ROOMY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+ROOMY = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 decimals = st.sampled_from([1, 2, 3]).flatmap(lambda n: st.integers(-9, 9).map(lambda k: round(k / 10**n, n)))
 extreme = st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 1e308, -1e308, 1e16, 1e16 + 2, 1, 1 + 2**-52, 0.1, 10**300])
