@@ -21,7 +21,7 @@ from leaderboard.containers.actions import run_scorer, run_system, workers
 from leaderboard.core.logs import traceback_locations
 from leaderboard.curation.actions import run_dry_run, run_generator
 from leaderboard.datasets.actions import audits, corrections, gold_diffs
-from leaderboard.near_copies.actions import detect
+from leaderboard.near_duplicates.actions import detect
 from leaderboard.notifications.actions import deliver as notices
 from leaderboard.operations import disk_alarm
 from leaderboard.operations import sweep as housekeeping

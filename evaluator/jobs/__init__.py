@@ -15,7 +15,7 @@ from evaluator.jobs.base import RESAMPLES, SEED, Job, Request
 from evaluator.jobs.baseline import BaselineRequest, make_baseline
 from evaluator.jobs.generate import GenerateRequest, generate
 from evaluator.jobs.gold_diff import GoldDifferenceRequest, gold_difference
-from evaluator.jobs.similarity import NearCopiesRequest, SignatureRequest, make_signature, near_copies
+from evaluator.jobs.similarity import NearDuplicatesRequest, SignatureRequest, make_signature, near_duplicates
 from evaluator.tasks.registry import TASKS
 
 _ALL: tuple[Job[Any], ...] = (
@@ -30,7 +30,7 @@ _ALL: tuple[Job[Any], ...] = (
     Job(compare.HeadToHeadRequest, compare.side_by_side),
     Job(compare.PlotRequest, compare.plot),
     Job(SignatureRequest, make_signature),
-    Job(NearCopiesRequest, near_copies),
+    Job(NearDuplicatesRequest, near_duplicates),
     Job(AuditPartRequest, audit_part),
     Job(BaselineRequest, make_baseline),
     Job(GoldDifferenceRequest, gold_difference),

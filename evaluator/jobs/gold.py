@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from evaluator.curation.splitting.halves import split_public_private
+from evaluator.curation.splitting.public_private import split_public_private
 from evaluator.jobs.base import Files, Report, TaskRequest
-from evaluator.jobs.halves_file import read_public_private, write_public_private
+from evaluator.jobs.public_private_file import read_public_private, write_public_private
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.outcomes.table import SliceValue
 from evaluator.scoring.score import existing, score_outcomes

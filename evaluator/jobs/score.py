@@ -9,7 +9,7 @@ from evaluator.custom_scorer import report as scorer_reading
 from evaluator.custom_scorer.measures import MeasureDeclaration, check_declaration
 from evaluator.custom_scorer.scores_file import Expected
 from evaluator.jobs.base import RESAMPLES, SEED, Files, Report, Request, Slice, TaskRequest, reproducible
-from evaluator.jobs.halves_file import read_public_private
+from evaluator.jobs.public_private_file import read_public_private
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.measures.subset import subset_of_groups
 from evaluator.outcomes.serialization import to_bytes

@@ -29,10 +29,10 @@ def make_signature(files: Files, request: SignatureRequest) -> tuple[SignatureRe
     return SignatureReport(isinstance(answered, Ordered), [int(number) for number in signature(answered)]), b""
 
 
-class NearCopiesRequest(TaskRequest, frozen=True, kw_only=True):
+class NearDuplicatesRequest(TaskRequest, frozen=True, kw_only=True):
     """names: prediction file names, in the order of their keys "0", "1"..."""
 
-    job = "near_copies"
+    job = "near_duplicates"
     gold_name: str
     names: list[str]
 
@@ -44,16 +44,16 @@ class SimilarityRow(msgspec.Struct, forbid_unknown_fields=True):
     shared_errors: float | None
     n_units: int
     n_errors: int
-    is_near_copy: bool
+    is_near_duplicate: bool
 
 
-class NearCopiesReport(Report):
+class NearDuplicatesReport(Report):
     """One row for each file from "1" on, None for a file that cannot be read."""
 
     rows: list[SimilarityRow | None]
 
 
-def near_copies(files: Files, request: NearCopiesRequest) -> tuple[NearCopiesReport, bytes]:
+def near_duplicates(files: Files, request: NearDuplicatesRequest) -> tuple[NearDuplicatesReport, bytes]:
     """Compute the similarity of file "0" to each of the other files. files: gold, and predictions "0", "1"..."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
@@ -66,5 +66,5 @@ def near_copies(files: Files, request: NearCopiesRequest) -> tuple[NearCopiesRep
             rows.append(None)
             continue
         similarity = compute_similarity(own, other)
-        rows.append(SimilarityRow(**similarity.as_dict(), is_near_copy=similarity.is_near_copy))
-    return NearCopiesReport(rows), b""
+        rows.append(SimilarityRow(**similarity.as_dict(), is_near_duplicate=similarity.is_near_duplicate))
+    return NearDuplicatesReport(rows), b""

@@ -24,7 +24,7 @@ from evaluator.jobs.generate import GenerateRequest
 from evaluator.jobs.gold import DivideRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
 from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateRequest
-from evaluator.jobs.similarity import NearCopiesRequest, SignatureRequest
+from evaluator.jobs.similarity import NearDuplicatesRequest, SignatureRequest
 from evaluator.tasks.registry import TASKS
 
 Jobs = Mapping[str, Job[Any]]
@@ -142,7 +142,12 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
         once(renamed, gold=gold, predictions=body)
     for body in (predictions, broken):
         once(SignatureRequest(task=task, **names), gold=gold, predictions=predictions)
-        once(NearCopiesRequest(task=task, gold_name="gold.jsonl", names=["0", "1"]), gold=gold, _0=predictions, _1=body)
+        once(
+            NearDuplicatesRequest(task=task, gold_name="gold.jsonl", names=["0", "1"]),
+            gold=gold,
+            _0=predictions,
+            _1=body,
+        )
     once(PrepareGoldRequest(task=task, gold_name="gold.jsonl"), gold=broken)
     partition = DivideRequest(task=task, gold_name="gold.jsonl", seed=1, share="0.5")
     divided, halves = once(partition, gold=gold)

@@ -39,7 +39,7 @@ class SimilarityResult:
     n_errors: int
 
     @property
-    def is_near_copy(self) -> bool:
+    def is_near_duplicate(self) -> bool:
         """True for near-duplicates. Where neither file errs, nothing suggests copying: both are simply right."""
         if self.equal is None or self.shared_errors is None:
             return False

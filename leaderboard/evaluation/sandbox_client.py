@@ -23,7 +23,7 @@ from evaluator.jobs.generate import GenerateRequest
 from evaluator.jobs.gold import DivideReport, DivideRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
 from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateReport, ValidateRequest
-from evaluator.jobs.similarity import NearCopiesRequest, SignatureRequest
+from evaluator.jobs.similarity import NearDuplicatesRequest, SignatureRequest
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process.client import ProcessSandbox
 from leaderboard.core.storage import check_digest, opened
@@ -43,7 +43,7 @@ __all__ = [
     "gold_difference",
     "gold_part",
     "is_outdated",
-    "near_copies",
+    "near_duplicates",
     "plot",
     "prepare_gold",
     "read_scorer",
@@ -274,7 +274,7 @@ def signature(*, task: str, gold: GoldVersion, predictions: IO[bytes], name: str
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
 
 
-def near_copies(
+def near_duplicates(
     *, task: str, gold: GoldVersion, predictions: Sequence[tuple[str, IO[bytes]]], options: Mapping[str, str]
 ) -> Answer:
     """Compare the first of some (name, predictions) with each other one, unit by unit; at most MOST_TABLES files.
@@ -282,7 +282,7 @@ def near_copies(
     Raises SandboxError (ours), FileNotFoundError.
     """
     names = [name for name, _ in predictions]
-    request = NearCopiesRequest(task=task, options=dict(options), gold_name=str(gold.file.name), names=names)
+    request = NearDuplicatesRequest(task=task, options=dict(options), gold_name=str(gold.file.name), names=names)
     with opened(gold.file) as stored:
         files = {"gold": stored} | {str(index): file for index, (_, file) in enumerate(predictions)}
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=1 << 20)

@@ -24,7 +24,7 @@ from leaderboard.datasets.actions import (
     datasets,
     downloads,
     lifecycle,
-    split_in_halves,
+    partition_gold,
     splits,
 )
 from leaderboard.models import AuditEntry, Benchmark, Dataset, PublicPrivatePartition, Split, User
@@ -176,7 +176,7 @@ def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Calla
 
 def _divide(split: Split, part: SplitPart, by: User, say: Callable[[str], None]) -> None:
     if part.public_share and not PublicPrivatePartition.objects.filter(gold=split.current_gold).exists():
-        partition = split_in_halves.divide(split=split, share=Decimal(part.public_share), by=by)
+        partition = partition_gold.divide(split=split, share=Decimal(part.public_share), by=by)
         say(f"{split}: {partition.n_public:,} public groups, {partition.n_private:,} private groups")
 
 

@@ -14,7 +14,7 @@ from .hidden_submission import HiddenSubmission
 from .image import Image, ImageUpload
 from .invitation import Invitation
 from .leaderboard import Disqualification, Leaderboard, Release, ReleasePlot, ReleaseSlice, Representative, Standing
-from .near_copy import NearDuplicate, SimilarityCheck
+from .near_duplicate import NearDuplicate, SimilarityCheck
 from .notice import Notice, Webhook
 from .raw_file import RawFile, RawUpload
 from .rehearsal import Rehearsal

@@ -12,11 +12,11 @@ SPLIT = "manage/benchmarks/<slug:slug>/splits/<slug:split>"
 MOVED = {
     f"{FROZEN}/apart/": "frozen_significance",
     "benchmarks/<slug:slug>/<slug:phase>/apart/": "significance",
-    "manage/benchmarks/<slug:slug>/near-copies/": "manage_near_copies",
+    "manage/benchmarks/<slug:slug>/near-copies/": "manage_near_duplicates",
     "manage/benchmarks/<slug:slug>/phases/<slug:phase>/information/": "manage_information",
     "manage/benchmarks/<slug:slug>/trail/": "manage_trail",
     f"{SPLIT}/beside/": "manage_beside",
-    f"{SPLIT}/halves/": "manage_halves",
+    f"{SPLIT}/halves/": "manage_public_private",
     f"{SPLIT}/life/": "manage_split",
     "me/notices/": "my_notices",
 }

@@ -20,12 +20,12 @@ from leaderboard.datasets.web import (
     manage_audits,
     manage_corrections,
     manage_gold,
-    manage_halves,
     manage_lifecycle,
+    manage_public_private,
     manage_publish_preview,
     manage_splits,
 )
-from leaderboard.near_copies.web import manage_near_copies
+from leaderboard.near_duplicates.web import manage_near_duplicates
 from leaderboard.notifications.web import notices
 from leaderboard.rehearsals.web import manage_rehearsals
 from leaderboard.scoring.web import manage_rescoring
@@ -137,18 +137,22 @@ manage: list[URLPattern | URLResolver] = [
         name="manage_rehearsal_end",
     ),
     path("benchmarks/<slug:slug>/phases/<slug:phase>/zone/", manage_deadlines.zone, name="manage_zone"),
-    path("benchmarks/<slug:slug>/near-duplicates/", manage_near_copies.near_copies, name="manage_near_copies"),
+    path(
+        "benchmarks/<slug:slug>/near-duplicates/", manage_near_duplicates.near_duplicates, name="manage_near_duplicates"
+    ),
     path(
         "benchmarks/<slug:slug>/near-duplicates/<int:pk>/dismiss/",
-        manage_near_copies.dismiss,
-        name="manage_near_copy_dismiss",
+        manage_near_duplicates.dismiss,
+        name="manage_near_duplicate_dismiss",
     ),
     path("benchmarks/<slug:slug>/audit-trail/", manage_audit_trail.manage_trail, name="manage_trail"),
     path("benchmarks/<slug:slug>/new-split/", include(new_split)),
     path("benchmarks/<slug:slug>/splits/<slug:split>/", include(split)),
     path("benchmarks/<slug:slug>/splits/create/", manage_splits.create, name="manage_split_create"),
     path(
-        "benchmarks/<slug:slug>/splits/<slug:split>/public-private-split/", manage_halves.divide, name="manage_halves"
+        "benchmarks/<slug:slug>/splits/<slug:split>/public-private-split/",
+        manage_public_private.divide,
+        name="manage_public_private",
     ),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold/", manage_gold.upload, name="manage_gold"),
     path("benchmarks/<slug:slug>/splits/<slug:split>/gold/<int:number>/", manage_gold.read, name="manage_gold_read"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.workspace import Workspace
 from evaluator.curation.io.lines import identifier, of_one_type, read_lines
-from evaluator.curation.splitting.halves import split_public_private
+from evaluator.curation.splitting.public_private import split_public_private
 from evaluator.text import count_noun
 
 

@@ -111,7 +111,7 @@ def page(request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None =
         "why_not": benchmarks.why_not_published(benchmark) if benchmark.state == Benchmark.State.DRAFT else "",
         "containers": [(phase, container_limits_text.of(phase)) for phase in phases if phase.takes_images],
         "scorers_away": _scorers_away(phases),
-        "n_near_copies": NearDuplicate.objects.filter(phase__benchmark=benchmark, dismissed_at=None).count(),
+        "n_near_duplicates": NearDuplicate.objects.filter(phase__benchmark=benchmark, dismissed_at=None).count(),
         "n_hidden": HiddenSubmission.objects.now().filter(submission__phase__benchmark=benchmark).count(),
         "left_out": left_out(benchmark),
         "organisers": benchmark.organisers.order_by("username"),

@@ -16,7 +16,7 @@ from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import opened
 from leaderboard.core.uploads import sha256_of
-from leaderboard.datasets.actions import halves_files
+from leaderboard.datasets.actions import partition_files
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.datasets.actions.gold_validation import Prepared, prepare
 from leaderboard.evaluation import sandbox_client
@@ -153,10 +153,10 @@ def check_is_another(split: Split, digest: str) -> None:
 
 def _divide_corrected(
     split: Split, file: File[bytes], name: str, before: PublicPrivatePartition
-) -> halves_files.Partition:
+) -> partition_files.Partition:
     """Return the public/private split of corrected gold; groups that remain keep their subset."""
     assert file.file is not None, "it was read a moment ago"
-    return halves_files.compute(
+    return partition_files.compute(
         split=split, gold=file.file, name=name, share=before.share, seed=before.seed, previous=before
     )
 
@@ -165,7 +165,7 @@ def _store_gold(
     *,
     gold: GoldVersion,
     prepared: Prepared,
-    partition: halves_files.Partition | None,
+    partition: partition_files.Partition | None,
     before: PublicPrivatePartition | None,
     by: User,
     within: Callable[[GoldVersion], None] | None,
@@ -195,7 +195,7 @@ def _store_gold(
             gold.number = last + 1
             gold.save(force_insert=True)
             if partition is not None:
-                division = halves_files.store(gold=gold, partition=partition, by=by)
+                division = partition_files.store(gold=gold, partition=partition, by=by)
             AuditEntry.record("gold.added", gold, by=by, number=gold.number, sha256=gold.sha256, reason=gold.reason)
             if within is not None:
                 within(gold)

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.core.refusal import Refused
-from leaderboard.datasets.actions import split_in_halves
+from leaderboard.datasets.actions import partition_gold
 from leaderboard.models import Benchmark, User
 
 
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         if person is None:
             raise CommandError(f"unknown account {by}" if by else "there is no curator; choose an account with --by")
         try:
-            partition = split_in_halves.divide(split=split_row, share=Decimal(share), seed=seed, by=person)
+            partition = partition_gold.divide(split=split_row, share=Decimal(share), seed=seed, by=person)
         except InvalidOperation as error:
             raise CommandError(f"--share is {share!r}, expected a number greater than 0 and less than 1") from error
         except Refused as refused:

@@ -26,7 +26,7 @@ from django.utils import timezone
 from leaderboard.core import http_client
 from leaderboard.core.plain_text import one_line
 from leaderboard.models import Notice, Prediction, Run, State, Submission, User, Webhook
-from leaderboard.notifications.actions import near_copies, rank_changes, recipients
+from leaderboard.notifications.actions import near_duplicates, rank_changes, recipients
 from leaderboard.notifications.actions.recipients import Event
 from leaderboard.submissions.queries import progress
 from leaderboard.work_queue import enqueue
@@ -48,7 +48,7 @@ QUEUE = "notifications"
 def sweep() -> int:
     """Write new notices, enqueue due ones, delete old ones; return the number written."""
     at = timezone.now()
-    written = _write(at) + near_copies.write(at - WINDOW, at)
+    written = _write(at) + near_duplicates.write(at - WINDOW, at)
     written += rank_changes.write(at - WINDOW, at)
     due = Notice.objects.filter(state=Notice.State.QUEUED, due_at__lte=at).order_by("due_at")
     for pk in due.values_list("pk", flat=True)[:AT_ONCE]:
@@ -140,7 +140,7 @@ def deliver(*, notice_id: uuid.UUID) -> None:
     claim = Notice.objects.filter(pk=notice_id, state=Notice.State.QUEUED, attempts=notice.attempts, due_at__lte=at)
     if not claim.update(attempts=attempt, due_at=at + PAUSES[min(attempt, len(PAUSES)) - 1]):
         return  # another worker has it
-    if notice.body["event"] == near_copies.EVENT and not near_copies.is_for(notice):
+    if notice.body["event"] == near_duplicates.EVENT and not near_duplicates.is_for(notice):
         Notice.objects.filter(pk=notice_id).delete()
         return
     delivered, response = _call(notice, at) if notice.webhook else _mail(notice)
@@ -199,8 +199,8 @@ def _words(notice: Notice) -> tuple[str, str]:
     match notice.body["event"]:
         case "announcement":
             return _of_announcement(notice)
-        case near_copies.EVENT:
-            subject, text = near_copies.words(notice)
+        case near_duplicates.EVENT:
+            subject, text = near_duplicates.words(notice)
             return subject, text + _footer()
         case rank_changes.EVENT:
             subject, text = rank_changes.words(notice)

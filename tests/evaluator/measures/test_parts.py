@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluator.curation.splitting.halves import split_public_private
+from evaluator.curation.splitting.public_private import split_public_private
 from evaluator.errors import SandboxError, UsageError
 from evaluator.jobs import JOBS
-from evaluator.jobs.halves_file import read_public_private, write_public_private
+from evaluator.jobs.public_private_file import read_public_private, write_public_private
 from evaluator.measures.subset import subset_of_groups
 from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.registry import TASKS

@@ -46,7 +46,10 @@ def test_units_that_neither_answers_are_no_agreement() -> None:
     b = Items(units, np.array([7, 0, 9, 0], dtype=np.uint64), errs)
     assert (compute_similarity(a, b).equal, compute_similarity(a, b).n_units) == (1 / 2, 2)
     nothing = Items(units, np.zeros(4, dtype=np.uint64), errs)
-    assert compute_similarity(nothing, nothing).equal is None and not compute_similarity(nothing, nothing).is_near_copy
+    assert (
+        compute_similarity(nothing, nothing).equal is None
+        and not compute_similarity(nothing, nothing).is_near_duplicate
+    )
 
 
 def test_facts_are_shared_as_sets() -> None:
@@ -66,22 +69,22 @@ def test_the_bounds_belong_to_near_copies(equal_errors: int, expected: bool) -> 
     a[:100] = 1
     b[:equal_errors] = 1
     b[equal_errors:100] = 2
-    assert compute_similarity(items(a, gold), items(b, gold)).is_near_copy is expected
+    assert compute_similarity(items(a, gold), items(b, gold)).is_near_duplicate is expected
 
 
 def test_equality_has_its_bound() -> None:
     n = 1000
     gold, a, b = np.zeros(n, int), np.ones(n, int), np.ones(n, int)
     b[:5] = 2
-    assert compute_similarity(items(a, gold), items(b, gold)).is_near_copy
+    assert compute_similarity(items(a, gold), items(b, gold)).is_near_duplicate
     b[:6] = 2
-    assert not compute_similarity(items(a, gold), items(b, gold)).is_near_copy
+    assert not compute_similarity(items(a, gold), items(b, gold)).is_near_duplicate
 
 
 def test_two_perfect_systems_are_no_copies() -> None:
     gold = np.arange(50) % 3
     found = compute_similarity(items(gold, gold), items(gold, gold))
-    assert (found.equal, found.shared_errors, found.is_near_copy) == (1.0, None, False)
+    assert (found.equal, found.shared_errors, found.is_near_duplicate) == (1.0, None, False)
 
 
 @pytest.mark.parametrize("draws", DRAWS[:12])
@@ -101,9 +104,9 @@ def test_any_rising_transformation_is_a_copy_and_noise_is_not() -> None:
     high = draws.random(2000) < 0.4
     scores = draws.normal(size=2000) + high
     own = by_score(scores, high)
-    assert compute_similarity(own, by_score(np.exp(scores) * 3 + 1, high)).is_near_copy
-    assert not compute_similarity(own, by_score(scores + draws.normal(size=2000) * 0.1, high)).is_near_copy
-    assert not compute_similarity(own, by_score(-scores, high)).is_near_copy
+    assert compute_similarity(own, by_score(np.exp(scores) * 3 + 1, high)).is_near_duplicate
+    assert not compute_similarity(own, by_score(scores + draws.normal(size=2000) * 0.1, high)).is_near_duplicate
+    assert not compute_similarity(own, by_score(-scores, high)).is_near_duplicate
 
 
 def test_scores_err_on_the_wrong_side_of_as_many_as_there_are() -> None:
@@ -175,7 +178,7 @@ def ask(job: str, task: str, gold: bytes, *files: bytes) -> dict[str, Any]:
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_is_wholly_equal_to_itself_and_a_broken_file_has_no_row(task: str) -> None:
     gold, predictions = TASKS[task].samples[0]
-    told = ask("near_copies", task, gold, predictions, predictions, b"broken\n")
+    told = ask("near_duplicates", task, gold, predictions, predictions, b"broken\n")
     same, none = told["rows"]
     assert same["equal"] == 1.0 and same["shared_errors"] in (1.0, None) and none is None
     made = ask("signature", task, gold, predictions)
@@ -190,7 +193,7 @@ def test_link_prediction_compares_first_mentions() -> None:
     gold = lines(*({"id": n, "question": ["a", "r", "?"], "answers": ["b"], "filtered": []} for n in range(4)))
     a = lines(*({"id": n, "ranking": top} for n, top in enumerate((["b", "x"], ["c"], ["d"], []))))
     b = lines(*({"id": n, "ranking": top} for n, top in enumerate((["b"], ["c", "b"], ["e"]))))
-    (row,) = ask("near_copies", "link-prediction", gold, a, b)["rows"]
+    (row,) = ask("near_duplicates", "link-prediction", gold, a, b)["rows"]
     assert (row["equal"], row["n_units"], row["n_errors"], row["shared_errors"]) == (2 / 3, 3, 3, 2 / 3)
 
 
@@ -198,5 +201,5 @@ def test_facts_of_documents_compare_by_span_and_page() -> None:
     gold, predictions = TASKS["knowledge-base-population"].samples[0]
     moved = predictions.replace(b'"objectEnd": 4', b'"objectEnd": 5')
     assert moved != predictions
-    (row,) = ask("near_copies", "knowledge-base-population", gold, predictions, moved)["rows"]
+    (row,) = ask("near_duplicates", "knowledge-base-population", gold, predictions, moved)["rows"]
     assert (row["equal"], row["n_units"]) == (1 / 3, 3)

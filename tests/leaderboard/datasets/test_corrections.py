@@ -21,7 +21,7 @@ from leaderboard.datasets.actions import (
     corrections,
     gold_diffs,
     lifecycle,
-    split_in_halves,
+    partition_gold,
     splits,
 )
 from leaderboard.models import (
@@ -233,7 +233,7 @@ def test_packed_gold_and_halves_are_kept_through_a_correction(world: World) -> N
     first = uploaded(b"".join(lines).replace(b'"origin"', b'"part"'))
     splits.add_gold(split=world.split, file=first, reason="groups", by=world.curator)
     first.close()
-    split_in_halves.divide(split=world.split, share=Decimal("0.5"), seed=1, by=world.curator)
+    partition_gold.divide(split=world.split, share=Decimal("0.5"), seed=1, by=world.curator)
     corrected = b"".join(lines).replace(b'"origin"', b'"part"').replace(b"REFUTES", b"SUPPORTS", 1)
     file = uploaded(gzip.compress(corrected, mtime=0), "fixed.jsonl.gz")
     found = corrections.propose(split=world.split, file=file, by=world.curator)

@@ -12,7 +12,7 @@ from django.db import DatabaseError, transaction
 from django.test import Client
 
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.datasets.actions import split_in_halves
+from leaderboard.datasets.actions import partition_gold
 from leaderboard.models import AuditEntry, Leaderboard, PublicPrivatePartition, Release, Split
 from tests.support.many_groups import (
     a_phase,
@@ -58,7 +58,7 @@ def turned(wrong: set[str]) -> dict[str, str]:
 
 
 def test_whole_groups_are_divided_as_asked(world: World, split: Split) -> None:
-    division = split_in_halves.divide(split=split, share=Decimal("0.3"), seed=7, by=world.curator)
+    division = partition_gold.divide(split=split, share=Decimal("0.3"), seed=7, by=world.curator)
     found = groups_of(division)
     assert (division.n_public, division.n_private) == (len(found["public"]), len(found["private"])) == (6, 14)
     assert not found["public"] & found["private"]
@@ -69,14 +69,14 @@ def test_whole_groups_are_divided_as_asked(world: World, split: Split) -> None:
 
 def test_the_same_seed_divides_alike_and_a_random_one_does_not(world: World, split: Split) -> None:
     again = [a_split(world, LABELS, per_group=4, name=f"again-{place}") for place in range(3)]
-    made = [split_in_halves.divide(split=one, seed=7, by=world.curator) for one in (split, again[0])]
-    made += [split_in_halves.divide(split=one, by=world.curator) for one in again[1:]]
+    made = [partition_gold.divide(split=one, seed=7, by=world.curator) for one in (split, again[0])]
+    made += [partition_gold.divide(split=one, by=world.curator) for one in again[1:]]
     assert made[0].sha256 == made[1].sha256
     assert len({one.sha256 for one in made}) == 3
 
 
 def test_each_phase_scores_its_half_alone(world: World, split: Split) -> None:
-    division = split_in_halves.divide(split=split, seed=7, by=world.curator)
+    division = partition_gold.divide(split=split, seed=7, by=world.curator)
     found = groups_of(division)
     public = a_phase(world, split, disclosure="full", subset="public", slug="public")
     private = a_phase(world, split, disclosure="full", subset="private", slug="private")
@@ -93,7 +93,7 @@ def test_each_phase_scores_its_half_alone(world: World, split: Split) -> None:
 
 
 def test_a_correction_keeps_the_half_of_groups_that_stay(world: World, split: Split) -> None:
-    before = groups_of(split_in_halves.divide(split=split, seed=7, by=world.curator))
+    before = groups_of(partition_gold.divide(split=split, seed=7, by=world.curator))
     phase = a_phase(world, split, disclosure="full", subset="private", slug="private")
     private = claims_of(before["private"])
     sent = send(world, phase, turned(set(private[:10])))
@@ -107,7 +107,7 @@ def test_a_correction_keeps_the_half_of_groups_that_stay(world: World, split: Sp
 
 
 def test_new_groups_are_drawn_and_old_ones_stay(world: World, split: Split) -> None:
-    before = groups_of(split_in_halves.divide(split=split, seed=7, by=world.curator))
+    before = groups_of(partition_gold.divide(split=split, seed=7, by=world.curator))
     more = labels_of(160)
     # Other groups are other inputs: such gold is for drafts.
     Split.objects.update(**DRAFT)
@@ -118,9 +118,9 @@ def test_new_groups_are_drawn_and_old_ones_stay(world: World, split: Split) -> N
 
 
 def test_groups_are_divided_once_and_rows_are_never_edited(world: World, split: Split) -> None:
-    split_in_halves.divide(split=split, by=world.curator)
+    partition_gold.divide(split=split, by=world.curator)
     with pytest.raises(Refused) as refused:
-        split_in_halves.divide(split=split, by=world.curator)
+        partition_gold.divide(split=split, by=world.curator)
     assert refused.value.code is Code.NAME_TAKEN
     with pytest.raises(DatabaseError, match="immutable"), transaction.atomic():
         PublicPrivatePartition.objects.update(seed=1)
@@ -128,9 +128,9 @@ def test_groups_are_divided_once_and_rows_are_never_edited(world: World, split: 
 
 def test_one_group_cannot_be_divided(world: World) -> None:
     with pytest.raises(Refused, match="two groups"):
-        split_in_halves.divide(split=world.split, by=world.curator)
+        partition_gold.divide(split=world.split, by=world.curator)
     with pytest.raises(Refused) as refused:
-        split_in_halves.divide(split=world.split, by=world.researcher)
+        partition_gold.divide(split=world.split, by=world.researcher)
     assert refused.value.code is Code.NOT_AN_ORGANISER
     assert not PublicPrivatePartition.objects.exists()
 
@@ -151,7 +151,7 @@ def test_the_page_and_the_command(world: World, split: Split, client: Client, ca
 
 
 def test_neither_seed_nor_halves_are_told(world: World, split: Split, client: Client) -> None:
-    division = split_in_halves.divide(split=split, seed=918273645, by=world.curator)
+    division = partition_gold.divide(split=split, seed=918273645, by=world.curator)
     phase = a_phase(world, split, disclosure="sealed", sealed_until=soon(), subset="private", slug="final")
     for address in ("/benchmarks/tiny/", f"/benchmarks/tiny/{phase.slug}/", "/api/v1/benchmarks/tiny/"):
         said = client.get(address).content.decode()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.splitting.halves import PublicPrivateSplit, split_public_private
+from evaluator.curation.splitting.public_private import PublicPrivateSplit, split_public_private
 from evaluator.errors import UsageError
 
 GROUPS = st.sets(st.integers() | st.text(), min_size=2, max_size=40)

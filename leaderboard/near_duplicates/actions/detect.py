@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
 from leaderboard.models import NearDuplicate, Prediction, Reason, SimilarityCheck, State, System
-from leaderboard.near_copies.actions import similarity
+from leaderboard.near_duplicates.actions import similarity
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import AT_ONCE, NoAnswerError, Work
 
@@ -33,10 +33,10 @@ def _check(lease: Lease[SimilarityCheck]) -> None:
     ordered = similarity.sign(lease, gold)
     # Only after the signature is committed: of two concurrent checks, at least one sees the other's.
     candidates = similarity.most_similar(row, ordered=ordered)
-    near_copies = similarity.near_duplicates_of(row, gold, candidates) if candidates else []
+    near_duplicates = similarity.near_duplicates_of(row, gold, candidates) if candidates else []
     with transaction.atomic():
         lease.finish(state=State.DONE)
-        NearDuplicate.objects.bulk_create(near_copies, ignore_conflicts=True)
+        NearDuplicate.objects.bulk_create(near_duplicates, ignore_conflicts=True)
 
 
 def _queue() -> None:

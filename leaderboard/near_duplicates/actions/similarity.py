@@ -10,7 +10,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 from django.utils import timezone
 
-from evaluator.jobs.similarity import NearCopiesReport, SignatureReport, SimilarityRow
+from evaluator.jobs.similarity import NearDuplicatesReport, SignatureReport, SimilarityRow
 from evaluator.similarity import predictions
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import sandbox_client
@@ -73,24 +73,24 @@ def _numbers(signature: bytes) -> Any:
 def near_duplicates_of(row: SimilarityCheck, gold: GoldVersion, alike: list[Prediction]) -> list[NearDuplicate]:
     with ExitStack() as stack:
         files = [(one.name, stack.enter_context(_open(one))) for one in (row.prediction, *alike)]
-        answer = sandbox_client.near_copies(
+        answer = sandbox_client.near_duplicates(
             task=row.phase.split.dataset.task,
             gold=gold,
             predictions=files,
             options={**row.phase.split.options, **row.phase.options},
         )
-    reported = _read_report(answer, NearCopiesReport).rows
+    reported = _read_report(answer, NearDuplicatesReport).rows
     if len(reported) != len(alike):
         raise ReportError("the report's files differ from those requested")
     at = timezone.now()
     return [
-        _near_copy(row, other, one, at)
+        _near_duplicate(row, other, one, at)
         for other, one in zip(alike, reported, strict=True)
-        if one is not None and one.is_near_copy
+        if one is not None and one.is_near_duplicate
     ]
 
 
-def _near_copy(row: SimilarityCheck, other: Prediction, similarity: SimilarityRow, at: datetime) -> NearDuplicate:
+def _near_duplicate(row: SimilarityCheck, other: Prediction, similarity: SimilarityRow, at: datetime) -> NearDuplicate:
     for share in (similarity.equal, similarity.shared_errors):
         if share is None or not 0 <= share <= 1:
             raise ReportError("a share is missing, or is outside 0 to 1")

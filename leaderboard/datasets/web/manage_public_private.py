@@ -12,8 +12,8 @@ from leaderboard.boards.queries.lookup import managed_split_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
-from leaderboard.datasets.actions import split_in_halves
-from leaderboard.datasets.web.forms.halves import PublicPrivateForm
+from leaderboard.datasets.actions import partition_gold
+from leaderboard.datasets.web.forms.public_private import PublicPrivateForm
 from leaderboard.models import PublicPrivatePartition
 
 
@@ -26,14 +26,14 @@ def divide(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     refusal = None
     if form.is_valid():
         try:
-            partition = split_in_halves.divide(
+            partition = partition_gold.divide(
                 split=split_row, share=form.cleaned_data["share"], seed=form.cleaned_data["seed"], by=request.user
             )
         except Refused as refused:
             refusal = Refusal(refused)
         else:
             messages.success(request, f"{partition.n_public:,} groups are public, {partition.n_private:,} private.")
-            return redirect("manage_halves", slug, split)
+            return redirect("manage_public_private", slug, split)
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
     gold = split_row.current_gold
     context = {
@@ -46,4 +46,4 @@ def divide(request: PersonRequest, slug: str, split: str) -> HttpResponse:
         "form": form,
         "refusal": refusal,
     }
-    return render(request, "datasets/manage_halves.html", context, status=status)
+    return render(request, "datasets/manage_public_private.html", context, status=status)

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import opened
-from leaderboard.datasets.actions import datasets, halves_files
+from leaderboard.datasets.actions import datasets, partition_files
 from leaderboard.models import AuditEntry, PublicPrivatePartition, Split, User
 
 HALF = Decimal("0.5")
@@ -36,7 +36,9 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
     if not 0 <= used_seed < 1 << 63:
         raise Refused(Code.INVALID_NAME, f"The seed is {used_seed}; expected a whole number from 0 to {(1 << 63) - 1}.")
     with opened(gold.file) as file:
-        computed = halves_files.compute(split=split, gold=file, name=str(gold.file.name), share=share, seed=used_seed)
+        computed = partition_files.compute(
+            split=split, gold=file, name=str(gold.file.name), share=share, seed=used_seed
+        )
     with transaction.atomic():
         Split.objects.select_for_update().get(pk=split.pk)
         if split.current_gold != gold:
@@ -46,7 +48,7 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
                 heading="The groups were not divided",
             )
         _check_undivided(split, PublicPrivatePartition.objects.filter(gold=gold).exists())
-        partition = halves_files.store(gold=gold, partition=computed, by=by)
+        partition = partition_files.store(gold=gold, partition=computed, by=by)
         AuditEntry.record(
             "gold.divided", gold, by=by, share=str(share), n_public=partition.n_public, n_private=partition.n_private
         )

@@ -13,20 +13,20 @@ from leaderboard.models import AuditEntry, NearDuplicate, Phase, User
 
 
 @transaction.atomic
-def dismiss(*, near_copy: NearDuplicate, reason: str, by: User) -> int:
+def dismiss(*, near_duplicate: NearDuplicate, reason: str, by: User) -> int:
     """Dismiss all open near-duplicates of two systems, with a reason. Return how many. For organisers.
 
     Near-duplicates that are found later are shown again.
     """
-    if not near_copy.phase.benchmark.is_managed_by(by):
+    if not near_duplicate.phase.benchmark.is_managed_by(by):
         raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do this.")
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 300:
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
-    a, b = near_copy.a.submission.system_id, near_copy.b.submission.system_id
+    a, b = near_duplicate.a.submission.system_id, near_duplicate.b.submission.system_id
     fields = {"dismissed_at": timezone.now(), "dismissed_by": by, "reason": reason}
-    covered = open_between(near_copy.phase, a, b).update(**fields)
-    AuditEntry.record("near_copy.dismissed", near_copy, by=by, systems=[a, b], reason=reason, rows=covered)
+    covered = open_between(near_duplicate.phase, a, b).update(**fields)
+    AuditEntry.record("near_copy.dismissed", near_duplicate, by=by, systems=[a, b], reason=reason, rows=covered)
     return covered
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from evaluator.curation.splitting.halves import PublicPrivateSplit
+from evaluator.curation.splitting.public_private import PublicPrivateSplit
 from evaluator.errors import SandboxError
 from evaluator.jsonl.ids import Id
 

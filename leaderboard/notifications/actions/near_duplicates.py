@@ -96,6 +96,6 @@ def _notice(phase: Phase, subject: uuid.UUID, user: User, webhook: Webhook | Non
         "at": at.isoformat(),
         "benchmark": benchmark.slug,
         "phase": phase.slug,
-        "page": settings.BASE_URL + reverse("manage_near_copies", args=[benchmark.slug]),
+        "page": settings.BASE_URL + reverse("manage_near_duplicates", args=[benchmark.slug]),
     }
     return Notice(id=key, user=user, webhook=webhook, subject=subject, body=body, due_at=at, created_at=at)

@@ -24,7 +24,7 @@ from leaderboard.models import (
     System,
     User,
 )
-from leaderboard.near_copies.actions import detect, dismiss
+from leaderboard.near_duplicates.actions import detect, dismiss
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import work
 from tests.support.api_calls import client_of, person
@@ -191,9 +191,9 @@ def test_setting_aside_covers_the_two_systems_until_then(world: World, rival: Sy
     one = NearDuplicate.objects.first()
     assert one is not None
     with pytest.raises(Refused) as refused:
-        dismiss.dismiss(near_copy=one, reason="no", by=world.researcher)
+        dismiss.dismiss(near_duplicate=one, reason="no", by=world.researcher)
     assert refused.value.code is Code.NOT_AN_ORGANISER
-    assert dismiss.dismiss(near_copy=one, reason="one published model", by=organiser) == 2
+    assert dismiss.dismiss(near_duplicate=one, reason="one published model", by=organiser) == 2
     assert not NearDuplicate.objects.filter(dismissed_at=None).exists()
     assert AuditEntry.objects.get(action="near_copy.dismissed").detail["reason"] == "one published model"
     sent(world, rival, WRONG)
@@ -221,7 +221,7 @@ def test_nobody_but_organisers_reads_of_it(world: World, rival: System) -> None:
     sent(world, system_of("eve", "Third"), WRONG)
     look()
     flagged = NearDuplicate.objects.get(a__submission__system=world.system, b__submission__system=rival)
-    dismiss.dismiss(near_copy=flagged, reason="CANARY-REASON", by=organiser)
+    dismiss.dismiss(near_duplicate=flagged, reason="CANARY-REASON", by=organiser)
     others = [None, world.researcher, rival.team.members.get(), person("stan", is_staff=True, is_superuser=True)]
     told = read([*map(browser, others), *(client_of(user) for user in others if user)])
     for word in (b"near-cop", b"near_cop", b"nearcop", b"near-dup", b"canary-reason", b"likeness", b"shared errors"):

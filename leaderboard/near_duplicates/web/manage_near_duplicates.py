@@ -19,8 +19,8 @@ from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
 from leaderboard.models import Benchmark, NearDuplicate, Phase, SimilarityCheck, State, System
-from leaderboard.near_copies.actions import dismiss as near_copy_flags
-from leaderboard.near_copies.web.forms import DismissForm
+from leaderboard.near_duplicates.actions import dismiss as near_duplicate_flags
+from leaderboard.near_duplicates.web.forms import DismissForm
 
 SHOWN = 200
 ABOUT = ("phase", "a__submission__system__team", "b__submission__system__team", "dismissed_by")
@@ -38,7 +38,7 @@ class Pair:
 @login_required
 @never_cache
 @require_safe
-def near_copies(request: PersonRequest, slug: str) -> HttpResponse:
+def near_duplicates(request: PersonRequest, slug: str) -> HttpResponse:
     """List open near-duplicates by pair of systems, and dismissed ones."""
     benchmark = managed_or_404(request.user, slug)
     rows = _of(benchmark)
@@ -53,7 +53,7 @@ def near_copies(request: PersonRequest, slug: str) -> HttpResponse:
         "equal": EQUAL,
         "shared": SHARED_ERRORS,
     }
-    return render(request, "near_copies/manage_near_copies.html", context)
+    return render(request, "near_duplicates/manage_near_duplicates.html", context)
 
 
 @login_required
@@ -62,21 +62,23 @@ def near_copies(request: PersonRequest, slug: str) -> HttpResponse:
 def dismiss(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """Dismiss the near-duplicates of a pair of systems, with a reason."""
     benchmark = managed_or_404(request.user, slug)
-    near_copy = get_object_or_404(_of(benchmark).filter(dismissed_at=None), pk=pk)
+    near_duplicate = get_object_or_404(_of(benchmark).filter(dismissed_at=None), pk=pk)
     form, refusal = DismissForm(request.POST or None), None
     if form.is_valid():
         try:
-            near_copy_flags.dismiss(near_copy=near_copy, reason=form.cleaned_data["reason"], by=request.user)
+            near_duplicate_flags.dismiss(
+                near_duplicate=near_duplicate, reason=form.cleaned_data["reason"], by=request.user
+            )
         except Refused as refused:
             refusal = Refusal(refused)
         else:
             messages.success(
                 request, "The near-duplicates were dismissed. New ones of these two systems will be shown again."
             )
-            return redirect("manage_near_copies", slug)
-    context = {"benchmark": benchmark, "found": near_copy, "form": form, "refusal": refusal}
+            return redirect("manage_near_duplicates", slug)
+    context = {"benchmark": benchmark, "found": near_duplicate, "form": form, "refusal": refusal}
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
-    return render(request, "near_copies/manage_near_copy_dismiss.html", context, status=status)
+    return render(request, "near_duplicates/manage_near_duplicate_dismiss.html", context, status=status)
 
 
 def pairs(rows: Iterable[NearDuplicate]) -> list[Pair]:

@@ -1,6 +1,6 @@
 """Time of the search for near-duplicates in a phase with 2,000 scored files of 200 teams: printed, not asserted.
 
-Run with `pytest tests/benchmark/test_near_copies_speed.py -m benchmark -s`.
+Run with `pytest tests/benchmark/test_near_duplicates_speed.py -m benchmark -s`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from evaluator.jobs import JOBS
 from evaluator.similarity.predictions import signature
 from evaluator.tasks.answers import Items
 from leaderboard.models import Prediction, SimilarityCheck, Submission, System, Team
-from leaderboard.near_copies.actions import similarity
+from leaderboard.near_duplicates.actions import similarity
 from tests.support.scoring_runs import taken_by
 from tests.support.tiny_world import build
 
@@ -79,7 +79,7 @@ def test_jobs_on_one_file_and_fifteen_others() -> None:
     )
     for job, files in (
         ("signature", {"predictions": prediction_files[0]}),
-        ("near_copies", {str(number): body for number, body in enumerate(prediction_files)}),
+        ("near_duplicates", {str(number): body for number, body in enumerate(prediction_files)}),
         ("score", {"predictions": prediction_files[0]}),
     ):
         opened = {name: io.BytesIO(body) for name, body in {**files, "gold": gold_bytes}.items()}
