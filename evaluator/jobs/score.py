@@ -42,7 +42,7 @@ def validate(files: Files, request: ValidateRequest) -> tuple[ValidateReport, by
 
 
 class ScoreRequest(TaskRequest, frozen=True, kw_only=True):
-    """half: `public` or `private` to score only that subset of the gold's groups, else empty."""
+    """subset: `public` or `private` to score only that subset of the gold's groups, else empty."""
 
     job = "score"
     gold_name: str
@@ -99,7 +99,7 @@ class ScoreReport(Report):
 def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
     """Compute every score, with intervals; the attachment is the outcomes.
 
-    files: gold, predictions, and partition (the public/private split) if the request names a half.
+    files: gold, predictions, and partition (the public/private split) if the request names a subset.
     """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)

@@ -152,7 +152,7 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
     partition = DivideRequest(task=task, gold_name="gold.jsonl", seed=1, share="0.5")
     divided, halves = once(partition, gold=gold)
     if divided["ok"]:
-        half = msgspec.structs.replace(scoring, half="public")
+        half = msgspec.structs.replace(scoring, subset="public")
         once(half, gold=gold, predictions=predictions, partition=halves)
         once(partition, gold=gold, previous=halves)
     _audit(once, task, gold, inputs)

@@ -28,12 +28,12 @@ class Answer(serializers.Serializer[Any]):
     answer = serializers.ChoiceField(["accept", "decline"])
 
 
-class MemberShape(serializers.Serializer[Any]):
+class TeamMemberSerializer(serializers.Serializer[Any]):
     username = serializers.CharField()
     is_owner = serializers.BooleanField()
 
 
-class InvitationShape(serializers.Serializer[Any]):
+class InvitationSerializer(serializers.Serializer[Any]):
     """An invitation that can still be answered."""
 
     url = serializers.URLField(help_text="DELETE withdraws the invitation")
@@ -41,19 +41,19 @@ class InvitationShape(serializers.Serializer[Any]):
     expires_at = serializers.DateTimeField()
 
 
-class InvitedShape(InvitationShape):
+class InvitedSerializer(InvitationSerializer):
     link = serializers.CharField(help_text="send it to the person; shown only once; empty if it was mailed")
 
 
-class TeamShape(serializers.Serializer[Any]):
+class TeamSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     url = serializers.URLField()
     page = serializers.URLField()
     name = serializers.CharField()
     is_owner = serializers.BooleanField(help_text="whether you are an owner")
-    members = MemberShape(many=True, help_text="owners first")
+    members = TeamMemberSerializer(many=True, help_text="owners first")
     systems = serializers.ListField(child=serializers.CharField())
-    invitations = InvitationShape(many=True, help_text="open invitations, for owners; else empty")
+    invitations = InvitationSerializer(many=True, help_text="open invitations, for owners; else empty")
 
 
 def team(row: Team, user: User, request: Request) -> dict[str, Any]:

@@ -30,18 +30,18 @@ class OwnView(View):
 
 
 class TeamsView(OwnView):
-    @extend_schema(operation_id="team_list", responses={200: pages_of(team_serializers.TeamShape), **errors()})
+    @extend_schema(operation_id="team_list", responses={200: pages_of(team_serializers.TeamSerializer), **errors()})
     def get(self, request: Request) -> Response:
         """Your teams, by name."""
         pages = Pages()
         page = pages.paginate_queryset(_own(request).order_by("name", "pk"), request, view=self) or []
         lines = [team_serializers.team(row, _user(request), request) for row in page]
-        return pages.get_paginated_response(team_serializers.TeamShape(lines, many=True).data)
+        return pages.get_paginated_response(team_serializers.TeamSerializer(lines, many=True).data)
 
     @extend_schema(
         operation_id="team_create",
         request=team_serializers.Named,
-        responses={201: team_serializers.TeamShape, **errors(409, 415, 422)},
+        responses={201: team_serializers.TeamSerializer, **errors(409, 415, 422)},
     )
     def post(self, request: Request) -> Response:
         """Create a team, which you own. 409 `name_taken` if another team's name looks similar."""
@@ -52,7 +52,7 @@ class TeamsView(OwnView):
 
 
 class TeamView(OwnView):
-    @extend_schema(operation_id="team", responses={200: team_serializers.TeamShape, **errors()})
+    @extend_schema(operation_id="team", responses={200: team_serializers.TeamSerializer, **errors()})
     def get(self, request: Request, pk: int) -> Response:
         """A team of yours: its members and systems, and for owners the open invitations."""
         return Response(_serialized(request, pk))
@@ -62,14 +62,16 @@ class InviteView(OwnView):
     @extend_schema(
         operation_id="team_invite",
         request=team_serializers.Invite,
-        responses={201: team_serializers.InvitedShape, **errors(409, 415, 422)},
+        responses={201: team_serializers.InvitedSerializer, **errors(409, 415, 422)},
     )
     def post(self, request: Request, pk: int) -> Response:
         """Invite somebody; for owners. The link works once; it is mailed, or returned to be passed on."""
         params, team = _read(team_serializers.Invite, request), _own_or_404(request, pk)
         invited = invitations.invite(team=team, address=params["address"], by=_user(request))
         content = {**team_serializers.invitation(invited.invitation, request), "link": invited.link}
-        return Response(team_serializers.InvitedShape(content).data, status=201, headers={"Cache-Control": "no-store"})
+        return Response(
+            team_serializers.InvitedSerializer(content).data, status=201, headers={"Cache-Control": "no-store"}
+        )
 
 
 class InvitationView(OwnView):
@@ -85,7 +87,7 @@ class OwnerView(OwnView):
     @extend_schema(
         operation_id="team_hand_on",
         request=team_serializers.Member,
-        responses={200: team_serializers.TeamShape, **errors(415)},
+        responses={200: team_serializers.TeamSerializer, **errors(415)},
     )
     def post(self, request: Request, pk: int) -> Response:
         """Transfer ownership of the team to another member; for owners, who stay as members."""
@@ -107,7 +109,7 @@ class AnswerView(OwnView):
     @extend_schema(
         operation_id="invitation_answer",
         request=team_serializers.Answer,
-        responses={200: team_serializers.TeamShape, 204: None, **errors(409, 415)},
+        responses={200: team_serializers.TeamSerializer, 204: None, **errors(409, 415)},
     )
     def post(self, request: Request) -> Response:
         """Accept an invitation (returns the team) or decline it (204). 404 if it was used or has expired."""
@@ -149,4 +151,4 @@ def _own_or_404(request: Request, pk: int) -> Team:
 
 def _serialized(request: Request, pk: int) -> dict[str, Any]:
     team = get_object_or_404(_own(request), pk=pk)
-    return dict(team_serializers.TeamShape(team_serializers.team(team, _user(request), request)).data)
+    return dict(team_serializers.TeamSerializer(team_serializers.team(team, _user(request), request)).data)

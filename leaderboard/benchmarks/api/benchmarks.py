@@ -50,7 +50,7 @@ class BenchmarkView(View):
     @extend_schema(
         operation_id="benchmark",
         parameters=[query_parameters.QuotaQuery],
-        responses={200: serializers.BenchmarkShape, **errors()},
+        responses={200: serializers.BenchmarkSerializer, **errors()},
     )
     def get(self, request: Request, slug: str) -> Response:
         """One benchmark: data, phases, rules, licence, what papers report, and what is left of your quota."""
@@ -74,7 +74,7 @@ class BenchmarkView(View):
             "reported": reported(reported_of(benchmark)),
             "errata": errata_of(benchmark, reader=request.user),
         }
-        return Response(serializers.BenchmarkShape(payload).data)
+        return Response(serializers.BenchmarkSerializer(payload).data)
 
 
 def _team(request: Request) -> Team | None:

@@ -7,10 +7,10 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from leaderboard.boards.api.reported_serializers import ReportedShape
+from leaderboard.boards.api.reported_serializers import ReportedSerializer
 from leaderboard.core.api import addresses
 from leaderboard.core.api.renamed import RenamedFields
-from leaderboard.datasets.api.erratum_serializers import ErratumShape
+from leaderboard.datasets.api.erratum_serializers import ErratumSerializer
 from leaderboard.evaluation import container_limits as limits
 from leaderboard.models import Benchmark, Download, Phase, Split
 from leaderboard.submissions.queries.quotas import Quota
@@ -27,7 +27,7 @@ class BenchmarkLine(serializers.Serializer[Any]):
     page = serializers.URLField(help_text="web page")
 
 
-class DatasetShape(serializers.Serializer[Any]):
+class DatasetSerializer(serializers.Serializer[Any]):
     slug = serializers.CharField()
     title = serializers.CharField()
     description = serializers.CharField()
@@ -36,13 +36,13 @@ class DatasetShape(serializers.Serializer[Any]):
     source_url = serializers.CharField()
 
 
-class FileShape(serializers.Serializer[Any]):
+class FileSerializer(serializers.Serializer[Any]):
     url = serializers.URLField()
     bytes = serializers.IntegerField()
     sha256 = serializers.CharField()
 
 
-class SplitShape(serializers.Serializer[Any]):
+class SplitSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     kind = serializers.ChoiceField(Split.Kind.choices)
     state = serializers.ChoiceField(Split.State.choices, help_text="a retired split is read-only")
@@ -50,11 +50,11 @@ class SplitShape(serializers.Serializer[Any]):
         source="inputs_sha256", help_text="of the inputs, also of hidden ones; empty: no inputs yet"
     )
     options = serializers.DictField(help_text="task options of this split")
-    inputs = FileShape(allow_null=True, help_text="the input of systems; null: not uploaded yet, or hidden")
-    gold = FileShape(allow_null=True, help_text="public gold; null: held out")
+    inputs = FileSerializer(allow_null=True, help_text="the input of systems; null: not uploaded yet, or hidden")
+    gold = FileSerializer(allow_null=True, help_text="public gold; null: held out")
 
 
-class DownloadShape(FileShape):
+class DownloadSerializer(FileSerializer):
     """An additional public file; its bytes never change."""
 
     name = serializers.CharField()
@@ -63,7 +63,7 @@ class DownloadShape(FileShape):
     description = serializers.CharField()
 
 
-class QuotaShape(serializers.Serializer[Any]):
+class QuotaSerializer(serializers.Serializer[Any]):
     team = serializers.CharField(
         allow_null=True, help_text="null: you have no team yet; your first submission creates one"
     )
@@ -74,7 +74,7 @@ class QuotaShape(serializers.Serializer[Any]):
     resets_at = serializers.DateTimeField()
 
 
-class LimitsShape(serializers.Serializer[Any]):
+class LimitsSerializer(serializers.Serializer[Any]):
     """Container limits. Sizes are bytes; `gpus` requires a worker that has them."""
 
     wall_seconds = serializers.FloatField()
@@ -88,27 +88,27 @@ class LimitsShape(serializers.Serializer[Any]):
     gpus = serializers.IntegerField()
 
 
-class ExtensionShape(serializers.Serializer[Any]):
+class ExtensionSerializer(serializers.Serializer[Any]):
     before = serializers.DateTimeField()
     closes_at = serializers.DateTimeField()
     reason = serializers.CharField()
     made_at = serializers.DateTimeField(source="created_at")
 
 
-class AnnouncementShape(serializers.Serializer[Any]):
+class AnnouncementSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     title = serializers.CharField()
     text = serializers.CharField()
     made_at = serializers.DateTimeField(source="created_at")
 
 
-class TrackShape(serializers.Serializer[Any]):
+class TrackSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(help_text="the name that a submission declares")
     title = serializers.CharField()
     description = serializers.CharField()
 
 
-class PhaseShape(RenamedFields):
+class PhaseSerializer(RenamedFields):
     slug = serializers.CharField()
     title = serializers.CharField()
     split = serializers.CharField()
@@ -118,11 +118,11 @@ class PhaseShape(RenamedFields):
     time_zone = serializers.CharField(
         help_text="zone in which pages show dates in addition to UTC: an IANA name, or AoE"
     )
-    extensions = ExtensionShape(many=True, help_text="extensions of the deadline, oldest first")
+    extensions = ExtensionSerializer(many=True, help_text="extensions of the deadline, oldest first")
     is_open = serializers.BooleanField()
     quota_per_day = serializers.IntegerField()
     quota_total = serializers.IntegerField()
-    quota = QuotaShape(allow_null=True, help_text="your team's quota; null: you are not logged in")
+    quota = QuotaSerializer(allow_null=True, help_text="your team's quota; null: you are not logged in")
     quota_everybody = serializers.IntegerField(
         allow_null=True, help_text="total submissions of all teams; null: no limit"
     )
@@ -145,9 +145,9 @@ class PhaseShape(RenamedFields):
     images_run = serializers.BooleanField(
         allow_null=True, help_text="whether a worker is ready to run containers; null: the phase accepts none"
     )
-    limits = LimitsShape(allow_null=True, help_text="of a submitted container; null: the phase accepts none")
+    limits = LimitsSerializer(allow_null=True, help_text="of a submitted container; null: the phase accepts none")
     shows_logs = serializers.BooleanField(help_text="whether a team sees its container's output")
-    tracks = TrackShape(many=True, help_text="a submission must declare one of these; empty: none")
+    tracks = TrackSerializer(many=True, help_text="a submission must declare one of these; empty: none")
     leaderboard = serializers.URLField()
     leaderboard_csv = serializers.URLField()
     submissions = serializers.URLField(help_text="POST predictions here")
@@ -155,17 +155,17 @@ class PhaseShape(RenamedFields):
     page = serializers.URLField()
 
 
-class BenchmarkShape(BenchmarkLine):
+class BenchmarkSerializer(BenchmarkLine):
     description = serializers.CharField()
     rules = serializers.CharField()
     contact = serializers.CharField(help_text="contact for questions: an email address or a page; empty: none")
-    announcements = AnnouncementShape(many=True, help_text="latest first")
-    dataset = DatasetShape()
-    splits = SplitShape(many=True)
-    downloads = DownloadShape(many=True)
-    phases = PhaseShape(many=True)
-    reported = ReportedShape(many=True)
-    errata = ErratumShape(many=True, help_text="corrections of published gold, latest first")
+    announcements = AnnouncementSerializer(many=True, help_text="latest first")
+    dataset = DatasetSerializer()
+    splits = SplitSerializer(many=True)
+    downloads = DownloadSerializer(many=True)
+    phases = PhaseSerializer(many=True)
+    reported = ReportedSerializer(many=True)
+    errata = ErratumSerializer(many=True, help_text="corrections of published gold, latest first")
 
 
 def line(benchmark: Benchmark, request: Request) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from leaderboard.core.api.base import View
 from leaderboard.core.api.serializers import errors
 
 
-class MeasureShape(serializers.Serializer[Any]):
+class MeasureSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
     doc = serializers.CharField()
@@ -27,13 +27,13 @@ class MeasureShape(serializers.Serializer[Any]):
     higher_is_better = serializers.BooleanField(allow_null=True, help_text="null: neither direction is better")
 
 
-class OptionShape(serializers.Serializer[Any]):
+class OptionSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     doc = serializers.CharField()
     default = serializers.CharField(allow_blank=True)
 
 
-class DimensionShape(serializers.Serializer[Any]):
+class DimensionSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     doc = serializers.CharField()
 
@@ -46,13 +46,13 @@ class TaskLine(serializers.Serializer[Any]):
     url = serializers.URLField()
 
 
-class TaskShape(TaskLine):
+class TaskSerializer(TaskLine):
     gold_format = serializers.CharField()
     prediction_format = serializers.CharField()
     prediction_example = serializers.CharField(help_text="lines of a predictions file")
-    measures = MeasureShape(many=True)
-    dimensions = DimensionShape(many=True)
-    options = OptionShape(many=True)
+    measures = MeasureSerializer(many=True)
+    dimensions = DimensionSerializer(many=True)
+    options = OptionSerializer(many=True)
 
 
 def _line(task: Any, request: Request) -> dict[str, Any]:
@@ -83,9 +83,9 @@ class TasksView(View):
 
 
 class TaskView(View):
-    @extend_schema(operation_id="task", responses={200: TaskShape, **errors()})
+    @extend_schema(operation_id="task", responses={200: TaskSerializer, **errors()})
     def get(self, request: Request, name: str) -> Response:
         """One task: formats, options, dimensions and measures."""
         if name not in TASKS:
             raise Http404
-        return Response(TaskShape(_details(TASKS[name], request)).data)
+        return Response(TaskSerializer(_details(TASKS[name], request)).data)

@@ -17,18 +17,18 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from leaderboard.boards.api import csv, query_parameters
-from leaderboard.boards.api.reported_serializers import ReportedShape, reported
+from leaderboard.boards.api.reported_serializers import ReportedSerializer, reported
 from leaderboard.boards.api.request import requested_page, stem
 from leaderboard.boards.queries import Key, Ranges, Row, ShownScore, columns
 from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.etag import tagged
 from leaderboard.core.api.base import View
-from leaderboard.core.api.serializers import ScoreShape, errors
+from leaderboard.core.api.serializers import ScoreSerializer, errors
 from leaderboard.models import Phase
 
 
-class CostShape(serializers.Serializer[Any]):
+class CostSerializer(serializers.Serializer[Any]):
     """Costs of a container, rounded up to powers of the square root of two; null: not measured."""
 
     wall_seconds = serializers.FloatField(allow_null=True, help_text="for all `n_inputs` of the board")
@@ -57,16 +57,16 @@ def _field(column: RowColumn) -> serializers.Field[Any, Any, Any, Any]:
     return FIELDS[column.kind](**options)
 
 
-class RowShape(serializers.Serializer[Any]):
+class RowSerializer(serializers.Serializer[Any]):
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {
             **{column.name: _field(column) for column in columns.COLUMNS},
-            "scores": ScoreShape(many=True),
-            "cost": CostShape(allow_null=True, help_text="of its container; null: see `no_cost`"),
+            "scores": ScoreSerializer(many=True),
+            "cost": CostSerializer(allow_null=True, help_text="of its container; null: see `no_cost`"),
         }
 
 
-class BoardShape(serializers.Serializer[Any]):
+class BoardSerializer(serializers.Serializer[Any]):
     benchmark = serializers.CharField()
     phase = serializers.CharField()
     gold_version = serializers.IntegerField(allow_null=True)
@@ -98,8 +98,8 @@ class BoardShape(serializers.Serializer[Any]):
     count = serializers.IntegerField(help_text="number of rows that match the filters, on all pages")
     next = serializers.URLField(allow_null=True, help_text="next page; null: this is the last page")
     previous = serializers.URLField(allow_null=True)
-    rows = RowShape(many=True)
-    reported = ReportedShape(many=True, help_text="results reported in papers; not ranked")
+    rows = RowSerializer(many=True)
+    reported = ReportedSerializer(many=True, help_text="results reported in papers; not ranked")
 
 
 ENCODER = msgspec.json.Encoder()
@@ -110,7 +110,7 @@ CONDITIONAL = method_decorator(tagged, name="dispatch")
 class BoardView(View):
     @extend_schema(
         operation_id="leaderboard",
-        responses={200: BoardShape, 304: None, **errors()},
+        responses={200: BoardSerializer, 304: None, **errors()},
         parameters=[query_parameters.BoardPageQuery],
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
@@ -140,7 +140,7 @@ class BoardView(View):
             "rows": _rows(board.rows, keys),
             "reported": reported(reported_of(board.phase.benchmark)),
         }
-        # A serializer would take ten times as long; a test keeps this in line with BoardShape.
+        # A serializer would take ten times as long; a test keeps this in line with BoardSerializer.
         return HttpResponse(ENCODER.encode(content), content_type="application/json")
 
 

@@ -19,7 +19,7 @@ from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import errors
 
 
-class CurveShape(serializers.Serializer[Any]):
+class CurveSerializer(serializers.Serializer[Any]):
     """ROC curve on a grid of `steps` by `steps` steps."""
 
     slice = serializers.DictField(child=serializers.CharField(), help_text="{}: all units")
@@ -30,7 +30,7 @@ class CurveShape(serializers.Serializer[Any]):
     )
 
 
-class ColumnShape(serializers.Serializer[Any]):
+class ColumnSerializer(serializers.Serializer[Any]):
     """Number of units in the bins from `start` up to `end` of the ranking by the metric's scores."""
 
     start = serializers.IntegerField()
@@ -40,15 +40,15 @@ class ColumnShape(serializers.Serializer[Any]):
     )
 
 
-class GridShape(RenamedFields):
+class GridSerializer(RenamedFields):
     """A metric's scores against human ratings, both ranked and binned into `n_bins` bins of equal size."""
 
     slice = serializers.DictField(child=serializers.CharField(), help_text="{}: all units")
     n_bins = serializers.IntegerField()
-    columns = ColumnShape(many=True)
+    columns = ColumnSerializer(many=True)
 
 
-class PairsShape(serializers.Serializer[Any]):
+class PairsSerializer(serializers.Serializer[Any]):
     """Pairs of an original claim and a generated claim of its group, by which of them is right."""
 
     both = serializers.IntegerField(help_text="both right")
@@ -57,16 +57,16 @@ class PairsShape(serializers.Serializer[Any]):
     neither = serializers.IntegerField(help_text="both wrong")
 
 
-class SystemPlotsShape(RenamedFields):
+class SystemPlotsSerializer(RenamedFields):
     """Plot data of one system. has_plots: false if its result was published without them; the rest is then empty."""
 
     system = serializers.CharField()
     team = serializers.CharField()
     submission = serializers.UUIDField(help_text="the submission that represents the system")
     has_plots = serializers.BooleanField()
-    curves = CurveShape(many=True)
-    grids = GridShape(many=True)
-    pairs = PairsShape(allow_null=True, help_text="null: the gold is not a symmetric set")
+    curves = CurveSerializer(many=True)
+    grids = GridSerializer(many=True)
+    pairs = PairsSerializer(allow_null=True, help_text="null: the gold is not a symmetric set")
 
 
 class PageOfPlots(RenamedFields):
@@ -75,7 +75,7 @@ class PageOfPlots(RenamedFields):
     count = serializers.IntegerField()
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
-    results = SystemPlotsShape(many=True)
+    results = SystemPlotsSerializer(many=True)
     is_revealed = serializers.BooleanField(help_text="whether the phase reveals plots; no system is listed if not")
 
 

@@ -9,14 +9,14 @@ from rest_framework import serializers
 from leaderboard.boards.queries.reported_results import Reported
 
 
-class ReportedValueShape(serializers.Serializer[Any]):
+class ReportedValueSerializer(serializers.Serializer[Any]):
     measure = serializers.CharField()
     slice = serializers.DictField(child=serializers.CharField())
     value = serializers.FloatField(allow_null=True)
     shown = serializers.CharField(help_text="as printed in the paper")
 
 
-class ReportedShape(serializers.Serializer[Any]):
+class ReportedSerializer(serializers.Serializer[Any]):
     """Result copied from a paper; it is not ranked."""
 
     system = serializers.CharField()
@@ -26,11 +26,11 @@ class ReportedShape(serializers.Serializer[Any]):
     same_split = serializers.BooleanField(help_text="whether this is the split of this benchmark")
     track = serializers.CharField(help_text="track of the phases; empty: none")
     note = serializers.CharField()
-    values = ReportedValueShape(many=True)
+    values = ReportedValueSerializer(many=True)
 
 
 def reported(rows: Reported) -> list[dict[str, Any]]:
-    """Return reported rows in the shape of ReportedShape."""
+    """Return reported rows in the shape of ReportedSerializer."""
     names = ("system", "paper", "table", "split", "same_split", "track", "note")
     return [
         {

@@ -21,18 +21,18 @@ from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import errors
 
 
-class PairedSystemShape(serializers.Serializer[Any]):
+class PairedSystemSerializer(serializers.Serializer[Any]):
     system = serializers.CharField()
     team = serializers.CharField()
     rank = serializers.IntegerField()
     submission = serializers.UUIDField(help_text="the submission that represents the system")
 
 
-class ComparisonShape(RenamedFields):
+class ComparisonSerializer(RenamedFields):
     """Two competing systems compared by the overall primary measure; `a` is ranked at least as high as `b`."""
 
-    a = PairedSystemShape()
-    b = PairedSystemShape()
+    a = PairedSystemSerializer()
+    b = PairedSystemSerializer()
     difference = serializers.FloatField(allow_null=True, help_text="a - b")
     low = serializers.FloatField(
         allow_null=True, help_text=f"{confidence.percent()} interval of the difference; null: none"
@@ -57,7 +57,7 @@ PAGE_SHAPE = inline_serializer(
         "rank_ranges": serializers.ChoiceField(
             [state.value for state in Ranges], help_text="pairs are listed only if `ready`"
         ),
-        "results": ComparisonShape(many=True),
+        "results": ComparisonSerializer(many=True),
     },
 )
 
@@ -75,7 +75,7 @@ class ComparisonsView(View):
         board = lookup.board_or_404(request.user, slug, phase, within=(), **version)
         pages = Pages()
         page = pages.paginate_queryset(ranked_pairs(board), request, view=self) or []
-        answer = pages.get_paginated_response(ComparisonShape([_shape(pair) for pair in page], many=True).data)
+        answer = pages.get_paginated_response(ComparisonSerializer([_shape(pair) for pair in page], many=True).data)
         answer.data |= {"measure": board.primary, "rank_ranges": board.ranges.value}
         return answer
 

@@ -78,7 +78,7 @@ class Reference(Description):
     reference = serializers.CharField(max_length=400, help_text="registry/name@sha256:...")
 
 
-class UploadShape(RenamedFields):
+class ImageUploadSerializer(RenamedFields):
     id = serializers.UUIDField()
     name = serializers.CharField()
     bytes = serializers.IntegerField()
@@ -99,7 +99,9 @@ class ImagesView(View):
     parser_classes = (JSONParser,)
 
     @extend_schema(
-        operation_id="image_upload", request=PhaseArchive, responses={201: UploadShape, **errors(409, 413, 422, 503)}
+        operation_id="image_upload",
+        request=PhaseArchive,
+        responses={201: ImageUploadSerializer, **errors(409, 413, 422, 503)},
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
         """Begin to upload an archive written by `docker save`. Its chunks follow in further requests."""
@@ -117,7 +119,9 @@ class ScorerImagesView(View):
     permission_classes = (IsAuthenticated,)
     parser_classes = (JSONParser,)
 
-    @extend_schema(operation_id="scorer_upload", request=Archive, responses={201: UploadShape, **errors(413, 422, 429)})
+    @extend_schema(
+        operation_id="scorer_upload", request=Archive, responses={201: ImageUploadSerializer, **errors(413, 422, 429)}
+    )
     def post(self, request: Request, slug: str) -> Response:
         """Begin to upload the archive of a benchmark's custom scorer. After the last chunk, the benchmark's managers
         describe the scorer on its page."""
@@ -137,7 +141,7 @@ class ReferencesView(View):
     @extend_schema(
         operation_id="image_reference",
         request=Reference,
-        responses={201: shapes.SubmissionShape, **errors(409, 422, 503)},
+        responses={201: shapes.SubmissionSerializer, **errors(409, 422, 503)},
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
         """Submit an image in an allowed registry, named by its digest."""
@@ -153,7 +157,7 @@ class ReferencesView(View):
 class UploadView(View):
     permission_classes = (IsAuthenticated,)
 
-    @extend_schema(operation_id="image_upload_state", responses={200: UploadShape, **errors()})
+    @extend_schema(operation_id="image_upload_state", responses={200: ImageUploadSerializer, **errors()})
     def get(self, request: Request, pk: UUID) -> Response:
         """Show the state of an upload: how many bytes were received."""
         return Response(_shape(_upload_or_404(request, pk), request))
@@ -173,7 +177,7 @@ class ChunksView(View):
         operation_id="image_upload_chunk",
         parameters=[Offset],
         request={"application/octet-stream": OpenApiTypes.BINARY},
-        responses={200: UploadShape, **errors(409, 411, 413, 415, 422)},
+        responses={200: ImageUploadSerializer, **errors(409, 411, 413, 415, 422)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
         """Send the next chunk. 409 `wrong_offset` says where it must begin."""
@@ -190,7 +194,7 @@ class UploadSubmissionView(View):
     @extend_schema(
         operation_id="image_submit",
         request=Description,
-        responses={201: shapes.SubmissionShape, **errors(409, 422, 503)},
+        responses={201: shapes.SubmissionSerializer, **errors(409, 422, 503)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
         """Submit the image of a complete upload. A worker checks it; an invalid image is refunded."""
@@ -212,7 +216,7 @@ def _upload_or_404(request: Request, pk: UUID) -> ImageUpload:
 def _shape(upload: ImageUpload, request: Request) -> dict[str, Any]:
     names = ("id", "name", "bytes", "received", "began_at")
     benchmark = upload.phase.benchmark if upload.phase else upload.benchmark
-    answer = UploadShape(
+    answer = ImageUploadSerializer(
         {
             **{name: getattr(upload, name) for name in names},
             "chunk_bytes": image_uploads.PIECE_BYTES,
@@ -247,4 +251,4 @@ def _user(request: Request) -> User:
 
 def _created(submission: Submission, request: Request) -> Response:
     answer = shapes.whole(progress.progress_or_404(request.user, submission.pk), request)
-    return Response(shapes.SubmissionShape(answer).data, status=201, headers={"Location": answer["url"]})
+    return Response(shapes.SubmissionSerializer(answer).data, status=201, headers={"Location": answer["url"]})

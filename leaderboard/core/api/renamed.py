@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.urls import URLPattern, path
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 FIELDS: dict[str, dict[str, str]] = {
-    "ComparisonShape": {"n_permutations": "draws"},
-    "GridShape": {"n_bins": "parts"},
+    "ComparisonSerializer": {"n_permutations": "draws"},
+    "GridSerializer": {"n_bins": "parts"},
     "PageOfPlots": {"is_revealed": "told"},
-    "PhaseShape": {"gold_subset": "half"},
-    "RawUploadShape": {"chunks": "pieces", "chunk_bytes": "piece_bytes"},
-    "SubmissionShape": {"queue_position": "place_in_queue"},
-    "SystemPlotsShape": {"has_plots": "drawn"},
-    "UploadShape": {"chunks": "pieces", "chunk_bytes": "piece_bytes"},
+    "PhaseSerializer": {"gold_subset": "half"},
+    "RawUploadSerializer": {"chunks": "pieces", "chunk_bytes": "piece_bytes"},
+    "SubmissionSerializer": {"queue_position": "place_in_queue"},
+    "SystemPlotsSerializer": {"has_plots": "drawn"},
+    "ImageUploadSerializer": {"chunks": "pieces", "chunk_bytes": "piece_bytes"},
 }
 """Former name of each renamed field, by serializer. These serializers have the base class RenamedFields."""
 
@@ -76,7 +76,7 @@ def former_routes(patterns: Iterable[URLPattern]) -> Iterator[URLPattern]:
         for address in ADDRESSES:
             if route.endswith(address.present):
                 # The schema has these as deprecated copies, see `deprecate_addresses`.
-                view = pattern.callback.cls.as_view(schema=None)
+                view = cast(Any, pattern.callback).cls.as_view(schema=None)
                 former = route.removesuffix(address.present) + address.former
                 yield path(former, view, name=f"former_{pattern.name}")
 

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from evaluator.statistics import confidence
 
 
-class ProblemShape(serializers.Serializer[Any]):
+class ProblemSerializer(serializers.Serializer[Any]):
     """One problem in a file, with its line."""
 
     file = serializers.CharField()
@@ -20,7 +20,7 @@ class ProblemShape(serializers.Serializer[Any]):
     text = serializers.CharField(help_text="the whole problem on one line: FILE:LINE: what, found ..., expected ...")
 
 
-class ErrorShape(serializers.Serializer[Any]):
+class ErrorSerializer(serializers.Serializer[Any]):
     """An error response of the API."""
 
     code = serializers.CharField(help_text="for programs")
@@ -34,16 +34,16 @@ class ErrorShape(serializers.Serializer[Any]):
         required=False,
         help_text="errors of each parameter (code `invalid`)",
     )
-    problems = ProblemShape(many=True, required=False, help_text="the first 100 problems")
+    problems = ProblemSerializer(many=True, required=False, help_text="the first 100 problems")
     more = serializers.IntegerField(required=False, help_text="number of further problems")
 
 
-def errors(*statuses: int) -> dict[int, type[ErrorShape]]:
+def errors(*statuses: int) -> dict[int, type[ErrorSerializer]]:
     """Return the error responses of an operation for `extend_schema(responses=...)`: `statuses` and the common ones."""
-    return dict.fromkeys(sorted({*statuses, 400, 401, 403, 404, 405, 429}), ErrorShape)
+    return dict.fromkeys(sorted({*statuses, 400, 401, 403, 404, 405, 429}), ErrorSerializer)
 
 
-class ScoreShape(serializers.Serializer[Any]):
+class ScoreSerializer(serializers.Serializer[Any]):
     """One measure on one slice, as revealed by the phase."""
 
     measure = serializers.CharField()

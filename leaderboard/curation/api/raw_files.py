@@ -39,7 +39,7 @@ class RawFileAnnounced(Data):
     )
 
 
-class RawUploadShape(RenamedFields):
+class RawUploadSerializer(RenamedFields):
     id = serializers.UUIDField()
     name = serializers.CharField()
     bytes = serializers.IntegerField()
@@ -57,7 +57,7 @@ class RawFilesView(View):
     @extend_schema(
         operation_id="raw_upload",
         request=RawFileAnnounced,
-        responses={201: RawUploadShape, **errors(413, 422, 429)},
+        responses={201: RawUploadSerializer, **errors(413, 422, 429)},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Begin the upload of a raw file, from which splits can be generated. For managers of the benchmark."""
@@ -79,7 +79,7 @@ class RawFilesView(View):
 class RawUploadView(View):
     permission_classes = (IsAuthenticated,)
 
-    @extend_schema(operation_id="raw_upload_state", responses={200: RawUploadShape, **errors()})
+    @extend_schema(operation_id="raw_upload_state", responses={200: RawUploadSerializer, **errors()})
     def get(self, request: Request, pk: UUID) -> Response:
         """Return how much of a raw file has been received."""
         return Response(_serialized(_upload_or_404(request, pk), request))
@@ -99,7 +99,7 @@ class RawChunksView(View):
         operation_id="raw_upload_chunk",
         parameters=[Offset],
         request={"application/octet-stream": OpenApiTypes.BINARY},
-        responses={200: RawUploadShape, **errors(409, 411, 413, 415, 422)},
+        responses={200: RawUploadSerializer, **errors(409, 411, 413, 415, 422)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
         """Send the next chunk. 409 `wrong_offset` says where it has to begin."""
@@ -116,7 +116,7 @@ def _upload_or_404(request: Request, pk: UUID) -> RawUpload:
 
 def _serialized(upload: RawUpload, request: Request) -> dict[str, Any]:
     names = ("id", "name", "bytes", "received", "began_at")
-    answer = RawUploadShape(
+    answer = RawUploadSerializer(
         {
             **{name: getattr(upload, name) for name in names},
             "chunk_bytes": pieces.PIECE_BYTES,

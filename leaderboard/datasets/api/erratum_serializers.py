@@ -9,7 +9,7 @@ from rest_framework import serializers
 from leaderboard.datasets.queries.errata import IN_FORCE, SCORED_AGAIN, SET_ASIDE
 
 
-class ReplacedShape(serializers.Serializer[Any]):
+class ReplacedSerializer(serializers.Serializer[Any]):
     """A board that one of corrected gold replaced; it stays readable."""
 
     phase = serializers.CharField(source="phase.slug")
@@ -17,7 +17,7 @@ class ReplacedShape(serializers.Serializer[Any]):
     task_version = serializers.IntegerField()
 
 
-class ErratumShape(serializers.Serializer[Any]):
+class ErratumSerializer(serializers.Serializer[Any]):
     """A correction of published gold."""
 
     split = serializers.CharField(source="gold.split.name")
@@ -28,4 +28,6 @@ class ErratumShape(serializers.Serializer[Any]):
     state = serializers.ChoiceField(
         [IN_FORCE, SCORED_AGAIN, SET_ASIDE], help_text="set aside: its rescoring was cancelled"
     )
-    replaced = ReplacedShape(many=True, help_text="earlier boards; request them with `gold_version` and `task_version`")
+    replaced = ReplacedSerializer(
+        many=True, help_text="earlier boards; request them with `gold_version` and `task_version`"
+    )

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from leaderboard.boards.disclosure import costs
 from leaderboard.core.api import addresses
 from leaderboard.core.api.renamed import RenamedFields
-from leaderboard.core.api.serializers import ProblemShape
+from leaderboard.core.api.serializers import ProblemSerializer
 from leaderboard.models import Run, State, Submission
 from leaderboard.submissions.queries import progress as reading
 from leaderboard.submissions.queries.progress import Progress, Revealed
@@ -57,7 +57,7 @@ class UploadQuery(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=255, required=False, help_text="with a raw body: name of the file")
 
 
-class SentFileShape(serializers.Serializer[Any]):
+class SentFileSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     bytes = serializers.IntegerField()
     sha256 = serializers.CharField()
@@ -82,12 +82,12 @@ class SubmissionLine(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="code of the reason for the state; usually empty")
     refunded = serializers.BooleanField(help_text="whether the charge to the quota was refunded")
     kind = serializers.ChoiceField(Submission.Kind.choices)
-    file = SentFileShape(
+    file = SentFileSerializer(
         allow_null=True, help_text="null: the container has not written it yet, or its inputs are hidden"
     )
 
 
-class ScoringShape(serializers.Serializer[Any]):
+class ScoringSerializer(serializers.Serializer[Any]):
     """A published scoring of the submission, on the current board or on one before a change of gold or scorer."""
 
     gold_version = serializers.IntegerField()
@@ -100,7 +100,7 @@ class ScoringShape(serializers.Serializer[Any]):
     receipt = serializers.DictField(help_text="versions, digests, seed and sandbox behind these scores")
 
 
-class SubmissionShape(RenamedFields, SubmissionLine):
+class SubmissionSerializer(RenamedFields, SubmissionLine):
     revealed = serializers.ChoiceField(
         [revealed.value for revealed in Revealed],
         help_text="how far the phase reveals its scores: `scores`; `no_improvement` (ladder: not better by "
@@ -115,10 +115,10 @@ class SubmissionShape(RenamedFields, SubmissionLine):
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
-    problems = ProblemShape(many=True)
+    problems = ProblemSerializer(many=True)
     receipt = serializers.DictField(help_text="versions, digests, seed and sandbox behind the scores")
     scores = serializers.URLField()
-    scorings = ScoringShape(many=True, help_text="all published scorings, newest gold first")
+    scorings = ScoringSerializer(many=True, help_text="all published scorings, newest gold first")
     stage = serializers.CharField(help_text="stage of a running container: reading, loading, running, collecting")
     log = serializers.CharField(help_text="end of the container's log, if the phase shows logs")
     cost = serializers.DictField(help_text="costs of a container: seconds, memory and size, in coarse steps")

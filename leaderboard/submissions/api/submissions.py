@@ -21,7 +21,7 @@ from leaderboard.boards.queries import lookup, slice_of
 from leaderboard.core.api import parsers
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
-from leaderboard.core.api.serializers import ScoreShape, errors
+from leaderboard.core.api.serializers import ScoreSerializer, errors
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase, Prediction, Run, Submission, Team, User
 from leaderboard.submissions.actions import submit
@@ -38,13 +38,13 @@ FILTERS = {
 RAW = ("application/x-ndjson", "application/jsonl", "application/gzip", "application/octet-stream")
 
 
-class ScoresShape(serializers.Serializer[Any]):
+class ScoresSerializer(serializers.Serializer[Any]):
     submission = serializers.UUIDField()
     primary = serializers.CharField()
     released_at = serializers.DateTimeField()
     policy = serializers.CharField(help_text="how the phase reveals scores")
     warnings = serializers.ListField(child=serializers.CharField())
-    scores = ScoreShape(many=True)
+    scores = ScoreSerializer(many=True)
 
 
 class SubmitView(View):
@@ -55,7 +55,7 @@ class SubmitView(View):
         operation_id="submit",
         parameters=[shapes.UploadQuery],
         request={"multipart/form-data": shapes.Upload, **dict.fromkeys(RAW, OpenApiTypes.BINARY)},
-        responses={201: shapes.SubmissionShape, **errors(409, 411, 413, 415, 422, 503)},
+        responses={201: shapes.SubmissionSerializer, **errors(409, 411, 413, 415, 422, 503)},
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
         """Submit predictions: as a multipart form, or as a raw file with its description in the query.
@@ -71,7 +71,7 @@ class SubmitView(View):
             for file in request.FILES.values():
                 file.close()
         answer = shapes.whole(progress.progress_or_404(request.user, submission.pk), request)
-        return Response(shapes.SubmissionShape(answer).data, status=201, headers={"Location": answer["url"]})
+        return Response(shapes.SubmissionSerializer(answer).data, status=201, headers={"Location": answer["url"]})
 
 
 def _read(request: Request) -> dict[str, Any]:
@@ -124,17 +124,17 @@ class SubmissionsView(View):
 class SubmissionView(View):
     permission_classes = (IsAuthenticated,)
 
-    @extend_schema(operation_id="submission", responses={200: shapes.SubmissionShape, **errors()})
+    @extend_schema(operation_id="submission", responses={200: shapes.SubmissionSerializer, **errors()})
     def get(self, request: Request, pk: UUID) -> Response:
         """Show a submission and its progress."""
         answer = shapes.whole(progress.progress_or_404(request.user, pk), request)
-        return Response(shapes.SubmissionShape(answer).data)
+        return Response(shapes.SubmissionSerializer(answer).data)
 
 
 class ScoresView(View):
     permission_classes = (IsAuthenticated,)
 
-    @extend_schema(operation_id="submission_scores", responses={200: ScoresShape, **errors(409)})
+    @extend_schema(operation_id="submission_scores", responses={200: ScoresSerializer, **errors(409)})
     def get(self, request: Request, pk: UUID) -> Response:
         """Show the revealed scores of a submission. 409 `not_ready` until there are some."""
         current = progress.progress_or_404(request.user, pk)
@@ -144,7 +144,7 @@ class ScoresView(View):
         scores = [{**score, "slice": dict(slice_of(score["slice"]))} for score in release.values]
         names = ("primary", "released_at", "policy", "warnings")
         answer = {**{name: getattr(release, name) for name in names}, "submission": pk, "scores": scores}
-        return Response(ScoresShape(answer).data)
+        return Response(ScoresSerializer(answer).data)
 
 
 def _without_scores(current: progress.Progress) -> str:

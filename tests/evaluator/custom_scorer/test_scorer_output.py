@@ -81,7 +81,7 @@ def test_values_alone_have_no_interval() -> None:
     assert report["ok"] and attachment == b""
     assert score(report, "gain") == {**row(), "low": None, "high": None}
     assert score(report, "gain", kind="a")["value"] == 0.5
-    assert (report["given"], report["units_sha256"], report["n_warnings"]) == ([], "", 1)
+    assert (report["measures"], report["units_sha256"], report["n_warnings"]) == ([], "", 1)
     assert report["result"]["warnings"] == [], "they could carry gold"
 
 
@@ -93,7 +93,7 @@ def test_outcomes_give_intervals_on_the_whole_and_on_slices() -> None:
     # One group says nothing about another sample.
     assert score(report, "gain", kind="a")["low"] is None
     assert score(report, "loss")["low"] is None, "loss is in no unit"
-    assert report["given"] == ["gain"]
+    assert report["measures"] == ["gain"]
     table: Outcomes = from_bytes(attachment)
     assert (table.n_units, table.group_names, table.facts["scorer"]) == (4, ("g", "u3", "u4"), 3)
     assert np.array_equal(table.statistics["gain"], [2.0, -1.0, 5.0, 0.5])

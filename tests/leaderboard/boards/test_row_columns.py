@@ -8,7 +8,7 @@ import io
 import pytest
 from django.test import Client
 
-from leaderboard.boards.api.boards import RowShape
+from leaderboard.boards.api.boards import RowSerializer
 from leaderboard.boards.queries import columns
 from leaderboard.boards.queries.columns import RowColumn
 from tests.support.board_rows import stand
@@ -35,7 +35,7 @@ def test_one_line_adds_a_column_everywhere(monkeypatch: pytest.MonkeyPatch) -> N
 
     (row,) = Client().get(f"{API}/").json()["rows"]
     assert row["about"] == TEXT
-    assert list(row) == list(RowShape().fields) and RowShape().fields["about"].help_text == "its words"
+    assert list(row) == list(RowSerializer().fields) and RowSerializer().fields["about"].help_text == "its words"
     (line,) = csv.DictReader(io.StringIO(_text(f"{API}.csv")))
     assert line["about"] == f"'{TEXT}"
     latex, markdown = _text(f"{API}.tex"), _text(f"{API}.md")

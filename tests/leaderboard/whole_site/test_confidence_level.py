@@ -46,9 +46,9 @@ assert share(np.full(50, 1.0)).shared < float(sys.argv[1])
 
 import django
 django.setup()
-from leaderboard.comparisons.api.comparisons import ComparisonShape
-from leaderboard.core.api.serializers import ScoreShape
-print(ScoreShape().fields["low"].help_text, ComparisonShape().fields["low"].help_text)
+from leaderboard.comparisons.api.comparisons import ComparisonSerializer
+from leaderboard.core.api.serializers import ScoreSerializer
+print(ScoreSerializer().fields["low"].help_text, ComparisonSerializer().fields["low"].help_text)
 """
 
 
