@@ -12,7 +12,7 @@ from leaderboard.models import Invitation, Team, User
 
 
 class Named(serializers.Serializer[Any]):
-    name = serializers.CharField(max_length=100, help_text="shown on leaderboards beside the team's systems")
+    name = serializers.CharField(max_length=100, help_text="shown on leaderboards next to the team's systems")
 
 
 class Invite(serializers.Serializer[Any]):
@@ -36,13 +36,13 @@ class MemberShape(serializers.Serializer[Any]):
 class InvitationShape(serializers.Serializer[Any]):
     """An invitation that can still be answered."""
 
-    url = serializers.URLField(help_text="DELETE takes it back")
+    url = serializers.URLField(help_text="DELETE revokes it")
     address = serializers.CharField()
     expires_at = serializers.DateTimeField()
 
 
 class InvitedShape(InvitationShape):
-    link = serializers.CharField(help_text="to be handed on, shown this once; empty where it went by mail")
+    link = serializers.CharField(help_text="link to pass on, shown only once; empty if it was mailed")
 
 
 class TeamShape(serializers.Serializer[Any]):
@@ -50,10 +50,10 @@ class TeamShape(serializers.Serializer[Any]):
     url = serializers.URLField()
     page = serializers.URLField()
     name = serializers.CharField()
-    is_owner = serializers.BooleanField(help_text="whether you are")
+    is_owner = serializers.BooleanField(help_text="whether you are an owner")
     members = MemberShape(many=True, help_text="owners first")
     systems = serializers.ListField(child=serializers.CharField())
-    invitations = InvitationShape(many=True, help_text="for owners: those that are open; else empty")
+    invitations = InvitationShape(many=True, help_text="open invitations, for owners; otherwise empty")
 
 
 def team(row: Team, user: User, request: Request) -> dict[str, Any]:

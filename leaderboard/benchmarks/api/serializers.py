@@ -45,30 +45,32 @@ class FileShape(serializers.Serializer[Any]):
 class SplitShape(serializers.Serializer[Any]):
     name = serializers.CharField()
     kind = serializers.ChoiceField(Split.Kind.choices)
-    state = serializers.ChoiceField(Split.State.choices, help_text="a retired one is there to be read alone")
+    state = serializers.ChoiceField(Split.State.choices, help_text="a retired split is read-only")
     sha256 = serializers.CharField(
         source="inputs_sha256", help_text="of its inputs, hidden ones too; empty: there are none yet"
     )
     options = serializers.DictField(help_text="the task's options that belong to this split")
-    inputs = FileShape(allow_null=True, help_text="what systems are given; null: not there yet, or hidden")
-    gold = FileShape(allow_null=True, help_text="the answers, where they are public; null: held out")
+    inputs = FileShape(allow_null=True, help_text="input file of systems; null: not uploaded yet, or hidden")
+    gold = FileShape(allow_null=True, help_text="the answers, if they are public; null: held out")
 
 
 class DownloadShape(FileShape):
     """An additional public file; its bytes never change."""
 
     name = serializers.CharField()
-    filename = serializers.CharField(help_text="what it is saved as")
+    filename = serializers.CharField(help_text="name to save the file under")
     title = serializers.CharField()
     description = serializers.CharField()
 
 
 class QuotaShape(serializers.Serializer[Any]):
-    team = serializers.CharField(allow_null=True, help_text="null: you have no team until you first submit")
+    team = serializers.CharField(allow_null=True, help_text="null: you have no team before your first submission")
     used_today = serializers.IntegerField()
     left_today = serializers.IntegerField()
     used_total = serializers.IntegerField()
-    left_total = serializers.IntegerField(help_text="of the team's, as far as all teams' limit leaves it")
+    left_total = serializers.IntegerField(
+        help_text="submissions that the team has left, within the limit for all teams"
+    )
     resets_at = serializers.DateTimeField()
 
 
@@ -107,46 +109,50 @@ class TrackShape(serializers.Serializer[Any]):
 
 
 class PhaseShape(RenamedFields):
+    """A phase of a benchmark."""
+
     slug = serializers.CharField()
     title = serializers.CharField()
     split = serializers.CharField()
     options = serializers.DictField()
     opens_at = serializers.DateTimeField(allow_null=True)
     closes_at = serializers.DateTimeField(allow_null=True)
-    time_zone = serializers.CharField(help_text="in which pages show the dates beside UTC: an IANA name, or AoE")
-    extensions = ExtensionShape(many=True, help_text="deadlines that were moved, the first move first")
+    time_zone = serializers.CharField(help_text="time zone in which pages show dates next to UTC: an IANA name, or AoE")
+    extensions = ExtensionShape(many=True, help_text="extensions of the deadline, the earliest first")
     is_open = serializers.BooleanField()
     quota_per_day = serializers.IntegerField()
     quota_total = serializers.IntegerField()
     quota = QuotaShape(allow_null=True, help_text="what your team has left; null: you are not logged in")
     quota_everybody = serializers.IntegerField(allow_null=True, help_text="of all teams together; null: no limit")
-    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is told of a score")
-    scope = serializers.ChoiceField(Phase.Scope.choices, help_text="whose best shown a ladder's next score must beat")
+    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is revealed of scores")
+    scope = serializers.ChoiceField(
+        Phase.Scope.choices, help_text="whose best revealed score the next score must beat on a ladder"
+    )
     gold_subset = serializers.CharField(
         help_text="`public` or `private`: the subset of the gold's groups that is scored; empty: all groups"
     )
-    sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is opened")
+    sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is unsealed")
     is_sealed = serializers.BooleanField(help_text="whether nothing is scored yet")
     finals_per_team = serializers.IntegerField(help_text="how many submissions a team may choose in a sealed phase")
-    takes_predictions = serializers.BooleanField(help_text="whether predictions files are taken")
-    takes_images = serializers.BooleanField(help_text="whether container images are taken")
+    takes_predictions = serializers.BooleanField(help_text="whether predictions files are accepted")
+    takes_images = serializers.BooleanField(help_text="whether container images are accepted")
     images_run = serializers.BooleanField(
-        allow_null=True, help_text="whether a worker is ready to run containers; null: the phase takes none"
+        allow_null=True, help_text="whether a worker is ready to run containers; null: the phase accepts none"
     )
-    limits = LimitsShape(allow_null=True, help_text="of a submitted container; null: the phase takes none")
-    shows_logs = serializers.BooleanField(help_text="whether a team reads what its container prints")
-    tracks = TrackShape(many=True, help_text="what a submission must declare one of; empty: nothing")
+    limits = LimitsShape(allow_null=True, help_text="of a submitted container; null: the phase accepts none")
+    shows_logs = serializers.BooleanField(help_text="whether a team sees what its container prints")
+    tracks = TrackShape(many=True, help_text="tracks, one of which a submission must declare; empty: none")
     leaderboard = serializers.URLField()
     leaderboard_csv = serializers.URLField()
     submissions = serializers.URLField(help_text="where to POST predictions")
-    images = serializers.URLField(help_text="where to begin to send an image")
+    images = serializers.URLField(help_text="where to start the upload of an image")
     page = serializers.URLField()
 
 
 class BenchmarkShape(BenchmarkLine):
     description = serializers.CharField()
     rules = serializers.CharField()
-    contact = serializers.CharField(help_text="where questions go: a mail address or a page; empty: none")
+    contact = serializers.CharField(help_text="where to send questions: a mail address or a page; empty: none")
     announcements = AnnouncementShape(many=True, help_text="the latest first")
     dataset = DatasetShape()
     splits = SplitShape(many=True)

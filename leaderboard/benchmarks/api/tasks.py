@@ -40,7 +40,7 @@ class DimensionShape(serializers.Serializer[Any]):
 
 class TaskLine(serializers.Serializer[Any]):
     name = serializers.CharField()
-    version = serializers.IntegerField(help_text="changes when scores may")
+    version = serializers.IntegerField(help_text="raised when scores may change")
     title = serializers.CharField()
     summary = serializers.CharField()
     url = serializers.URLField()

@@ -33,8 +33,8 @@ class CostShape(serializers.Serializer[Any]):
 
     wall_seconds = serializers.FloatField(allow_null=True, help_text="for all `n_inputs` of the board")
     cpu_seconds = serializers.FloatField(allow_null=True, help_text="of all its processes together")
-    memory_mb = serializers.FloatField(allow_null=True, help_text="the most it held, files in memory included")
-    image_mb = serializers.FloatField(allow_null=True, help_text="its layers unpacked")
+    memory_mb = serializers.FloatField(allow_null=True, help_text="peak memory, files in memory included")
+    image_mb = serializers.FloatField(allow_null=True, help_text="size of its unpacked layers")
 
 
 FIELDS: dict[type, type[serializers.Field[Any, Any, Any, Any]]] = {
@@ -72,9 +72,10 @@ class BoardShape(serializers.Serializer[Any]):
     gold_version = serializers.IntegerField(allow_null=True)
     task_version = serializers.IntegerField(allow_null=True)
     primary = serializers.CharField(help_text="the measure that ranks")
-    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is told of a score")
+    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is revealed of scores")
     step = serializers.FloatField(
-        allow_null=True, help_text="of a ladder, for a share of the whole: 1/sqrt(groups); null: no ladder, or no gold"
+        allow_null=True,
+        help_text="step of a ladder for shares on the whole: 1/sqrt(groups); null: no ladder, or no gold",
     )
     rank_ranges = serializers.ChoiceField(
         [state.value for state in Ranges], help_text="whether the ranks that each system may have are known"
@@ -84,19 +85,21 @@ class BoardShape(serializers.Serializer[Any]):
         child=serializers.ListField(child=serializers.CharField()), help_text="what `slices` may name"
     )
     tracks = serializers.ListField(child=serializers.CharField(), help_text="what `track` may name; empty: none")
-    n_inputs = serializers.IntegerField(help_text="how many inputs a system answers, and its cost is for")
+    n_inputs = serializers.IntegerField(help_text="number of inputs that a system answers and that its cost covers")
     crossed = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
-        help_text="the two dimensions whose two-way slices come where `slices` names both; null: none are scored",
+        help_text="the two dimensions whose two-way slices are returned if `slices` names both; null: none are scored",
     )
-    slice = serializers.DictField(child=serializers.CharField(), help_text="that `sort` and the filters are on")
-    as_of = serializers.DateField(allow_null=True, help_text="the board as that day ended, UTC; null: as it stands")
-    count = serializers.IntegerField(help_text="the rows that the filters leave, on all pages")
+    slice = serializers.DictField(child=serializers.CharField(), help_text="the slice that `sort` and the filters use")
+    as_of = serializers.DateField(
+        allow_null=True, help_text="the board at the end of that day, UTC; null: the current board"
+    )
+    count = serializers.IntegerField(help_text="number of rows that pass the filters, on all pages")
     next = serializers.URLField(allow_null=True, help_text="the next page; null: this is the last")
     previous = serializers.URLField(allow_null=True)
     rows = RowShape(many=True)
-    reported = ReportedShape(many=True, help_text="what papers report; not ranked")
+    reported = ReportedShape(many=True, help_text="results copied from papers; not ranked")
 
 
 ENCODER = msgspec.json.Encoder()

@@ -61,11 +61,11 @@ class SystemPlotsShape(RenamedFields):
 
     system = serializers.CharField()
     team = serializers.CharField()
-    submission = serializers.UUIDField(help_text="the one that represents the system")
+    submission = serializers.UUIDField(help_text="the submission that represents the system")
     has_plots = serializers.BooleanField()
     curves = CurveShape(many=True)
     grids = GridShape(many=True)
-    pairs = PairsShape(allow_null=True, help_text="null: the gold is no symmetric set")
+    pairs = PairsShape(allow_null=True, help_text="null: the gold is not a symmetric set")
 
 
 class PageOfPlots(RenamedFields):

@@ -43,7 +43,7 @@ class BenchmarkQuery(PageQuery):
 
 
 class QuotaQuery(serializers.Serializer[Any]):
-    team = Words(help_text="which of your teams the quota is told of; default: your first")
+    team = Words(help_text="the team whose quota is shown; default: your first team")
 
 
 class SubmissionQuery(PageQuery):
@@ -58,14 +58,14 @@ class VersionQuery(serializers.Serializer[Any]):
     """Version of a board: both parameters, or neither for the current one."""
 
     gold_version = serializers.IntegerField(
-        required=False, min_value=1, help_text="with `task_version`: a board that was shown before"
+        required=False, min_value=1, help_text="with `task_version`: an earlier board"
     )
     task_version = serializers.IntegerField(required=False, min_value=1, help_text="with `gold_version`")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         for missing, given in (("task_version", "gold_version"), ("gold_version", "task_version")):
             if given in attrs and missing not in attrs:
-                raise ValidationError({missing: f"{given} needs {missing} beside it: they name a board together."})
+                raise ValidationError({missing: f"{given} needs {missing}: together they name a board."})
         return attrs
 
 
@@ -76,21 +76,20 @@ class BoardQuery(VersionQuery):
     )
     slice = Words(
         max_length=2000,
-        help_text="`property:CEO`, or `origin:generated,label:SUPPORTS`: the slice that scores are of; "
-        "default: the whole",
+        help_text="`property:CEO`, or `origin:generated,label:SUPPORTS`: the slice of the scores; default: the whole",
     )
     sort = Words(
         max_length=2000,
-        help_text="a column such as `link_f1` or `link_f1[property=CEO]`, best first; a leading - turns it round. "
+        help_text="a column such as `link_f1` or `link_f1[property=CEO]`, best first; a leading - reverses the order. "
         "A measure without brackets is on `slice`",
     )
-    kind = Words(help_text="`participant`, `baseline` or `organiser`: the systems of that kind alone")
-    track = Words(help_text="the name of one of the phase's tracks: the systems that declare it alone")
-    search = Words(help_text="words that all occur in the names of system or team, as you are told them")
+    kind = Words(help_text="`participant`, `baseline` or `organiser`: only systems of that kind")
+    track = Words(help_text="the name of one of the phase's tracks: only systems that declare it")
+    search = Words(help_text="words that all occur in the names of system or team, as shown to you")
     by = Words(max_length=2000, help_text="the column of `at_least` and `at_most`; default: the measure that ranks")
     at_least = Words(help_text="rows with this value or more")
     at_most = Words(help_text="rows with this value or less")
-    as_of = Words(help_text="`2026-11-01`: the board as that day ended, UTC; default: as it stands")
+    as_of = Words(help_text="`2026-11-01`: the board at the end of that day, UTC; default: the current board")
 
 
 class BoardPageQuery(BoardQuery):

@@ -13,7 +13,7 @@ class ReportedValueShape(serializers.Serializer[Any]):
     measure = serializers.CharField()
     slice = serializers.DictField(child=serializers.CharField())
     value = serializers.FloatField(allow_null=True)
-    shown = serializers.CharField(help_text="as the paper prints it")
+    shown = serializers.CharField(help_text="the value as printed in the paper")
 
 
 class ReportedShape(serializers.Serializer[Any]):
@@ -22,9 +22,9 @@ class ReportedShape(serializers.Serializer[Any]):
     system = serializers.CharField()
     paper = serializers.CharField()
     table = serializers.CharField()
-    split = serializers.CharField(help_text="what it was measured on")
-    same_split = serializers.BooleanField(help_text="whether that is the split shown here")
-    track = serializers.CharField(help_text="the phases' track that it belongs to; empty: none")
+    split = serializers.CharField(help_text="the split that it was measured on")
+    same_split = serializers.BooleanField(help_text="whether that is the split of this board")
+    track = serializers.CharField(help_text="the track that it belongs to; empty: none")
     note = serializers.CharField()
     values = ReportedValueShape(many=True)
 

@@ -68,13 +68,24 @@ COLUMNS = (
     RowColumn("kind", System.Kind, csv=4, help="only participants are ranked"),
     RowColumn("description", str),
     RowColumn(
-        "disqualified", str, csv=-1, csv_if="disqualified", help="the organisers' public reason; empty: it is not"
+        "disqualified",
+        str,
+        csv=-1,
+        csv_if="disqualified",
+        help="the organisers' public reason; empty: it is not disqualified",
     ),
     RowColumn(
-        "anonymous_until", datetime, null=True, help="`system` is a number to the public until then; null: it is named"
+        "anonymous_until",
+        datetime,
+        null=True,
+        help="until then the public sees a number instead of `system`; null: it is named",
     ),
     RowColumn(
-        "track", str, csv=-3, csv_if="track", help="what its submissions declare; empty: the phase has no tracks"
+        "track",
+        str,
+        csv=-3,
+        csv_if="track",
+        help="the track that its submissions declare; empty: the phase has no tracks",
     ),
     RowColumn(
         "track_rank",
@@ -84,7 +95,7 @@ COLUMNS = (
         csv_if="track",
         page="Rank in its track",
         of_tracks=True,
-        help="its rank among those that declare the same; null where `rank` is, or without tracks",
+        help="its rank among systems of the same track; null if `rank` is null, or without tracks",
     ),
     RowColumn("paper_url", str),
     RowColumn("code_url", str),
@@ -94,11 +105,11 @@ COLUMNS = (
         path="release__submission__received_at",
         csv=6,
         page="Received",
-        help="when the submission came; a rescoring leaves it",
+        help="when the submission was received; a rescoring does not change it",
     ),
     RowColumn("released_at", datetime, path="release__released_at", csv=7, help="when these scores were published"),
     RowColumn("warnings", list),
-    RowColumn("no_cost", str, help="why there is no cost; empty where there is one"),
+    RowColumn("no_cost", str, help="why there is no cost; empty if there is one"),
     RowColumn("submission", UUID, attribute="submission_id", csv=5),
 )
 """All columns, in the order of the JSON."""

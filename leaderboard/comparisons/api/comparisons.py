@@ -25,7 +25,7 @@ class PairedSystemShape(serializers.Serializer[Any]):
     system = serializers.CharField()
     team = serializers.CharField()
     rank = serializers.IntegerField()
-    submission = serializers.UUIDField(help_text="the one that represents the system")
+    submission = serializers.UUIDField(help_text="the submission that represents the system")
 
 
 class ComparisonShape(RenamedFields):
@@ -39,7 +39,7 @@ class ComparisonShape(RenamedFields):
     )
     high = serializers.FloatField(allow_null=True)
     p = serializers.FloatField(allow_null=True, help_text="two-sided, by a permutation of groups; for this pair alone")
-    p_holm = serializers.FloatField(allow_null=True, help_text="the same corrected for all pairs of the board")
+    p_holm = serializers.FloatField(allow_null=True, help_text="p, corrected for all pairs of the board (Holm)")
     significant = serializers.BooleanField(help_text=f"whether p_holm is at most {ALPHA}")
     n_permutations = serializers.IntegerField(
         help_text="permutations behind p, which is at least 1 / (n_permutations + 1)"

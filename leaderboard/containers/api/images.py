@@ -48,22 +48,26 @@ class PhaseArchive(Archive):
         required=False,
         allow_blank=True,
         default="",
-        help_text="where the phase has tracks: the one that the submission will declare",
+        help_text="the track that the submission will declare, if the phase has tracks",
     )
     team = serializers.CharField(
-        max_length=100, required=False, allow_blank=True, default="", help_text="the one that it will be for"
+        max_length=100, required=False, allow_blank=True, default="", help_text="the team that will submit it"
     )
 
 
 class Description(Data):
     """Request serializer: the submission's system, team, track and note."""
 
-    system = serializers.CharField(max_length=200, help_text="the method's name; made if needed")
+    system = serializers.CharField(max_length=200, help_text="the system's name; a new system is created if needed")
     team = serializers.CharField(
         max_length=100, required=False, allow_blank=True, default="", help_text="default: your first"
     )
     track = serializers.CharField(
-        max_length=80, required=False, allow_blank=True, default="", help_text="one of the phase's, where it has tracks"
+        max_length=80,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="one of the phase's tracks, if it has any",
     )
     note = serializers.CharField(
         max_length=300, required=False, allow_blank=True, default="", help_text="never published"
@@ -75,6 +79,8 @@ class Reference(Description):
 
 
 class UploadShape(RenamedFields):
+    """An upload of an image, and its progress."""
+
     id = serializers.UUIDField()
     name = serializers.CharField()
     bytes = serializers.IntegerField()
@@ -86,7 +92,7 @@ class UploadShape(RenamedFields):
     url = serializers.URLField()
     chunks = serializers.URLField(help_text="where to POST chunks")
     submission = serializers.URLField(
-        allow_null=True, help_text="where to POST when all is there; null: a scorer is described on its page"
+        allow_null=True, help_text="where to POST once all bytes are stored; null: a scorer is described on its page"
     )
 
 

@@ -17,7 +17,7 @@ class ProblemShape(serializers.Serializer[Any]):
     what = serializers.CharField()
     found = serializers.CharField()
     expected = serializers.CharField()
-    text = serializers.CharField(help_text="all of it in one line: FILE:LINE: what, found ..., expected ...")
+    text = serializers.CharField(help_text="the problem in one line: FILE:LINE: what, found ..., expected ...")
 
 
 class ErrorShape(serializers.Serializer[Any]):
@@ -32,10 +32,10 @@ class ErrorShape(serializers.Serializer[Any]):
     fields = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
-        help_text="what is wrong with each parameter (code `invalid`)",
+        help_text="problems by parameter (code `invalid`)",
     )
-    problems = ProblemShape(many=True, required=False, help_text="the first 100 lines at fault")
-    more = serializers.IntegerField(required=False, help_text="how many more problems there are")
+    problems = ProblemShape(many=True, required=False, help_text="the first 100 problems")
+    more = serializers.IntegerField(required=False, help_text="number of further problems")
 
 
 def errors(*statuses: int) -> dict[int, type[ErrorShape]]:
@@ -51,4 +51,4 @@ class ScoreShape(serializers.Serializer[Any]):
     value = serializers.FloatField(allow_null=True, help_text="null: the measure has no value there")
     low = serializers.FloatField(allow_null=True, help_text=f"{confidence.percent()} interval; null: none")
     high = serializers.FloatField(allow_null=True)
-    n = serializers.IntegerField(help_text="gold units that the value rests on")
+    n = serializers.IntegerField(help_text="number of gold units behind the value")

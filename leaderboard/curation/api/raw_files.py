@@ -30,14 +30,16 @@ Data = serializers.Serializer[Any]
 class RawFileAnnounced(Data):
     """Announcement of an upload."""
 
-    name = serializers.CharField(max_length=255, required=False, default="raw", help_text="errors name lines by it")
+    name = serializers.CharField(max_length=255, required=False, default="raw", help_text="file name in errors")
     bytes = serializers.IntegerField(min_value=1, help_text="the file's size")
     sha256 = serializers.CharField(
-        max_length=64, required=False, allow_blank=True, default="", help_text="if you know it; checked at the end"
+        max_length=64, required=False, allow_blank=True, default="", help_text="optional; checked at the end"
     )
 
 
 class RawUploadShape(RenamedFields):
+    """An upload of a raw file, and its progress."""
+
     id = serializers.UUIDField()
     name = serializers.CharField()
     bytes = serializers.IntegerField()

@@ -21,24 +21,30 @@ class Upload(serializers.Serializer[Any]):
     """Fields of an upload. Other fields of a request are ignored."""
 
     file = serializers.FileField(allow_empty_file=True, help_text="JSON Lines, or the same as .gz")
-    system = serializers.CharField(
-        max_length=200, help_text="the method's name; a system of that name is made if needed"
-    )
+    system = serializers.CharField(max_length=200, help_text="the system's name; a new system is created if needed")
     team = serializers.CharField(
         max_length=100, required=False, allow_blank=True, default="", help_text="one of your teams; default: your first"
     )
     track = serializers.CharField(
-        max_length=80, required=False, allow_blank=True, default="", help_text="one of the phase's, where it has tracks"
+        max_length=80,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="one of the phase's tracks, if it has any",
     )
     note = serializers.CharField(
-        max_length=300, required=False, allow_blank=True, default="", help_text="for your own list; never published"
+        max_length=300,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="shown in your list of submissions; never published",
     )
 
 
 class UploadQuery(serializers.Serializer[Any]):
     """Query parameters that describe a raw body."""
 
-    system = serializers.CharField(max_length=200, required=False, help_text="with a raw body: the method's name")
+    system = serializers.CharField(max_length=200, required=False, help_text="with a raw body: the system's name")
     team = serializers.CharField(max_length=100, required=False, help_text="with a raw body")
     track = serializers.CharField(max_length=80, required=False, help_text="with a raw body")
     note = serializers.CharField(max_length=300, required=False, help_text="with a raw body")
@@ -61,16 +67,16 @@ class SubmissionLine(serializers.Serializer[Any]):
     phase = serializers.CharField()
     system = serializers.CharField()
     team = serializers.CharField()
-    track = serializers.CharField(help_text="the phase's track that it declares; empty: the phase has none")
+    track = serializers.CharField(help_text="the track that it declares; empty: the phase has none")
     note = serializers.CharField()
     submitted_by = serializers.CharField()
     received_at = serializers.DateTimeField()
     state = serializers.ChoiceField(State.choices)
-    is_over = serializers.BooleanField(help_text="whether the state may still change")
-    reason = serializers.CharField(help_text="a code for why it is in its state; mostly empty")
+    is_over = serializers.BooleanField(help_text="whether the state is final")
+    reason = serializers.CharField(help_text="a code for the reason of its state; often empty")
     refunded = serializers.BooleanField(help_text="whether the quota was given back")
     kind = serializers.ChoiceField(Submission.Kind.choices)
-    file = SentFileShape(allow_null=True, help_text="null: a container has yet to make it, or its inputs are hidden")
+    file = SentFileShape(allow_null=True, help_text="null: its container has not finished, or its inputs are hidden")
 
 
 class ScoringShape(serializers.Serializer[Any]):
@@ -78,20 +84,22 @@ class ScoringShape(serializers.Serializer[Any]):
 
     gold_version = serializers.IntegerField()
     task_version = serializers.IntegerField()
-    is_current = serializers.BooleanField(help_text="whether that board is the one that counts")
+    is_current = serializers.BooleanField(help_text="whether that board is the current one")
     released_at = serializers.DateTimeField()
     primary = serializers.CharField()
     value = serializers.FloatField(allow_null=True, help_text="the primary measure")
     leaderboard = serializers.URLField()
-    receipt = serializers.DictField(help_text="what these numbers were made of")
+    receipt = serializers.DictField(help_text="provenance of these numbers")
 
 
 class SubmissionShape(RenamedFields, SubmissionLine):
+    """A submission with its progress and its published scorings."""
+
     revealed = serializers.ChoiceField(
         [revealed.value for revealed in Revealed],
-        help_text="what of its scores is told: `scores`; `no_improvement` (a ladder: it does not beat the best shown "
-        "by a step); `sealed` (received and valid, scored when the phase is opened, if it is a final); `not_final`; "
-        "`nothing`: there are none",
+        help_text="what is revealed of its scores: `scores`; `no_improvement` (a ladder: it does not beat the best "
+        "revealed score by a step); `sealed` (received and valid, scored when the phase is unsealed, if it is a final); "
+        "`not_final`; `nothing`: there are no scores",
     )
     is_final = serializers.BooleanField(help_text="whether it is one of its team's finals in a sealed phase")
     reason_text = serializers.CharField(help_text="the reason in words")
@@ -100,11 +108,11 @@ class SubmissionShape(RenamedFields, SubmissionLine):
     finished_at = serializers.DateTimeField(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
     problems = ProblemShape(many=True)
-    receipt = serializers.DictField(help_text="what the numbers were made of: versions, digests, seed, sandbox")
+    receipt = serializers.DictField(help_text="provenance of the numbers: versions, digests, seed, sandbox")
     scores = serializers.URLField()
-    scorings = ScoringShape(many=True, help_text="all that were published, newest gold first")
-    stage = serializers.CharField(help_text="of a container that is under way: reading, loading, running, collecting")
-    log = serializers.CharField(help_text="the end of what the container printed, where the phase shows it")
+    scorings = ScoringShape(many=True, help_text="all published scorings, the newest gold first")
+    stage = serializers.CharField(help_text="of a running container: reading, loading, running, collecting")
+    log = serializers.CharField(help_text="the end of what the container printed, if the phase shows it")
     cost = serializers.DictField(help_text="of a container: seconds, memory and size, in coarse steps")
 
 
