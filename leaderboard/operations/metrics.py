@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Min, Model, Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
@@ -104,7 +104,7 @@ def _work() -> Iterator[Metric]:
     yield from (length, oldest, finished)
 
 
-def _kinds(model: type[LeasedWork]) -> list[str]:
+def _kinds(model: type[Model]) -> list[str]:
     """Return the values of the label `kind` for a model: its name, and a renamed one's former name after it."""
     name = str(model._meta.verbose_name).replace(" ", "_")
     return [RENAMED_KINDS[name], name] if name in RENAMED_KINDS else [name]

@@ -97,8 +97,8 @@ class SubmissionShape(RenamedFields, SubmissionLine):
 
     revealed = serializers.ChoiceField(
         [revealed.value for revealed in Revealed],
-        help_text="what is revealed of its scores: `scores`; `no_improvement` (a ladder: it does not beat the best "
-        "revealed score by a step); `sealed` (received and valid, scored when the phase is unsealed, if it is a final); "
+        help_text="what is revealed of its scores: `scores`; `no_improvement` (on a ladder: it does not beat the best "
+        "revealed score by a step); `sealed` (received and valid; a final is scored when the phase is unsealed); "
         "`not_final`; `nothing`: there are no scores",
     )
     is_final = serializers.BooleanField(help_text="whether it is one of its team's finals in a sealed phase")
