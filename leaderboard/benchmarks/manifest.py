@@ -64,6 +64,8 @@ class TrackPart(Part):
 
 
 class PhasePart(Part):
+    """A phase. half: in the document `gold_subset`, the subset of the gold's groups that is scored; empty: all."""
+
     slug: Slug
     title: Name
     split: str
@@ -75,7 +77,7 @@ class PhasePart(Part):
     quota_everybody: Annotated[int, Meta(ge=1)] | None = None
     disclosure: Literal["full", "ladder", "sealed"] = "full"
     scope: Literal["team", "task"] = "team"
-    subset: Literal["", "public", "private"] = msgspec.field(default="", name="half")
+    subset: Literal["", "public", "private"] = msgspec.field(default="", name="gold_subset")
     sealed_until: Moment | None = None
     finals_per_team: Annotated[int, Meta(ge=1)] = 1
     takes_predictions: bool = True
@@ -160,6 +162,10 @@ class Manifest(Part):
             _check_track(f"reported {row.system}: track", row.track, all_tracks | {""})
 
 
+FORMER_KEYS = {"half": "gold_subset"}
+"""Keys of a phase in manifests of the previous release, with their present names; until the next release."""
+
+
 class ManifestError(Exception):
     """Raised for an invalid manifest; the text says where and why."""
 
@@ -167,7 +173,7 @@ class ManifestError(Exception):
 def read(path: Path) -> Manifest:
     """Read a manifest from a file, usually `benchmark.json`. Raises ManifestError."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+        return msgspec.convert(_with_present_keys(msgspec.json.decode(path.read_bytes())), Manifest)
     except (OSError, msgspec.MsgspecError) as error:
         raise ManifestError(f"{path}: {error}") from error
 
@@ -175,9 +181,28 @@ def read(path: Path) -> Manifest:
 def convert(document: dict[str, Any]) -> Manifest:
     """Convert a JSON-like document to a manifest. Raises ManifestError."""
     try:
-        return msgspec.convert(document, Manifest)
+        return msgspec.convert(_with_present_keys(document), Manifest)
     except msgspec.ValidationError as error:
         raise ManifestError(f"manifest: {error}") from error
+
+
+def _with_present_keys(document: Any) -> Any:
+    """Return a document with the present names of keys; raises ValidationError where a phase has both names."""
+    phases = document.get("phases") if isinstance(document, dict) else None
+    if not isinstance(phases, list):
+        return document
+    return {**document, "phases": [_phase_with_present_keys(phase) for phase in phases]}
+
+
+def _phase_with_present_keys(phase: Any) -> Any:
+    if not isinstance(phase, dict):
+        return phase
+    for former, present in FORMER_KEYS.items():
+        if former in phase and present in phase:
+            raise msgspec.ValidationError(
+                f"phase {phase.get('slug')} has {present} and {former}, its former name; expected {present} alone"
+            )
+    return {FORMER_KEYS.get(name, name): value for name, value in phase.items()}
 
 
 def text(paragraphs: str | list[str]) -> str:

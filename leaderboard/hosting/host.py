@@ -16,7 +16,7 @@ from django.core.files import File
 from django.db import transaction
 
 from leaderboard.benchmarks.actions import benchmarks
-from leaderboard.benchmarks.manifest import Manifest, ManifestError, SplitPart, convert, text
+from leaderboard.benchmarks.manifest import FORMER_KEYS, Manifest, ManifestError, SplitPart, convert, text
 from leaderboard.boards.actions import tracks
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
@@ -99,6 +99,9 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
         whole.pop(name, None)
     for phase, name in product(whole["phases"], LATER):
         phase.pop(name, None)
+    for phase, (former, present) in product(whole["phases"], FORMER_KEYS.items()):
+        if present in phase:
+            phase[former] = phase.pop(present)  # as in digests of the previous release, which stay comparable
     for row in whole.get("reported", ()):
         row.pop("track", None)
     parts = {name: _sha256(msgspec.json.encode(part, order="deterministic")) for name, part in whole.items()}

@@ -44,7 +44,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         for block in read_blocks(watched(bench.input("known", path), steps), str(path)):
             known.learn_rows(block.rows, mentions)
     asked = {name: questions(triples, known.answers) for name, triples in evaluated.items()}
-    report: dict[str, Any] = {"files": {}, "told": []}
+    report: dict[str, Any] = {"files": {}, "leaks": []}
     for name, asked_questions in asked.items():
         lines = _lines(asked_questions, args.seed)
         short_lines = [line for line in lines if len(line) <= ReadLimits().line_bytes]
@@ -57,7 +57,8 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         }
     for public, hidden in permutations(asked, 2):
         if n_leaked := count_leaked(asked[public], asked[hidden]):
-            report["told"].append({"by": public, "of": hidden, "questions": n_leaked})
+            report["leaks"].append({"by": public, "of": hidden, "questions": n_leaked})
+    report["told"] = report["leaks"]  # the former name, until the next release
     return GeneratorResult(report, "\n".join(_text(report)))
 
 
@@ -100,7 +101,7 @@ def _text(report: dict[str, Any]) -> list[str]:
         f"the gold of {item['by']} reveals answers to {item['questions']:,} questions of {item['of']}: keep both "
         "hidden, "
         "or publish both"
-        for item in report["told"]
+        for item in report["leaks"]
     ]
 
 

@@ -12,7 +12,7 @@ from leaderboard.models import Invitation, Team, User
 
 
 class Named(serializers.Serializer[Any]):
-    name = serializers.CharField(max_length=100, help_text="shown on leaderboards with the team's systems")
+    name = serializers.CharField(max_length=100, help_text="shown on leaderboards next to the team's systems")
 
 
 class Invite(serializers.Serializer[Any]):
@@ -36,13 +36,13 @@ class TeamMemberSerializer(serializers.Serializer[Any]):
 class InvitationSerializer(serializers.Serializer[Any]):
     """An invitation that can still be answered."""
 
-    url = serializers.URLField(help_text="DELETE withdraws the invitation")
+    url = serializers.URLField(help_text="DELETE revokes it")
     address = serializers.CharField()
     expires_at = serializers.DateTimeField()
 
 
 class InvitedSerializer(InvitationSerializer):
-    link = serializers.CharField(help_text="send it to the person; shown only once; empty if it was mailed")
+    link = serializers.CharField(help_text="link to pass the person; shown only once; empty if it was mailed")
 
 
 class TeamSerializer(serializers.Serializer[Any]):
@@ -53,7 +53,7 @@ class TeamSerializer(serializers.Serializer[Any]):
     is_owner = serializers.BooleanField(help_text="whether you are an owner")
     members = TeamMemberSerializer(many=True, help_text="owners first")
     systems = serializers.ListField(child=serializers.CharField())
-    invitations = InvitationSerializer(many=True, help_text="open invitations, for owners; else empty")
+    invitations = InvitationSerializer(many=True, help_text="open invitations, for owners; otherwise empty")
 
 
 def team(row: Team, user: User, request: Request) -> dict[str, Any]:

@@ -50,8 +50,8 @@ class SplitSerializer(serializers.Serializer[Any]):
         source="inputs_sha256", help_text="of the inputs, also of hidden ones; empty: no inputs yet"
     )
     options = serializers.DictField(help_text="task options of this split")
-    inputs = FileSerializer(allow_null=True, help_text="the input of systems; null: not uploaded yet, or hidden")
-    gold = FileSerializer(allow_null=True, help_text="public gold; null: held out")
+    inputs = FileSerializer(allow_null=True, help_text="input file of systems; null: not uploaded yet, or hidden")
+    gold = FileSerializer(allow_null=True, help_text="the answers, if they are public gold; null: held out")
 
 
 class DownloadSerializer(FileSerializer):
@@ -64,13 +64,11 @@ class DownloadSerializer(FileSerializer):
 
 
 class QuotaSerializer(serializers.Serializer[Any]):
-    team = serializers.CharField(
-        allow_null=True, help_text="null: you have no team yet; your first submission creates one"
-    )
+    team = serializers.CharField(allow_null=True, help_text="null: you have no team before your first submission")
     used_today = serializers.IntegerField()
     left_today = serializers.IntegerField()
     used_total = serializers.IntegerField()
-    left_total = serializers.IntegerField(help_text="left for the team, within what is left for all teams")
+    left_total = serializers.IntegerField(help_text="submissions that the team has left, within the for for all teams")
     resets_at = serializers.DateTimeField()
 
 
@@ -109,16 +107,16 @@ class TrackSerializer(serializers.Serializer[Any]):
 
 
 class PhaseSerializer(RenamedFields):
+    """A phase of a benchmark."""
+
     slug = serializers.CharField()
     title = serializers.CharField()
     split = serializers.CharField()
     options = serializers.DictField()
     opens_at = serializers.DateTimeField(allow_null=True)
     closes_at = serializers.DateTimeField(allow_null=True)
-    time_zone = serializers.CharField(
-        help_text="zone in which pages show dates in addition to UTC: an IANA name, or AoE"
-    )
-    extensions = ExtensionSerializer(many=True, help_text="extensions of the deadline, oldest first")
+    time_zone = serializers.CharField(help_text="time zone in which pages show dates next to UTC: an IANA name, or AoE")
+    extensions = ExtensionSerializer(many=True, help_text="extensions of the deadline, the earliest first")
     is_open = serializers.BooleanField()
     quota_per_day = serializers.IntegerField()
     quota_total = serializers.IntegerField()
@@ -127,10 +125,10 @@ class PhaseSerializer(RenamedFields):
         allow_null=True, help_text="total submissions of all teams; null: no limit"
     )
     disclosure = serializers.ChoiceField(
-        Phase.Disclosure.choices, help_text="disclosure policy: which scores are shown"
+        Phase.Disclosure.choices, help_text="disclosure policy: revealed scores scores"
     )
     scope = serializers.ChoiceField(
-        Phase.Scope.choices, help_text="whose best shown score the next score on a ladder must beat"
+        Phase.Scope.choices, help_text="whose best revealed score the next score on a ladder must beat on a ladder"
     )
     gold_subset = serializers.CharField(
         help_text="`public` or `private`: the subset groups are gold's groups public or private; empty: all groups"
@@ -146,19 +144,19 @@ class PhaseSerializer(RenamedFields):
         allow_null=True, help_text="whether a worker is ready to run containers; null: the phase accepts none"
     )
     limits = LimitsSerializer(allow_null=True, help_text="of a submitted container; null: the phase accepts none")
-    shows_logs = serializers.BooleanField(help_text="whether a team sees its container's output")
-    tracks = TrackSerializer(many=True, help_text="a submission must declare one of these; empty: none")
+    shows_logs = serializers.BooleanField(help_text="whether a team sees what its container's output")
+    tracks = TrackSerializer(many=True, help_text="tracks, one of which a submission must declare; empty: none")
     leaderboard = serializers.URLField()
     leaderboard_csv = serializers.URLField()
     submissions = serializers.URLField(help_text="POST predictions here")
-    images = serializers.URLField(help_text="start an image upload here")
+    images = serializers.URLField(help_text="where to start the upload of an image upload here")
     page = serializers.URLField()
 
 
 class BenchmarkSerializer(BenchmarkLine):
     description = serializers.CharField()
     rules = serializers.CharField()
-    contact = serializers.CharField(help_text="contact for questions: an email address or a page; empty: none")
+    contact = serializers.CharField(help_text="contact to send questions: an email address or a page; empty: none")
     announcements = AnnouncementSerializer(many=True, help_text="latest first")
     dataset = DatasetSerializer()
     splits = SplitSerializer(many=True)

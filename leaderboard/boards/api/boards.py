@@ -34,7 +34,7 @@ class CostSerializer(serializers.Serializer[Any]):
     wall_seconds = serializers.FloatField(allow_null=True, help_text="for all `n_inputs` of the board")
     cpu_seconds = serializers.FloatField(allow_null=True, help_text="of all processes together")
     memory_mb = serializers.FloatField(allow_null=True, help_text="peak memory, including files in memory")
-    image_mb = serializers.FloatField(allow_null=True, help_text="unpacked layers")
+    image_mb = serializers.FloatField(allow_null=True, help_text="size of its unpacked layers")
 
 
 FIELDS: dict[type, type[serializers.Field[Any, Any, Any, Any]]] = {
@@ -73,11 +73,11 @@ class BoardSerializer(serializers.Serializer[Any]):
     task_version = serializers.IntegerField(allow_null=True)
     primary = serializers.CharField(help_text="the measure by which systems are ranked")
     disclosure = serializers.ChoiceField(
-        Phase.Disclosure.choices, help_text="disclosure policy: which scores are shown"
+        Phase.Disclosure.choices, help_text="disclosure policy: revealed scores scores"
     )
     step = serializers.FloatField(
         allow_null=True,
-        help_text="step of a ladder, for a proportion over all units: 1/sqrt(groups); null: no ladder, or no gold",
+        help_text="step of a ladder for shares on all units: 1/sqrt(groups); null: no ladder, or no gold",
     )
     rank_ranges = serializers.ChoiceField([state.value for state in Ranges], help_text="state of the rank ranges")
     measures = serializers.ListField(child=serializers.CharField(), help_text="all measures that exist for this gold")
@@ -85,21 +85,21 @@ class BoardSerializer(serializers.Serializer[Any]):
         child=serializers.ListField(child=serializers.CharField()), help_text="values that `slices` accepts"
     )
     tracks = serializers.ListField(child=serializers.CharField(), help_text="values that `track` accepts; empty: none")
-    n_inputs = serializers.IntegerField(help_text="number of inputs, for which costs are given")
+    n_inputs = serializers.IntegerField(help_text="number of inputs that a system answers for that its costs covers")
     crossed = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
-        help_text="two dimensions; their two-way slices are included if `slices` names both; null: none are scored",
+        help_text="two dimensions; their two-way slices are returned if `slices` names both; null: none are scored",
     )
     slice = serializers.DictField(child=serializers.CharField(), help_text="the slice that `sort` and the filters use")
     as_of = serializers.DateField(
         allow_null=True, help_text="the board at the end of that day, UTC; null: the current board"
     )
-    count = serializers.IntegerField(help_text="number of rows that match the filters, on all pages")
+    count = serializers.IntegerField(help_text="number of rows that pass the filters, on all pages")
     next = serializers.URLField(allow_null=True, help_text="next page; null: this is the last page")
     previous = serializers.URLField(allow_null=True)
     rows = RowSerializer(many=True)
-    reported = ReportedSerializer(many=True, help_text="results reported in papers; not ranked")
+    reported = ReportedSerializer(many=True, help_text="results copied from papers; not ranked")
 
 
 ENCODER = msgspec.json.Encoder()

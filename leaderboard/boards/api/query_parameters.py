@@ -43,7 +43,7 @@ class BenchmarkQuery(PageQuery):
 
 
 class QuotaQuery(serializers.Serializer[Any]):
-    team = Words(help_text="the team of yours whose quota is returned; default: your first team")
+    team = Words(help_text="the team whose quota is shown; default: your first team")
 
 
 class SubmissionQuery(PageQuery):
@@ -58,14 +58,14 @@ class VersionQuery(serializers.Serializer[Any]):
     """Version of a board: both parameters, or neither for the current one."""
 
     gold_version = serializers.IntegerField(
-        required=False, min_value=1, help_text="with `task_version`: a former board"
+        required=False, min_value=1, help_text="with `task_version`: an earlier board"
     )
     task_version = serializers.IntegerField(required=False, min_value=1, help_text="with `gold_version`")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         for missing, given in (("task_version", "gold_version"), ("gold_version", "task_version")):
             if given in attrs and missing not in attrs:
-                raise ValidationError({missing: f"{given} needs {missing} too: together they identify a board."})
+                raise ValidationError({missing: f"{given} needs {missing}: together they identify a board."})
         return attrs
 
 
@@ -76,7 +76,7 @@ class BoardQuery(VersionQuery):
     )
     slice = Words(
         max_length=2000,
-        help_text="`property:CEO`, or `origin:generated,label:SUPPORTS`: the slice to score; default: all units",
+        help_text="`property:CEO`, or `origin:generated,label:SUPPORTS`: the slice of the scores; default: all units",
     )
     sort = Words(
         max_length=2000,
@@ -84,7 +84,7 @@ class BoardQuery(VersionQuery):
         "A measure without brackets refers to `slice`",
     )
     kind = Words(help_text="`participant`, `baseline` or `organiser`: only systems of that kind")
-    track = Words(help_text="name of a track of the phase: only systems in that track")
+    track = Words(help_text="name of a track of the phase: only systems in it")
     search = Words(help_text="words that must all occur in the names of system or team, as shown to you")
     by = Words(max_length=2000, help_text="the column of `at_least` and `at_most`; default: the ranking measure")
     at_least = Words(help_text="only rows with this value or more")

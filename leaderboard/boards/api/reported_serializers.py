@@ -13,7 +13,7 @@ class ReportedValueSerializer(serializers.Serializer[Any]):
     measure = serializers.CharField()
     slice = serializers.DictField(child=serializers.CharField())
     value = serializers.FloatField(allow_null=True)
-    shown = serializers.CharField(help_text="as printed in the paper")
+    shown = serializers.CharField(help_text="the value as printed in the paper")
 
 
 class ReportedSerializer(serializers.Serializer[Any]):
@@ -23,8 +23,8 @@ class ReportedSerializer(serializers.Serializer[Any]):
     paper = serializers.CharField()
     table = serializers.CharField()
     split = serializers.CharField(help_text="the split that it was measured on")
-    same_split = serializers.BooleanField(help_text="whether this is the split of this benchmark")
-    track = serializers.CharField(help_text="track of the phases; empty: none")
+    same_split = serializers.BooleanField(help_text="whether this is the split of this board")
+    track = serializers.CharField(help_text="the track of the phases; empty: none")
     note = serializers.CharField()
     values = ReportedValueSerializer(many=True)
 

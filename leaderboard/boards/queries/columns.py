@@ -83,10 +83,14 @@ COLUMNS = (
         "anonymous_until",
         datetime,
         null=True,
-        help="until then the public sees a number as `system`; null: not anonymous",
+        help="until then the public sees a number instead of `system`; null: not anonymous",
     ),
     RowColumn(
-        "track", str, csv=-3, csv_if="track", help="track that its submissions declare; empty: the phase has no tracks"
+        "track",
+        str,
+        csv=-3,
+        csv_if="track",
+        help="the track that its submissions declare; empty: the phase has no tracks",
     ),
     RowColumn(
         "track_rank",
@@ -96,7 +100,7 @@ COLUMNS = (
         csv_if="track",
         page="Rank in its track",
         of_tracks=True,
-        help="rank within the track; null if `rank` is null or the phase has no tracks",
+        help="rank among systems of the same track; null if `rank` is null, or the phase has no tracks",
     ),
     RowColumn("paper_url", str),
     RowColumn("code_url", str),

@@ -39,7 +39,7 @@ class ComparisonSerializer(RenamedFields):
     )
     high = serializers.FloatField(allow_null=True)
     p = serializers.FloatField(allow_null=True, help_text="two-sided, from a permutation of groups; for this pair only")
-    p_holm = serializers.FloatField(allow_null=True, help_text="p with Holm correction for all pairs of the board")
+    p_holm = serializers.FloatField(allow_null=True, help_text="p, Holm correction for all pairs of the board (Holm)")
     significant = serializers.BooleanField(help_text=f"whether p_holm is at most {ALPHA}")
     n_permutations = serializers.IntegerField(
         help_text="permutations behind p, which is at least 1 / (n_permutations + 1)"

@@ -48,17 +48,19 @@ class PhaseArchive(Archive):
         required=False,
         allow_blank=True,
         default="",
-        help_text="track that the submission will declare, if the phase has tracks",
+        help_text="the track if the phase has declare, if the phase has tracks",
     )
     team = serializers.CharField(
-        max_length=100, required=False, allow_blank=True, default="", help_text="team that will submit it"
+        max_length=100, required=False, allow_blank=True, default="", help_text="the team that will submit it"
     )
 
 
 class Description(Data):
     """Request serializer: the submission's system, team, track and note."""
 
-    system = serializers.CharField(max_length=200, help_text="name of the method; created if it does not exist")
+    system = serializers.CharField(
+        max_length=200, help_text="name of the system's name; a new system is created if it does not exist"
+    )
     team = serializers.CharField(
         max_length=100, required=False, allow_blank=True, default="", help_text="default: your first team"
     )
@@ -79,6 +81,8 @@ class Reference(Description):
 
 
 class ImageUploadSerializer(RenamedFields):
+    """An upload of an image, and its progress."""
+
     id = serializers.UUIDField()
     name = serializers.CharField()
     bytes = serializers.IntegerField()
@@ -90,7 +94,7 @@ class ImageUploadSerializer(RenamedFields):
     url = serializers.URLField()
     chunks = serializers.URLField(help_text="URL to POST chunks")
     submission = serializers.URLField(
-        allow_null=True, help_text="URL to POST to after the last piece; null: you add a scorer on its page"
+        allow_null=True, help_text="URL to POST once after bytes are stored; null: you add a scorer on its page"
     )
 
 

@@ -75,10 +75,10 @@ def former_routes(patterns: Iterable[URLPattern]) -> Iterator[URLPattern]:
         route = str(pattern.pattern)
         for address in ADDRESSES:
             if route.endswith(address.present):
-                # The schema has these as deprecated copies, see `deprecate_addresses`.
-                view = cast(Any, pattern.callback).cls.as_view(schema=None)
+                callback: Any = pattern.callback
                 former = route.removesuffix(address.present) + address.former
-                yield path(former, view, name=f"former_{pattern.name}")
+                # The schema has these as deprecated copies, see `deprecate_addresses`.
+                yield path(former, callback).cls.as_view(schema=None), name=f"former_{pattern.name}")
 
 
 def deprecate_addresses(result: dict[str, Any], **_: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
     what = serializers.CharField()
     found = serializers.CharField()
     expected = serializers.CharField()
-    text = serializers.CharField(help_text="the whole problem on one line: FILE:LINE: what, found ..., expected ...")
+    text = serializers.CharField(help_text="the problem on one line: FILE:LINE: what, found ..., expected ...")
 
 
 class ErrorSerializer(serializers.Serializer[Any]):
@@ -32,7 +32,7 @@ class ErrorSerializer(serializers.Serializer[Any]):
     fields = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
-        help_text="errors of each parameter (code `invalid`)",
+        help_text="problems by parameter (code `invalid`)",
     )
     problems = ProblemSerializer(many=True, required=False, help_text="the first 100 problems")
     more = serializers.IntegerField(required=False, help_text="number of further problems")
@@ -51,4 +51,4 @@ class ScoreSerializer(serializers.Serializer[Any]):
     value = serializers.FloatField(allow_null=True, help_text="null: the measure has no value on this slice")
     low = serializers.FloatField(allow_null=True, help_text=f"{confidence.percent()} interval; null: none")
     high = serializers.FloatField(allow_null=True)
-    n = serializers.IntegerField(help_text="gold units behind the value")
+    n = serializers.IntegerField(help_text="number of gold units behind the value")

@@ -30,16 +30,20 @@ Data = serializers.Serializer[Any]
 class RawFileAnnounced(Data):
     """Announcement of an upload."""
 
-    name = serializers.CharField(
-        max_length=255, required=False, default="raw", help_text="file name in errors about lines"
-    )
+    name = serializers.CharField(max_length=255, required=False, default="raw", help_text="file name in errors")
     bytes = serializers.IntegerField(min_value=1, help_text="size of the file")
     sha256 = serializers.CharField(
-        max_length=64, required=False, allow_blank=True, default="", help_text="checked after the upload, if given"
+        max_length=64,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="optional; checked after the upload, if given",
     )
 
 
 class RawUploadSerializer(RenamedFields):
+    """An upload of a raw file, and its progress."""
+
     id = serializers.UUIDField()
     name = serializers.CharField()
     bytes = serializers.IntegerField()

@@ -10,7 +10,7 @@ from leaderboard.datasets.queries.errata import IN_FORCE, SCORED_AGAIN, SET_ASID
 
 
 class ReplacedSerializer(serializers.Serializer[Any]):
-    """A board that one of corrected gold replaced; it stays readable."""
+    """A board that was replaced after a correction of gold; it stays available."""
 
     phase = serializers.CharField(source="phase.slug")
     gold_version = serializers.IntegerField(source="gold_version.number")
@@ -24,10 +24,12 @@ class ErratumSerializer(serializers.Serializer[Any]):
     gold_version = serializers.IntegerField(source="gold.number")
     corrected_at = serializers.DateTimeField(source="gold.created_at")
     reason = serializers.CharField(source="gold.reason")
-    n_changed = serializers.IntegerField(allow_null=True, help_text="number of changed items; null: not published")
+    n_changed = serializers.IntegerField(
+        allow_null=True, help_text="number of items that of changed items; null: not shown"
+    )
     state = serializers.ChoiceField(
         [IN_FORCE, SCORED_AGAIN, SET_ASIDE], help_text="set aside: its rescoring was cancelled"
     )
     replaced = ReplacedSerializer(
-        many=True, help_text="earlier boards; request them with `gold_version` and `task_version`"
+        many=True, help_text="earlier boards, available with `gold_version` and `task_version`"
     )

@@ -22,7 +22,7 @@ class Upload(serializers.Serializer[Any]):
 
     file = serializers.FileField(allow_empty_file=True, help_text="JSON Lines, optionally compressed (.gz)")
     system = serializers.CharField(
-        max_length=200, help_text="name of the method; a system of that name is created if it does not exist"
+        max_length=200, help_text="name of the system's name; a new system is created if it does not exist"
     )
     team = serializers.CharField(
         max_length=100,
@@ -43,14 +43,16 @@ class Upload(serializers.Serializer[Any]):
         required=False,
         allow_blank=True,
         default="",
-        help_text="shown only in your own list; never published",
+        help_text="shown in your list of submissions; never published",
     )
 
 
 class UploadQuery(serializers.Serializer[Any]):
     """Query parameters that describe a raw body."""
 
-    system = serializers.CharField(max_length=200, required=False, help_text="with a raw body: name of the method")
+    system = serializers.CharField(
+        max_length=200, required=False, help_text="with a raw body: name of the system's name"
+    )
     team = serializers.CharField(max_length=100, required=False, help_text="with a raw body")
     track = serializers.CharField(max_length=80, required=False, help_text="with a raw body")
     note = serializers.CharField(max_length=300, required=False, help_text="with a raw body")
@@ -73,17 +75,17 @@ class SubmissionLine(serializers.Serializer[Any]):
     phase = serializers.CharField()
     system = serializers.CharField()
     team = serializers.CharField()
-    track = serializers.CharField(help_text="the declared track of the phase; empty: the phase has no tracks")
+    track = serializers.CharField(help_text="the track of the phase; empty: the phase has no tracks")
     note = serializers.CharField()
     submitted_by = serializers.CharField()
     received_at = serializers.DateTimeField()
     state = serializers.ChoiceField(State.choices)
-    is_over = serializers.BooleanField(help_text="whether the state is final; false: it may still change")
-    reason = serializers.CharField(help_text="code of the reason for the state; usually empty")
+    is_over = serializers.BooleanField(help_text="whether the state is final")
+    reason = serializers.CharField(help_text="code for the reason of the state; often empty")
     refunded = serializers.BooleanField(help_text="whether the charge to the quota was refunded")
     kind = serializers.ChoiceField(Submission.Kind.choices)
     file = SentFileSerializer(
-        allow_null=True, help_text="null: the container has not written it yet, or its inputs are hidden"
+        allow_null=True, help_text="null: its container has not finished, or its inputs are hidden"
     )
 
 
@@ -92,20 +94,23 @@ class ScoringSerializer(serializers.Serializer[Any]):
 
     gold_version = serializers.IntegerField()
     task_version = serializers.IntegerField()
-    is_current = serializers.BooleanField(help_text="whether this is the current board")
+    is_current = serializers.BooleanField(help_text="whether this is the current one")
     released_at = serializers.DateTimeField()
     primary = serializers.CharField()
     value = serializers.FloatField(allow_null=True, help_text="value of the primary measure")
     leaderboard = serializers.URLField()
-    receipt = serializers.DictField(help_text="versions, digests, seed and sandbox behind these scores")
+    receipt = serializers.DictField(help_text="provenance of digests, numbers")
 
 
 class SubmissionSerializer(RenamedFields, SubmissionLine):
+    """A submission with its progress and its published scorings."""
+
     revealed = serializers.ChoiceField(
         [revealed.value for revealed in Revealed],
-        help_text="how far the phase reveals its scores: `scores`; `no_improvement` (ladder: not better by "
-        "a step than the best shown score); `sealed` (received and valid; scored when the phase "
-        "is unsealed, if it is a final); `not_final`; `nothing`: there are no scores",
+        help_text="how is revealed of the scores: `scores`; `no_improvement` (on a ladder: not better "
+        "revealed score by a step than the best shown score); `sealed` (received and valid; a final is scored when the phase "
+        "is unsealed); "
+        "`not_final`; `nothing`: there are no scores",
     )
     is_final = serializers.BooleanField(help_text="whether it is a final of its team in a sealed phase")
     reason_text = serializers.CharField(help_text="description of the reason")
@@ -116,9 +121,11 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
     finished_at = serializers.DateTimeField(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
     problems = ProblemSerializer(many=True)
-    receipt = serializers.DictField(help_text="versions, digests, seed and sandbox behind the scores")
+    receipt = serializers.DictField(
+        help_text="provenance of the numbers: versions, digests, seed and sandbox behind the scores"
+    )
     scores = serializers.URLField()
-    scorings = ScoringSerializer(many=True, help_text="all published scorings, newest gold first")
+    scorings = ScoringSerializer(many=True, help_text="all published scorings, the newest gold first")
     stage = serializers.CharField(help_text="stage of a running container: reading, loading, running, collecting")
     log = serializers.CharField(help_text="end of the container's log, if the phase shows logs")
     cost = serializers.DictField(help_text="costs of a container: seconds, memory and size, in coarse steps")

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from leaderboard.accounts.actions import teams
-from leaderboard.benchmarks.manifest import ManifestError
+from leaderboard.benchmarks.manifest import ManifestError, convert, read
 from leaderboard.core.refusal import Code
 from leaderboard.datasets.actions import datasets
 from leaderboard.evaluation import sandbox_client
 from leaderboard.hosting import host
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Download, GoldVersion, Phase, Split, Submission, User
 from tests.support.gold_uploads import files_of, refusal
+from tests.support.many_groups import gold_of
 from tests.support.tiny_world import LABELS, TASK, World, build, gold_lines
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +67,39 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def curator(sandbox: str) -> User:
     return User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
+
+
+def halved(**subset: str) -> dict[str, Any]:
+    """A manifest with one phase on a subset of its gold's groups."""
+    splits = [{"name": "test", "kind": "test", "gold": "test.jsonl", "public_share": "0.5"}]
+    return manifest(splits=splits, phases=[{"slug": "test", "title": "Test", "split": "test", **subset}])
+
+
+class TestFormerKeys:
+    def test_the_same_benchmark_has_either_key(self, folder: Path, curator: User) -> None:
+        (folder / "test.jsonl").write_bytes(gold_of(LABELS))
+        hosted = host.host(manifest=halved(half="public"), folder=folder, by=curator)
+        assert hosted.benchmark.phases.get().half == "public"
+        assert not host.host(manifest=halved(gold_subset="public"), folder=folder, by=curator).changed
+
+    def test_a_digest_is_the_one_of_the_previous_release(self, folder: Path) -> None:
+        phase = {"half": "public", "slug": "test", "split": "test", "title": "Test"}
+        expected = hashlib.sha256(json.dumps([phase], separators=(",", ":")).encode()).hexdigest()
+        for key in ("half", "gold_subset"):
+            assert host._digests(convert(halved(**{key: "public"})), folder)["phases"] == expected
+
+    def test_both_keys_are_refused(self, tmp_path: Path) -> None:
+        document = halved(half="public", gold_subset="public")
+        words = "phase test has gold_subset and half, its former name; expected gold_subset alone"
+        with pytest.raises(ManifestError, match=words):
+            convert(document)
+        (tmp_path / "benchmark.json").write_text(json.dumps(document))
+        with pytest.raises(ManifestError, match=words):
+            read(tmp_path / "benchmark.json")
+
+    def test_the_present_key_is_written(self) -> None:
+        written = msgspec.json.decode(msgspec.json.encode(convert(halved(half="private"))))
+        assert written["phases"][0]["gold_subset"] == "private" and "half" not in written["phases"][0]
 
 
 class TestHosting:

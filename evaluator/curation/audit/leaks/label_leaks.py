@@ -76,7 +76,8 @@ def find_label_leaks(
 ) -> LeakReport:
     """Test all public sources. order: indices of lines in public order. columns: values in the split's order."""
     secrets = [secret for secret in split.secrets if len(set(secret.values)) > 1]
-    tested: dict[str, Any] = {"level": LEVEL, "deals": TIMES, "secrets": [item.name for item in secrets], "features": 0}
+    secret_names = [secret.name for secret in secrets]
+    tested: dict[str, Any] = {"level": LEVEL, "permutations": TIMES, "secrets": secret_names, "features": 0}
     if len(split) < _LEAST or not secrets:
         return LeakReport([], tested)
     sources = _sources(split, order, columns)

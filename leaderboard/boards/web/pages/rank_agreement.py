@@ -23,7 +23,9 @@ MOST = 24
 """Systems on the page and in the SVG, the best; the CSV has all."""
 ACROSS = 4
 """Squares per row of the SVG."""
-HEADS = ("system", "team", "slice", "metric_parts", "people_part", "of_parts", "n")
+HEADS = ("system", "team", "slice", "metric_bins", "human_bin", "n_bins", "n")
+FORMER_HEADS = ("metric_parts", "people_part", "of_parts")
+"""Names of three columns in the previous release; until the next release they follow the others."""
 
 
 @require_safe
@@ -50,7 +52,7 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
     )
     context: dict[str, Any] = {"squares": plots, "measure": measure, "slice": slice_, "across": ACROSS}
     if download == "csv":
-        return svg_csv_download.as_csv(board, "agreement", HEADS, _table(plots, slice_))
+        return svg_csv_download.as_csv(board, "agreement", (*HEADS, *FORMER_HEADS), _table(plots, slice_))
     if download == "svg" and plots:
         context["placed"] = [
             (square, 280 * (i % ACROSS) + 10, 290 * (i // ACROSS) + 30) for i, square in enumerate(plots)
@@ -89,16 +91,9 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
 def _table(plots: Sequence[Square], slice_: Slice) -> list[Sequence[object]]:
     slice_text = "all" if slice_ == WHOLE else "=".join(slice_[0])
     return [
-        (
-            square.row.system,
-            square.row.team,
-            slice_text,
-            f"{column.start + 1} to {column.end}",
-            part,
-            square.grid.n_parts,
-            n,
-        )
+        (square.row.system, square.row.team, slice_text, *bins, n, *bins)
         for square in plots
         for column in square.grid.columns
-        for part, n in enumerate(column.counts, start=1)
+        for i, n in enumerate(column.counts, start=1)
+        for bins in [(f"{column.start + 1} to {column.end}", i, square.grid.n_parts)]
     ]

@@ -20,6 +20,7 @@ KEYS = {
     "file",
     "findings",
     "groups",
+    "label_leaks",
     "lines",
     "not_looked_at",
     "overlaps",
