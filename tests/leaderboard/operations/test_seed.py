@@ -207,7 +207,7 @@ def test_an_engine_without_a_worker_is_said(
     settings.SWEEP_SECONDS = -2.5  # so that nobody waits for a report that will not come
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     monkeypatch.setattr(build_image, "check_ready", lambda say: None)
-    assert "Why: No worker with a container engine has reported" in seed(
+    assert "Reason: No worker with a container engine has reported" in seed(
         fixtures=images_alone, wait_seconds=0, no_images=False
     )
 

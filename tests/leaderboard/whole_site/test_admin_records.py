@@ -246,7 +246,7 @@ def test_a_file_of_too_many_rows_is_not_read(desk: Client, world: World) -> None
 
 def test_a_row_stands_once_in_a_file(desk: Client, world: World) -> None:
     page = preview(desk, as_csv(ROW, {**ROW, "table": "3"}, {**ROW, "note": "again"})).content.decode()
-    assert "Row 3: it is row 1 again" in page and 'name="confirm"' not in page
+    assert "Row 3: duplicates row 1" in page and 'name="confirm"' not in page
 
 
 def test_who_may_not_change_rows_may_not_import_them(world: World) -> None:

@@ -125,7 +125,7 @@ def test_a_file_that_is_no_list(published: Path, put: Any, prepare: Prepare) -> 
 def test_a_text_that_stands_twice(put: Any, prepare: Prepare) -> None:
     put(RATINGS, RATED)
     put(TEXTS, [text("a1", "bart"), text("a1", "bart")])
-    with pytest.raises(PublishedFileError, match=rf"{TEXTS}:9: a1:bart stands there already"):
+    with pytest.raises(PublishedFileError, match=rf"{TEXTS}:9: a1:bart is listed already"):
         prepare("frank")
 
 
