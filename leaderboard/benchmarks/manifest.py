@@ -64,7 +64,7 @@ class TrackPart(Part):
 
 
 class PhasePart(Part):
-    """A phase. half: in the document `gold_subset`, the subset of the gold's groups that is scored; empty: all."""
+    """A phase. subset: in the document `gold_subset`, the subset of the gold's groups that is scored; empty: all."""
 
     slug: Slug
     title: Name

@@ -35,9 +35,9 @@ def check(payload: Any, *, task: str | None) -> list[Value]:
     try:
         values = msgspec.convert(payload, list[Value])
     except msgspec.ValidationError as error:
-        raise ValueError(f"{error}; expected such as {EXAMPLE}") from None
+        raise ValueError(f"{error}; expected values such as {EXAMPLE}") from None
     if not values:
-        raise ValueError(f"there is no number; expected such as {EXAMPLE}")
+        raise ValueError(f"there are no values; expected values such as {EXAMPLE}")
     known = {measure.name for measure in TASKS[task].measures} if task is not None and task in TASKS else set()
     seen: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
     for value in values:
@@ -45,11 +45,11 @@ def check(payload: Any, *, task: str | None) -> list[Value]:
             raise ValueError(f"measure is {value.measure!r}; expected one of {', '.join(sorted(known))}")
         numbers = (value.value, *value.slice.values())
         if not all(_is_finite(number) for number in numbers if not isinstance(number, str)):
-            raise ValueError(f"{value.measure} has a number that is not finite; expected such as {EXAMPLE}")
+            raise ValueError(f"{value.measure} has a number that is not finite; expected values such as {EXAMPLE}")
         if not _is_text("".join((value.measure, value.shown, *map(str, value.slice), *map(str, value.slice.values())))):
-            raise ValueError(f"a text holds half a character or NUL; expected such as {EXAMPLE}")
+            raise ValueError(f"a text contains a lone surrogate or NUL; expected values such as {EXAMPLE}")
         if len(value.shown) > LONGEST_SHOWN:
-            fault = f"{value.measure} is shown in {len(value.shown):,} characters"
+            fault = f"{value.measure} has a printed number of {len(value.shown):,} characters"
             raise ValueError(f"{fault}; expected at most {LONGEST_SHOWN}")
         # Boards render 1 and "1" in the same way, so they are one slice.
         slice_ = sorted(
@@ -57,7 +57,7 @@ def check(payload: Any, *, task: str | None) -> list[Value]:
         )
         key = value.measure, tuple(slice_)
         if key in seen:
-            raise ValueError(f"{value.measure} stands twice for one slice; expected each number once")
+            raise ValueError(f"{value.measure} occurs twice for one slice; expected each number once")
         seen.add(key)
     return values
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from django.urls import URLPattern, path
 from drf_spectacular.utils import extend_schema_serializer
@@ -78,7 +78,7 @@ def former_routes(patterns: Iterable[URLPattern]) -> Iterator[URLPattern]:
                 callback: Any = pattern.callback
                 former = route.removesuffix(address.present) + address.former
                 # The schema has these as deprecated copies, see `deprecate_addresses`.
-                yield path(former, callback).cls.as_view(schema=None), name=f"former_{pattern.name}")
+                yield path(former, callback.cls.as_view(schema=None), name=f"former_{pattern.name}")
 
 
 def deprecate_addresses(result: dict[str, Any], **_: Any) -> dict[str, Any]:

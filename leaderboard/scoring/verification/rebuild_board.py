@@ -64,7 +64,7 @@ def differences(board: Leaderboard) -> list[str]:
             for key in sorted(stored_rows | rebuilt_rows)
             if as_bytes(stored_rows.get(key)) != as_bytes(rebuilt_rows.get(key))  # type: ignore[arg-type]
         ]
-    return different or ["the order"]
+    return different or ["the order of rows"]
 
 
 def _releases(board: Leaderboard) -> Sequence[Release]:

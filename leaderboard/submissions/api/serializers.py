@@ -108,8 +108,8 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
     revealed = serializers.ChoiceField(
         [revealed.value for revealed in Revealed],
         help_text="how is revealed of the scores: `scores`; `no_improvement` (on a ladder: not better "
-        "revealed score by a step than the best shown score); `sealed` (received and valid; a final is scored when the phase "
-        "is unsealed); "
+        "revealed score by a step than the best shown score); `sealed` (received and valid; a final is scored when the "
+        "phase is unsealed); "
         "`not_final`; `nothing`: there are no scores",
     )
     is_final = serializers.BooleanField(help_text="whether it is a final of its team in a sealed phase")

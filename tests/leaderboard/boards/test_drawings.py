@@ -125,7 +125,7 @@ def test_a_drawing_follows_from_the_outcomes_and_cannot_be_changed(task: str) ->
     ReleasePlot.objects.create(
         release=release, content={"pairs": dict.fromkeys(("both", "drop"), 1)}, created_at=created_at
     )
-    assert rebuild_plots.differences(board) == [f"drawing of release {release.sequence}"]
+    assert rebuild_plots.differences(board) == [f"plots of release {release.sequence}"]
     with pytest.raises(CommandError):
         call_command("check_boards")
 

@@ -205,7 +205,7 @@ def test_rows_are_shown_first_and_kept_when_confirmed(desk: Client, world: World
     ("changes", "said"),
     [
         ({"benchmark": "nowhere"}, "benchmark is &#x27;nowhere&#x27;"),
-        ({"values": "[]"}, "there is no number"),
+        ({"values": "[]"}, "there are no values"),
         ({"values": "{"}, "Row 2, values"),
         ({"values": '[{"measure": "beauty", "value": 1, "shown": "1"}]'}, "beauty"),
         ({"values": '[{"measure": "accuracy", "value": "1", "shown": "1"}]'}, "Expected `float`"),

@@ -194,5 +194,5 @@ def test_no_way_in_takes_what_cannot_be_written(text: str, where: str) -> None:
     value: dict[str, Any] = dict(GOOD)
     value |= {"shown": text} if where == "shown" else {"slice": {text: 1} if where == "name" else {"origin": text}}
     given = json.loads(json.dumps([value]))
-    with pytest.raises(ValueError, match="half a character or NUL"):
+    with pytest.raises(ValueError, match="a lone surrogate or NUL"):
         reported_numbers.check(given, task="fact-verification")
