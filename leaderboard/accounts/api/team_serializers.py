@@ -16,15 +16,15 @@ class Named(serializers.Serializer[Any]):
 
 
 class Invite(serializers.Serializer[Any]):
-    address = serializers.CharField(max_length=254, help_text="an email address")
+    address = serializers.CharField(max_length=254, help_text="a mail address")
 
 
 class Member(serializers.Serializer[Any]):
-    username = serializers.CharField(max_length=150, help_text="another member")
+    username = serializers.CharField(max_length=150, help_text="of another member")
 
 
 class Answer(serializers.Serializer[Any]):
-    token = serializers.CharField(max_length=200, help_text="last part of the invitation's link")
+    token = serializers.CharField(max_length=200, help_text="the last part of the invitation's link")
     answer = serializers.ChoiceField(["accept", "decline"])
 
 
@@ -42,7 +42,7 @@ class InvitationSerializer(serializers.Serializer[Any]):
 
 
 class InvitedSerializer(InvitationSerializer):
-    link = serializers.CharField(help_text="link to pass the person; shown only once; empty if it was mailed")
+    link = serializers.CharField(help_text="link to pass on, shown only once; empty if it was mailed")
 
 
 class TeamSerializer(serializers.Serializer[Any]):

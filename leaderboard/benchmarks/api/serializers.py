@@ -22,9 +22,9 @@ class BenchmarkLine(serializers.Serializer[Any]):
     title = serializers.CharField()
     summary = serializers.CharField()
     task = serializers.CharField()
-    state = serializers.ChoiceField(Benchmark.State.choices, help_text="drafts are listed only to their organisers")
+    state = serializers.ChoiceField(Benchmark.State.choices, help_text="drafts are listed to their organisers")
     url = serializers.URLField()
-    page = serializers.URLField(help_text="web page")
+    page = serializers.URLField(help_text="for people")
 
 
 class DatasetSerializer(serializers.Serializer[Any]):
@@ -47,11 +47,11 @@ class SplitSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(Split.Kind.choices)
     state = serializers.ChoiceField(Split.State.choices, help_text="a retired split is read-only")
     sha256 = serializers.CharField(
-        source="inputs_sha256", help_text="of the inputs, also of hidden ones; empty: no inputs yet"
+        source="inputs_sha256", help_text="of its inputs, hidden ones too; empty: there are none yet"
     )
-    options = serializers.DictField(help_text="task options of this split")
+    options = serializers.DictField(help_text="the task's options that belong to this split")
     inputs = FileSerializer(allow_null=True, help_text="input file of systems; null: not uploaded yet, or hidden")
-    gold = FileSerializer(allow_null=True, help_text="the answers, if they are public gold; null: held out")
+    gold = FileSerializer(allow_null=True, help_text="the answers, if they are public; null: held out")
 
 
 class DownloadSerializer(FileSerializer):
@@ -68,7 +68,9 @@ class QuotaSerializer(serializers.Serializer[Any]):
     used_today = serializers.IntegerField()
     left_today = serializers.IntegerField()
     used_total = serializers.IntegerField()
-    left_total = serializers.IntegerField(help_text="submissions that the team has left, within the for for all teams")
+    left_total = serializers.IntegerField(
+        help_text="submissions that the team has left, within the limit for all teams"
+    )
     resets_at = serializers.DateTimeField()
 
 
@@ -101,7 +103,7 @@ class AnnouncementSerializer(serializers.Serializer[Any]):
 
 
 class TrackSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField(help_text="the name that a submission declares")
+    name = serializers.CharField(help_text="what a submission declares")
     title = serializers.CharField()
     description = serializers.CharField()
 
@@ -120,50 +122,44 @@ class PhaseSerializer(RenamedFields):
     is_open = serializers.BooleanField()
     quota_per_day = serializers.IntegerField()
     quota_total = serializers.IntegerField()
-    quota = QuotaSerializer(allow_null=True, help_text="your team's quota; null: you are not logged in")
-    quota_everybody = serializers.IntegerField(
-        allow_null=True, help_text="total submissions of all teams; null: no limit"
-    )
-    disclosure = serializers.ChoiceField(
-        Phase.Disclosure.choices, help_text="disclosure policy: revealed scores scores"
-    )
+    quota = QuotaSerializer(allow_null=True, help_text="what your team has left; null: you are not logged in")
+    quota_everybody = serializers.IntegerField(allow_null=True, help_text="of all teams together; null: no limit")
+    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is revealed of scores")
     scope = serializers.ChoiceField(
-        Phase.Scope.choices, help_text="whose best revealed score the next score on a ladder must beat on a ladder"
+        Phase.Scope.choices, help_text="whose best revealed score the next score must beat on a ladder"
     )
     gold_subset = serializers.CharField(
-        help_text="`public` or `private`: the subset groups are gold's groups public or private; empty: all groups"
+        help_text="`public` or `private`: the subset of the gold's groups that is scored; empty: all groups"
     )
     sealed_until = serializers.DateTimeField(allow_null=True, help_text="when a sealed phase is unsealed")
-    is_sealed = serializers.BooleanField(help_text="true: the phase is still sealed, and nothing is scored yet")
-    finals_per_team = serializers.IntegerField(
-        help_text="maximum number of submissions that a team may choose in a sealed phase"
-    )
+    is_sealed = serializers.BooleanField(help_text="whether nothing is scored yet")
+    finals_per_team = serializers.IntegerField(help_text="how many submissions a team may choose in a sealed phase")
     takes_predictions = serializers.BooleanField(help_text="whether predictions files are accepted")
     takes_images = serializers.BooleanField(help_text="whether container images are accepted")
     images_run = serializers.BooleanField(
         allow_null=True, help_text="whether a worker is ready to run containers; null: the phase accepts none"
     )
     limits = LimitsSerializer(allow_null=True, help_text="of a submitted container; null: the phase accepts none")
-    shows_logs = serializers.BooleanField(help_text="whether a team sees what its container's output")
+    shows_logs = serializers.BooleanField(help_text="whether a team sees what its container prints")
     tracks = TrackSerializer(many=True, help_text="tracks, one of which a submission must declare; empty: none")
     leaderboard = serializers.URLField()
     leaderboard_csv = serializers.URLField()
-    submissions = serializers.URLField(help_text="POST predictions here")
-    images = serializers.URLField(help_text="where to start the upload of an image upload here")
+    submissions = serializers.URLField(help_text="where to POST predictions")
+    images = serializers.URLField(help_text="where to start the upload of an image")
     page = serializers.URLField()
 
 
 class BenchmarkSerializer(BenchmarkLine):
     description = serializers.CharField()
     rules = serializers.CharField()
-    contact = serializers.CharField(help_text="contact to send questions: an email address or a page; empty: none")
-    announcements = AnnouncementSerializer(many=True, help_text="latest first")
+    contact = serializers.CharField(help_text="where to send questions: a mail address or a page; empty: none")
+    announcements = AnnouncementSerializer(many=True, help_text="the latest first")
     dataset = DatasetSerializer()
     splits = SplitSerializer(many=True)
     downloads = DownloadSerializer(many=True)
     phases = PhaseSerializer(many=True)
     reported = ReportedSerializer(many=True)
-    errata = ErratumSerializer(many=True, help_text="corrections of published gold, latest first")
+    errata = ErratumSerializer(many=True, help_text="corrections of published gold, the latest first")
 
 
 def line(benchmark: Benchmark, request: Request) -> dict[str, Any]:

@@ -32,8 +32,8 @@ class CostSerializer(serializers.Serializer[Any]):
     """Costs of a container, rounded up to powers of the square root of two; null: not measured."""
 
     wall_seconds = serializers.FloatField(allow_null=True, help_text="for all `n_inputs` of the board")
-    cpu_seconds = serializers.FloatField(allow_null=True, help_text="of all processes together")
-    memory_mb = serializers.FloatField(allow_null=True, help_text="peak memory, including files in memory")
+    cpu_seconds = serializers.FloatField(allow_null=True, help_text="of all its processes together")
+    memory_mb = serializers.FloatField(allow_null=True, help_text="peak memory, files in memory included")
     image_mb = serializers.FloatField(allow_null=True, help_text="size of its unpacked layers")
 
 
@@ -71,32 +71,32 @@ class BoardSerializer(serializers.Serializer[Any]):
     phase = serializers.CharField()
     gold_version = serializers.IntegerField(allow_null=True)
     task_version = serializers.IntegerField(allow_null=True)
-    primary = serializers.CharField(help_text="the measure by which systems are ranked")
-    disclosure = serializers.ChoiceField(
-        Phase.Disclosure.choices, help_text="disclosure policy: revealed scores scores"
-    )
+    primary = serializers.CharField(help_text="the measure that ranks")
+    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is revealed of scores")
     step = serializers.FloatField(
         allow_null=True,
-        help_text="step of a ladder for shares on all units: 1/sqrt(groups); null: no ladder, or no gold",
+        help_text="step of a ladder for shares on the whole: 1/sqrt(groups); null: no ladder, or no gold",
     )
-    rank_ranges = serializers.ChoiceField([state.value for state in Ranges], help_text="state of the rank ranges")
-    measures = serializers.ListField(child=serializers.CharField(), help_text="all measures that exist for this gold")
+    rank_ranges = serializers.ChoiceField(
+        [state.value for state in Ranges], help_text="whether the ranks that each system may have are known"
+    )
+    measures = serializers.ListField(child=serializers.CharField(), help_text="all that exist for this gold")
     dimensions = serializers.DictField(
-        child=serializers.ListField(child=serializers.CharField()), help_text="values that `slices` accepts"
+        child=serializers.ListField(child=serializers.CharField()), help_text="what `slices` may name"
     )
-    tracks = serializers.ListField(child=serializers.CharField(), help_text="values that `track` accepts; empty: none")
-    n_inputs = serializers.IntegerField(help_text="number of inputs that a system answers for that its costs covers")
+    tracks = serializers.ListField(child=serializers.CharField(), help_text="what `track` may name; empty: none")
+    n_inputs = serializers.IntegerField(help_text="number of inputs that a system answers and that its cost covers")
     crossed = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
-        help_text="two dimensions; their two-way slices are returned if `slices` names both; null: none are scored",
+        help_text="the two dimensions whose two-way slices are returned if `slices` names both; null: none are scored",
     )
     slice = serializers.DictField(child=serializers.CharField(), help_text="the slice that `sort` and the filters use")
     as_of = serializers.DateField(
         allow_null=True, help_text="the board at the end of that day, UTC; null: the current board"
     )
     count = serializers.IntegerField(help_text="number of rows that pass the filters, on all pages")
-    next = serializers.URLField(allow_null=True, help_text="next page; null: this is the last page")
+    next = serializers.URLField(allow_null=True, help_text="the next page; null: this is the last")
     previous = serializers.URLField(allow_null=True)
     rows = RowSerializer(many=True)
     reported = ReportedSerializer(many=True, help_text="results copied from papers; not ranked")

@@ -38,8 +38,8 @@ class PageQuery(serializers.Serializer[Any]):
 
 
 class BenchmarkQuery(PageQuery):
-    search = Words(help_text="words that must all occur in the benchmark's title, summary, slug or dataset")
-    task = Words(help_text="name of a task")
+    search = Words(help_text="words that all occur in the benchmark's title, summary, slug or dataset")
+    task = Words(help_text="the name of a task")
 
 
 class QuotaQuery(serializers.Serializer[Any]):
@@ -65,30 +65,30 @@ class VersionQuery(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         for missing, given in (("task_version", "gold_version"), ("gold_version", "task_version")):
             if given in attrs and missing not in attrs:
-                raise ValidationError({missing: f"{given} needs {missing}: together they identify a board."})
+                raise ValidationError({missing: f"{given} needs {missing}: together they name a board."})
         return attrs
 
 
 class BoardQuery(VersionQuery):
-    measure = Names(help_text="measures to show, comma-separated; default: all")
+    measure = Names(help_text="measures to show, with commas; default: all")
     slices = Names(
-        help_text="dimensions whose slices are shown too, comma-separated, or `all`; default: only all units"
+        help_text="dimensions whose slices are shown as well, with commas, or `all`; default: the whole only"
     )
     slice = Words(
         max_length=2000,
-        help_text="`property:CEO`, or `origin:generated,label:SUPPORTS`: the slice of the scores; default: all units",
+        help_text="`property:CEO`, or `origin:generated,label:SUPPORTS`: the slice of the scores; default: the whole",
     )
     sort = Words(
         max_length=2000,
         help_text="a column such as `link_f1` or `link_f1[property=CEO]`, best first; a leading - reverses the order. "
-        "A measure without brackets refers to `slice`",
+        "A measure without brackets is on `slice`",
     )
     kind = Words(help_text="`participant`, `baseline` or `organiser`: only systems of that kind")
-    track = Words(help_text="name of a track of the phase: only systems in it")
-    search = Words(help_text="words that must all occur in the names of system or team, as shown to you")
-    by = Words(max_length=2000, help_text="the column of `at_least` and `at_most`; default: the ranking measure")
-    at_least = Words(help_text="only rows with this value or more")
-    at_most = Words(help_text="only rows with this value or less")
+    track = Words(help_text="the name of one of the phase's tracks: only systems that declare it")
+    search = Words(help_text="words that all occur in the names of system or team, as shown to you")
+    by = Words(max_length=2000, help_text="the column of `at_least` and `at_most`; default: the measure that ranks")
+    at_least = Words(help_text="rows with this value or more")
+    at_most = Words(help_text="rows with this value or less")
     as_of = Words(help_text="`2026-11-01`: the board at the end of that day, UTC; default: the current board")
 
 

@@ -23,8 +23,8 @@ class ReportedSerializer(serializers.Serializer[Any]):
     paper = serializers.CharField()
     table = serializers.CharField()
     split = serializers.CharField(help_text="the split that it was measured on")
-    same_split = serializers.BooleanField(help_text="whether this is the split of this board")
-    track = serializers.CharField(help_text="the track of the phases; empty: none")
+    same_split = serializers.BooleanField(help_text="whether that is the split of this board")
+    track = serializers.CharField(help_text="the track that it belongs to; empty: none")
     note = serializers.CharField()
     values = ReportedValueSerializer(many=True)
 

@@ -59,14 +59,9 @@ COLUMNS = (
     RowColumn("rank", int, null=True, path="rank", csv=1, text="Rank", help="null: does not compete, or has no value"),
     RowColumn("tied", bool),
     RowColumn(
-        "rank_low",
-        int,
-        null=True,
-        help="1 + the number of significantly better systems; null unless `rank_ranges` is ready",
+        "rank_low", int, null=True, help="1 + how many are significantly better; null unless `rank_ranges` is ready"
     ),
-    RowColumn(
-        "rank_high", int, null=True, help="the number of competing systems minus those that are significantly worse"
-    ),
+    RowColumn("rank_high", int, null=True, help="how many compete, less those that are significantly worse"),
     # The database sorts by the names that are shown to this reader.
     RowColumn("system", str, path="told_system", csv=2, text="System"),
     RowColumn("team", str, path="told_team", csv=3, text="Team"),
@@ -77,13 +72,13 @@ COLUMNS = (
         str,
         csv=-1,
         csv_if="disqualified",
-        help="the organisers' public reason; empty: not disqualified",
+        help="the organisers' public reason; empty: it is not disqualified",
     ),
     RowColumn(
         "anonymous_until",
         datetime,
         null=True,
-        help="until then the public sees a number instead of `system`; null: not anonymous",
+        help="until then the public sees a number instead of `system`; null: it is named",
     ),
     RowColumn(
         "track",
@@ -100,7 +95,7 @@ COLUMNS = (
         csv_if="track",
         page="Rank in its track",
         of_tracks=True,
-        help="rank among systems of the same track; null if `rank` is null, or the phase has no tracks",
+        help="its rank among systems of the same track; null if `rank` is null, or without tracks",
     ),
     RowColumn("paper_url", str),
     RowColumn("code_url", str),

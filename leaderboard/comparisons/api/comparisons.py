@@ -38,8 +38,8 @@ class ComparisonSerializer(RenamedFields):
         allow_null=True, help_text=f"{confidence.percent()} interval of the difference; null: none"
     )
     high = serializers.FloatField(allow_null=True)
-    p = serializers.FloatField(allow_null=True, help_text="two-sided, from a permutation of groups; for this pair only")
-    p_holm = serializers.FloatField(allow_null=True, help_text="p, Holm correction for all pairs of the board (Holm)")
+    p = serializers.FloatField(allow_null=True, help_text="two-sided, by a permutation of groups; for this pair alone")
+    p_holm = serializers.FloatField(allow_null=True, help_text="p, corrected for all pairs of the board (Holm)")
     significant = serializers.BooleanField(help_text=f"whether p_holm is at most {ALPHA}")
     n_permutations = serializers.IntegerField(
         help_text="permutations behind p, which is at least 1 / (n_permutations + 1)"
@@ -53,9 +53,9 @@ PAGE_SHAPE = inline_serializer(
         "count": serializers.IntegerField(),
         "next": serializers.URLField(allow_null=True),
         "previous": serializers.URLField(allow_null=True),
-        "measure": serializers.CharField(help_text="the primary measure"),
+        "measure": serializers.CharField(help_text="the primary one"),
         "rank_ranges": serializers.ChoiceField(
-            [state.value for state in Ranges], help_text="pairs are listed only if `ready`"
+            [state.value for state in Ranges], help_text="no pairs are listed unless `ready`"
         ),
         "results": ComparisonSerializer(many=True),
     },

@@ -24,12 +24,8 @@ class ErratumSerializer(serializers.Serializer[Any]):
     gold_version = serializers.IntegerField(source="gold.number")
     corrected_at = serializers.DateTimeField(source="gold.created_at")
     reason = serializers.CharField(source="gold.reason")
-    n_changed = serializers.IntegerField(
-        allow_null=True, help_text="number of items that of changed items; null: not shown"
-    )
+    n_changed = serializers.IntegerField(allow_null=True, help_text="number of items that it changed; null: not shown")
     state = serializers.ChoiceField(
-        [IN_FORCE, SCORED_AGAIN, SET_ASIDE], help_text="set aside: its rescoring was cancelled"
+        [IN_FORCE, SCORED_AGAIN, SET_ASIDE], help_text="set aside: its scoring was cancelled"
     )
-    replaced = ReplacedSerializer(
-        many=True, help_text="earlier boards, available with `gold_version` and `task_version`"
-    )
+    replaced = ReplacedSerializer(many=True, help_text="earlier boards, available by `gold_version` and `task_version`")

@@ -20,16 +20,10 @@ from leaderboard.submissions.queries.progress import Progress, Revealed
 class Upload(serializers.Serializer[Any]):
     """Fields of an upload. Other fields of a request are ignored."""
 
-    file = serializers.FileField(allow_empty_file=True, help_text="JSON Lines, optionally compressed (.gz)")
-    system = serializers.CharField(
-        max_length=200, help_text="name of the system's name; a new system is created if it does not exist"
-    )
+    file = serializers.FileField(allow_empty_file=True, help_text="JSON Lines, or the same as .gz")
+    system = serializers.CharField(max_length=200, help_text="the system's name; a new system is created if needed")
     team = serializers.CharField(
-        max_length=100,
-        required=False,
-        allow_blank=True,
-        default="",
-        help_text="name of one of your teams; default: your first team",
+        max_length=100, required=False, allow_blank=True, default="", help_text="one of your teams; default: your first"
     )
     track = serializers.CharField(
         max_length=80,
@@ -50,13 +44,11 @@ class Upload(serializers.Serializer[Any]):
 class UploadQuery(serializers.Serializer[Any]):
     """Query parameters that describe a raw body."""
 
-    system = serializers.CharField(
-        max_length=200, required=False, help_text="with a raw body: name of the system's name"
-    )
+    system = serializers.CharField(max_length=200, required=False, help_text="with a raw body: the system's name")
     team = serializers.CharField(max_length=100, required=False, help_text="with a raw body")
     track = serializers.CharField(max_length=80, required=False, help_text="with a raw body")
     note = serializers.CharField(max_length=300, required=False, help_text="with a raw body")
-    name = serializers.CharField(max_length=255, required=False, help_text="with a raw body: name of the file")
+    name = serializers.CharField(max_length=255, required=False, help_text="with a raw body: the file's name")
 
 
 class SentFileSerializer(serializers.Serializer[Any]):
@@ -75,14 +67,14 @@ class SubmissionLine(serializers.Serializer[Any]):
     phase = serializers.CharField()
     system = serializers.CharField()
     team = serializers.CharField()
-    track = serializers.CharField(help_text="the track of the phase; empty: the phase has no tracks")
+    track = serializers.CharField(help_text="the track that it declares; empty: the phase has none")
     note = serializers.CharField()
     submitted_by = serializers.CharField()
     received_at = serializers.DateTimeField()
     state = serializers.ChoiceField(State.choices)
     is_over = serializers.BooleanField(help_text="whether the state is final")
-    reason = serializers.CharField(help_text="code for the reason of the state; often empty")
-    refunded = serializers.BooleanField(help_text="whether the charge to the quota was refunded")
+    reason = serializers.CharField(help_text="a code for the reason of its state; often empty")
+    refunded = serializers.BooleanField(help_text="whether the quota was given back")
     kind = serializers.ChoiceField(Submission.Kind.choices)
     file = SentFileSerializer(
         allow_null=True, help_text="null: its container has not finished, or its inputs are hidden"
@@ -94,12 +86,12 @@ class ScoringSerializer(serializers.Serializer[Any]):
 
     gold_version = serializers.IntegerField()
     task_version = serializers.IntegerField()
-    is_current = serializers.BooleanField(help_text="whether this is the current one")
+    is_current = serializers.BooleanField(help_text="whether that board is the current one")
     released_at = serializers.DateTimeField()
     primary = serializers.CharField()
-    value = serializers.FloatField(allow_null=True, help_text="value of the primary measure")
+    value = serializers.FloatField(allow_null=True, help_text="the primary measure")
     leaderboard = serializers.URLField()
-    receipt = serializers.DictField(help_text="provenance of digests, numbers")
+    receipt = serializers.DictField(help_text="provenance of these numbers")
 
 
 class SubmissionSerializer(RenamedFields, SubmissionLine):
@@ -107,28 +99,23 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
 
     revealed = serializers.ChoiceField(
         [revealed.value for revealed in Revealed],
-        help_text="how is revealed of the scores: `scores`; `no_improvement` (on a ladder: not better "
-        "revealed score by a step than the best shown score); `sealed` (received and valid; a final is scored when the "
-        "phase is unsealed); "
+        help_text="what is revealed of its scores: `scores`; `no_improvement` (on a ladder: it does not beat the best "
+        "revealed score by a step); `sealed` (received and valid; a final is scored when the phase is unsealed); "
         "`not_final`; `nothing`: there are no scores",
     )
-    is_final = serializers.BooleanField(help_text="whether it is a final of its team in a sealed phase")
-    reason_text = serializers.CharField(help_text="description of the reason")
-    queue_position = serializers.IntegerField(
-        allow_null=True, help_text="number of runs ahead of the queue; null: not queued"
-    )
+    is_final = serializers.BooleanField(help_text="whether it is one of its team's finals in a sealed phase")
+    reason_text = serializers.CharField(help_text="the reason in words")
+    queue_position = serializers.IntegerField(allow_null=True, help_text="number of runs ahead of it; null: not queued")
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
     problems = ProblemSerializer(many=True)
-    receipt = serializers.DictField(
-        help_text="provenance of the numbers: versions, digests, seed and sandbox behind the scores"
-    )
+    receipt = serializers.DictField(help_text="provenance of the numbers: versions, digests, seed, sandbox")
     scores = serializers.URLField()
     scorings = ScoringSerializer(many=True, help_text="all published scorings, the newest gold first")
-    stage = serializers.CharField(help_text="stage of a running container: reading, loading, running, collecting")
-    log = serializers.CharField(help_text="end of the container's log, if the phase shows logs")
-    cost = serializers.DictField(help_text="costs of a container: seconds, memory and size, in coarse steps")
+    stage = serializers.CharField(help_text="of a running container: reading, loading, running, collecting")
+    log = serializers.CharField(help_text="the end of what the container printed, if the phase shows it")
+    cost = serializers.DictField(help_text="of a container: seconds, memory and size, in coarse steps")
 
 
 def line(progress: Progress, request: Request) -> dict[str, Any]:
