@@ -7,6 +7,7 @@ import signal
 import socket
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,20 @@ EMBEDDED = (
 """Tests that CI also runs on SQLite with folders as the broker: some for each kind of SQL, and one per feature."""
 EMBEDDED_ONLY = ("docs/", "leaderboard/operations/test_serve.py", "leaderboard/operations/test_seed.py")
 """Tests that start their own sites with the embedded default, whatever database the other tests use."""
+TOGETHER = {
+    "composed services": ("tests/container/test_",),
+    "one site": tuple(f"tests/browser/test_{name}.py" for name in ("admin", "error_pages", "images", "journey")),
+    "another site": tuple(
+        f"tests/browser/test_{name}.py"
+        for name in ("every_page", "frozen_pages", "cost_picture", "new_split", "rehearsals", "safety")
+    ),
+}
+"""What one process of a parallel run does: who asks for the site of browser tests first starts it in its process."""
+LONG = (
+    *("tests/browser/", "tests/container/", "tests/docs/", "tests/leaderboard/containers/"),
+    *("tests/leaderboard/operations/", "tests/leaderboard/whole_site/", "tests/evaluator/curation/scenarios/"),
+)
+"""What a parallel run begins with: few tests that take long would be left to one process in the end."""
 DATA = ROOT.parent / "shared" / "data"
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -78,7 +93,7 @@ def _reverse_what_has_no_order(*, connection: Any, **_: Any) -> None:
             cursor.execute("PRAGMA reverse_unordered_selects = ON")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests that CI runs on the embedded default; skip, with a reason, those that this machine cannot run."""
     for item in items:
         full_run.mark(item)
@@ -93,11 +108,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="needs root"))
         if item.get_closest_marker("browser") and not Path("/usr/bin/chromium").exists():
             item.add_marker(pytest.mark.skip(reason="needs Chromium: apt-get install chromium"))
+    if hasattr(config, "workerinput"):
+        many = Counter(item.path for item in items)
+        items.sort(key=lambda item: (not item.nodeid.startswith(LONG), -many[item.path], str(item.path)))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Run the tests of a file in one worker of a parallel run (-n), and all tests of compose.yaml's services in one.
+    """Run the tests of a file, or of a part in TOGETHER, in one worker of a parallel run (-n).
 
     xdist's own groups do not work: pytest-xdist 3.8 stores them where pytest 9.2 no longer looks.
     """
@@ -106,8 +124,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class ByPart(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             path = nodeid.partition("::")[0]
-            return "composed services" if path.startswith("tests/container/test_") else path
+            return next((part for part, files in TOGETHER.items() if path.startswith(files)), path)
 
+    config.option.loadscopereorder = False  # pytest_collection_modifyitems has put them in order
     return ByPart(config, log)
 
 

@@ -48,7 +48,7 @@ class PhaseArchive(Archive):
         required=False,
         allow_blank=True,
         default="",
-        help_text="the track if the phase has declare, if the phase has tracks",
+        help_text="the track that the submission declares, if the phase has tracks",
     )
     team = serializers.CharField(
         max_length=100, required=False, allow_blank=True, default="", help_text="the team that will submit it"
@@ -59,7 +59,7 @@ class Description(Data):
     """Request serializer: the submission's system, team, track and note."""
 
     system = serializers.CharField(
-        max_length=200, help_text="name of the system's name; a new system is created if it does not exist"
+        max_length=200, help_text="the system's name; a new system is created if it does not exist"
     )
     team = serializers.CharField(
         max_length=100, required=False, allow_blank=True, default="", help_text="default: your first team"
@@ -94,7 +94,7 @@ class ImageUploadSerializer(RenamedFields):
     url = serializers.URLField()
     chunks = serializers.URLField(help_text="URL to POST chunks")
     submission = serializers.URLField(
-        allow_null=True, help_text="URL to POST once after bytes are stored; null: you add a scorer on its page"
+        allow_null=True, help_text="URL to POST to after the last chunk; null: a scorer is added on its page"
     )
 
 

@@ -13,7 +13,9 @@ from leaderboard.core.chunked_upload import PIECE_BYTES
 
 
 class Offset(serializers.Serializer[Any]):
-    offset = serializers.IntegerField(min_value=0, help_text="offset of the chunk begins: the value of `received`")
+    offset = serializers.IntegerField(
+        min_value=0, help_text="offset at which the chunk begins: the value of `received`"
+    )
 
 
 class PieceParser(parsers.BaseParser):

@@ -51,7 +51,9 @@ class RawUploadSerializer(RenamedFields):
     chunk_bytes = serializers.IntegerField(help_text="largest size of a chunk")
     began_at = serializers.DateTimeField()
     url = serializers.URLField()
-    chunks = serializers.URLField(help_text="URL to POST chunks; after the page for new split lists the file")
+    chunks = serializers.URLField(
+        help_text="URL to POST chunks; afterwards the file is listed on the page for new splits"
+    )
 
 
 class RawFilesView(View):
