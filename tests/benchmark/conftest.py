@@ -8,7 +8,7 @@ from evaluator.sandbox.process.launch import environment
 
 
 @pytest.fixture
-def apart(monkeypatch):
+def in_new_process(monkeypatch):
     """Return a callable that runs a module's function, with its arguments, in a new process."""
     for name, value in environment().items():
         monkeypatch.setenv(name, value)

@@ -41,10 +41,10 @@ class OpenWorld:
             for begin in range(0, n_training, _BLOCK):
                 n = min(_BLOCK, n_training - begin)
                 parts = ((self.mentions, FLAT), (self.relations, 1), (self.mentions, FLAT))
-                columns = [_told(texts, self._draw(len(texts), n, flat)) for texts, flat in parts]
+                columns = [_select(texts, self._draw(len(texts), n, flat)) for texts, flat in parts]
                 rows = ["\t".join(cells) + "\n" for cells in zip(*columns, strict=True)]
                 picks = self.random.integers(n_evaluated, size=len(rows[::50]))
-                rows[::50] = [self._said_again(*evaluated[pick], number) for number, pick in enumerate(picks)]
+                rows[::50] = [self._leaking_line(*evaluated[pick], number) for number, pick in enumerate(picks)]
                 file.writelines(rows)
         return training, evaluation
 
@@ -60,16 +60,16 @@ class OpenWorld:
 
     def _evaluated(self) -> tuple[str, str, str, list[str], list[str]]:
         subject, object_ = self._entity(), self._entity()
-        while len((relation := _told(self.relations, self._draw(RELATIONS, 1))[0]).split()) < 3:
+        while len((relation := _select(self.relations, self._draw(RELATIONS, 1))[0]).split()) < 3:
             pass
         return subject[0], relation, object_[0], subject, object_
 
     def _entity(self) -> list[str]:
         """Return an entity's mentions: a sampled one, its last word alone, and rare ones."""
         common = self.mentions[self._draw(MENTIONS, 1, FLAT)[0]]
-        return [common, common.split()[-1], *_told(self.mentions, self.random.integers(MENTIONS, size=OTHERS - 1))]
+        return [common, common.split()[-1], *_select(self.mentions, self.random.integers(MENTIONS, size=OTHERS - 1))]
 
-    def _said_again(self, subject: str, relation: str, object_: str, a: list[str], b: list[str], variant: int) -> str:
+    def _leaking_line(self, subject: str, relation: str, object_: str, a: list[str], b: list[str], variant: int) -> str:
         i, j = a[variant % len(a)], b[variant % len(b)]
         triples: Iterator[tuple[str, str, str]] = iter(
             [
@@ -84,5 +84,5 @@ class OpenWorld:
         return "\t".join(next(triples)) + "\n"
 
 
-def _told(texts: list[str], places: np.ndarray) -> list[str]:
+def _select(texts: list[str], places: np.ndarray) -> list[str]:
     return [texts[place] for place in places.tolist()]

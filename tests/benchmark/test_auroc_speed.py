@@ -60,9 +60,9 @@ def beside_scikit_learn(n, decimals):
 
 
 @pytest.mark.parametrize("decimals", [None, 2], ids=["distinct scores", "scores of two decimals"])
-def test_compared_with_scikit_learn(apart, decimals):
+def test_compared_with_scikit_learn(in_new_process, decimals):
     print()
-    for name, (ours, theirs, times) in apart(beside_scikit_learn, CLAIMS, decimals).items():
+    for name, (ours, theirs, times) in in_new_process(beside_scikit_learn, CLAIMS, decimals).items():
         print(f"  {name}, {CLAIMS:,} claims, outcomes to scores: {ours}")
         print(f"    scikit-learn: {theirs}; ours is {times:.1f} times as fast")
 
@@ -75,8 +75,11 @@ def resampled(n, resamples):
 
 
 @pytest.mark.parametrize("n", [TEXTS, CLAIMS // 16, CLAIMS // 4, CLAIMS])
-def test_a_thousand_resamples(apart, n):
-    print(f"\n  AUROC and average precision of {n:,} claims, 1,000 resamples: {apart(resampled, n, 1000)}", end="")
+def test_a_thousand_resamples(in_new_process, n):
+    print(
+        f"\n  AUROC and average precision of {n:,} claims, 1,000 resamples: {in_new_process(resampled, n, 1000)}",
+        end="",
+    )
 
 
 def from_bytes(n, resamples):
@@ -98,8 +101,8 @@ def from_bytes(n, resamples):
 
 
 @pytest.mark.parametrize("n", [CLAIMS // 16, CLAIMS // 4, CLAIMS])
-def test_from_bytes_to_scores(apart, n):
-    print(f"\n  {n:,} claims of seven relations, bytes to scores: {apart(from_bytes, n, 0)}", end="")
+def test_from_bytes_to_scores(in_new_process, n):
+    print(f"\n  {n:,} claims of seven relations, bytes to scores: {in_new_process(from_bytes, n, 0)}", end="")
 
 
 def correlated(n, resamples, which):
@@ -125,5 +128,7 @@ def correlated(n, resamples, which):
     ids=" and ".join,
 )
 @pytest.mark.parametrize("n", [TEXTS // 16, TEXTS // 4, TEXTS])
-def test_correlations(apart, n, which):
-    print(f"\n  {', '.join(which)} of {n:,} texts, 1,000 resamples: {apart(correlated, n, 1000, which)}", end="")
+def test_correlations(in_new_process, n, which):
+    print(
+        f"\n  {', '.join(which)} of {n:,} texts, 1,000 resamples: {in_new_process(correlated, n, 1000, which)}", end=""
+    )

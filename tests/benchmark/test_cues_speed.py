@@ -43,11 +43,11 @@ def weights(n, grams, penalty):
     return counted, work, f"{shape}; objective {first:.1f} -> {last:.1f}"
 
 
-def test_cue_tables(apart):
+def test_cue_tables(in_new_process):
     print()
     first = None
     for part in PARTS:
-        times = apart(cues, FEVER_TRAIN // part)
+        times = in_new_process(cues, FEVER_TRAIN // part)
         first = first or times
         for (name, timer), begin in zip(times.items(), first.values(), strict=True):
             print(f"cues of {FEVER_TRAIN // part} claims, {name}: {grown(timer, begin, PARTS[0] // part)}")
@@ -55,11 +55,11 @@ def test_cue_tables(apart):
 
 
 @pytest.mark.parametrize(("grams", "penalty"), [(2, 1.0), (2, 0.1), (1, 1.0)])
-def test_reweighting(apart, grams, penalty):
+def test_reweighting(in_new_process, grams, penalty):
     print()
     first = None
     for part in PARTS:
-        counted, timer, summary = apart(weights, FEVER_TRAIN // part, grams, penalty)
+        counted, timer, summary = in_new_process(weights, FEVER_TRAIN // part, grams, penalty)
         first = first or timer
         print(f"{FEVER_TRAIN // part} claims, {grams}-grams, lambda {penalty}: {summary}")
         print(f"  counting {counted}\n  {grown(timer, first, PARTS[0] // part)}")

@@ -34,14 +34,14 @@ def cleaned(training, evaluation, output):
     return timer, n_left
 
 
-def test_thorough_leakage_removal(tmp_path, apart, capsys):
+def test_thorough_leakage_removal(tmp_path, in_new_process, capsys):
     largest, evaluation, training = (tmp_path / name for name in ("training.tsv", "evaluation.tsv", "first.tsv"))
-    apart(written, tmp_path, max(SIZES) * 1_000_000)
+    in_new_process(written, tmp_path, max(SIZES) * 1_000_000)
     first = None
     for size in SIZES:
         with largest.open("rb") as lines, training.open("wb") as file:
             file.writelines(islice(lines, size * 1_000_000))
-        timer, n_left = apart(cleaned, training, evaluation, tmp_path / "cleaned")
+        timer, n_left = in_new_process(cleaned, training, evaluation, tmp_path / "cleaned")
         shutil.rmtree(tmp_path / "cleaned")
         first = first or timer
         megabytes = training.stat().st_size / 1e6

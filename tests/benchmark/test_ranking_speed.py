@@ -80,22 +80,22 @@ def measured(way, task, n, resamples):
     return timed(lambda: way(task, gold, predictions, resamples)), len(predictions) / 1e6
 
 
-def table(apart, task, way, resamples, sizes=SIZES):
+def table(in_new_process, task, way, resamples, sizes=SIZES):
     first = None
     for size in sizes:
-        timer, read = apart(measured, way, task, UNITS * size, resamples)
+        timer, read = in_new_process(measured, way, task, UNITS * size, resamples)
         first = first or timer
         print(f"  {way.__name__}, {resamples} resamples, {read:.0f} MB, {grown(timer, first, size)}")
 
 
-def test_rankings(apart):
+def test_rankings(in_new_process):
     print(f"\n1x: {UNITS:,} questions, 50 mentions each")
-    table(apart, "link-prediction", by_job, 0)
-    table(apart, "link-prediction", by_job, 1000)
-    table(apart, "link-prediction", by_hand, 0, (1,))
+    table(in_new_process, "link-prediction", by_job, 0)
+    table(in_new_process, "link-prediction", by_job, 1000)
+    table(in_new_process, "link-prediction", by_hand, 0, (1,))
 
 
-def test_extractions(apart):
+def test_extractions(in_new_process):
     print(f"\n1x: {UNITS:,} texts, 10 gold and 10 predicted facts each, 50 relations")
-    table(apart, "fact-extraction", by_job, 0)
-    table(apart, "fact-extraction", by_job, 1000, SIZES[:2])
+    table(in_new_process, "fact-extraction", by_job, 0)
+    table(in_new_process, "fact-extraction", by_job, 1000, SIZES[:2])

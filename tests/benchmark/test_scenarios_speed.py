@@ -40,13 +40,13 @@ def run(graph, types, relation, folder):
     return str(timer)
 
 
-def test_a_generated_graph(apart, tmp_path):
-    print(f"\n16 scenarios over a generated graph: {apart(run, *generated(tmp_path), tmp_path / 'made')}")
+def test_a_generated_graph(in_new_process, tmp_path):
+    print(f"\n16 scenarios over a generated graph: {in_new_process(run, *generated(tmp_path), tmp_path / 'made')}")
 
 
 @pytest.mark.realdata
 @pytest.mark.parametrize("relation", ["P27", "P106", "P26"])
-def test_codex_m(apart, realdata, tmp_path, relation):
+def test_codex_m(in_new_process, realdata, tmp_path, relation):
     graph = [realdata / "codex-m" / f"{part}.txt" for part in ("train", "valid", "test")]
     types = realdata / "codex-s" / "codex_entity2types.json"
-    print(f"\n16 scenarios over CoDEx-M, {relation}: {apart(run, graph, types, relation, tmp_path / 'made')}")
+    print(f"\n16 scenarios over CoDEx-M, {relation}: {in_new_process(run, graph, types, relation, tmp_path / 'made')}")

@@ -93,10 +93,10 @@ def facts_by_hand():
     return timed(lambda: kbp_oracle.score(gold, predictions))
 
 
-def test_knowledgenet_all_folds(apart):
+def test_knowledgenet_all_folds(in_new_process):
     firsts = None
     for size in SIZES:
-        timers, n = apart(facts_scored, size)
+        timers, n = in_new_process(facts_scored, size)
         firsts = firsts or timers
         print(f"\n  {n:,} gold facts, three modes, micro, macro and per property")
         names = ("parsed files to scores", "bytes to scores", "  of which gold", "  of which predictions")
@@ -106,7 +106,7 @@ def test_knowledgenet_all_folds(apart):
         seconds = timer.processor / len(kbp_oracle.MODES)
         speed = KNOWLEDGENET_SECONDS / seconds
         print(f"  {name}: {seconds:.3f} s per mode, {speed:.0f} times the reference's speed")
-    print(f"  plain loops in this run, parsed: {apart(facts_by_hand)}")
+    print(f"  plain loops in this run, parsed: {in_new_process(facts_by_hand)}")
 
 
 def facts_resampled(size):
@@ -120,11 +120,11 @@ def facts_resampled(size):
     return timer, len(scores), len(to_bytes(outcomes))
 
 
-def test_knowledgenet_resamples(apart):
+def test_knowledgenet_resamples(in_new_process):
     first = None
     print()
     for size in SIZES:
-        timer, n_scores, stored = apart(facts_resampled, size)
+        timer, n_scores, stored = in_new_process(facts_resampled, size)
         first = first or timer
         print(f"  1,000 resamples of {n_scores} scores ({stored:,} bytes of outcomes), {grown(timer, first, size)}")
 
@@ -166,16 +166,16 @@ def claims_by_hand():
 
 
 @pytest.mark.parametrize("resamples", [0, 1000])
-def test_fever_bytes_to_scores(apart, resamples):
+def test_fever_bytes_to_scores(in_new_process, resamples):
     first = None
     print(f"\n  1x: 9,999 claims with evidence, bytes to scores, {resamples} resamples")
     for size in SIZES:
-        timer = apart(claims_scored, size, resamples)
+        timer = in_new_process(claims_scored, size, resamples)
         first = first or timer
         print(f"    {grown(timer, first, size)}")
     if not resamples:
         print(f"  {FEVER_SECONDS / first.processor:.1f} times the reference's speed")
-        print(f"  json.loads and plain loops in this run: {apart(claims_by_hand)}")
+        print(f"  json.loads and plain loops in this run: {in_new_process(claims_by_hand)}")
 
 
 def wrong_lines(n):
@@ -192,5 +192,5 @@ def wrong_lines(n):
     return timed(work)
 
 
-def test_a_large_wrong_file(apart):
-    print(f"\n  200,000 wrong lines: {apart(wrong_lines, 200_000)}")
+def test_a_large_wrong_file(in_new_process):
+    print(f"\n  200,000 wrong lines: {in_new_process(wrong_lines, 200_000)}")

@@ -146,7 +146,7 @@ def spoil() -> None:
             model._default_manager.filter(pk=row.pk).update(**changes)
 
 
-def on_the_desk(world: World) -> None:
+def insert_managed_rows(world: World) -> None:
     """Insert a raw file, an unfinished upload, a dry run, a waiting correction and an inspected archive."""
     at, dataset, curator = timezone.now(), world.split.dataset, world.curator
     life = {"state": State.DONE, "queued_at": at, "enqueued_at": at, "finished_at": at, "attempt": 1}
@@ -217,7 +217,7 @@ def spoiled() -> dict[str, User | None]:
     Split.objects.create(
         dataset=world.split.dataset, name="old", kind="dev", state="retired", retired_reason="x", **dates
     )
-    on_the_desk(world)
+    insert_managed_rows(world)
     spoil()
     return {"anonymous": None, "A": world.researcher, "X": organiser, "curator": world.curator}
 

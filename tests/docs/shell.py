@@ -42,24 +42,24 @@ class Shell:
 
     def run(self, block: Block) -> str:
         """Run a block and return its output. Fails if a command fails or the output lacks a shown line."""
-        output = self._stay(block) if block.stays_open else self._do(block)
-        lacking = missing(tuple(self._meant(line) for line in block.shown), output)
+        output = self._run_in_terminal(block) if block.stays_open else self._run_in_shell(block)
+        lacking = missing(tuple(self._substituted(line) for line in block.shown), output)
         if lacking is not None:
             pytest.fail(f"{block.location}: the output lacks {lacking!r}:\n{output[-6000:]}")
         return output
 
-    def _meant(self, text: str) -> str:
+    def _substituted(self, text: str) -> str:
         for text_of_document, replacement in self.substitutions.items():
             text = text.replace(text_of_document, replacement)
         return text
 
-    def _do(self, block: Block) -> str:
+    def _run_in_shell(self, block: Block) -> str:
         mark = f"done-{uuid.uuid4().hex}"
         # The trap reports any failing command, also in the middle; changes of variables and the folder persist. The
         # script is a file, because a command that reads stdin, such as `docker compose exec -T`, would consume the
         # following lines.
         script = self.folder / f".{mark}"
-        script.write_text(f"__failed=0; trap '__failed=$?' ERR\n{self._meant(block.text)}\ntrap - ERR\n")
+        script.write_text(f"__failed=0; trap '__failed=$?' ERR\n{self._substituted(block.text)}\ntrap - ERR\n")
         assert self.process.stdin is not None
         self.process.stdin.write(f". '{script}' </dev/null; echo; echo {mark} $__failed\n".encode())
         self.process.stdin.flush()
@@ -83,12 +83,12 @@ class Shell:
             output += piece
         return output.decode(errors="replace")
 
-    def _stay(self, block: Block) -> str:
+    def _run_in_terminal(self, block: Block) -> str:
         """Start the block in a separate terminal, and wait until it has printed the last shown line."""
         log = self.folder / f".terminal-{len(self.terminals)}"
         with log.open("wb") as output:
             terminal = subprocess.Popen(
-                ["bash", "-c", f"exec {self._meant(block.text)}"],
+                ["bash", "-c", f"exec {self._substituted(block.text)}"],
                 cwd=self.folder,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
@@ -97,7 +97,7 @@ class Shell:
                 start_new_session=True,
             )
         self.terminals.append(terminal)
-        expected, deadline = tuple(self._meant(line) for line in block.shown), time.monotonic() + PATIENCE
+        expected, deadline = tuple(self._substituted(line) for line in block.shown), time.monotonic() + PATIENCE
         while missing(expected, log.read_text(errors="replace")) and time.monotonic() < deadline:
             if terminal.poll() is not None:
                 break

@@ -41,14 +41,14 @@ ODD = {
 """A kind of slice that the older site lacks: values that are not text, and a missing value."""
 
 
-def older(path: str) -> None:
+def configure_older(path: str) -> None:
     """Configure the older site as the database `older`."""
     described = copy.deepcopy(connections.databases["default"])
     described |= {"ENGINE": "django.db.backends.sqlite3", "NAME": path, "HOST": "", "PORT": "", "OPTIONS": {}}
     connections.databases["older"] = described
 
 
-def copied(models: list[Any]) -> None:
+def copy_rows(models: list[Any]) -> None:
     """Copy all rows, with the columns of these models. Foreign keys are checked at the end."""
     with transaction.atomic():
         for model in models:
@@ -63,7 +63,7 @@ def copied(models: list[Any]) -> None:
                 cursor.execute(statement)
 
 
-def added(apps: Any) -> None:
+def add_rows(apps: Any) -> None:
     """Add a row of each kind that later migrations change and the older site lacks."""
     get, at = (lambda name: apps.get_model("leaderboard", name)._base_manager), timezone.now()
     phase, person = get("Phase").order_by("pk").first(), get("User").order_by("pk").first()
@@ -79,7 +79,7 @@ def added(apps: Any) -> None:
     )
 
 
-def told(models: list[Any]) -> dict[str, dict[str, dict[str, Any]]]:
+def snapshot(models: list[Any]) -> dict[str, dict[str, dict[str, Any]]]:
     """Return every row by table and key, column by column."""
     return {
         model._meta.db_table: {
@@ -103,7 +103,7 @@ def differences(before: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
     differing = []
     models = {model._meta.db_table: model for model in current.get_models(include_auto_created=True)}
     for table, rows in before.items():
-        rows_after = told([models[table]])[table]
+        rows_after = snapshot([models[table]])[table]
         for key, row in rows.items():
             columns = row.keys() & set(_columns(models[table]))
             differing += [
@@ -136,7 +136,7 @@ def boards() -> list[dict[str, Any]]:
     return dates
 
 
-def refused() -> dict[str, str]:
+def database_errors() -> dict[str, str]:
     """Return the database's errors for changes of immutable rows, and for rows that violate constraints."""
     split = Split.objects.first()
     tries = {
@@ -174,7 +174,7 @@ def missing_constraints() -> list[str]:
 
 
 def main(path: str) -> dict[str, Any]:
-    older(path)
+    configure_older(path)
     executor = MigrationExecutor(connection)
     executor.migrate([BEGIN])
     apps = executor.loader.project_state([BEGIN]).apps
@@ -184,9 +184,9 @@ def main(path: str) -> dict[str, Any]:
         if model._meta.app_label == "leaderboard"  # rows of other apps (sessions, permissions) are created again
         and not {"group", "permission"} & {field.name for field in model._meta.fields}
     ]
-    copied(models)
-    added(apps)
-    rows_before = told(models)
+    copy_rows(models)
+    add_rows(apps)
+    rows_before = snapshot(models)
     call_command("migrate", verbosity=0)
     answer = Client(headers={"host": "localhost"}).get("/api/v1/benchmarks/")
     return {
@@ -198,7 +198,7 @@ def main(path: str) -> dict[str, Any]:
         "splits": [
             [str(value) for value in row] for row in Split.objects.values_list("state", "published_at", "created_at")
         ],
-        "refused": refused(),
+        "refused": database_errors(),
         "missing": missing_constraints(),
         "next_key_is_free": Team.objects.create(name="Another").pk not in map(int, rows_before["leaderboard_team"]),
         "api": [answer.status_code, answer.content.decode()],

@@ -52,7 +52,7 @@ def burn() -> None:
         pass
     block = b"x" * 100_000_000
     time.sleep(2)
-    tell(len(block))
+    report(len(block))
 
 
 # Exceeding limits
@@ -75,15 +75,15 @@ def memory() -> None:
 def memory_of_a_child() -> None:
     """Let a child exceed the memory limit; the system survives it."""
     child = subprocess.run([sys.executable, "-c", "b = []\nwhile True: b.append(b'x' * 10_000_000)"], check=False)
-    tell(child.returncode)
+    report(child.returncode)
 
 
 def fill_tmp() -> None:
-    tell({"bytes": filled(Path("/tmp")), "shared": filled(Path("/dev/shm"))})
+    report({"bytes": filled(Path("/tmp")), "shared": filled(Path("/dev/shm"))})
 
 
 def fill_output() -> None:
-    tell_on_stdout(filled(Path("/output")))
+    report_on_stdout(filled(Path("/output")))
 
 
 def filled(folder: Path) -> int:
@@ -109,7 +109,7 @@ def inode_flood() -> None:
             pass
         counts[folder] = n_created
     Path("/output/file-0").unlink()
-    tell(counts)
+    report(counts)
 
 
 def sparse() -> None:
@@ -221,13 +221,13 @@ def write_everywhere() -> None:
         for path in [folder, *(os.path.join(folder, name) for name in files)]:
             if not os.path.islink(path) and os.access(path, os.W_OK):
                 writable.append(path)
-    tell(sorted(writable))
+    report(sorted(writable))
 
 
 def surroundings() -> None:
     interfaces = [line.split(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines()[2:]]
     status = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":\t" in line)
-    tell(
+    report(
         {
             "interfaces": interfaces,
             "status": {name: value.strip() for name, value in status.items()},
@@ -260,7 +260,7 @@ def reach_out() -> None:
             results[name] = "opened"
         except OSError as problem:
             results[name] = type(problem).__name__
-    tell(results)
+    report(results)
 
 
 def search() -> None:
@@ -282,7 +282,7 @@ def search() -> None:
                 matches.append(system_path)
         except OSError:
             continue
-    tell(matches)
+    report(matches)
 
 
 def everything() -> list[str]:
@@ -314,7 +314,7 @@ def calls() -> None:
         if name.startswith("clone") and answer == 0:
             os._exit(0)
         results[name] = "done" if answer >= 0 else errno.errorcode[ctypes.get_errno()]
-    tell(results)
+    report(results)
 
 
 def leave_marks() -> None:
@@ -327,7 +327,7 @@ def leave_marks() -> None:
 
 
 def find_marks() -> None:
-    tell([path for path in everything() if "mark-of-an-earlier-run" in path])
+    report([path for path in everything() if "mark-of-an-earlier-run" in path])
 
 
 def meet() -> None:
@@ -354,23 +354,23 @@ def meet() -> None:
         time.sleep(0.05)
     listed = Path("/proc/sysvipc/shm")  # missing in gVisor
     segments = len(listed.read_text().splitlines()) - 1 if listed.exists() else 1
-    tell({"found": finds, "shared": shared >= 0, "segments": segments})
+    report({"found": finds, "shared": shared >= 0, "segments": segments})
 
 
 def list_input() -> None:
-    tell(sorted(os.listdir("/input")))
+    report(sorted(os.listdir("/input")))
 
 
 def wait_for_health() -> None:
     time.sleep(4)
-    tell(Path("/tmp/healthy").exists())
+    report(Path("/tmp/healthy").exists())
 
 
-def tell(value: Any) -> None:
+def report(value: Any) -> None:
     OUTPUT.write_text(json.dumps(value) + "\n")
 
 
-def tell_on_stdout(value: Any) -> None:
+def report_on_stdout(value: Any) -> None:
     print(json.dumps(value), flush=True)
     copy()
 
