@@ -127,7 +127,9 @@ def test_a_form_says_what_an_empty_field_means_and_capitalises_no_value(world: W
     client = organiser(world)
     folds = words(client.get(at("manage_generator", "folds")))
     assert (
-        "The document's key. Empty: id." in folds and "documentId" not in folds and "From 2 to 1000. Empty: 5." in folds
+        "The key of the document. Empty: id." in folds
+        and "documentId" not in folds
+        and "From 2 to 1000. Empty: 5." in folds
     )
     shares = words(client.get(at("manage_generator", "holdout")))
     assert "Empty: train=0.8,test=0.2." in shares and "Train=" not in shares and "(default: " not in shares
