@@ -30,8 +30,8 @@ def select(clusters: Sequence[int], n: int, n_from_largest: int) -> list[int]:
     n_rest, n_available = n - len(chosen), sum(map(len, others))
     if n_rest > n_available:
         raise UsageError(
-            f"{n_rest} of {n} true claims are to come from other clusters than the {len(used)} largest, and the other "
-            f"{len(others)} hold {n_available} facts; expected a smaller size, another homogeneity, or finer clusters "
+            f"{n_rest} of {n} true claims must come from clusters other than the {len(used)} largest, but the other "
+            f"{len(others)} have {n_available} facts; expected a smaller size, another homogeneity, or finer clusters "
             "(other embeddings, a larger pool)"
         )
     while len(chosen) < n:

@@ -85,7 +85,7 @@ class _Documents:
         kind = self.faults.kind
         wrong = "no prediction can match it in the text"
         advice = "correct the offsets: half-open, in code points of documentText"
-        self.outside = kind(error, "offsets-outside-text", "lie outside the text", wrong, advice, one_of="spans")
+        self.outside = kind(error, "offsets-outside-text", "are outside the text", wrong, advice, one_of="spans")
         self.inverted = kind(
             error, "offsets-inverted", "are empty or end before they begin", wrong, advice, one_of="spans"
         )
@@ -111,7 +111,7 @@ class _Documents:
         self.elsewhere = kind(
             warning,
             "offsets-outside-passage",
-            "lie outside their passage",
+            "are outside their passage",
             "participants may see only the passage",
             "move the fact to the passage that states it",
             one_of="spans",

@@ -127,7 +127,7 @@ def test_a_form_says_what_an_empty_field_means_and_capitalises_no_value(world: W
     client = organiser(world)
     folds = words(client.get(at("manage_generator", "folds")))
     assert (
-        "The document's key. Default: id." in folds
+        "The key of the document. Default: id." in folds
         and "documentId" not in folds
         and "From 2 to 1000. Default: 5." in folds
     )

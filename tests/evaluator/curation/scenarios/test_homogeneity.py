@@ -29,7 +29,7 @@ def test_the_first_fill_the_largest_clusters_and_the_rest_go_round(clusters, dat
     giving = {number for number, some in enumerate(full) if some}
     others = sum(sizes[number] for number in sizes if number not in giving)
     if n - wanted > others:
-        with pytest.raises(UsageError, match="other clusters"):
+        with pytest.raises(UsageError, match="clusters other than"):
             select(clusters, n, wanted)
         return
     chosen = select(clusters, n, wanted)

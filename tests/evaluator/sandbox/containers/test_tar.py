@@ -112,5 +112,5 @@ def test_what_is_written_is_what_python_reads() -> None:
 
 @pytest.mark.parametrize("content", [[b"x"], [b"xxx"]])
 def test_a_file_is_of_the_size_it_was_said_to_be(content: list[bytes]) -> None:
-    with pytest.raises(ValueError, match="not of 2 bytes"):
+    with pytest.raises(ValueError, match="does not have 2 bytes"):
         list(tar.file("a", content, 2))

@@ -182,7 +182,7 @@ def test_validation_needs_no_gold():
 
 def test_gold_of_one_class_is_warned_of():
     report, _ = run_prepare(TASK, [claim(0, True), claim(1, True)])
-    assert any("one label" in warning for warning in report["warnings"])
+    assert any("same label" in warning for warning in report["warnings"])
 
 
 def test_groups_are_drawn_together():

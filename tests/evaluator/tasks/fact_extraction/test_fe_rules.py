@@ -227,7 +227,7 @@ def test_a_submission_cannot_bring_its_own_gold():
         ({"text": None}, "text has the wrong type"),
         ({"subject": ["SECRET"]}, "subject has the wrong type"),
         ({"id": 0}, "duplicate id"),
-        ({"id": "1"}, "id is of another type"),
+        ({"id": "1"}, "id has another type"),
         ({"slices": {"relation": ["SECRET"]}}, "slices"),
     ],
     ids=str,
