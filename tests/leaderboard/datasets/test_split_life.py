@@ -255,7 +255,7 @@ CORRECTED = gold_lines({name: "REFUTES" if label == "SUPPORTS" else "SUPPORTS" f
 
 def _life(client: Client) -> list[tuple[str, bool, bool]]:
     """(name, behind, here) of each step, as the page has them."""
-    return list(client.get(f"{LIFE}life/").context["steps"])
+    return list(client.get(f"{LIFE}lifecycle/").context["steps"])
 
 
 def test_the_whole_way_on_the_desk(world: World, draft: Split, sandbox: str) -> None:
@@ -264,10 +264,10 @@ def test_the_whole_way_on_the_desk(world: World, draft: Split, sandbox: str) -> 
     world.benchmark.organisers.add(organiser)
     client = client_of(organiser)
     assert _life(client) == [("draft", False, True), *LATER]
-    assert "has not been audited" in text(client.get(f"{LIFE}life/"))
+    assert "has not been audited" in text(client.get(f"{LIFE}lifecycle/"))
     assert client.post(f"{LIFE}audits/begin/").status_code == 302
     audit = SplitAudit.objects.get()
-    assert "Waiting for a worker" in text(client.get(f"{LIFE}life/"))
+    assert "Waiting for a worker" in text(client.get(f"{LIFE}lifecycle/"))
     split_audits.WORK.run(audit.pk)
     assert client.post(f"{LIFE}publish/").status_code == 409
     page = client.get(f"{LIFE}audits/{audit.pk}/")
@@ -280,7 +280,7 @@ def test_the_whole_way_on_the_desk(world: World, draft: Split, sandbox: str) -> 
     )
     # The corrected gold has no audit yet; that the split was published with one stays true.
     assert _life(client)[1:3] == [("audited", True, False), ("published", False, True)]
-    assert "left out" not in text(client.get(f"{LIFE}life/"))
+    assert "left out" not in text(client.get(f"{LIFE}lifecycle/"))
     public = text(Client().get("/benchmarks/tiny/splits/test/"))
     assert all(said in public for said in asked.values())
     assert client.post(f"{LIFE}retire/", {"reason": REASON}).status_code == 302

@@ -159,13 +159,13 @@ class TestTrail:
         client_of(world.curator).get(f"{DESK}splits/test/gold/1/")
         client_of(organiser).get(f"{DESK}splits/test/audits/{audit.pk}/")
         lifecycle.retire(split=world.split, reason="Done.", by=organiser)
-        lines = client_of(world.curator).get(f"{DESK}trail/").context["lines"]
+        lines = client_of(world.curator).get(f"{DESK}audit-trail/").context["lines"]
         assert [(act.by, act.action, act.read_gold) for act, _, _ in lines] == [
             ("olga", "split.retired", False),
             ("olga", "audit.read", True),
             ("curator", "gold.read", True),
         ]
-        lines = client_of(organiser).get(f"{DESK}trail/?only=gold").context["lines"]
+        lines = client_of(organiser).get(f"{DESK}audit-trail/?only=gold").context["lines"]
         assert [act.action for act, _, _ in lines] == ["audit.read", "gold.read"]
 
     def test_acts_of_other_benchmarks_and_of_teams_are_none_of_it(self, world: World) -> None:
@@ -175,18 +175,18 @@ class TestTrail:
         AuditEntry.record("system.disqualified", world.system, by=world.curator, phase=world.phase.pk, reason="x")
         AuditEntry.record("system.disqualified", world.system, by=world.curator, phase=world.phase.pk + 1, reason="y")
         AuditEntry.record("team.created", world.system.team, by=world.researcher)
-        lines = client_of(world.curator).get(f"{DESK}trail/").context["lines"]
+        lines = client_of(world.curator).get(f"{DESK}audit-trail/").context["lines"]
         assert [(act.action, act.detail["reason"]) for act, _, _ in lines] == [("system.disqualified", "x")]
 
     def test_it_is_paged_and_whole_as_a_file_that_no_spreadsheet_runs(self, world: World) -> None:
         for number in range(60):
             AuditEntry.record("phase.extended", world.phase, by=world.curator, reason=f"=SUM({number})")
         client = client_of(world.curator)
-        assert len(client.get(f"{DESK}trail/").context["lines"]) == 50
-        assert len(client.get(f"{DESK}trail/?page=2").context["lines"]) == 10
+        assert len(client.get(f"{DESK}audit-trail/").context["lines"]) == 50
+        assert len(client.get(f"{DESK}audit-trail/?page=2").context["lines"]) == 10
         User = type(world.curator)
         User.objects.filter(pk=world.curator.pk).update(username="=cmd")
-        answer = client.get(f"{DESK}trail/?download=csv")
+        answer = client.get(f"{DESK}audit-trail/?download=csv")
         rows = list(csv.reader(io.StringIO(answer.content.decode())))
         assert len(rows) == 61 and {row[1] for row in rows[1:]} == {"'=cmd"}
         assert rows[0] == ["at", "by", "action", "what", "read_gold", "detail"]
@@ -197,7 +197,7 @@ class TestTrail:
             AuditEntry.record("gold.read", world.gold, by=world.curator)
             AuditEntry.record("audit.read", audited_splits.done(world.gold), by=world.curator)
         with django_assert_max_num_queries(20):
-            client.get(f"{DESK}trail/")
+            client.get(f"{DESK}audit-trail/")
 
 
 def test_the_page_of_a_corrected_split_lists_its_errata(world: World, client: Client) -> None:

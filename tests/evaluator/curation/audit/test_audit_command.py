@@ -62,6 +62,8 @@ def test_every_fixture_can_be_audited_and_may_be_published(capsys, name):
     assert (status, report["publishable"], report["counts"]["errors"]) == (0, True, 0)
     assert set(report) == KEYS
     assert report["audit"] == 1
+    former = {"deals" if name == "permutations" else name: value for name, value in report["label_leaks"].items()}
+    assert report["tells"] == former, "the first format's names stay"
     assert all(
         set(one) == {"severity", "code", "where", "found", "means", "do", "numbers"} for one in report["findings"]
     )
