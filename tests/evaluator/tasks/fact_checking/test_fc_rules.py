@@ -160,8 +160,8 @@ def test_inputs_hold_the_triple_and_nothing_else():
     assert sorted(line["id"] for line in lines) == list(range(6))
 
 
-def test_the_order_of_the_inputs_tells_nothing_of_labels():
-    """It follows from the ids alone, whatever the order or the labels of gold, and does not sort them."""
+def test_the_order_of_the_inputs_reveals_no_labels():
+    """The order depends on the ids alone, not on gold's order or labels, and is not sorted."""
     gold = [claim(i, i < 500) for i in range(1000)]
     _, inputs = run_prepare(TASK, gold)
     _, other = run_prepare(TASK, [claim(i, i % 2 == 0) for i in reversed(range(1000))])
@@ -180,13 +180,13 @@ def test_validation_needs_no_gold():
     assert "1 id is missing: 1" in texts(report)[0]
 
 
-def test_gold_of_one_class_is_warned_of():
+def test_gold_of_one_class_gives_a_warning():
     report, _ = run_prepare(TASK, [claim(0, True), claim(1, True)])
     assert any("one label" in warning for warning in report["warnings"])
 
 
-def test_groups_are_drawn_together():
-    """Copies in one group add nothing: the interval is that of the groups."""
+def test_groups_are_resampled_together():
+    """Copies within a group do not change the interval."""
     labels, scores = [True, False] * 20, [i * 7 % 13 for i in range(40)]
     once = [claim(i, label, group=i) for i, label in enumerate(labels)]
     thrice = [claim(100 * k + i, label, group=i) for k in range(3) for i, label in enumerate(labels)]
