@@ -132,7 +132,7 @@ def test_the_volume_holder_may_start_enough_threads_for_its_runtime() -> None:
 
 
 def test_a_terabyte_is_refused_by_its_header() -> None:
-    """Before any content is read, and without its size in the error: a system could reveal hidden inputs by the size."""
+    """Before any content is read, and without its size in the error: a size could reveal hidden inputs."""
     requests = []
 
     def pieces() -> Any:

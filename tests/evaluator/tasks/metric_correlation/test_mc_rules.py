@@ -40,7 +40,7 @@ def test_measures_worked_by_hand():
 
 
 def test_partial_correlations_worked_by_hand():
-    """After subtracting system means: -1, 1, 0, 0 and -1, 1, 1, -1, with ranks 1, 4, 2.5, 2.5 and 1.5, 3.5, 3.5, 1.5."""
+    """Minus the systems' means: -1, 1, 0, 0 and -1, 1, 1, -1, with ranks 1, 4, 2.5, 2.5 and 1.5, 3.5, 3.5, 1.5."""
     values = whole([1, 3, 5, 5], [2, 4, 8, 6], ["a", "a", "b", "b"])
     assert values["partial_pearson"] == near(2 / math.sqrt(2 * 4))
     assert values["partial_spearman"] == near(3 / math.sqrt(4.5 * 4))
