@@ -1,4 +1,4 @@
-"""`python -m evaluator`: its exit status, its two streams, its one JSON object."""
+"""`python -m evaluator`: its exit status, its output streams and its JSON object."""
 
 import json
 import subprocess
@@ -65,13 +65,13 @@ def test_seed_and_resamples(folder, capsys):
     assert [score["value"] for score in scores("--seed", "7")] == [score["value"] for score in scores()]
 
 
-def test_the_table_is_for_people(folder, capsys):
+def test_a_table_is_printed_by_default(folder, capsys):
     status, out, _ = run(capsys, *SCORE, "answers.jsonl")
     assert status == 0
     assert "accuracy" in out and "kind=true" in out and "0.5000" in out
 
 
-def test_bad_predictions_exit_2_with_a_line_a_problem(folder, capsys):
+def test_bad_predictions_exit_2_with_one_line_per_problem(folder, capsys):
     status, out, err = run(capsys, *SCORE, "bad.jsonl")
     assert (status, out) == (2, "")
     assert err.splitlines() == [
@@ -139,7 +139,7 @@ def test_wrong_usage_exits_64(folder, capsys, arguments):
     assert err.startswith("evaluator: ")
 
 
-def test_an_unforeseen_error_exits_4_and_quotes_nothing(folder, capsys, monkeypatch):
+def test_an_unexpected_error_exits_4_without_its_message(folder, capsys, monkeypatch):
     def broken(files, arguments):
         raise RuntimeError("SECRET")
 
@@ -152,24 +152,24 @@ def test_an_unforeseen_error_exits_4_and_quotes_nothing(folder, capsys, monkeypa
 
 def test_as_a_program(folder):
     command = [sys.executable, "-m", "evaluator"]
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, *SCORE, "answers.jsonl", "--json"], capture_output=True, check=False, env={"PYTHONPATH": str(ROOT)}
     )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert json.loads(done.stdout)["n_units"] == 4
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert json.loads(result.stdout)["n_units"] == 4
     assert (
         subprocess.run([*command, "score"], capture_output=True, check=False, env={"PYTHONPATH": str(ROOT)}).returncode
         == 64
     )
 
 
-def test_a_reader_that_has_gone_is_no_fault(folder):
+def test_a_closed_pipe_is_not_an_error(folder):
     script = f"{sys.executable} -m evaluator tasks --json | true; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, check=False, env={"PYTHONPATH": str(ROOT)})
-    assert (done.returncode, done.stderr) == (0, b"")
+    result = subprocess.run(["bash", "-c", script], capture_output=True, check=False, env={"PYTHONPATH": str(ROOT)})
+    assert (result.returncode, result.stderr) == (0, b"")
 
 
-def test_hostile_file_names_are_printed_harmlessly(folder, capsys):
+def test_hostile_file_names_are_escaped(folder, capsys):
     name = "x\x1b[31m\n\u202e.jsonl"
     Path(name).write_bytes(b"x")
     _, _, err = run(capsys, *SCORE, name)

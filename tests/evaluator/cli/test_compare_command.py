@@ -1,4 +1,4 @@
-"""`python -m evaluator compare`: its JSON object, its table, and whose file is bad."""
+"""`python -m evaluator compare`: its JSON object, its table, and the invalid file named in errors."""
 
 import gzip
 import io
@@ -66,7 +66,7 @@ def test_seed_and_resamples(folder, capsys):
     assert {(row["low"], row["high"], row["p"]) for row in rows("--resamples", "0")} == {(None, None, None)}
 
 
-def test_the_table_is_for_people(folder, capsys):
+def test_a_table_is_printed_by_default(folder, capsys):
     status, out, _ = run(capsys, *COMPARE, "mine.jsonl", "theirs.jsonl")
     assert status == 0
     heading, first = out.splitlines()[1:3]
@@ -74,7 +74,7 @@ def test_the_table_is_for_people(folder, capsys):
     assert first.split()[:5] == ["accuracy", "all", "0.8750", "0.2500", "0.6250"]
 
 
-def test_each_bad_file_is_named_and_both_are_read(folder, capsys):
+def test_each_invalid_file_is_named_and_both_are_read(folder, capsys):
     maybe = 'unknown predicted_label, found "MAYBE", expected SUPPORTS, REFUTES or NOT ENOUGH INFO'
     assert run(capsys, *COMPARE, "maybe.jsonl", "theirs.jsonl")[::2] == (2, f"maybe.jsonl:3: {maybe}\n")
     assert run(capsys, *COMPARE, "mine.jsonl", "maybe.jsonl")[::2] == (2, f"maybe.jsonl:3: {maybe}\n")
@@ -115,7 +115,7 @@ def test_wrong_usage_exits_64(folder, capsys, arguments):
     assert err.startswith("evaluator: ")
 
 
-def test_a_remark_names_the_file_it_is_about(tmp_path, monkeypatch, capsys):
+def test_a_warning_names_its_file(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("gold.jsonl").write_bytes(jsonl([document("d", passage("p", [fact(subject=(0, 2), target=(3, 5))]))]))
     Path("fair.jsonl").write_bytes(jsonl([answer("d", "p", fact(subject=(0, 2), target=(3, 5)))]))
@@ -146,7 +146,7 @@ def test_stored_outcomes_are_compared_on_any_slices(folder, capsys):
     assert report["result"] == json.loads(out)
 
 
-def test_stored_outcomes_that_do_not_belong_together_are_refused(monkeypatch):
+def test_stored_outcomes_of_different_gold_are_refused(monkeypatch):
     renamed = [{**line, "group": f"g{line['id']}"} for line in GOLD]
     report = compare_stored(stored(7), stored(2, renamed))
     assert report["fault"] == "usage"
@@ -160,7 +160,7 @@ def test_stored_outcomes_that_do_not_belong_together_are_refused(monkeypatch):
     assert compare_stored(old, old)["problems"][0]["text"] == "a is of fact-verification version 1, expected version 2"
 
 
-def test_damaged_outcomes_are_our_own_fault():
+def test_damaged_outcomes_are_a_sandbox_error():
     whole = stored(7)
     with pytest.raises(SandboxError):
         compare_stored(whole[:-5], whole)

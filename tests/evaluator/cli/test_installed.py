@@ -1,4 +1,4 @@
-"""`pip install .`: the `holdout` command on a researcher's own machine, without the site and what it needs."""
+"""`pip install .`: the `holdout` command on a researcher's machine, without the site and its dependencies."""
 
 import json
 import os
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """The folder of the commands of a fresh environment; built from a copy, so that no build is left in the source."""
+    """The bin folder of a new environment; built from a copy, so that no build files remain in the source."""
     folder = tmp_path_factory.mktemp("laptop")
     source = folder / "source"
     source.mkdir()
@@ -50,13 +50,13 @@ COMMANDS = {
 def test_the_installed_command_gives_the_same_bytes(installed, command, capsys):
     arguments = [command, "fact-verification", *COMMANDS[command], CLAIMS / "predictions" / "dev" / "claim-only.jsonl"]
     arguments = [str(argument) for argument in (*arguments, "--json")]
-    done = run(installed, *arguments)
-    assert done.returncode == main(arguments) == 0, done.stderr
-    assert done.stdout == capsys.readouterr().out
-    assert json.loads(done.stdout)
+    result = run(installed, *arguments)
+    assert result.returncode == main(arguments) == 0, result.stderr
+    assert result.stdout == capsys.readouterr().out
+    assert json.loads(result.stdout)
 
 
-def test_it_says_its_name_and_its_exit_status(installed):
+def test_usage_and_exit_status_of_the_installed_command(installed):
     wrong = run(installed, "score", "fact-verification")
     assert wrong.returncode == 64
     assert "usage: holdout score" in wrong.stderr
@@ -64,7 +64,7 @@ def test_it_says_its_name_and_its_exit_status(installed):
     assert bad.returncode == 2
 
 
-def test_nothing_of_the_server_comes_with_it(installed):
+def test_no_server_package_is_installed(installed):
     listed = subprocess.run(
         [installed / "python", "-m", "pip", "--disable-pip-version-check", "list", "--format", "json"],
         capture_output=True,
@@ -80,19 +80,19 @@ def test_nothing_of_the_server_comes_with_it(installed):
         assert b"ModuleNotFoundError" in missing.stderr
 
 
-def test_what_needs_more_says_what_to_install(installed):
-    words = ["--task", "fact-verification", "--inputs", COMMANDS["validate"][1]]
-    asked = run(installed, "run", "image", *words)
-    assert (asked.returncode, "pip install 'holdout[systems]'" in asked.stderr) == (4, True), asked.stderr
-    where = ["--server", "https://board.example", "--benchmark", "b", "--phase", "p", "--system", "s"]
-    asked = run(installed, "submit", "predictions.jsonl", *where)
-    assert (asked.returncode, "set HOLDOUT_TOKEN" in asked.stderr) == (64, True), asked.stderr
+def test_a_command_with_a_missing_dependency_names_it(installed):
+    options = ["--task", "fact-verification", "--inputs", COMMANDS["validate"][1]]
+    result = run(installed, "run", "image", *options)
+    assert (result.returncode, "pip install 'holdout[systems]'" in result.stderr) == (4, True), result.stderr
+    target = ["--server", "https://board.example", "--benchmark", "b", "--phase", "p", "--system", "s"]
+    result = run(installed, "submit", "predictions.jsonl", *target)
+    assert (result.returncode, "set HOLDOUT_TOKEN" in result.stderr) == (64, True), result.stderr
 
 
-def test_what_the_server_needs_is_an_extra(installed):
-    place = next(installed.parent.glob("lib/python*/site-packages/holdout-*.dist-info"))
-    metadata = PathDistribution(place).metadata
+def test_the_servers_dependencies_are_an_extra(installed):
+    path = next(installed.parent.glob("lib/python*/site-packages/holdout-*.dist-info"))
+    metadata = PathDistribution(path).metadata
     extra = [text for text in metadata.get_all("Requires-Dist") if text.endswith('extra == "server"')]
-    wanted = [line.split("#")[0].strip() for line in (ROOT / "requirements.txt").read_text().splitlines()]
-    assert len(extra) == len([line for line in wanted if line])
+    required = [line.split("#")[0].strip() for line in (ROOT / "requirements.txt").read_text().splitlines()]
+    assert len(extra) == len([line for line in required if line])
     assert any(text.startswith("django==") for text in extra)

@@ -14,12 +14,12 @@ GOOD = {"name": "gain", "title": "Gain", "doc": "x", "lower": None, "upper": 1, 
 
 
 def test_a_declaration_becomes_measures() -> None:
-    (made,) = measures_of(check_declaration([GOOD], "gain"))
-    assert (made.name, made.title, made.low, made.high, made.best) == ("gain", "Gain", -math.inf, 1, 1)
+    (measure,) = measures_of(check_declaration([GOOD], "gain"))
+    assert (measure.name, measure.title, measure.low, measure.high, measure.best) == ("gain", "Gain", -math.inf, 1, 1)
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("declaration", "expected"),
     [
         ([], "0 measures are declared, expected 1"),
         ([{**GOOD, "name": f"m{i}"} for i in range(MOST + 1)], "measures are declared"),
@@ -39,7 +39,7 @@ def test_a_declaration_becomes_measures() -> None:
         ([{**GOOD, "name": "other"}], 'the primary measure is "gain", expected one of: other'),
     ],
 )
-def test_declarations_that_mean_nothing(given: Any, expected: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        check_declaration(given, "gain")
-    assert expected in str(refused.value)
+def test_invalid_declarations_are_refused(declaration: Any, expected: str) -> None:
+    with pytest.raises(UsageError) as error:
+        check_declaration(declaration, "gain")
+    assert expected in str(error.value)

@@ -1,4 +1,4 @@
-"""What an organiser's own scorer writes: read as strictly as predictions, and never quoted."""
+"""Output of an organiser's scorer: read as strictly as predictions, and never quoted."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def row(measure: str = "gain", value: Any = 1.625, n: Any = 4, **slice_: Any) ->
 
 
 def whole(*more: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    made = {"task": "fact-verification", "task_version": 3, "n_units": 4, "n_groups": 3}
-    return {**made, "scores": [row(), row("loss", 0.25), *more], "warnings": [SECRET], **changes}
+    fields = {"task": "fact-verification", "task_version": 3, "n_units": 4, "n_groups": 3}
+    return {**fields, "scores": [row(), row("loss", 0.25), *more], "warnings": [SECRET], **changes}
 
 
 def units(**changes: Any) -> list[dict[str, Any]]:
@@ -63,8 +63,8 @@ def read(scores: Any, outcomes: Any = None, **changes: Any) -> tuple[dict[str, A
     return JOBS["scorer_output"](files, {**ARGUMENTS, **changes})
 
 
-def fault(*given: Any, **changes: Any) -> str:
-    report, attachment = read(*given, **changes)
+def problem_text(*content: Any, **changes: Any) -> str:
+    report, attachment = read(*content, **changes)
     assert not report["ok"] and attachment == b""
     assert report["fault"] == "scorer"
     text = " ".join(problem["text"] for problem in report["problems"])
@@ -72,53 +72,53 @@ def fault(*given: Any, **changes: Any) -> str:
     return text
 
 
-def score(report: dict[str, Any], measure: str, **slice_: Any) -> dict[str, Any]:
-    return next(one for one in report["result"]["scores"] if (one["measure"], one["slice"]) == (measure, slice_))
+def score_of(report: dict[str, Any], measure: str, **slice_: Any) -> dict[str, Any]:
+    return next(row for row in report["result"]["scores"] if (row["measure"], row["slice"]) == (measure, slice_))
 
 
-def test_values_alone_have_no_interval() -> None:
+def test_values_without_outcomes_have_no_interval() -> None:
     report, attachment = read(whole(row("gain", 0.5, 2, kind="a")))
     assert report["ok"] and attachment == b""
-    assert score(report, "gain") == {**row(), "low": None, "high": None}
-    assert score(report, "gain", kind="a")["value"] == 0.5
+    assert score_of(report, "gain") == {**row(), "low": None, "high": None}
+    assert score_of(report, "gain", kind="a")["value"] == 0.5
     assert (report["measures"], report["units_sha256"], report["n_warnings"]) == ([], "", 1)
-    assert report["result"]["warnings"] == [], "they could carry gold"
+    assert report["result"]["warnings"] == [], "warnings could contain gold"
 
 
 def test_outcomes_give_intervals_on_the_whole_and_on_slices() -> None:
     report, attachment = read(whole(row("gain", 0.5, 2, kind="a"), row("loss", 0.5, 2, kind="a")), units())
-    found = score(report, "gain")
-    # Groups are drawn: (2 - 1), 5, 0.5 with sizes 2, 1, 1; no mean of theirs leaves [0.5, 5].
-    assert 0.5 <= found["low"] < 1.625 < found["high"] <= 5
-    # One group says nothing about another sample.
-    assert score(report, "gain", kind="a")["low"] is None
-    assert score(report, "loss")["low"] is None, "loss is in no unit"
+    gain = score_of(report, "gain")
+    # Groups are resampled: (2 - 1), 5, 0.5 with sizes 2, 1, 1; every mean of them is in [0.5, 5].
+    assert 0.5 <= gain["low"] < 1.625 < gain["high"] <= 5
+    # One group gives no information about another sample.
+    assert score_of(report, "gain", kind="a")["low"] is None
+    assert score_of(report, "loss")["low"] is None, "no unit has a loss"
     assert report["measures"] == ["gain"]
     table: Outcomes = from_bytes(attachment)
     assert (table.n_units, table.group_names, table.facts["scorer"]) == (4, ("g", "u3", "u4"), 3)
     assert np.array_equal(table.statistics["gain"], [2.0, -1.0, 5.0, 0.5])
 
 
-def test_the_interval_is_that_of_the_task_s_own_mean() -> None:
-    """The same values by the referee's own road: accuracy of a task with a claim a unit."""
+def test_the_interval_equals_that_of_the_tasks_own_mean() -> None:
+    """The same values by the built-in scorer: accuracy of a task with one claim per unit."""
     labels = [float(place % 3 != 0) for place in range(30)]
     lines = [{"id": place, "group": place // 2, "values": {"loss": value}} for place, value in enumerate(labels)]
     mean = sum(labels) / 30
     scores = whole(scores=[row("gain", 0.0), row("loss", mean, 30)], n_units=30, n_groups=15)
-    ours = score(read(scores, lines, resamples=1000)[0], "loss")
+    custom = score_of(read(scores, lines, resamples=1000)[0], "loss")
     gold = "".join(
         json.dumps({"id": i, "claim": "c", "evidence_text": "e", "label": "SUPPORTS", "group": i // 2}) + "\n"
         for i in range(30)
     )
-    said = "".join(
+    answers = "".join(
         json.dumps({"id": i, "predicted_label": "SUPPORTS" if right else "REFUTES"}) + "\n"
         for i, right in enumerate(labels)
     )
-    files = {"gold": io.BytesIO(gold.encode()), "predictions": io.BytesIO(said.encode())}
+    files = {"gold": io.BytesIO(gold.encode()), "predictions": io.BytesIO(answers.encode())}
     names = {"gold_name": "g.jsonl", "predictions_name": "p.jsonl"}
     report, _ = JOBS["score"](files, {"task": "fact-verification", "resamples": 1000, "seed": 0, **names})
-    theirs = score(report, "accuracy")
-    assert (ours["value"], ours["low"], ours["high"]) == (theirs["value"], theirs["low"], theirs["high"])
+    built_in = score_of(report, "accuracy")
+    assert (custom["value"], custom["low"], custom["high"]) == (built_in["value"], built_in["low"], built_in["high"])
 
 
 SCORES_FAULTS: dict[str, tuple[Any, str]] = {
@@ -156,22 +156,22 @@ SCORES_FAULTS: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("name", SCORES_FAULTS)
-def test_scores_that_cannot_be_ranked(name: str) -> None:
-    given, expected = SCORES_FAULTS[name]
-    text = fault(given)
+def test_invalid_scores_are_refused(name: str) -> None:
+    content, expected = SCORES_FAULTS[name]
+    text = problem_text(content)
     assert text.startswith("scores.json: ") and expected in text
 
 
-def test_a_measure_without_a_value_on_an_empty_slice_is_fine() -> None:
+def test_a_measure_may_lack_a_value_on_an_empty_slice() -> None:
     report, _ = read(whole(row(value=None, n=0, kind="b")))
-    assert score(report, "gain", kind="b")["value"] is None
+    assert score_of(report, "gain", kind="b")["value"] is None
 
 
 OUTCOMES_FAULTS: dict[str, tuple[Any, str]] = {
     "empty": (b"", "outcomes.jsonl: the file is empty"),
     "not json": (b"{}\n[", "outcomes.jsonl"),
     "another mean": (
-        [{**one, "values": {"gain": 1.0}} for one in units()],
+        [{**unit, "values": {"gain": 1.0}} for unit in units()],
         "the mean of gain differs from the value of scores[0]",
     ),
     "fewer units": (units()[:3], "differ from n_units and n_groups"),
@@ -189,42 +189,44 @@ OUTCOMES_FAULTS: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("name", OUTCOMES_FAULTS)
-def test_outcomes_that_do_not_fit(name: str) -> None:
-    given, expected = OUTCOMES_FAULTS[name]
-    assert expected in fault(whole(), given)
+def test_invalid_outcomes_are_refused(name: str) -> None:
+    content, expected = OUTCOMES_FAULTS[name]
+    assert expected in problem_text(whole(), content)
 
 
-def test_a_slice_that_its_outcomes_deny() -> None:
-    assert "differs from the value of scores[2]" in fault(whole(row("gain", 0.6, 2, kind="a")), units())
+def test_a_slice_value_that_differs_from_its_outcomes_is_refused() -> None:
+    assert "differs from the value of scores[2]" in problem_text(whole(row("gain", 0.6, 2, kind="a")), units())
 
 
 def test_means_agree_to_a_billionth() -> None:
     assert read(whole(scores=[row(value=1.625 + 5e-10), row("loss", 0)]), units())[0]["ok"]
-    assert "mean of gain" in fault(whole(scores=[row(value=1.625 + 5e-9), row("loss", 0)]), units())
+    assert "mean of gain" in problem_text(whole(scores=[row(value=1.625 + 5e-9), row("loss", 0)]), units())
 
 
-def test_the_units_are_known_by_ids_groups_and_slices_alone() -> None:
-    names = [read(whole(), units())[0]["units_sha256"]]
-    other = [{**one, "values": {"gain": 1.625}} for one in units()]
-    assert read(whole(), other)[0]["units_sha256"] == names[0], "values are the system's"
+def test_the_digest_of_units_depends_on_ids_groups_and_slices_alone() -> None:
+    digests = [read(whole(), units())[0]["units_sha256"]]
+    other = [{**unit, "values": {"gain": 1.625}} for unit in units()]
+    assert read(whole(), other)[0]["units_sha256"] == digests[0], "the digest depends on values"
     for change in ({"id": "v1"}, {"group": "h"}, {"slices": {}}):
         lines = units()
         lines[3] = {**lines[3], **change}
-        names.append(read(whole(), lines)[0]["units_sha256"])
-    assert len(set(names)) == 4
+        digests.append(read(whole(), lines)[0]["units_sha256"])
+    assert len(set(digests)) == 4
 
 
-def test_a_scorer_s_outcomes_are_compared_by_its_own_measures() -> None:
+def test_outcomes_of_a_custom_scorer_are_compared_by_its_measures() -> None:
     _, a = read(whole(), units())
-    worse = [{**one, "values": {"gain": one["values"]["gain"] - 0.5 if one["id"] != "u2" else -1.0}} for one in units()]
+    worse = [
+        {**unit, "values": {"gain": unit["values"]["gain"] - 0.5 if unit["id"] != "u2" else -1.0}} for unit in units()
+    ]
     _, b = read(whole(scores=[row(value=1.25), row("loss", 0)]), worse)
-    asked = {"pairs": [[0, 1]], "measure": "gain", "resamples": 200, "seed": 0}
+    arguments = {"pairs": [[0, 1]], "measure": "gain", "resamples": 200, "seed": 0}
     scorer = {"number": 3, "measures": MEASURES, "primary": "gain"}
     files = {"0": io.BytesIO(a), "1": io.BytesIO(b)}
-    report, _ = JOBS["compare_board"](files, {**asked, "scorer": scorer})
+    report, _ = JOBS["compare_board"](files, {**arguments, "scorer": scorer})
     assert report["comparisons"][0]["difference"] == 0.375
     for wrong in ({}, {"scorer": {**scorer, "number": 2}}, {"scorer": scorer, "measure": "loss"}):
         for file in files.values():
             file.seek(0)
-        refused, _ = JOBS["compare_board"](files, {**asked, **wrong})
+        refused, _ = JOBS["compare_board"](files, {**arguments, **wrong})
         assert (refused["ok"], refused.get("fault")) == (False, "usage")

@@ -1,4 +1,4 @@
-"""The digest covers all that a sandbox job can run, so a server of other code never passes for a current one."""
+"""The digest covers all code that a sandbox job can run, so a server with other code is never taken for current."""
 
 import shutil
 from pathlib import Path
@@ -10,7 +10,7 @@ from evaluator import code_digest
 from evaluator.tasks.registry import GROUP
 
 ENTRY = ["evaluator.jobs", "evaluator.sandbox.process", "evaluator.sandbox.__main__"]
-"""What the sandbox server starts from."""
+"""The modules that the sandbox server starts from."""
 
 
 def module_of(path: Path) -> str:
@@ -28,7 +28,7 @@ def test_every_module_that_the_sandbox_reaches_is_covered(imports: grimp.ImportG
     reached = imports.find_upstream_modules(start, as_package=True) | imports.find_descendants(start) | {start}
     outside = reached - {module_of(path) for path in code_digest.covered_files()}
     assert len(reached) > 5
-    assert not outside, f"add to evaluator/code_digest.py what jobs reach: {sorted(outside)}"
+    assert not outside, f"add these modules, which jobs reach, to evaluator/code_digest.py: {sorted(outside)}"
 
 
 def test_every_job_is_reached(imports: grimp.ImportGraph) -> None:
@@ -48,7 +48,7 @@ def test_a_copy_elsewhere_has_the_same_digest(copy: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["curation/audit/checks.py", "jobs/score.py", "sandbox/process/child.py"])
-def test_a_changed_a_missing_and_a_moved_file_change_it(copy: Path, file: str) -> None:
+def test_changing_moving_or_removing_a_file_changes_the_digest(copy: Path, file: str) -> None:
     digests = {code_digest.digest(copy)}
     (copy / file).write_bytes((copy / file).read_bytes() + b"\n")
     digests.add(code_digest.digest(copy))
@@ -59,7 +59,7 @@ def test_a_changed_a_missing_and_a_moved_file_change_it(copy: Path, file: str) -
 
 
 @pytest.mark.parametrize("file", ["cli/main.py", "sandbox/containers/docker.py"])
-def test_what_no_job_reaches_leaves_it(copy: Path, file: str) -> None:
+def test_a_file_that_no_job_reaches_does_not_change_the_digest(copy: Path, file: str) -> None:
     (copy / file).write_text("")
     assert code_digest.digest(copy) == code_digest.digest()
 
@@ -82,19 +82,19 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_tasks_are_looked_for_where_the_registry_looks() -> None:
+def test_the_digest_and_the_registry_use_one_entry_point_group() -> None:
     assert code_digest.TASKS == GROUP
 
 
-def test_packages_of_installed_tasks_are_found_once_and_not_imported(installed: Path) -> None:
-    found = [installed / "riddles", installed / "single.py", installed / "space" / "puzzles"]
-    assert [path for path in code_digest.task_packages() if installed in path.parents] == found
+def test_packages_of_installed_tasks_are_listed_once_and_not_imported(installed: Path) -> None:
+    expected = [installed / "riddles", installed / "single.py", installed / "space" / "puzzles"]
+    assert [path for path in code_digest.task_packages() if installed in path.parents] == expected
 
 
 @pytest.mark.parametrize(
     "file", ["riddles/deep/rules.py", "riddles/words.txt", "space/puzzles/__init__.py", "single.py"]
 )
-def test_a_change_in_an_installed_task_changes_it(installed: Path, file: str) -> None:
+def test_a_change_in_an_installed_task_changes_the_digest(installed: Path, file: str) -> None:
     packages = code_digest.task_packages()
     before = code_digest.digest(task_packages=packages)
     assert before == code_digest.digest(task_packages=reversed(packages)) != code_digest.digest()
@@ -102,7 +102,7 @@ def test_a_change_in_an_installed_task_changes_it(installed: Path, file: str) ->
     assert code_digest.digest(task_packages=packages) != before
 
 
-def test_compiled_files_and_the_folder_do_not_count(installed: Path, tmp_path: Path) -> None:
+def test_compiled_files_and_the_folder_do_not_change_the_digest(installed: Path, tmp_path: Path) -> None:
     before = code_digest.digest(task_packages=[installed / "riddles"])
     (installed / "riddles" / "__pycache__").mkdir()
     (installed / "riddles" / "__pycache__" / "x.pyc").write_text("")

@@ -15,30 +15,30 @@ ARGUMENTS = {"task": "fact-verification", "gold_name": "g", "predictions_name": 
 
 
 def stored(groups=3, wrong=()):
-    """Outcomes of answers that are all right but those."""
+    """Outcomes of answers that are all correct except those at the indices in `wrong`."""
     gold = symmetric(groups)
-    given = answers(gold)
-    turned = {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}
-    for place in wrong:
-        given[place]["predicted_label"] = turned[given[place]["predicted_label"]]
-    files = {"gold": io.BytesIO(jsonl(gold)), "predictions": io.BytesIO(jsonl(given))}
+    predictions = answers(gold)
+    opposite = {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}
+    for i in wrong:
+        predictions[i]["predicted_label"] = opposite[predictions[i]["predicted_label"]]
+    files = {"gold": io.BytesIO(jsonl(gold)), "predictions": io.BytesIO(jsonl(predictions))}
     return JOBS["score"](files, ARGUMENTS)[1]
 
 
 def compare(*tables, pairs, measure="accuracy", **more):
-    files = {str(place): io.BytesIO(table) for place, table in enumerate(tables)}
+    files = {str(i): io.BytesIO(table) for i, table in enumerate(tables)}
     report, attachment = JOBS["compare_board"](files, {"pairs": pairs, "measure": measure, "resamples": 20, **more})
     assert attachment == b""
     return json.loads(json.dumps(report, allow_nan=False))
 
 
-def test_each_pair_in_the_order_asked():
+def test_pairs_are_reported_in_the_requested_order():
     report = compare(stored(wrong=[0, 1]), stored(wrong=[5]), stored(), pairs=[[2, 0], [1, 2]])
     assert report["ok"] and report["n_groups"] == 3
     first, second = report["comparisons"]
     assert (first["a"], first["b"], first["difference"]) == (2, 0, pytest.approx(2 / 12))
     assert (second["a"], second["b"], second["difference"]) == (1, 2, pytest.approx(-1 / 12))
-    # Three groups have eight exchanges, and each of these differences lies in one group: all are as large.
+    # Three groups have eight permutations, and each of these differences is in one group: all are equally large.
     assert first["p"] == second["p"] == 1.0
 
 
@@ -54,6 +54,6 @@ def test_outcomes_of_another_gold_are_refused():
     assert report["fault"] == "usage" and "expected outcomes of the same gold" in report["problems"][0]["text"]
 
 
-def test_a_measure_that_this_gold_does_not_have_is_refused():
+def test_a_measure_that_the_gold_does_not_have_is_refused():
     report = compare(stored(), stored(), pairs=[[0, 1]], measure="fever_score")
     assert report["fault"] == "usage" and "fever_score" in report["problems"][0]["text"]

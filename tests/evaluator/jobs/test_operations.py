@@ -1,4 +1,4 @@
-"""The jobs: what their reports hold, and what they never say."""
+"""The jobs: the contents of their reports, which never quote gold."""
 
 import gzip
 import io
@@ -32,8 +32,8 @@ DOCUMENT = document(
 DOCUMENT = {"documentId": DOCUMENT.pop("documentId"), **DOCUMENT}  # the id first, as in CLAIM
 
 
-def bent(line):
-    """The line with each value, however deep, replaced by ones of the wrong type, and with values of its keys lost."""
+def invalid_variants(line):
+    """Variants of the line: each value, at any depth, replaced by values of wrong types; and lines of invalid JSON."""
 
     def paths(value, path=()):
         yield path
@@ -41,7 +41,7 @@ def bent(line):
         for key, item in items:
             yield from paths(item, (*path, key))
 
-    for path in list(paths(line))[2:]:  # all but the whole and the id, which is public
+    for path in list(paths(line))[2:]:  # all but the whole line and the id, which is public
         for wrong in ([SECRET], {SECRET: SECRET}, None, True, 0.5, SECRET, -1):
             changed = json.loads(json.dumps(line))
             inside = changed
@@ -63,10 +63,10 @@ def bent(line):
 @pytest.mark.parametrize(
     ("task", "line"), [("fact-verification", CLAIM), ("knowledge-base-population", DOCUMENT)], ids=lambda x: str(x)[:9]
 )
-def test_a_bad_gold_is_never_quoted(task, line):
+def test_invalid_gold_is_never_quoted(task, line):
     refused = 0
     predictions = [{"id": "nobody", "predicted_label": "SUPPORTS"}]
-    for gold in bent(line):
+    for gold in invalid_variants(line):
         report, _ = run_prepare(task, gold)
         scored = run_score(task, gold, predictions)
         assert not scored["ok"]
@@ -79,7 +79,7 @@ def test_a_bad_gold_is_never_quoted(task, line):
     assert refused > 50
 
 
-def test_what_prepare_tells_of_a_gold():
+def test_prepare_describes_the_gold():
     gold = symmetric(3)
     report, inputs = run_prepare("fact-verification", gold)
     assert report == {
@@ -104,7 +104,7 @@ def test_what_prepare_tells_of_a_gold():
     assert packed == report
 
 
-def test_a_score_is_attached_to_its_outcomes():
+def test_scoring_attaches_the_outcomes():
     gold = symmetric(3)
     report, attachment = JOBS["score"](
         {"gold": io.BytesIO(jsonl(gold)), "predictions": io.BytesIO(jsonl(answers(gold)))},
@@ -120,12 +120,14 @@ def test_a_score_is_attached_to_its_outcomes():
 def test_a_phase_may_set_its_own_limits(limit, value):
     arguments = {"task": "fact-verification", "gold_name": "g", "predictions_name": "p", "limits": {limit: value}}
     gold = [claim(1), claim(2)]
-    given = [{"id": i, "predicted_label": "SUPPORTS"} for i in (1, 2)]
-    report, _ = JOBS["score"]({"gold": io.BytesIO(jsonl(gold)), "predictions": io.BytesIO(jsonl(given))}, arguments)
+    predictions = [{"id": i, "predicted_label": "SUPPORTS"} for i in (1, 2)]
+    report, _ = JOBS["score"](
+        {"gold": io.BytesIO(jsonl(gold)), "predictions": io.BytesIO(jsonl(predictions))}, arguments
+    )
     assert report["fault"] == "predictions"
 
 
-def test_wrong_usage_is_a_report_too():
+def test_wrong_usage_gives_a_report():
     report = run_score("no-such-task", b"", b"")
     assert report["fault"] == "usage"
     assert "expected one of" in report["problems"][0]["text"]
@@ -133,7 +135,7 @@ def test_wrong_usage_is_a_report_too():
     assert fold["problems"][0]["text"] == 'option fold is "six", expected 1 to 5, or all'
 
 
-def test_warming_up_leaves_nothing_to_import():
+def test_warming_up_imports_every_module():
     import sys
 
     warm_up()

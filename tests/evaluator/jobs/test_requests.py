@@ -1,4 +1,4 @@
-"""The arguments of the jobs are typed: what does not fit is the caller's fault, and nothing is read for it."""
+"""The arguments of the jobs are typed: an invalid argument is a usage error, and no file is read."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def test_a_request_cannot_be_changed() -> None:
 
 
 def test_requests_survive_json_and_reports_are_of_the_declared_type() -> None:
-    """Of all that is done before the sandbox takes its first job."""
-    seen: set[str] = set()
+    """For every job that the sandbox runs during its warm-up."""
+    jobs_seen: set[str] = set()
 
-    def watched(job: Job[Any]) -> Any:
+    def checked(job: Job[Any]) -> Any:
         returned: list[Report] = []
 
         def work(files: Any, request: Any) -> tuple[Report, bytes]:
@@ -63,7 +63,7 @@ def test_requests_survive_json_and_reports_are_of_the_declared_type() -> None:
             report, attachment = Job(job.request, work)(files, sent)
             received = json.loads(json.dumps(report, allow_nan=False))
             if received.pop("ok"):
-                seen.add(job.request.job)
+                jobs_seen.add(job.request.job)
                 assert isinstance(msgspec.convert(received, type(returned[0])), Report)
             else:
                 assert msgspec.convert(received, Refusal).problems
@@ -71,8 +71,8 @@ def test_requests_survive_json_and_reports_are_of_the_declared_type() -> None:
 
         return run
 
-    warmup.run({name: watched(job) for name, job in jobs.JOBS.items()})
-    assert seen == set(jobs.JOBS)
+    warmup.run({name: checked(job) for name, job in jobs.JOBS.items()})
+    assert jobs_seen == set(jobs.JOBS)
 
 
 def test_a_struct_in_a_request_is_read_back() -> None:
@@ -82,7 +82,7 @@ def test_a_struct_in_a_request_is_read_back() -> None:
     assert msgspec.convert(json.loads(msgspec.json.encode(request)), CompareBoardRequest) == request
 
 
-def test_the_command_line_and_the_sandbox_run_the_same_job() -> None:
+def test_the_command_line_and_the_sandbox_run_one_job() -> None:
     gold = b'{"id": 1, "subject": "a", "relation": "r", "object": "b", "label": true}\n'
     request = ScoreRequest(**SCORING, resamples=0)
 

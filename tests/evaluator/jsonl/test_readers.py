@@ -1,4 +1,4 @@
-"""What a line of JSON may and may not be; the same for predictions, gold and inputs."""
+"""Rules for a line of JSON, equal for predictions, gold and inputs."""
 
 import gzip
 import io
@@ -19,7 +19,7 @@ UTF_8_BOM = b"\xef\xbb\xbf"
 
 
 def with_key(text):
-    """The good file, its second line carrying one more key."""
+    """The valid file with one more key on its second line."""
     return GOOD.replace(b'"id": 1', text + b', "id": 1')
 
 
@@ -123,14 +123,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("content", ACCEPTED.values(), ids=ACCEPTED)
-def test_accepted(content):
+def test_valid_files_are_accepted(content):
     report = run_score(TASK, GOLD, content)
     assert report["ok"], report
     assert report["result"]["scores"][0]["value"] == 1.0
 
 
 @pytest.mark.parametrize(("content", "line", "what"), REFUSED.values(), ids=REFUSED)
-def test_refused(content, line, what):
+def test_invalid_files_are_refused(content, line, what):
     report = run_score(TASK, GOLD, content)
     assert report["fault"] == "predictions"
     first = report["problems"][0]
@@ -155,14 +155,14 @@ def test_gold_obeys_the_same_rules(name):
     assert (report["problems"][0]["file"], report["problems"][0]["line"]) == ("gold.jsonl", line)
 
 
-def test_problems_up_to_a_hundred_and_a_count():
+def test_at_most_a_hundred_problems_are_listed_and_the_rest_counted():
     report = run_score(TASK, GOLD, b"x\n" * 250)
     assert len(report["problems"]) == 100
     assert report["more"] == 150
     assert [problem["line"] for problem in report["problems"]] == list(range(1, 101))
 
 
-def test_missing_ids_come_last_with_the_first_ten():
+def test_missing_ids_are_reported_last_with_the_first_ten():
     gold = [{"id": f"c{i}", "claim": "c", "label": "REFUTES"} for i in range(15)]
     report = run_score(TASK, gold, b'{"id": "c3", "predicted_label": "no"}\n')
     assert texts(report) == [
@@ -171,7 +171,7 @@ def test_missing_ids_come_last_with_the_first_ten():
     ]
 
 
-def test_an_id_on_a_line_that_cannot_be_read_is_not_called_missing():
+def test_an_id_on_an_invalid_line_is_not_reported_as_missing():
     assert len(texts(run_score(TASK, GOLD, GOOD.replace(b"1", b"1.0")))) == 1
 
 
@@ -182,16 +182,16 @@ def test_unknown_keys_are_ignored_with_a_warning():
     ]
 
 
-def test_a_name_ending_in_gz_is_unpacked():
+def test_a_file_named_gz_is_decompressed():
     assert run_score(TASK, GOLD, gzip.compress(GOOD), name="p.jsonl.gz")["ok"]
     two_members = gzip.compress(GOOD[:50]) + gzip.compress(GOOD[50:])
     assert run_score(TASK, GOLD, two_members, name="p.jsonl.gz")["ok"]
 
 
 def _wrong_crc():
-    packed = bytearray(gzip.compress(GOOD))
-    packed[-8] ^= 1
-    return bytes(packed)
+    compressed = bytearray(gzip.compress(GOOD))
+    compressed[-8] ^= 1
+    return bytes(compressed)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def _wrong_crc():
     ],
     ids=["not gzip", "gzip by another name", "cut off", "junk behind", "wrong checksum", "bomb", "nested"],
 )
-def test_packed_files_that_are_refused(content, name, what):
+def test_invalid_compressed_files_are_refused(content, name, what):
     report = run_score(TASK, GOLD, content, name=name)
     assert what in texts(report)[0]
 
@@ -238,7 +238,7 @@ def test_lines_keep_their_numbers_across_blocks(newline):
     assert problem.line == 11_001
 
 
-def test_one_endless_line_needs_little_memory():
+def test_an_endless_line_needs_little_memory():
     class Endless(io.RawIOBase):
         left = 150
 
@@ -255,7 +255,7 @@ def test_one_endless_line_needs_little_memory():
     assert "too long" in str(problem)
 
 
-def test_an_exactly_allowed_line_is_read():
+def test_a_line_of_the_maximum_length_is_read():
     line = LINES[0]
     padded = line[:-1] + b" " * ((1 << 20) - len(line)) + b"}"
     assert len(padded) == 1 << 20

@@ -1,4 +1,4 @@
-"""The reader accepts exactly what a slow, plain reading of the rules accepts, on mutilated files."""
+"""On damaged files, the reader accepts exactly the lines that a slow, plain implementation of the rules accepts."""
 
 import io
 import json
@@ -93,7 +93,7 @@ def check_passage_line(value):
 
 
 def accepted(content, check):
-    """[whether each line is], None where the file as a whole is not."""
+    """Whether each line is accepted."""
     lines = content.replace(b"\r\n", b"\n").split(b"\n")
     if not lines[-1]:
         lines.pop()
@@ -171,27 +171,27 @@ fragments = st.one_of(
 cuts = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 4), fragments), min_size=1, max_size=4)
 
 
-def mutilate(content, edits):
-    for where, length, fragment in edits:
-        place = 1 + int(where * (len(content) - 1))  # the first byte stays: a byte order mark is told apart
-        content = content[:place] + fragment + content[place + length :]
+def damage(content, edits):
+    for share, length, fragment in edits:
+        offset = 1 + int(share * (len(content) - 1))  # keep the first byte: a byte order mark has its own check
+        content = content[:offset] + fragment + content[offset + length :]
     return content
 
 
 @settings(max_examples=examples(600), deadline=None)
 @given(cuts)
-def test_answers(edits):
-    content = mutilate(ANSWERS, edits)
+def test_damaged_answers(edits):
+    content = damage(ANSWERS, edits)
     assert read(content, PREDICTIONS) == accepted(content, check_answer), content
 
 
 @settings(max_examples=examples(600), deadline=None)
 @given(cuts)
-def test_passages(edits):
-    content = mutilate(PASSAGES, edits)
+def test_damaged_passages(edits):
+    content = damage(PASSAGES, edits)
     assert read(content, FACTS) == accepted(content, check_passage_line), content
 
 
-def test_the_untouched_files_are_accepted():
+def test_undamaged_files_are_accepted():
     assert read(ANSWERS, PREDICTIONS) == [True] * 3
     assert read(PASSAGES, FACTS) == [True] * 2

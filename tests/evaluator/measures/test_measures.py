@@ -1,4 +1,4 @@
-"""Every measure of every task keeps what it declares."""
+"""Every measure of every task has the properties that it declares."""
 
 import io
 import math
@@ -85,8 +85,8 @@ CASES = {
     "fact-checking": [_checked],
     "metric-correlation": [_rated],
 }
-UNREACHED = {"average_precision": (1 / 4 + 2 / 5 + 3 / 6) / 3}
-"""Measures whose lower bound nothing reaches: what the worst answer gives."""
+UNREACHABLE_BOUNDS = {"average_precision": (1 / 4 + 2 / 5 + 3 / 6) / 3}
+"""Measures whose lower bound is unreachable, with the value of the worst answers."""
 
 
 def outcomes_of(task, gold, predictions):
@@ -115,7 +115,7 @@ DECLARED = list(_declared())
 
 
 @pytest.mark.parametrize(("measure", "best", "worst"), DECLARED)
-def test_a_measure_keeps_what_it_declares(measure, best, worst):
+def test_a_measure_has_the_properties_it_declares(measure, best, worst):
     high, n = value(measure, best)
     low, _ = value(measure, worst)
     assert n > 0
@@ -124,7 +124,7 @@ def test_a_measure_keeps_what_it_declares(measure, best, worst):
         assert measure.low <= low <= measure.high
         assert measure.low <= high <= measure.high
     else:
-        assert (high, low) == (measure.best, UNREACHED.get(measure.name, measure.low))
+        assert (high, low) == (measure.best, UNREACHABLE_BOUNDS.get(measure.name, measure.low))
     for table, expected in ((best, high), (worst, low)):
         assert value(measure, shuffled(table))[0] == pytest.approx(expected, abs=1e-12)
         again, twice_n = value(measure, twice(table))
@@ -132,13 +132,13 @@ def test_a_measure_keeps_what_it_declares(measure, best, worst):
         assert twice_n == (n if measure.name.startswith("macro") else 2 * n)
 
 
-def test_every_measure_of_every_task_was_tried():
-    tried = {param.values[0].name for param in DECLARED}
-    assert tried == {measure.name for task in TASKS.values() for measure in task.measures}
+def test_every_measure_of_every_task_is_tested():
+    tested = {param.values[0].name for param in DECLARED}
+    assert tested == {measure.name for task in TASKS.values() for measure in task.measures}
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_a_task_declares_itself(task):
+def test_a_task_declaration_is_complete(task):
     names = [measure.name for measure in task.measures]
     assert len(names) == len(set(names))
     assert task.primary() in names
@@ -151,13 +151,13 @@ def test_a_task_declares_itself(task):
 def shuffled(table):
     """The same rows in another order."""
     order = np.random.default_rng(3).permutation(table.n_rows)
-    place = np.argsort(order)
+    new_index = np.argsort(order)
     return _with(
         table,
         groups=table.groups[order],
         statistics={name: column[order] for name, column in table.statistics.items()},
         codes={name: dimension.codes[order] for name, dimension in table.dimensions.items()},
-        ragged={name: Lengths(lengths.values, place[lengths.rows]) for name, lengths in table.ragged.items()},
+        ragged={name: Lengths(lengths.values, new_index[lengths.rows]) for name, lengths in table.ragged.items()},
     )
 
 
@@ -195,7 +195,7 @@ def _with(table, *, groups, statistics, codes, ragged, group_names=None):
     )
 
 
-def test_a_value_outside_its_bounds_is_our_fault():
+def test_a_value_outside_its_bounds_is_a_sandbox_error():
     from dataclasses import replace
 
     from evaluator.errors import SandboxError
@@ -204,9 +204,9 @@ def test_a_value_outside_its_bounds_is_our_fault():
     gold, best, _ = _evidence()
     table = outcomes_of(TASKS["fact-verification"], gold, best)
     claims = statistic("claim")
-    wild = Ratio(
+    unbounded = Ratio(
         name="wild", title="Wild", units=claims, numerator=3.0 * claims, denominator=claims, doc="d", source="s"
     )
     with pytest.raises(SandboxError, match="wild is 3"):
-        score_outcomes(table, (wild,), resamples=0)
-    assert score_outcomes(table, (replace(wild, high=math.inf),), resamples=0)[0].value == 3.0
+        score_outcomes(table, (unbounded,), resamples=0)
+    assert score_outcomes(table, (replace(unbounded, high=math.inf),), resamples=0)[0].value == 3.0

@@ -1,4 +1,4 @@
-"""A half of outcomes is what the scorer makes of a gold that holds no other groups, for tasks of every kind of row."""
+"""Scores of a subset of groups equal the scores on a gold that holds only those groups, for every kind of row."""
 
 from __future__ import annotations
 
@@ -55,35 +55,35 @@ def scored(task: str, gold: list[dict[str, Any]], answers: list[dict[str, Any]],
 
 
 @pytest.mark.parametrize("task", CASES)
-@pytest.mark.parametrize("half", ["public", "private"])
-def test_a_half_scores_as_a_gold_of_its_groups_alone(task: str, half: str) -> None:
+@pytest.mark.parametrize("subset", ["public", "private"])
+def test_a_subset_scores_as_a_gold_of_its_groups_alone(task: str, subset: str) -> None:
     gold, answer = CASES[task]
-    division = split_public_private([row["group"] for row in gold], seed=4)
-    own = [row for row in gold if row["group"] in getattr(division, half)]
+    partition = split_public_private([row["group"] for row in gold], seed=4)
+    own = [row for row in gold if row["group"] in getattr(partition, subset)]
     alone = scored(task, own, [answer(row) for row in own])
-    files = {"partition": io.BytesIO(write_public_private(division))}
-    here = scored(task, gold, [answer(row) for row in gold], subset=half, files=files)
-    names = {json.dumps(one["slice"]) for one in alone["result"]["scores"]}
-    both = [one for one in here["result"]["scores"] if json.dumps(one["slice"]) in names]
-    assert both == alone["result"]["scores"] and names
-    assert [here["result"][name] for name in ("n_units", "n_groups")] == [
+    files = {"partition": io.BytesIO(write_public_private(partition))}
+    subset_report = scored(task, gold, [answer(row) for row in gold], subset=subset, files=files)
+    names = {json.dumps(row["slice"]) for row in alone["result"]["scores"]}
+    shared = [row for row in subset_report["result"]["scores"] if json.dumps(row["slice"]) in names]
+    assert shared == alone["result"]["scores"] and names
+    assert [subset_report["result"][name] for name in ("n_units", "n_groups")] == [
         alone["result"][name] for name in ("n_units", "n_groups")
     ]
 
 
-def test_groups_of_a_slice_are_golds_whatever_is_predicted() -> None:
+def test_the_groups_of_a_slice_depend_on_gold_alone() -> None:
     gold = texts(20)
     report = scored("fact-extraction", gold, [{"id": row["id"], "facts": [["s", "r1", "made up"]]} for row in gold])
-    found = {
-        one["slice"].get("relation"): groups
-        for one, groups in zip(report["result"]["scores"], report["groups"], strict=True)
-        if one["measure"] == "f1"
+    n_groups = {
+        row["slice"].get("relation"): groups
+        for row, groups in zip(report["result"]["scores"], report["groups"], strict=True)
+        if row["measure"] == "f1"
     }
-    assert found[None] == 10
-    assert found["r1"] == len({row["group"] for row in gold if any(fact[1] == "r1" for fact in row["facts"])}) < 10
+    assert n_groups[None] == 10
+    assert n_groups["r1"] == len({row["group"] for row in gold if any(fact[1] == "r1" for fact in row["facts"])}) < 10
 
 
-def test_a_half_without_a_group_of_the_gold_is_refused() -> None:
+def test_a_subset_without_a_group_of_the_gold_is_refused() -> None:
     task = TASKS["fact-verification"]
     gold, _ = task.samples[0]
     options = task.parse_options({})
@@ -97,10 +97,10 @@ def test_a_half_without_a_group_of_the_gold_is_refused() -> None:
     assert whole.n_units == outcomes.n_units
 
 
-def test_a_division_is_read_as_it_was_written_and_nothing_else_is() -> None:
-    made = split_public_private([1, 2, "1", "b", "a", 10], seed=0)
-    assert read_public_private(write_public_private(made)) == made
-    assert write_public_private(made) == write_public_private(read_public_private(write_public_private(made)))
+def test_a_partition_survives_writing_and_damaged_files_are_refused() -> None:
+    partition = split_public_private([1, 2, "1", "b", "a", 10], seed=0)
+    assert read_public_private(write_public_private(partition)) == partition
+    assert write_public_private(partition) == write_public_private(read_public_private(write_public_private(partition)))
     for damaged in (b"", b"{}", b'{"public": [1.5], "private": []}', b'{"public": [], "private": [], "x": 1}'):
         with pytest.raises(SandboxError):
             read_public_private(damaged)

@@ -1,4 +1,4 @@
-"""Two systems are compared whatever the scales of their scores."""
+"""Comparisons of two systems do not depend on the scales of their scores."""
 
 import numpy as np
 import pytest
@@ -25,17 +25,17 @@ def scores(seed):
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
 def test_a_scale_changes_no_value(measure):
-    given = table(scores(2))
+    table_of_scores = table(scores(2))
 
     def value(outcomes):
         return float(measure.evaluate(Sample(View.whole(outcomes), np.ones((N, 1))))[0])
 
-    assert value(measure.scale(given)) == pytest.approx(value(given), abs=1e-12)
+    assert value(measure.scale(table_of_scores)) == pytest.approx(value(table_of_scores), abs=1e-12)
     constant = measure.scale(table(np.full(N, 0.1)))
     assert np.isfinite(constant.statistics["score"]).all()
 
 
-def test_a_stretched_scale_changes_no_p():
+def test_a_stretched_scale_changes_no_p_value():
     a, b = scores(2), scores(3)
     plain = compare_outcomes(table(a), table(b), MEASURES, resamples=200)
     stretched = compare_outcomes(table(a), table(b * 4096 + 8192), MEASURES, resamples=200)
@@ -43,7 +43,7 @@ def test_a_stretched_scale_changes_no_p():
     assert min(row.p for row in plain) < 1
 
 
-def test_measures_of_order_take_any_scale():
+def test_rank_measures_accept_any_monotone_scale():
     a, b = scores(2), scores(3)
     ordinal = [measure for measure in MEASURES if measure.name in {"auroc", "average_precision", "spearman", "kendall"}]
     plain = compare_outcomes(table(a), table(b), ordinal, resamples=200)

@@ -1,4 +1,4 @@
-"""Columns are put in order exactly, by either way of sorting."""
+"""Columns are sorted exactly, with either way of sorting."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_order_and_ties(binned_from, values):
 @pytest.mark.parametrize("decimals", [None, 3, 0])
 @pytest.mark.parametrize("outlier", [0.0, 1e6, -1e300, 1.7e308])
 def test_many_numbers(decimals, outlier):
-    """An outlier crowds the others into few bins."""
+    """An outlier forces the other values into few bins."""
     random = np.random.default_rng(2)
     values = random.normal(size=100_000)
     values = values if decimals is None else values.round(decimals)
@@ -45,12 +45,12 @@ def test_many_numbers(decimals, outlier):
     values[random.integers(0, len(values), 50)] = -outlier
     order, changes = ascending(values)
     assert order.tolist() == np.argsort(values, kind="stable").tolist()
-    inside = values[order]
-    assert changes.tolist() == [True, *(inside[1:] != inside[:-1]).tolist()]
+    in_order = values[order]
+    assert changes.tolist() == [True, *(in_order[1:] != in_order[:-1]).tolist()]
 
 
-def test_neighbours_among_the_floats():
-    """Numbers that differ in their last bits only share bins, a few of them and then all."""
+def test_numbers_that_differ_in_their_last_bits():
+    """Numbers that differ only in their last bits share bins: first a few of them, then all."""
     random = np.random.default_rng(3)
     for spread in (1.0, 2.0**-40):
         values = 1 + spread * random.random(100_000)

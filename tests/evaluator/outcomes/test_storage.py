@@ -1,4 +1,4 @@
-"""Outcomes as bytes: nothing is lost, nothing is trusted."""
+"""Outcomes as bytes: serialization is lossless, and input is validated."""
 
 import zlib
 
@@ -57,13 +57,13 @@ def assert_equal(a, b):
         assert np.array_equal(lengths.rows, b.ragged[name].rows)
 
 
-def test_nothing_is_lost():
+def test_serialization_is_lossless():
     table = odd_table()
     assert_equal(from_bytes(to_bytes(table)), table)
 
 
 @pytest.mark.parametrize(("name", "make"), [(name, make) for name, makers in CASES.items() for make in makers])
-def test_scores_are_the_same_after_storage(name, make):
+def test_scores_are_equal_after_storage(name, make):
     gold, _, worst = make()
     table = outcomes_of(TASKS[name], gold, worst)
     measures = TASKS[name].measures
@@ -98,7 +98,7 @@ def repacked(change):
     ],
     ids=lambda data: f"{len(data)} bytes",
 )
-def test_bad_bytes_are_our_fault(data):
+def test_invalid_bytes_are_a_sandbox_error(data):
     with pytest.raises(SandboxError, match="outcomes"):
         from_bytes(data)
 

@@ -1,4 +1,4 @@
-"""ROC curves against scikit-learn, and what their lattice keeps and loses."""
+"""ROC curves against scikit-learn, and the information that a curve keeps or loses on its lattice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def columns(rows: list[tuple[int, bool]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(FEW_SCORES)
-def test_vertices_are_those_of_scikit_learn(rows: list[tuple[int, bool]]) -> None:
+def test_vertices_equal_those_of_scikit_learn(rows: list[tuple[int, bool]]) -> None:
     scores, labels = columns(rows)
     across, up, _ = roc_curve(labels, scores, drop_intermediate=False)
     curve = roc(scores, labels)
@@ -32,36 +32,36 @@ def test_vertices_are_those_of_scikit_learn(rows: list[tuple[int, bool]]) -> Non
 
 
 def height_by_search(rows: list[tuple[int, bool]], x: Fraction) -> Fraction:
-    """The highest point of the curve above x, by every threshold and the line between it and the next."""
+    """The highest point of the curve at x, from every threshold and the line between it and the next one."""
     n_right = sum(label for _, label in rows)
     n_wrong = len(rows) - n_right
     points = [(Fraction(0), Fraction(0))]
     for threshold in sorted({score for score, _ in rows}, reverse=True):
         taken = [label for score, label in rows if score >= threshold]
         points.append((Fraction(len(taken) - sum(taken), n_wrong), Fraction(sum(taken), n_right)))
-    found = [y for at, y in points if at == x]
+    heights = [y for at, y in points if at == x]
     for (x1, y1), (x2, y2) in pairwise(points):
         if x1 < x < x2:
-            found.append(y1 + (y2 - y1) * (x - x1) / (x2 - x1))
-    return max(found)
+            heights.append(y1 + (y2 - y1) * (x - x1) / (x2 - x1))
+    return max(heights)
 
 
 @given(FEW_SCORES, st.integers(1, 12))
-def test_heights_are_the_curve_to_half_a_step(rows: list[tuple[int, bool]], steps: int) -> None:
-    found = on_lattice(roc(*columns(rows)), steps)
+def test_heights_equal_the_curve_rounded_to_half_a_step(rows: list[tuple[int, bool]], steps: int) -> None:
+    heights = on_lattice(roc(*columns(rows)), steps)
     exact = [height_by_search(rows, Fraction(k, steps)) * steps for k in range(steps + 1)]
-    assert list(found) == [int(height + Fraction(1, 2)) for height in exact]
-    assert list(found) == sorted(found) and found[-1] == steps
+    assert list(heights) == [int(height + Fraction(1, 2)) for height in exact]
+    assert list(heights) == sorted(heights) and heights[-1] == steps
 
 
 @given(FEW_SCORES, st.randoms())
-def test_the_order_of_the_rows_and_the_scale_of_the_scores_do_not_matter(rows: list[tuple[int, bool]], random) -> None:  # type: ignore[no-untyped-def]
+def test_row_order_and_score_scale_do_not_change_the_curve(rows: list[tuple[int, bool]], random) -> None:  # type: ignore[no-untyped-def]
     shuffled = [(score * 7 - 100, label) for score, label in rows]
     random.shuffle(shuffled)
     assert on_lattice(roc(*columns(rows)), 10) == on_lattice(roc(*columns(shuffled)), 10)
 
 
-def test_the_area_under_the_lattice_is_near_the_auroc() -> None:
+def test_area_under_the_lattice_approximates_the_auroc() -> None:
     random = np.random.default_rng(5)
     labels = random.random(20_000) < 0.4
     scores = random.normal(size=20_000) + labels
@@ -70,7 +70,7 @@ def test_the_area_under_the_lattice_is_near_the_auroc() -> None:
     assert area == pytest.approx(roc_auc_score(labels, scores), abs=0.01)
 
 
-def test_guessing_is_the_diagonal_and_a_perfect_order_the_corner() -> None:
+def test_constant_scores_give_the_diagonal_and_a_perfect_order_the_corner() -> None:
     labels = np.arange(40) < 20
     assert on_lattice(roc(np.zeros(40), labels), 5) == (0, 1, 2, 3, 4, 5)
     assert on_lattice(roc(labels.astype(float), labels), 5) == (5,) * 6
@@ -89,35 +89,35 @@ def test_guessing_is_the_diagonal_and_a_perfect_order_the_corner() -> None:
         (100, 100, 0, None),
     ],
 )
-def test_steps_are_as_many_as_the_rarer_class_allows(
+def test_the_rarer_class_limits_the_number_of_steps(
     n_groups: int, positive: int, negative: int, expected: int | None
 ) -> None:
     assert steps_for(n_groups, positive, negative) == expected
     assert expected is None or expected >= LEAST_STEPS
 
 
-def test_one_claim_moves_no_height_by_more_than_a_step() -> None:
-    """Whoever moves one claim of 300 from the bottom to the top learns whether a height steps, not its label."""
+def test_one_claim_changes_no_height_by_more_than_one_step() -> None:
+    """Moving one of 300 claims from the bottom to the top shows whether a height changes, not the claim's label."""
     random = np.random.default_rng(2)
     labels = np.arange(300) < 150
     scores = random.permutation(300).astype(float)
     steps = steps_for(300, 150, 150)
     assert steps is not None
     before = np.array(on_lattice(roc(scores, labels), steps))
-    unseen = 0
-    for place in range(300):
+    unchanged = 0
+    for i in range(300):
         moved = scores.copy()
-        moved[place] = 1000
+        moved[i] = 1000
         after = np.array(on_lattice(roc(moved, labels), steps))
         assert np.max(np.abs(after - before)) <= 1
-        unseen += np.array_equal(after, before)
-    assert unseen > 0
+        unchanged += np.array_equal(after, before)
+    assert unchanged > 0
 
 
-def read_off(heights: tuple[int, ...], n: int) -> np.ndarray:
-    """The labels that a curve makes likely, from the highest score down: true where it rises by more than it moves.
+def guess_labels(heights: tuple[int, ...], n: int) -> np.ndarray:
+    """The likely labels given a curve, from the highest score down: true where the curve rises more than it runs.
 
-    Half of the n claims are true; whoever submitted the scores knows their order.
+    Half of the n claims are true; the submitter of the scores knows their order.
     """
     steps = len(heights) - 1
     up, across = (np.array([0, *side]) * (n // 2) / steps for side in (heights, range(steps + 1)))
@@ -129,16 +129,15 @@ def read_off(heights: tuple[int, ...], n: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("n", "at_most"), [(300, 0.06), (1000, 0.04), (4000, 0.02)])
-def test_a_curve_does_not_spell_the_labels(n: int, at_most: float) -> None:
-    """Claims in a random order: what one curve gains its reader over guessing; the exact one, drawn fully, is the
-    control."""
+def test_a_curve_does_not_reveal_the_labels(n: int, at_most: float) -> None:
+    """Claims in random order: how much a published curve improves on guessing. The exact curve is the control."""
     steps = steps_for(n, n // 2, n // 2)
     assert steps is not None
-    gained, exactly = [], []
+    gains, exact_accuracies = [], []
     for seed in range(40):
         labels = np.random.default_rng(seed).permutation(n) % 2 == 0
         curve = roc(-np.arange(n, dtype=float), labels)
-        gained.append(np.mean(read_off(on_lattice(curve, steps), n) == labels) - 0.5)
-        exactly.append(np.mean((np.diff(curve.true_positives) > 0) == labels))
-    assert np.mean(gained) <= at_most
-    assert min(exactly) == 1.0, "the control is void"
+        gains.append(np.mean(guess_labels(on_lattice(curve, steps), n) == labels) - 0.5)
+        exact_accuracies.append(np.mean((np.diff(curve.true_positives) > 0) == labels))
+    assert np.mean(gains) <= at_most
+    assert min(exact_accuracies) == 1.0, "the control does not reveal the labels"

@@ -1,4 +1,4 @@
-"""A metric against people by rank: against plain counting, and that no text stands alone in a column."""
+"""Rank grids of metric scores and human ratings: against plain counting; no column holds a single text."""
 
 from __future__ import annotations
 
@@ -25,45 +25,45 @@ def view_of(ratings: list[int], scores: list[int], groups: list[int] | None = No
 
 
 @given(NUMBERS, st.integers(1, 10))
-def test_parts_follow_average_ranks(numbers: list[int], n_parts: int) -> None:
+def test_bins_follow_average_ranks(numbers: list[int], n_parts: int) -> None:
     shares = (rankdata(numbers) - 0.5) / len(numbers)
     expected = np.floor(shares * n_parts + 1e-9).astype(int)
     assert bins_of(np.array(numbers, dtype=float), n_parts).tolist() == expected.tolist()
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(0, 40)), min_size=1, max_size=120))
-def test_columns_hold_every_text_once_and_none_a_few_groups(rows: list[tuple[int, int, int]]) -> None:
+def test_each_text_is_in_one_column_and_no_column_has_few_groups(rows: list[tuple[int, int, int]]) -> None:
     ratings, scores, groups = ([row[i] for row in rows] for i in range(3))
-    places = {group: place for place, group in enumerate(dict.fromkeys(groups))}
-    codes = [places[group] for group in groups]
-    found = rank_grid(view_of(ratings, scores, codes), rating="human", score="score")
-    if found is None:
+    code_of = {group: code for code, group in enumerate(dict.fromkeys(groups))}
+    codes = [code_of[group] for group in groups]
+    grid = rank_grid(view_of(ratings, scores, codes), rating="human", score="score")
+    if grid is None:
         return
-    n_parts = len(found[0].counts)
-    assert [one.start for one in found] == [0, *(one.end for one in found[:-1])] and found[-1].end == n_parts
-    rows_of, columns_of = (bins_of(np.array(one, dtype=float), n_parts).tolist() for one in (ratings, scores))
-    for column in found:
+    n_parts = len(grid[0].counts)
+    assert [column.start for column in grid] == [0, *(column.end for column in grid[:-1])] and grid[-1].end == n_parts
+    rows_of, columns_of = (bins_of(np.array(values, dtype=float), n_parts).tolist() for values in (ratings, scores))
+    for column in grid:
         inside = [i for i in range(len(rows)) if column.start <= columns_of[i] < column.end]
         assert list(column.counts) == [sum(rows_of[i] == part for i in inside) for part in range(n_parts)]
-        assert len({codes[i] for i in inside}) >= isqrt(len(places))
-    assert sum(sum(column.counts) for column in found) == len(rows)
+        assert len({codes[i] for i in inside}) >= isqrt(len(code_of))
+    assert sum(sum(column.counts) for column in grid) == len(rows)
 
 
 def test_a_perfect_metric_is_the_diagonal() -> None:
-    found = rank_grid(view_of(list(range(100)), [i * i for i in range(100)]), rating="human", score="score")
-    assert found is not None
-    assert [list(column.counts) for column in found] == [[10 * (i == j) for j in range(10)] for i in range(10)]
+    grid = rank_grid(view_of(list(range(100)), [i * i for i in range(100)]), rating="human", score="score")
+    assert grid is not None
+    assert [list(column.counts) for column in grid] == [[10 * (i == j) for j in range(10)] for i in range(10)]
 
 
-@pytest.mark.parametrize("place", [0, 57, 99])
-def test_a_text_that_is_set_apart_gets_no_column_of_its_own(place: int) -> None:
-    """All scores equal but one: its column would tell that text's rating."""
+@pytest.mark.parametrize("index", [0, 57, 99])
+def test_a_text_with_a_unique_score_gets_no_column_of_its_own(index: int) -> None:
+    """All scores are equal but one: a column of its own would reveal that text's rating."""
     scores = [0] * 100
-    scores[place] = 1
+    scores[index] = 1
     assert rank_grid(view_of(list(range(100)), scores), rating="human", score="score") is None
-    apart = [int(i in range(place % 90, place % 90 + 10)) for i in range(100)]
-    found = rank_grid(view_of(list(range(100)), apart), rating="human", score="score")
-    assert found is not None and [sum(column.counts) for column in found] == [90, 10]
+    ten_differ = [int(i in range(index % 90, index % 90 + 10)) for i in range(100)]
+    grid = rank_grid(view_of(list(range(100)), ten_differ), rating="human", score="score")
+    assert grid is not None and [sum(column.counts) for column in grid] == [90, 10]
 
 
 def test_few_texts_give_no_grid() -> None:

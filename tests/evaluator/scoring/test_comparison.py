@@ -1,4 +1,4 @@
-"""Comparing two systems: against SciPy, against loops, and what must be so whatever the numbers."""
+"""Comparing two systems: against SciPy, against loops, and properties that hold for any numbers."""
 
 import dataclasses
 import io
@@ -31,23 +31,23 @@ ACCURACY = SUMS[1]
 def pair(seed, n_groups=40, gain=0.0):
     a, b = simulate_pair(n_groups, 0.6, np.random.default_rng(seed), gain)
     extra_a, extra_b = simulate_scores(n_groups, 0.6, np.random.default_rng(seed))
-    both = []
+    tables = []
     for table, extra in ((a, extra_a), (b, extra_b)):
         columns = {**table.statistics, **{name: extra.statistics[name] for name in ("score", "positive", "x", "y")}}
         kinds = np.arange(table.n_rows, dtype=np.int32) % 3
-        both.append(
+        tables.append(
             dataclasses.replace(
                 table, statistics=columns, dimensions={"kind": Dimension(kinds, ("p", "q", "r"), True, True)}
             )
         )
-    return both
+    return tables
 
 
 def on_whole(rows, measure):
     return next(row for row in rows if row.measure == measure.name and not row.slice)
 
 
-def test_values_are_those_of_scores():
+def test_values_equal_those_of_scoring():
     a, b = pair(1)
     rows = compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=0)
     scores = [score_outcomes(table, (*SUMS, *ORDERS), resamples=0) for table in (a, b)]
@@ -58,10 +58,10 @@ def test_values_are_those_of_scores():
         assert (row.low, row.high, row.p) == (None, None, None)
 
 
-def test_the_interval_is_that_of_differences_under_the_same_draws():
+def test_the_interval_is_that_of_differences_on_the_same_resamples():
     a, b = pair(2)
     row = on_whole(compare_outcomes(a, b, [F1], resamples=300, seed=5), F1)
-    random = np.random.default_rng([5, a.n_groups])  # the draws of the systems' own intervals
+    random = np.random.default_rng([5, a.n_groups])  # the resamples of the systems' own intervals
     differences, times = [], []
     for _ in range(300):
         groups = random.integers(0, a.n_groups, size=a.n_groups)
@@ -77,29 +77,31 @@ def test_the_interval_is_that_of_differences_under_the_same_draws():
     assert np.quantile(differences, 0.97) < row.high < np.quantile(differences, 0.999)
 
 
-def in_places(table):
-    """Scores of two systems may be on two scales: what is exchanged are places in a system's own order."""
+def with_ranks(table):
+    """Scores of two systems may have different scales, so ranks within each system are swapped."""
     ranked = {name: stats.rankdata(table.statistics[name]) for name in ("score", "y")}
     return dataclasses.replace(table, statistics={**table.statistics, **ranked})
 
 
 @pytest.mark.parametrize("measure", [F1, AUROC, SPEARMAN], ids=lambda measure: measure.name)
-def test_p_is_that_of_exchanging_groups_row_by_row(measure):
+def test_p_equals_that_of_swapping_groups_row_by_row(measure):
     a, b = pair(3, n_groups=12)
     row = on_whole(compare_outcomes(a, b, [measure], resamples=60, seed=9), measure)
-    a, b = (in_places(table) for table in (a, b))
+    a, b = (with_ranks(table) for table in (a, b))
 
     def value(first, second, swapped):
         rows = swapped[first.groups]
         mixed = {n: np.where(rows, second.statistics[n], first.statistics[n]) for n in first.statistics}
         return score_outcomes(dataclasses.replace(first, statistics=mixed), [measure], resamples=0)[0].value
 
-    draws = np.concatenate(list(permutations(12, 60, 9)), axis=1).T > 0
-    beyond = np.array([abs(value(a, b, swapped) - value(b, a, swapped)) for swapped in draws]) - abs(row.difference)
-    assert row.p == pytest.approx((1 + np.sum(beyond > 1e-12) + np.sum(np.abs(beyond) <= 1e-12) / 2) / 61)
+    permutations_drawn = np.concatenate(list(permutations(12, 60, 9)), axis=1).T > 0
+    excess = np.array([abs(value(a, b, swapped) - value(b, a, swapped)) for swapped in permutations_drawn]) - abs(
+        row.difference
+    )
+    assert row.p == pytest.approx((1 + np.sum(excess > 1e-12) + np.sum(np.abs(excess) <= 1e-12) / 2) / 61)
 
 
-def test_p_nears_scipys_exact_one_with_ties_halved():
+def test_p_approximates_scipys_exact_p_with_ties_halved():
     for seed, gain in ((4, 0.3), (5, 0.5), (6, 0.9)):
         a, b = pair(seed, n_groups=10, gain=gain)
         right = [np.bincount(t.groups, t.statistics["correct"], 10) for t in (a, b)]
@@ -107,14 +109,14 @@ def test_p_nears_scipys_exact_one_with_ties_halved():
             right, lambda x, y: x.sum() - y.sum(), permutation_type="samples", n_resamples=2000
         )
         tied = np.isclose(np.abs(test.null_distribution), abs(test.statistic))
-        assert tied.mean() > 1e-3  # else there is nothing to halve
+        assert tied.mean() > 1e-3  # otherwise there are no ties to halve
         exact = test.pvalue - tied.mean() / 2
         row = on_whole(compare_outcomes(a, b, [ACCURACY], resamples=20_000), ACCURACY)
         assert row.p == pytest.approx(exact, abs=4 * (exact * (1 - exact) / 20_000) ** 0.5 + 1e-4)
 
 
-def test_systems_with_equal_values_are_not_told_apart():
-    """A difference of 0 is the least there is, however many exchanges tie with it."""
+def test_systems_with_equal_values_do_not_differ_significantly():
+    """A difference of 0 is the smallest possible, however many permutations tie with it."""
     a, _ = pair(15)
     moved = dataclasses.replace(a, statistics={**a.statistics, "correct": a.statistics["correct"][::-1]})
     row = on_whole(compare_outcomes(a, moved, [ACCURACY], resamples=100), ACCURACY)
@@ -137,9 +139,9 @@ def test_mcnemar_counts_units_of_each_slice_on_which_systems_differ():
         if row.measure != ACCURACY.name:
             assert row.p_mcnemar is None  # a sum of counts, a mean of fractions
             continue
-        here = a.dimensions["kind"].codes == "pqr".index(row.slice["kind"]) if row.slice else slice(None)
-        ours, theirs = (table.statistics["correct"][here] for table in (a, b))
-        only = [int(np.sum(ours > theirs)), int(np.sum(theirs > ours))]
+        selected = a.dimensions["kind"].codes == "pqr".index(row.slice["kind"]) if row.slice else slice(None)
+        correct_a, correct_b = (table.statistics["correct"][selected] for table in (a, b))
+        only = [int(np.sum(correct_a > correct_b)), int(np.sum(correct_b > correct_a))]
         assert row.p_mcnemar == pytest.approx(stats.binomtest(only[0], sum(only)).pvalue)
 
 
@@ -149,11 +151,11 @@ def test_no_mcnemar_where_units_of_one_group_are_not_independent():
     assert [row.p_mcnemar for row in rows] == [None] * 4
 
 
-def test_exchanging_the_systems_changes_signs_only():
+def test_swapping_the_systems_changes_only_signs():
     a, b = pair(9)
-    there = compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=200)
-    back = compare_outcomes(b, a, (*SUMS, *ORDERS), resamples=200)
-    for one, other in zip(there, back, strict=True):
+    forward = compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=200)
+    reverse = compare_outcomes(b, a, (*SUMS, *ORDERS), resamples=200)
+    for one, other in zip(forward, reverse, strict=True):
         assert (one.a, one.b, one.difference, one.p) == (other.b, other.a, -other.difference, other.p)
         assert (one.low, one.high) == (pytest.approx(-other.high), pytest.approx(-other.low))
 
@@ -164,7 +166,7 @@ def test_a_system_does_not_differ_from_itself():
         assert (row.difference, row.low, row.high, row.p) == (0, 0, 0, 1)
 
 
-def test_the_whole_does_not_depend_on_how_it_is_cut(monkeypatch):
+def test_results_do_not_depend_on_batching(monkeypatch):
     a, b = pair(11)
     once = compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=150)
     monkeypatch.setattr("evaluator.statistics.bootstrap._MAX_HELD", 200)
@@ -175,19 +177,19 @@ def test_the_whole_does_not_depend_on_how_it_is_cut(monkeypatch):
         assert one.low == pytest.approx(other.low)
 
 
-def test_a_slice_in_one_group_has_no_interval_and_proves_nothing():
+def test_a_slice_of_one_group_has_no_interval_and_p_of_1():
     a, b = simulate_pair(2, 0.6, np.random.default_rng(3))
     b = dataclasses.replace(b, statistics={**b.statistics, "correct": np.ones(b.n_rows)})
     a = dataclasses.replace(a, statistics={**a.statistics, "correct": np.zeros(a.n_rows)})
-    halves = {"half": Dimension(a.groups, ("left", "right"), True, False)}
-    a, b = (dataclasses.replace(table, dimensions=halves) for table in (a, b))
+    dimensions = {"half": Dimension(a.groups, ("left", "right"), True, False)}
+    a, b = (dataclasses.replace(table, dimensions=dimensions) for table in (a, b))
     rows = compare_outcomes(a, b, [ACCURACY], resamples=50)
     assert [(row.n_groups, row.difference) for row in rows] == [(2, -1), (1, -1), (1, -1)]
     assert [(row.low, row.high, row.p) for row in rows[1:]] == [(None, None, 1.0)] * 2
-    assert rows[0].p > 0.15  # two groups: half of all exchanges are as large, and count half
+    assert rows[0].p > 0.15  # two groups: half of all permutations are equally large, and count half
 
 
-def test_what_has_no_value_has_no_difference():
+def test_a_measure_without_a_value_has_no_difference():
     a, b = pair(12)
     a = dataclasses.replace(a, statistics={**a.statistics, "score": np.zeros(a.n_rows), "y": np.zeros(a.n_rows)})
     row = on_whole(compare_outcomes(a, b, ORDERS, resamples=50), SPEARMAN)
@@ -222,7 +224,7 @@ def test_tables_with_other_gold_units_in_a_slice_are_refused():
 
 
 @pytest.mark.parametrize(("name", "make"), [(name, make) for name, makers in CASES.items() for make in makers])
-def test_every_task_is_compared_alike_from_files_and_from_stored_outcomes(name, make):
+def test_comparisons_from_files_and_from_stored_outcomes_are_equal(name, make):
     gold, best, worst = make()
     arguments = {"task": name, "resamples": 100, "gold_name": "g", "predictions_a_name": "a", "predictions_b_name": "b"}
     bodies = {"gold": gold, "predictions_a": best, "predictions_b": worst}
@@ -233,8 +235,8 @@ def test_every_task_is_compared_alike_from_files_and_from_stored_outcomes(name, 
         files = {"gold": io.BytesIO(as_bytes(gold)), "predictions": io.BytesIO(as_bytes(predictions))}
         scored, table = JOBS["score"](files, taken_by("score", arguments | {"predictions_name": "p"}))
         stored.append(table)
-        own = "a" if predictions is best else "b"
-        assert [row[own] for row in report["result"]["comparisons"]] == [
+        side = "a" if predictions is best else "b"
+        assert [row[side] for row in report["result"]["comparisons"]] == [
             score["value"] for score in scored["result"]["scores"]
         ]
     again, _ = JOBS["compare_outcomes"]({"a": io.BytesIO(stored[0]), "b": io.BytesIO(stored[1])}, {"resamples": 100})
@@ -242,8 +244,8 @@ def test_every_task_is_compared_alike_from_files_and_from_stored_outcomes(name, 
     assert again["primary"] == report["primary"]
     for row in report["result"]["comparisons"]:
         if row["difference"] is not None:
-            bound = TASKS[name].measure(row["measure"])
-            assert abs(row["difference"]) <= bound.high - bound.low
+            measure = TASKS[name].measure(row["measure"])
+            assert abs(row["difference"]) <= measure.high - measure.low
             assert 0 < row["p"] <= 1
     assert from_bytes(stored[0]).n_groups == report["result"]["n_groups"]
 

@@ -1,4 +1,4 @@
-"""What is equal on paper is equal in a report, in whatever order the units come: boards share ranks by it."""
+"""Values that are equal in exact arithmetic are equal in a report, in any order of units: boards rely on it for ties."""
 
 import io
 import itertools
@@ -28,27 +28,27 @@ def job(name, task, resamples=0, **files):
     return report
 
 
-def test_the_order_of_questions_changes_no_digit():
+def test_the_order_of_questions_does_not_change_the_value():
     values = {mrr(ranks)["value"] for ranks in itertools.permutations(RANKS)}
     assert len(values) == 1
     assert values.pop() == pytest.approx(sum(1 / rank for rank in RANKS) / len(RANKS), abs=1e-12)
 
 
-def test_ranks_that_add_up_to_the_same_share_a_value():
+def test_ranks_with_an_equal_sum_of_reciprocals_have_an_equal_value():
     # 1/3 + 1/6 = 1/2 + 0, and neither third nor sixth is a binary fraction.
     assert mrr((3, 6))["value"] == 0.25 == mrr((2, 10**3))["value"] - 0.0005
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_exchanging_two_systems_changes_signs_only(seed):
+def test_swapping_two_systems_changes_only_signs(seed):
     random = np.random.default_rng(seed)
     gold = [{"id": i, "human": float(value)} for i, value in enumerate(random.normal(size=40))]
     a, b = ([{"id": i, "score": float(value)} for i, value in enumerate(random.normal(size=40))] for _ in "ab")
-    there, back = (
-        job("compare", "metric-correlation", resamples=200, gold=gold, predictions_a=one, predictions_b=other)
-        for one, other in ((a, b), (b, a))
+    forward, reverse = (
+        job("compare", "metric-correlation", resamples=200, gold=gold, predictions_a=first, predictions_b=second)
+        for first, second in ((a, b), (b, a))
     )
-    for row, mirrored in zip(there["result"]["comparisons"], back["result"]["comparisons"], strict=True):
+    for row, mirrored in zip(forward["result"]["comparisons"], reverse["result"]["comparisons"], strict=True):
         assert (row["a"], row["b"], row["p"]) == (mirrored["b"], mirrored["a"], mirrored["p"])
         assert row["difference"] == -mirrored["difference"]
         assert (row["low"], row["high"]) == (-mirrored["high"], -mirrored["low"])

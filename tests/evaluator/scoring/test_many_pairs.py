@@ -1,4 +1,4 @@
-"""Many pairs at once: against every exchange of few groups, written out, and against the single comparison."""
+"""Many pairs at once: against all permutations of few groups, and against the comparison of a single pair."""
 
 import itertools
 import math
@@ -28,77 +28,79 @@ MEASURES = [F1, ACCURACY, MRR, HARMONIC, AUROC, SPEARMAN]
 
 
 def systems(n_groups, number, *, tied=False, seed=3):
-    """Systems on one gold, each better than the one before."""
+    """Systems on one gold, each better than the previous one."""
     random = np.random.default_rng(seed)
     codes = np.repeat(np.arange(n_groups, dtype=np.int32), random.integers(1, 4, n_groups))
     gold = orders(codes, n_groups, 0.6, random)
     tables = []
-    for place in range(number):
-        columns = sums(codes, n_groups, 0.45 + 0.4 * place / number, random) | gold
-        columns["score"] = gold["positive"] * (0.3 + place) + random.normal(size=len(codes))
-        columns["y"] = gold["x"] * (0.2 + place) + random.normal(size=len(codes)) * 5
+    for rank in range(number):
+        columns = sums(codes, n_groups, 0.45 + 0.4 * rank / number, random) | gold
+        columns["score"] = gold["positive"] * (0.3 + rank) + random.normal(size=len(codes))
+        columns["y"] = gold["x"] * (0.2 + rank) + random.normal(size=len(codes)) * 5
         if tied:
             columns |= {name: np.round(columns[name]) for name in ("score", "x", "y")}
         tables.append(table(codes, n_groups, columns))
     return tables
 
 
-def written_out(measure, tables, swapped):
-    """|a' - b'| with the rows of the exchanged groups really exchanged. swapped: groups x exchanges."""
-    a, b = (measure.scale(one) if measure.scale else one for one in tables)
-    found = []
-    for exchange in swapped.T:
-        theirs = exchange[a.groups] == 1
+def differences_by_loops(measure, tables, swapped):
+    """|a' - b'| with the rows of swapped groups exchanged. swapped: groups x permutations."""
+    a, b = (measure.scale(table_) if measure.scale else table_ for table_ in tables)
+    differences = []
+    for permutation in swapped.T:
+        is_swapped = permutation[a.groups] == 1
         both = [
-            {name: np.where(theirs, other.statistics[name], one.statistics[name]) for name in one.statistics}
-            for one, other in ((a, b), (b, a))
+            {name: np.where(is_swapped, second.statistics[name], first.statistics[name]) for name in first.statistics}
+            for first, second in ((a, b), (b, a))
         ]
         values = [
             measure.evaluate(Sample(View.whole(replace(a, statistics=columns)), np.ones((a.n_groups, 1))))[0]
             for columns in both
         ]
-        found.append(abs(values[0] - values[1]))
-    return np.array(found)
+        differences.append(abs(values[0] - values[1]))
+    return np.array(differences)
 
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("measure", [*MEASURES, KENDALL], ids=lambda measure: measure.name)
-def test_every_exchange_of_few_groups(measure, tied):
+def test_every_permutation_of_few_groups(measure, tied):
     tables = systems(7, 3, tied=tied)
     swapped = np.array(list(itertools.product([0.0, 1.0], repeat=7))).T
     kind = permuted_differences(measure, tables)
     pairs = [(0, 2), (1, 0), (2, 1)]
-    for pair, found in zip(pairs, kind.differences(swapped, pairs), strict=True):
-        assert found == pytest.approx(written_out(measure, [tables[place] for place in pair], swapped), abs=1e-12)
+    for pair, differences in zip(pairs, kind.differences(swapped, pairs), strict=True):
+        assert differences == pytest.approx(
+            differences_by_loops(measure, [tables[i] for i in pair], swapped), abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
-def test_p_is_the_share_of_all_exchanges(measure):
+def test_p_approximates_the_share_of_all_permutations(measure):
     tables = systems(9, 2)
     (row,) = compare_pairs(tables, [(0, 1)], measure, resamples=0, seed=0, n_permutations=40_000)
     swapped = np.array(list(itertools.product([0.0, 1.0], repeat=9))).T
-    every = written_out(measure, tables, swapped)
-    exact = np.mean(every >= abs(row.difference) - 1e-12)
+    differences = differences_by_loops(measure, tables, swapped)
+    exact = np.mean(differences >= abs(row.difference) - 1e-12)
     assert exact >= 2 / 2**9
     deviation = math.sqrt(exact * (1 - exact) / row.n_permutations)
     assert row.p == pytest.approx(exact, abs=4.5 * deviation + 1 / row.n_permutations)
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
-def test_the_difference_and_its_interval_are_the_single_comparisons(measure):
+def test_differences_and_intervals_equal_those_of_single_comparisons(measure):
     tables = systems(60, 3)
     rows = compare_pairs(tables, [(0, 1), (2, 0)], measure, resamples=200, seed=5)
     for row in rows:
         (alone,) = [
-            one
-            for one in compare_outcomes(tables[row.a], tables[row.b], [measure], resamples=200, seed=5)
-            if not one.slice
+            row_alone
+            for row_alone in compare_outcomes(tables[row.a], tables[row.b], [measure], resamples=200, seed=5)
+            if not row_alone.slice
         ]
         assert (row.difference, row.low, row.high) == (alone.difference, alone.low, alone.high)
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
-def test_a_pair_has_the_same_numbers_in_any_company(measure):
+def test_a_pairs_numbers_do_not_depend_on_other_pairs(measure):
     tables = systems(80, 6)
     pairs = list(itertools.combinations(range(6), 2))
     together = compare_pairs(tables, pairs, measure, resamples=100, seed=0, n_permutations=3000)
@@ -109,23 +111,23 @@ def test_a_pair_has_the_same_numbers_in_any_company(measure):
         assert replace(alone, a=row.a, b=row.b) == row
 
 
-def test_exchanging_two_systems_changes_signs_only():
+def test_swapping_two_systems_changes_only_signs():
     tables = systems(50, 2)
     for measure in MEASURES:
-        there, back = compare_pairs(tables, [(0, 1), (1, 0)], measure, resamples=100, seed=0, n_permutations=2000)
-        assert (there.p, there.n_permutations) == (back.p, back.n_permutations)
-        assert there.difference == pytest.approx(-back.difference)
-        assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
+        forward, reverse = compare_pairs(tables, [(0, 1), (1, 0)], measure, resamples=100, seed=0, n_permutations=2000)
+        assert (forward.p, forward.n_permutations) == (reverse.p, reverse.n_permutations)
+        assert forward.difference == pytest.approx(-reverse.difference)
+        assert (forward.low, forward.high) == pytest.approx((-reverse.high, -reverse.low))
 
 
-def test_a_settled_p_stops_early_and_a_small_one_uses_every_exchange():
+def test_a_large_p_stops_early_and_a_small_one_uses_every_permutation():
     tables = systems(60, 5)
-    same, apart = compare_pairs(tables, [(0, 0), (0, 4)], AUROC, resamples=0, seed=0, n_permutations=30_000)
+    same, different = compare_pairs(tables, [(0, 0), (0, 4)], AUROC, resamples=0, seed=0, n_permutations=30_000)
     assert (same.p, same.n_permutations) == (1.0, ENOUGH)
-    assert apart.n_permutations == 30_000 and apart.p == 1 / 30_001
+    assert different.n_permutations == 30_000 and different.p == 1 / 30_001
 
 
-def test_draws_settle_on_the_exchange_that_is_enough():
+def test_sampling_stops_at_the_permutation_that_is_enough():
     count = many_pairs._Count(0.5)
     count.add(np.array([0.1, np.nan] * 300))
     count.add(np.array([0.5] * (ENOUGH - 1) + [0.1, np.nan, 0.7, 0.9]))
@@ -133,7 +135,7 @@ def test_draws_settle_on_the_exchange_that_is_enough():
     assert count.p == ENOUGH / (300 + ENOUGH + 1)
 
 
-def test_a_longer_series_of_exchanges_begins_as_a_shorter_one():
+def test_a_longer_series_of_permutations_starts_with_the_shorter_one():
     long = np.concatenate(list(group_permutations(301, 2500, 4)), axis=1)
     short = np.concatenate(list(group_permutations(301, 130, 4)), axis=1)
     assert np.array_equal(long[:, :130], short) and long.shape == (301, 2500)
@@ -141,7 +143,7 @@ def test_a_longer_series_of_exchanges_begins_as_a_shorter_one():
     assert not np.array_equal(short, next(group_permutations(301, 130, 5)))
 
 
-def test_no_value_no_difference_and_no_test():
+def test_a_measure_without_a_value_has_no_difference_and_no_p_value():
     tables = systems(10, 2)
     constant = replace(tables[1], statistics={**tables[1].statistics, "y": np.zeros(tables[1].n_rows)})
     (row,) = compare_pairs([tables[0], constant], [(0, 1)], SPEARMAN, resamples=50, seed=0)
@@ -152,12 +154,12 @@ def test_no_value_no_difference_and_no_test():
 
 
 def test_tables_of_two_golds_are_refused():
-    one, other = systems(10, 1)[0], systems(11, 1)[0]
+    table_a, table_b = systems(10, 1)[0], systems(11, 1)[0]
     with pytest.raises(UsageError, match="differ"):
-        compare_pairs([one, other], [(0, 1)], F1, resamples=10, seed=0)
+        compare_pairs([table_a, table_b], [(0, 1)], F1, resamples=10, seed=0)
 
 
-def test_gold_alone_decides_how_many_exchanges_may_be_drawn():
+def test_gold_alone_decides_the_maximum_number_of_permutations():
     tables = [simulate(300, 0.6, np.random.default_rng(1)) for _ in range(2)]
     assert max_permutations(tables, F1) == max_permutations(tables, AUROC) == many_pairs.MAX_PERMUTATIONS
     budget = many_pairs._BUDGET // (many_pairs._TAKEN_AGAIN * tables[0].n_units)

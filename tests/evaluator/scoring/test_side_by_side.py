@@ -1,4 +1,4 @@
-"""How many units one of two systems has right, and which: by hand, and against the scorer's own values."""
+"""Number and ids of units that only one of two systems has right: by hand, and against the scorer's values."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def outcomes(answers: dict[str, str]) -> bytes:
 
 
 A = {"z": "SUPPORTS", "a": "SUPPORTS", "m": "SUPPORTS", "b": "REFUTES"}
-"""Right on z and m."""
+"""Correct on z and m."""
 B = {"b": "NOT ENOUGH INFO", "m": "SUPPORTS", "a": "SUPPORTS", "z": "REFUTES"}
-"""Right on m and b; in another order than gold."""
+"""Correct on m and b; in another order than gold."""
 
 
-def beside(a: dict[str, str], b: dict[str, str], **files: bytes) -> dict[str, Any]:
+def compare(a: dict[str, str], b: dict[str, str], **files: bytes) -> dict[str, Any]:
     both = {"a": outcomes(a), "b": outcomes(b), **files}
     report, _ = JOBS["side_by_side"](
         {name: io.BytesIO(body) for name, body in both.items()}, {"resamples": 100, "gold_name": "gold.jsonl"}
@@ -55,47 +55,47 @@ def beside(a: dict[str, str], b: dict[str, str], **files: bytes) -> dict[str, An
 
 def counts(report: dict[str, Any]) -> dict[str, tuple[int, int, int, int]]:
     return {
-        json.dumps(one["slice"]): tuple(one[name] for name in ("both", "a_only", "b_only", "neither"))
-        for one in report["counts"]
-        if one["measure"] == "accuracy"
+        json.dumps(row["slice"]): tuple(row[name] for name in ("both", "a_only", "b_only", "neither"))
+        for row in report["counts"]
+        if row["measure"] == "accuracy"
     }
 
 
 def test_units_are_counted_on_the_whole_and_each_slice():
-    found = counts(beside(A, B))
-    assert found["{}"] == (1, 1, 1, 1)
-    assert found['{"kind": "x"}'] == (0, 1, 0, 1)
-    assert found['{"kind": "y"}'] == (1, 0, 1, 0)
-    assert found['{"label": "SUPPORTS"}'] == (1, 1, 0, 0)
+    counted = counts(compare(A, B))
+    assert counted["{}"] == (1, 1, 1, 1)
+    assert counted['{"kind": "x"}'] == (0, 1, 0, 1)
+    assert counted['{"kind": "y"}'] == (1, 0, 1, 0)
+    assert counted['{"label": "SUPPORTS"}'] == (1, 1, 0, 0)
 
 
-def test_counts_say_the_same_as_the_values():
-    report = beside(A, B)
-    values = {json.dumps(one["slice"]): one for one in report["comparisons"] if one["measure"] == "accuracy"}
+def test_counts_agree_with_the_values():
+    report = compare(A, B)
+    values = {json.dumps(row["slice"]): row for row in report["comparisons"] if row["measure"] == "accuracy"}
     for slice_, (both, a_only, b_only, neither) in counts(report).items():
         n = both + a_only + b_only + neither
-        told = values[slice_]
-        assert n == told["n"]
-        assert told["a"] == pytest.approx((both + a_only) / n)
-        assert told["b"] == pytest.approx((both + b_only) / n)
+        row_of_slice = values[slice_]
+        assert n == row_of_slice["n"]
+        assert row_of_slice["a"] == pytest.approx((both + a_only) / n)
+        assert row_of_slice["b"] == pytest.approx((both + b_only) / n)
 
 
-def test_units_are_named_only_where_the_gold_is_given():
-    assert "items" not in beside(A, B)
-    (found,) = (one for one in beside(A, B, gold=gold())["items"] if one["measure"] == "accuracy")
-    assert [id_ for id_, _ in found["a_only"]] == ["z"]
-    assert [id_ for id_, _ in found["b_only"]] == ["b"]
-    assert json.loads(found["b_only"][0][1])["claim"] == "claim b"
+def test_units_are_listed_only_where_gold_is_given():
+    assert "items" not in compare(A, B)
+    (items,) = (row for row in compare(A, B, gold=gold())["items"] if row["measure"] == "accuracy")
+    assert [id_ for id_, _ in items["a_only"]] == ["z"]
+    assert [id_ for id_, _ in items["b_only"]] == ["b"]
+    assert json.loads(items["b_only"][0][1])["claim"] == "claim b"
 
 
-def test_a_gold_of_other_lines_names_nothing():
-    assert beside(A, B, gold=gold() + gold())["items"] == []
+def test_no_units_are_listed_for_a_gold_with_other_lines():
+    assert compare(A, B, gold=gold() + gold())["items"] == []
 
 
-def test_exchanging_the_two_exchanges_what_is_said():
-    there, back = beside(A, B), beside(B, A)
-    for slice_, (both, a_only, b_only, neither) in counts(there).items():
-        assert counts(back)[slice_] == (both, b_only, a_only, neither)
-    for one, other in zip(there["comparisons"], back["comparisons"], strict=True):
-        assert one["p"] == other["p"]
-        assert one["difference"] is None or one["difference"] == -other["difference"]
+def test_swapping_the_systems_swaps_the_report():
+    forward, reverse = compare(A, B), compare(B, A)
+    for slice_, (both, a_only, b_only, neither) in counts(forward).items():
+        assert counts(reverse)[slice_] == (both, b_only, a_only, neither)
+    for row_forward, row_reverse in zip(forward["comparisons"], reverse["comparisons"], strict=True):
+        assert row_forward["p"] == row_reverse["p"]
+        assert row_forward["difference"] is None or row_forward["difference"] == -row_reverse["difference"]

@@ -1,4 +1,4 @@
-"""Near-copies, against definitions written out unit by unit, and signatures that must not lose one."""
+"""Near-duplicates, against definitions in plain loops; signatures must never miss a near-duplicate."""
 
 from __future__ import annotations
 
@@ -30,40 +30,41 @@ def items(labels: Any, gold: Any) -> Items:
     return Items(np.arange(len(labels), dtype=np.uint64), (labels + 1).astype(np.uint64), labels != gold)
 
 
-def test_shares_are_what_counting_by_hand_says() -> None:
+def test_shares_counted_by_hand() -> None:
     gold = [0, 1, 2, 0, 1, 2, 0, 0]
     a = [0, 1, 2, 1, 2, 2, 1, 0]
     b = [0, 1, 2, 1, 0, 2, 0, 0]
-    found = compute_similarity(items(a, gold), items(b, gold))
-    # Equal on all but the fifth and the seventh; errors on the fourth (alike), the fifth (unlike) and the seventh (a).
-    assert (found.equal, found.shared_errors, found.n_units, found.n_errors) == (6 / 8, 1 / 3, 8, 3)
+    similarity = compute_similarity(items(a, gold), items(b, gold))
+    # Equal on all but the fifth and the seventh; errors on the fourth (equal), the fifth (different), the seventh (a).
+    assert (similarity.equal, similarity.shared_errors, similarity.n_units, similarity.n_errors) == (6 / 8, 1 / 3, 8, 3)
 
 
-def test_units_that_neither_answers_are_no_agreement() -> None:
+def test_units_that_neither_system_answers_are_not_counted() -> None:
     units = np.arange(4, dtype=np.uint64)
     errs = np.ones(4, dtype=np.bool_)
     a = Items(units, np.array([7, 0, 0, 0], dtype=np.uint64), errs)
     b = Items(units, np.array([7, 0, 9, 0], dtype=np.uint64), errs)
     assert (compute_similarity(a, b).equal, compute_similarity(a, b).n_units) == (1 / 2, 2)
-    nothing = Items(units, np.zeros(4, dtype=np.uint64), errs)
+    unanswered = Items(units, np.zeros(4, dtype=np.uint64), errs)
     assert (
-        compute_similarity(nothing, nothing).equal is None
-        and not compute_similarity(nothing, nothing).is_near_duplicate
+        compute_similarity(unanswered, unanswered).equal is None
+        and not compute_similarity(unanswered, unanswered).is_near_duplicate
+    )
     )
 
 
-def test_facts_are_shared_as_sets() -> None:
+def test_facts_are_compared_as_sets() -> None:
     gold = {"g1", "g2", "g3"}
     a, b = {"g1", "g2", "x", "y"}, {"g1", "x", "z"}
-    found = compute_similarity(predicted_or_gold(a, gold), predicted_or_gold(b, gold))
+    similarity = compute_similarity(predicted_or_gold(a, gold), predicted_or_gold(b, gold))
     wrong_a, wrong_b = a ^ gold, b ^ gold
-    assert found.equal == len(a & b) / len(a | b)
-    assert found.shared_errors == len(wrong_a & wrong_b) / len(wrong_a | wrong_b)
-    assert (found.n_units, found.n_errors) == (len(a | b), len(wrong_a | wrong_b))
+    assert similarity.equal == len(a & b) / len(a | b)
+    assert similarity.shared_errors == len(wrong_a & wrong_b) / len(wrong_a | wrong_b)
+    assert (similarity.n_units, similarity.n_errors) == (len(a | b), len(wrong_a | wrong_b))
 
 
 @pytest.mark.parametrize(("equal_errors", "expected"), [(95, True), (94, False)])
-def test_the_bounds_belong_to_near_copies(equal_errors: int, expected: bool) -> None:
+def test_the_threshold_of_shared_errors_is_inclusive(equal_errors: int, expected: bool) -> None:
     n = 10_000
     gold, a, b = np.zeros(n, int), np.zeros(n, int), np.zeros(n, int)
     a[:100] = 1
@@ -72,7 +73,7 @@ def test_the_bounds_belong_to_near_copies(equal_errors: int, expected: bool) -> 
     assert compute_similarity(items(a, gold), items(b, gold)).is_near_duplicate is expected
 
 
-def test_equality_has_its_bound() -> None:
+def test_the_threshold_of_equal_answers_is_inclusive() -> None:
     n = 1000
     gold, a, b = np.zeros(n, int), np.ones(n, int), np.ones(n, int)
     b[:5] = 2
@@ -81,14 +82,14 @@ def test_equality_has_its_bound() -> None:
     assert not compute_similarity(items(a, gold), items(b, gold)).is_near_duplicate
 
 
-def test_two_perfect_systems_are_no_copies() -> None:
+def test_two_perfect_systems_are_not_near_duplicates() -> None:
     gold = np.arange(50) % 3
-    found = compute_similarity(items(gold, gold), items(gold, gold))
-    assert (found.equal, found.shared_errors, found.is_near_duplicate) == (1.0, None, False)
+    similarity = compute_similarity(items(gold, gold), items(gold, gold))
+    assert (similarity.equal, similarity.shared_errors, similarity.is_near_duplicate) == (1.0, None, False)
 
 
 @pytest.mark.parametrize("draws", DRAWS[:12])
-def test_the_longest_common_order_against_all_subsets(draws: np.random.Generator) -> None:
+def test_longest_common_order_against_all_subsets(draws: np.random.Generator) -> None:
     n = 9
     a, b = (draws.integers(0, 5, n).astype(float) for _ in "ab")
 
@@ -99,7 +100,7 @@ def test_the_longest_common_order_against_all_subsets(draws: np.random.Generator
     assert longest_common_order(a, b) == best
 
 
-def test_any_rising_transformation_is_a_copy_and_noise_is_not() -> None:
+def test_a_monotone_transformation_is_a_near_duplicate_and_noise_is_not() -> None:
     draws = DRAWS[0]
     high = draws.random(2000) < 0.4
     scores = draws.normal(size=2000) + high
@@ -109,7 +110,7 @@ def test_any_rising_transformation_is_a_copy_and_noise_is_not() -> None:
     assert not compute_similarity(own, by_score(-scores, high)).is_near_duplicate
 
 
-def test_scores_err_on_the_wrong_side_of_as_many_as_there_are() -> None:
+def test_scores_err_on_the_wrong_side_of_the_number_of_positives() -> None:
     high = np.array([True, True, False, False, False])
     assert by_score(np.array([5.0, 1.0, 4.0, 2.0, 0.0]), high).errs.tolist() == [False, True, True, False, False]
     tied = by_score(np.array([5.0, 4.0, 4.0, 2.0, 0.0]), high)
@@ -117,72 +118,75 @@ def test_scores_err_on_the_wrong_side_of_as_many_as_there_are() -> None:
 
 
 @pytest.mark.parametrize("draws", DRAWS)
-def test_no_signature_loses_a_near_copy_and_most_strangers_are_lost(draws: np.random.Generator) -> None:
+def test_signatures_find_near_duplicates_and_exclude_unrelated_systems(draws: np.random.Generator) -> None:
     n = 20_000
     gold = draws.integers(0, 3, n)
     a = np.where(draws.random(n) < 0.8, gold, draws.integers(0, 3, n))
     copy = a.copy()
     changed = draws.choice(n, n // 200, replace=False)
     copy[changed] = (copy[changed] + 1) % 3
-    stranger = np.where(draws.random(n) < 0.8, gold, draws.integers(0, 3, n))
-    made = [signature(items(labels, gold)) for labels in (a, copy, stranger)]
-    near, far = signature_agreement(made[0], made[1:], ordered=False)
+    unrelated = np.where(draws.random(n) < 0.8, gold, draws.integers(0, 3, n))
+    signatures = [signature(items(labels, gold)) for labels in (a, copy, unrelated)]
+    near, far = signature_agreement(signatures[0], signatures[1:], ordered=False)
     assert near >= agreement_threshold(ordered=False) > far
 
 
 @pytest.mark.parametrize("draws", DRAWS)
-def test_the_same_for_scores(draws: np.random.Generator) -> None:
+def test_signatures_of_scores_find_near_duplicates_and_exclude_unrelated_systems(draws: np.random.Generator) -> None:
     n = 20_000
     errs = np.zeros(n, dtype=np.bool_)
     a = np.round(draws.normal(size=n), 2)
     copy = np.exp(a)
     changed = draws.choice(n, n // 200, replace=False)
     copy[changed] = draws.permutation(copy)[: len(changed)]
-    stranger = a + draws.normal(size=n) * 0.1
-    made = [signature(Ordered(scores, errs)) for scores in (a, copy, stranger)]
-    near, far = signature_agreement(made[0], made[1:], ordered=True)
+    unrelated = a + draws.normal(size=n) * 0.1
+    signatures = [signature(Ordered(scores, errs)) for scores in (a, copy, unrelated)]
+    near, far = signature_agreement(signatures[0], signatures[1:], ordered=True)
     assert near >= agreement_threshold(ordered=True) > far
 
 
 @pytest.mark.parametrize("draws", DRAWS[:6])
-def test_closeness_is_that_of_the_least_numbers_of_both(draws: np.random.Generator) -> None:
+def test_agreement_is_computed_on_the_smallest_numbers_of_both(draws: np.random.Generator) -> None:
     sizes = (0, 1, 5, SIZE - 1, SIZE)
-    made = [np.sort(draws.choice(400, size, replace=False)).astype(np.uint64) for size in sizes]
-    for own in made:
+    signatures = [np.sort(draws.choice(400, size, replace=False)).astype(np.uint64) for size in sizes]
+    for own in signatures:
         expected = []
-        for other in made:
+        for other in signatures:
             least = sorted({*own.tolist(), *other.tolist()})[:SIZE]
-            both = {*own.tolist()} & {*other.tolist()}
-            expected.append(len(both.intersection(least)) / len(least) if least else 0.0)
-        assert signature_agreement(own, made, ordered=False).tolist() == expected
-    assert signature_agreement(made[0], [], ordered=False).tolist() == []
+            shared = {*own.tolist()} & {*other.tolist()}
+            expected.append(len(shared.intersection(least)) / len(least) if least else 0.0)
+        assert signature_agreement(own, signatures, ordered=False).tolist() == expected
+    assert signature_agreement(signatures[0], [], ordered=False).tolist() == []
 
 
-def test_a_signature_is_bounded_and_the_same_for_the_same_answers() -> None:
+def test_a_signature_is_bounded_and_depends_on_answers_alone() -> None:
     gold = np.zeros(5000, int)
-    made = signature(items(np.arange(5000) % 3, gold))
-    assert len(made) == SIZE and int(made.max()) < 2**63
-    assert np.array_equal(made, signature(items(np.arange(5000) % 3, gold + 1))), "gold has no part in it"
+    computed = signature(items(np.arange(5000) % 3, gold))
+    assert len(computed) == SIZE and int(computed.max()) < 2**63
+    assert np.array_equal(computed, signature(items(np.arange(5000) % 3, gold + 1))), "the signature depends on gold"
     assert len(signature(Items(*(np.zeros(0, dtype=np.uint64),) * 2, np.zeros(0, dtype=np.bool_)))) == 0
 
 
-def ask(job: str, task: str, gold: bytes, *files: bytes) -> dict[str, Any]:
-    asked = {"task": task, "options": {}, "gold_name": "gold.jsonl"}
+def run_job(job: str, task: str, gold: bytes, *files: bytes) -> dict[str, Any]:
+    arguments = {"task": task, "options": {}, "gold_name": "gold.jsonl"}
     if job == "signature":
         opened = {"gold": io.BytesIO(gold), "predictions": io.BytesIO(files[0])}
-        return JOBS[job](opened, asked | {"predictions_name": "p.jsonl"})[0]
-    opened = {"gold": io.BytesIO(gold), **{str(place): io.BytesIO(body) for place, body in enumerate(files)}}
-    return JOBS[job](opened, asked | {"names": ["p.jsonl"] * len(files)})[0]
+        return JOBS[job](opened, arguments | {"predictions_name": "p.jsonl"})[0]
+    opened = {"gold": io.BytesIO(gold), **{str(i): io.BytesIO(body) for i, body in enumerate(files)}}
+    return JOBS[job](opened, arguments | {"names": ["p.jsonl"] * len(files)})[0]
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_every_task_is_wholly_equal_to_itself_and_a_broken_file_has_no_row(task: str) -> None:
+def test_equal_files_are_fully_similar_and_an_invalid_file_has_no_row(task: str) -> None:
     gold, predictions = TASKS[task].samples[0]
-    told = ask("near_duplicates", task, gold, predictions, predictions, b"broken\n")
-    same, none = told["rows"]
+    report = run_job("near_duplicates", task, gold, predictions, predictions, b"broken\n")
+    same, none = report["rows"]
     assert same["equal"] == 1.0 and same["shared_errors"] in (1.0, None) and none is None
-    made = ask("signature", task, gold, predictions)
-    assert made["ordered"] is (task in ("fact-checking", "metric-correlation")) and len(made["signature"]) >= 1
+    signature_report = run_job("signature", task, gold, predictions)
+    assert (
+        signature_report["ordered"] is (task in ("fact-checking", "metric-correlation"))
+        and len(signature_report["signature"]) >= 1
+    )
 
 
 def lines(*rows: dict[str, Any]) -> bytes:
@@ -193,7 +197,7 @@ def test_link_prediction_compares_first_mentions() -> None:
     gold = lines(*({"id": n, "question": ["a", "r", "?"], "answers": ["b"], "filtered": []} for n in range(4)))
     a = lines(*({"id": n, "ranking": top} for n, top in enumerate((["b", "x"], ["c"], ["d"], []))))
     b = lines(*({"id": n, "ranking": top} for n, top in enumerate((["b"], ["c", "b"], ["e"]))))
-    (row,) = ask("near_duplicates", "link-prediction", gold, a, b)["rows"]
+    (row,) = run_job("near_duplicates", "link-prediction", gold, a, b)["rows"]
     assert (row["equal"], row["n_units"], row["n_errors"], row["shared_errors"]) == (2 / 3, 3, 3, 2 / 3)
 
 
@@ -201,5 +205,5 @@ def test_facts_of_documents_compare_by_span_and_page() -> None:
     gold, predictions = TASKS["knowledge-base-population"].samples[0]
     moved = predictions.replace(b'"objectEnd": 4', b'"objectEnd": 5')
     assert moved != predictions
-    (row,) = ask("near_duplicates", "knowledge-base-population", gold, predictions, moved)["rows"]
+    (row,) = run_job("near_duplicates", "knowledge-base-population", gold, predictions, moved)["rows"]
     assert (row["equal"], row["n_units"]) == (1 / 3, 3)

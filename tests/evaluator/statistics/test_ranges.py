@@ -1,4 +1,4 @@
-"""Holm's correction and the ranks that a system may have."""
+"""Holm's correction and rank ranges."""
 
 import math
 
@@ -14,17 +14,17 @@ def test_holm_by_hand():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.6, 0.5]) == [1.0, 1.0]
     assert holm([]) == []
-    found = holm([0.02, math.nan, 0.01])
-    assert found[0] == pytest.approx(0.02) and math.isnan(found[1]) and found[2] == pytest.approx(0.02)
+    corrected = holm([0.02, math.nan, 0.01])
+    assert corrected[0] == pytest.approx(0.02) and math.isnan(corrected[1]) and corrected[2] == pytest.approx(0.02)
 
 
 @given(st.lists(st.floats(0, 1), max_size=12), st.floats(0.001, 0.2))
 def test_holm_is_the_step_down_procedure(p_values, alpha):
     rejected = set()
-    for step, place in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
-        if p_values[place] * (len(p_values) - step) > alpha:
+    for step, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        if p_values[index] * (len(p_values) - step) > alpha:
             break
-        rejected.add(place)
+        rejected.add(index)
     assert {i for i, p in enumerate(holm(p_values)) if p <= alpha} == rejected
 
 
@@ -37,8 +37,8 @@ def matrix(n, pairs):
 
 def test_ranges_by_hand():
     values = [0.9, 0.8, 0.75, 0.4]
-    everybody = matrix(4, [(i, 3) for i in range(3)])
-    assert rank_ranges(values, everybody) == [(1, 3), (1, 3), (1, 3), (4, 4)]
+    last_differs = matrix(4, [(i, 3) for i in range(3)])
+    assert rank_ranges(values, last_differs) == [(1, 3), (1, 3), (1, 3), (4, 4)]
     first = matrix(4, [(0, 1), (0, 2), (0, 3)])
     assert rank_ranges(values, first) == [(1, 1), (2, 4), (2, 4), (2, 4)]
     assert rank_ranges(values, first, higher_is_better=False) == [(4, 4), (1, 3), (1, 3), (1, 3)]
@@ -53,10 +53,10 @@ def test_ranges_by_hand():
         )
     )
 )
-def test_a_range_holds_the_rank(drawn):
-    values, told_apart = drawn
+def test_a_rank_range_contains_the_rank(case):
+    values, differs = case
     n = len(values)
-    p = matrix(n, [(i, j) for i in range(n) for j in range(i) if told_apart[i * n + j]])
+    p = matrix(n, [(i, j) for i in range(n) for j in range(i) if differs[i * n + j]])
     for value, (first, last) in zip(values, rank_ranges(values, p), strict=True):
         rank = 1 + sum(other > value for other in values)
         assert 1 <= first <= rank <= last <= n

@@ -1,4 +1,4 @@
-"""A measure under weights is the measure of the rows written out as often as they were drawn."""
+"""A measure with weights equals the measure on rows repeated as often as their groups were resampled."""
 
 import numpy as np
 import pytest
@@ -37,19 +37,19 @@ def outcomes(groups, **columns):
 @st.composite
 def tables(draw):
     n = draw(st.integers(1, 20))
-    part = draw(st.sampled_from([2, 10, 100]))  # decimals that binary does not have tie all the same
+    part = draw(st.sampled_from([2, 10, 100]))  # decimals that are not exact in binary must tie too
     rows = st.lists(st.integers(-3, 3).map(lambda k: k / part), min_size=n, max_size=n)
     groups = draw(st.lists(st.integers(0, draw(st.integers(0, n - 1))), min_size=n, max_size=n))
     positive = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
     system = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
     table = outcomes(groups, score=draw(rows), human=draw(rows), positive=positive, system=system)
-    drawn = st.lists(st.integers(0, 3), min_size=table.n_groups, max_size=table.n_groups)
-    weights = np.array(draw(st.lists(drawn, min_size=1, max_size=9)), dtype=np.float64).T
+    counts = st.lists(st.integers(0, 3), min_size=table.n_groups, max_size=table.n_groups)
+    weights = np.array(draw(st.lists(counts, min_size=1, max_size=9)), dtype=np.float64).T
     return table, np.ascontiguousarray(weights)
 
 
 def written_out(table, weights):
-    """The rows' columns, each row as often as its group was drawn."""
+    """The columns with each row repeated as often as its group was resampled."""
     rows = np.repeat(np.arange(table.n_rows), weights[table.groups].astype(int))
     return {name: column[rows].tolist() for name, column in table.statistics.items()}
 
@@ -64,19 +64,19 @@ def block(request, monkeypatch):
 def assert_values(measures, table, weights, oracle):
     sample = Sample(View.whole(table), weights)
     ours = {name: measure.evaluate(sample) for name, measure in measures.items()}
-    for place in range(weights.shape[1]):
-        columns = written_out(table, weights[:, place])
-        for name, wanted in oracle(columns).items():
-            got = ours[name][place]
-            assert np.isnan(got) if wanted is None else abs(got - wanted) < 1e-9, (name, place, got, wanted)
+    for i in range(weights.shape[1]):
+        columns = written_out(table, weights[:, i])
+        for name, expected in oracle(columns).items():
+            value = ours[name][i]
+            assert np.isnan(value) if expected is None else abs(value - expected) < 1e-9, (name, i, value, expected)
 
 
-def separated(columns):
+def classification_values(columns):
     rows = list(zip(columns["score"], map(bool, columns["positive"]), strict=True))
     return {"auroc": fc_oracle.auroc(rows), "average_precision": fc_oracle.average_precision(rows)}
 
 
-def correlated(columns):
+def correlation_values(columns):
     x, y, systems = columns["human"], columns["score"], columns["system"]
     if not x:
         return dict.fromkeys(RATING)
@@ -89,7 +89,7 @@ def correlated(columns):
     }
 
 
-# The fixture sets the sizes once for all examples.
+# The fixture sets the block sizes once for all examples.
 SETTINGS = settings(
     max_examples=examples(80),
     deadline=None,
@@ -99,14 +99,14 @@ SETTINGS = settings(
 
 @SETTINGS
 @given(case=tables())
-def test_separation(block, case):
-    assert_values(CHECKING, *case, separated)
+def test_auroc_and_average_precision(block, case):
+    assert_values(CHECKING, *case, classification_values)
 
 
 @SETTINGS
 @given(case=tables())
 def test_correlations(block, case):
-    assert_values(RATING, *case, correlated)
+    assert_values(RATING, *case, correlation_values)
 
 
 def test_many_claims_against_scikit_learn_with_weights():
@@ -119,16 +119,16 @@ def test_many_claims_against_scikit_learn_with_weights():
     weights = next(group_weights(table.n_groups, 60, 1))
     sample = Sample(View.whole(table), weights)
     ours = [CHECKING[name].evaluate(sample) for name in ("auroc", "average_precision")]
-    for place in range(60):
-        drawn = weights[groups, place]
+    for i in range(60):
+        sample_weight = weights[groups, i]
         for values, reference in zip(ours, (roc_auc_score, average_precision_score), strict=True):
-            assert values[place] == pytest.approx(reference(positive, score, sample_weight=drawn), abs=1e-9)
+            assert values[i] == pytest.approx(reference(positive, score, sample_weight=sample_weight), abs=1e-9)
 
 
-def test_a_resample_without_the_outlier_keeps_its_digits():
-    """Scores of very different sizes: the small ones count where the large one was not drawn."""
+def test_a_resample_without_the_outlier_keeps_its_precision():
+    """Scores of very different magnitudes: small ones keep their precision where the large one was not resampled."""
     human, score = [1.0, 2.0, 3.0, 4.0], [1.0, 3.0, 2.0, 1e300]
     table = outcomes([0, 1, 2, 3], human=human, score=score)
     weights = np.array([[1.0], [1.0], [1.0], [0.0]])
-    found = RATING["pearson"].evaluate(Sample(View.whole(table), weights))
-    assert found[0] == pytest.approx(0.5, abs=1e-12)
+    values = RATING["pearson"].evaluate(Sample(View.whole(table), weights))
+    assert values[0] == pytest.approx(0.5, abs=1e-12)

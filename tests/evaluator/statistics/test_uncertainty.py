@@ -1,4 +1,4 @@
-"""Intervals: by whole groups, seeded, and equal to resampling in loops."""
+"""Bootstrap intervals: whole groups are resampled, with a seed, and results equal resampling in loops."""
 
 import statistics
 
@@ -23,7 +23,7 @@ def all_weights(n_groups, resamples, seed):
     return np.concatenate(list(group_weights(n_groups, resamples, seed)), axis=1)
 
 
-def test_each_resample_draws_as_many_groups_as_there_are():
+def test_each_resample_has_as_many_groups_as_the_data():
     weights = all_weights(37, 500, 1)
     assert weights.shape == (37, 500)
     assert np.all(weights.sum(axis=0) == 37)
@@ -32,21 +32,21 @@ def test_each_resample_draws_as_many_groups_as_there_are():
     assert weights.var() == pytest.approx(1 - 1 / 37, abs=0.03)
 
 
-def test_draws_depend_on_the_seed_alone_and_not_on_how_they_are_cut():
+def test_resamples_depend_on_the_seed_and_not_on_batching():
     assert np.array_equal(all_weights(50, 100, 4), all_weights(50, 100, 4))
     assert not np.array_equal(all_weights(50, 100, 4), all_weights(50, 100, 5))
-    many = all_weights(40_000, 250, 2)  # given in three parts
+    many = all_weights(40_000, 250, 2)  # returned in three batches
     assert np.array_equal(many[:, :100], next(iter(group_weights(40_000, 100, 2))))
 
 
-def drawn(points, values, weights):
+def resample(points, values, weights):
     resampled = Resampled(np.array(points), len(weights), weights.shape[1])
     for block in np.array_split(np.arange(weights.shape[1]), 3):
         resampled.add(np.array(values)[:, block], weights[:, block])
     return resampled
 
 
-def test_ends_are_percentiles_further_out_and_further_on_the_long_side():
+def test_ends_are_accelerated_percentiles_with_students_t():
     """From the definition, in loops and with SciPy: Student's t for an effective number of groups, and acceleration."""
     random = np.random.default_rng(0)
     sizes = np.ceil(random.lognormal(0, 1, 30))
@@ -54,12 +54,12 @@ def test_ends_are_percentiles_further_out_and_further_on_the_long_side():
     weights = all_weights(30, 999, 1)
     values = (right @ weights) / (sizes @ weights)
     point = right.sum() / sizes.sum()
-    low, high = drawn([point], [values], weights).intervals()
+    low, high = resample([point], [values], weights).intervals()
 
     moves = [sum((values[r] - point) * (weights[g, r] - 1) for r in range(999)) for g in range(30)]
     effective = int(sum(u**2 for u in moves) ** 2 / sum(u**4 for u in moves))
     a = sum(u**3 for u in moves) / (6 * sum(u**2 for u in moves) ** 1.5)
-    assert 3 < effective < 25 and a < -0.01  # few groups, skewed downwards: the formula is put to work
+    assert 3 < effective < 25 and a < -0.01  # few groups, skewed downwards: every term of the formula matters
     reach = (effective / (effective - 1)) ** 0.5 * stats.t.ppf(0.975, effective - 1)
     for z, end in ((-reach, low[0]), (reach, high[0])):
         share = stats.norm.cdf(a + (a + z) / (1 - a * (a + z)))
@@ -67,46 +67,46 @@ def test_ends_are_percentiles_further_out_and_further_on_the_long_side():
     assert low[0] < np.quantile(values, 0.025)
 
 
-def test_many_alike_groups_leave_the_ordinary_percentiles():
+def test_many_equal_groups_give_plain_percentiles():
     weights = all_weights(2000, 999, 3)
     right = np.arange(2000) % 2
     values = right @ weights / 2000
-    low, high = drawn([0.5], [values], weights).intervals()
+    low, high = resample([0.5], [values], weights).intervals()
     assert low[0] == pytest.approx(np.quantile(values, 0.025), abs=3e-4)
     assert high[0] == pytest.approx(np.quantile(values, 0.975), abs=3e-4)
 
 
-def test_where_one_group_outweighs_all_others_the_interval_is_all_that_was_drawn():
+def test_one_dominant_group_gives_the_full_range_of_resamples():
     weights = all_weights(20, 500, 5)
     sizes, right = np.append(np.ones(19), 1e6), np.append(np.ones(19), 0.0)
     values = right @ weights / (sizes @ weights)
-    low, high = drawn([right.sum() / sizes.sum()], [values], weights).intervals()
+    low, high = resample([right.sum() / sizes.sum()], [values], weights).intervals()
     assert (low[0], high[0]) == (values.min(), values.max())
 
 
-@pytest.mark.parametrize("heavy", [1.0, 1e6], ids=["alike", "one outweighs all"])
-def test_many_groups_looked_at_with_their_neighbours_give_nearly_the_same(monkeypatch, heavy):
+@pytest.mark.parametrize("heavy", [1.0, 1e6], ids=["equal", "one dominates"])
+def test_pooling_neighbouring_groups_changes_intervals_little(monkeypatch, heavy):
     weights = all_weights(3000, 500, 7)
     sizes, right = np.ones(3000), np.random.default_rng(1).random(3000) ** 4
     sizes[1234], right[1234] = heavy, heavy * 0.9
     values, point = (right @ weights) / (sizes @ weights), right.sum() / sizes.sum()
-    each = drawn([point], [values], weights).intervals()
+    each = resample([point], [values], weights).intervals()
     monkeypatch.setattr("evaluator.statistics.bootstrap.MAX_PARTS", 700)
-    together = drawn([point], [values], weights)
+    together = resample([point], [values], weights)
     assert together.influence.shape == (1, 700)
     assert np.array(together.intervals()) == pytest.approx(np.array(each), abs=0.02 * np.ptp(values))
 
 
-def test_missing_values_are_left_out_and_equal_ones_have_no_width():
+def test_missing_values_are_ignored_and_equal_values_have_no_width():
     weights = all_weights(10, 300, 6)
     values = np.random.default_rng(0).normal(size=(4, 300))
     values[0, ::3] = np.nan
     values[1] = np.nan
     values[2] = 0.7
     values[3, 1:] = np.nan
-    low, high = drawn([0.0, np.nan, 0.7, 0.0], values, weights).intervals()
-    given = values[0][~np.isnan(values[0])]
-    assert given.min() <= low[0] < np.quantile(given, 0.1) < np.quantile(given, 0.9) < high[0] <= given.max()
+    low, high = resample([0.0, np.nan, 0.7, 0.0], values, weights).intervals()
+    defined = values[0][~np.isnan(values[0])]
+    assert defined.min() <= low[0] < np.quantile(defined, 0.1) < np.quantile(defined, 0.9) < high[0] <= defined.max()
     assert np.isnan(low[1]) and np.isnan(high[1])
     assert (low[2], high[2]) == (0.7, 0.7)
     assert low[3] == high[3] == values[3, 0]
@@ -116,17 +116,17 @@ def test_missing_values_are_left_out_and_equal_ones_have_no_width():
 def test_an_interval_does_not_depend_on_the_unit_of_the_values(scale):
     weights = all_weights(10, 300, 6)
     values = (np.arange(10.0) ** 3) @ weights / 10
-    low, high = drawn([202.5], [values], weights).intervals()
-    scaled_low, scaled_high = drawn([202.5 * scale], [values * scale], weights).intervals()
+    low, high = resample([202.5], [values], weights).intervals()
+    scaled_low, scaled_high = resample([202.5 * scale], [values * scale], weights).intervals()
     assert (scaled_low, scaled_high) == (pytest.approx(low * scale), pytest.approx(high * scale))
 
 
-def test_turned_around_values_have_a_turned_around_interval():
+def test_negated_values_have_a_negated_interval():
     weights = all_weights(12, 400, 8)
     values = (np.arange(12.0) ** 4) @ weights
-    low, high = drawn([values.mean()], [values], weights).intervals()
-    turned = drawn([-values.mean()], [-values], weights).intervals()
-    assert turned == (pytest.approx(-high), pytest.approx(-low))
+    low, high = resample([values.mean()], [values], weights).intervals()
+    negated = resample([-values.mean()], [-values], weights).intervals()
+    assert negated == (pytest.approx(-high), pytest.approx(-low))
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 30, 199, 200, 201, 5000])
@@ -136,10 +136,10 @@ def test_students_quantiles_are_scipys(share, freedom):
 
 
 @pytest.mark.parametrize(("name", "make"), [(name, make) for name, makers in CASES.items() for make in makers])
-def test_a_weighted_sample_is_the_table_with_its_groups_repeated(name, make):
-    """The heart of it: weights mean repetition, for every measure, macro and median alike."""
+def test_a_weighted_sample_equals_the_table_with_repeated_groups(name, make):
+    """Weights mean repetition, for every measure, including macro averages and medians."""
     gold, best, worst = make()
-    others = {next(iter(line.values())): line for line in worst}  # by id, which stands first
+    others = {next(iter(line.values())): line for line in worst}  # by id, the first key
     mixed = [others.get(next(iter(line.values())), line) if i % 2 else line for i, line in enumerate(best)]
     table = outcomes_of(TASKS[name], gold, mixed)
     weights = all_weights(table.n_groups, 25, 3)
@@ -154,7 +154,7 @@ def test_a_weighted_sample_is_the_table_with_its_groups_repeated(name, make):
 
 
 def repeated(table, times):
-    """Each group's rows as often as it was drawn; groups that were not drawn stay, without rows."""
+    """Each group's rows repeated as often as it was resampled; groups with a count of 0 remain, without rows."""
     rows = np.concatenate([np.flatnonzero(table.groups == group).repeat(n) for group, n in enumerate(times)] or [[]])
     rows = rows.astype(np.int64)
     ragged = {}
@@ -201,12 +201,12 @@ def scores(report):
     }
 
 
-def test_intervals_cover_what_they_should():
-    """Accuracy of 400 independent claims: the interval is the normal one, nearly."""
+def test_an_interval_of_independent_claims_is_nearly_normal():
+    """Accuracy of 400 independent claims: the interval is close to the normal one."""
     gold = [{"id": i, "claim": "c", "label": "SUPPORTS"} for i in range(400)]
-    given = [{"id": i, "predicted_label": "SUPPORTS" if i % 4 else "REFUTES"} for i in range(400)]
-    found = scores(run_score("fact-verification", gold, given, resamples=2000))
-    _, low, high = found["accuracy", "{}"]
+    predictions = [{"id": i, "predicted_label": "SUPPORTS" if i % 4 else "REFUTES"} for i in range(400)]
+    shown = scores(run_score("fact-verification", gold, predictions, resamples=2000))
+    _, low, high = shown["accuracy", "{}"]
     half = 1.96 * (0.75 * 0.25 / 400) ** 0.5
     assert low == pytest.approx(0.75 - half, abs=0.006)
     assert high == pytest.approx(0.75 + half, abs=0.006)
@@ -215,8 +215,8 @@ def test_intervals_cover_what_they_should():
 def test_rows_of_one_group_are_not_independent():
     def width(size):
         gold = [{"id": i, "claim": "c", "label": "SUPPORTS", "group": i // size} for i in range(400)]
-        given = [{"id": i, "predicted_label": "SUPPORTS" if i // 4 % 2 else "REFUTES"} for i in range(400)]
-        _, low, high = scores(run_score("fact-verification", gold, given, resamples=2000))["accuracy", "{}"]
+        predictions = [{"id": i, "predicted_label": "SUPPORTS" if i // 4 % 2 else "REFUTES"} for i in range(400)]
+        _, low, high = scores(run_score("fact-verification", gold, predictions, resamples=2000))["accuracy", "{}"]
         return high - low
 
     assert width(4) == pytest.approx(2 * width(1), rel=0.1)
@@ -224,11 +224,11 @@ def test_rows_of_one_group_are_not_independent():
 
 def test_a_slice_of_one_group_has_no_interval():
     gold = [{"id": i, "claim": "c", "label": "SUPPORTS", "slices": {"k": i == 0}} for i in range(9)]
-    given = [{"id": i, "predicted_label": "SUPPORTS" if i % 2 else "REFUTES"} for i in range(9)]
-    found = scores(run_score("fact-verification", gold, given, resamples=100))
-    assert found["accuracy", "{'k': True}"] == (0.0, None, None)
-    assert found["accuracy", "{'k': False}"][1] is not None
-    alone = run_score("fact-verification", gold[:1], given[:1], resamples=100)
+    predictions = [{"id": i, "predicted_label": "SUPPORTS" if i % 2 else "REFUTES"} for i in range(9)]
+    shown = scores(run_score("fact-verification", gold, predictions, resamples=100))
+    assert shown["accuracy", "{'k': True}"] == (0.0, None, None)
+    assert shown["accuracy", "{'k': False}"][1] is not None
+    alone = run_score("fact-verification", gold[:1], predictions[:1], resamples=100)
     assert scores(alone)["accuracy", "{}"] == (0.0, None, None)
 
 
@@ -238,9 +238,9 @@ def test_the_same_files_give_the_same_report():
     assert first == run_score("knowledge-base-population", gold, best, resamples=200, seed=5)
 
 
-def test_many_slices_are_resampled_in_batches_to_the_same_end(monkeypatch):
+def test_resampling_slices_in_batches_changes_nothing(monkeypatch):
     gold = [{"id": i, "claim": "c", "label": "SUPPORTS", "slices": {"k": i % 9}} for i in range(90)]
-    given = [{"id": i, "predicted_label": "SUPPORTS" if i % 4 else "REFUTES"} for i in range(90)]
-    at_once = run_score("fact-verification", gold, given, resamples=60)
+    predictions = [{"id": i, "predicted_label": "SUPPORTS" if i % 4 else "REFUTES"} for i in range(90)]
+    at_once = run_score("fact-verification", gold, predictions, resamples=60)
     monkeypatch.setattr("evaluator.statistics.bootstrap._MAX_HELD", 100)
-    assert run_score("fact-verification", gold, given, resamples=60) == at_once
+    assert run_score("fact-verification", gold, predictions, resamples=60) == at_once

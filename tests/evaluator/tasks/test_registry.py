@@ -1,4 +1,4 @@
-"""Tasks of installed packages: which are taken, which are left out, and that one that fails takes no other with it."""
+"""Tasks of installed packages: which are loaded and which are left out; one that fails does not affect the others."""
 
 from __future__ import annotations
 
@@ -59,42 +59,42 @@ def test_installed_tasks_follow_the_built_in_ones(tasks: Tasks, tmp_path: Path) 
         ("other = {}:TASK", GOOD.format("other") + "Other.primary = lambda *_: 'x'", 'the primary measure is "x"'),
     ],
 )
-def test_a_package_that_cannot_be_used_is_left_out(
+def test_an_unusable_package_is_left_out(
     tasks: Tasks, tmp_path: Path, request: pytest.FixtureRequest, entry: str, code: str, why: str
 ) -> None:
     package = f"holdout_bad_{abs(hash(request.node.name)) % 10**9}"
     declare(tmp_path, package, entry.format(package), code)
-    (fault,) = tasks.problems
-    assert why.format(package) in str(fault)
-    assert f"of {package} 1.0 is not loaded" in str(fault)
+    (problem,) = tasks.problems
+    assert why.format(package) in str(problem)
+    assert f"of {package} 1.0 is not loaded" in str(problem)
     assert [*tasks] == ["fact-checking"] and tasks["fact-checking"] is fact_checking.TASK
 
 
-def test_of_two_packages_with_one_name_neither_is_taken(tasks: Tasks, tmp_path: Path) -> None:
+def test_two_packages_with_one_task_name_are_both_left_out(tasks: Tasks, tmp_path: Path) -> None:
     for package in ("holdout_twin_a", "holdout_twin_b"):
         declare(tmp_path, package, f"twin = {package}:TASK", GOOD.format("twin"))
     assert "twin" not in tasks
-    assert [fault.why for fault in tasks.problems] == [
+    assert [problem.why for problem in tasks.problems] == [
         "the name is taken twice, by holdout_twin_a 1.0 and holdout_twin_b 1.0"
     ] * 2
 
 
-def test_a_built_in_task_costs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    searched: list[str] = []
-    monkeypatch.setattr(registry, "entry_points", lambda *, group: searched.append(group) or [])
+def test_a_built_in_task_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches: list[str] = []
+    monkeypatch.setattr(registry, "entry_points", lambda *, group: searches.append(group) or [])
     tasks = Tasks(TASKS.built_in)
-    assert tasks["fact-checking"] is fact_checking.TASK and "fact-checking" in tasks and not searched
-    assert len(tasks) == 6 and "other" not in tasks and len(searched) == 1
+    assert tasks["fact-checking"] is fact_checking.TASK and "fact-checking" in tasks and not searches
+    assert len(tasks) == 6 and "other" not in tasks and len(searches) == 1
 
 
-def test_who_asks_for_a_task_that_is_left_out_is_told_why(tmp_path: Path) -> None:
+def test_errors_explain_why_a_task_is_left_out(tmp_path: Path) -> None:
     declare(tmp_path, "holdout_broken", "other = holdout_broken:TASK", "raise RuntimeError('no')")
     listed = run(tmp_path, "-m", "evaluator", "tasks", "--json")
     assert listed.returncode == 0 and {line["task"] for line in json.loads(listed.stdout)} == TASKS.built_in.keys()
     why = 'task "other" of holdout_broken 1.0 is not loaded: holdout_broken:TASK does not load: RuntimeError: no'
     assert listed.stderr == f"evaluator: {why}\n"
-    asked = run(tmp_path, "-m", "evaluator", "baseline", "other")
-    assert asked.returncode == 64 and f"({why})" in asked.stderr
+    baseline = run(tmp_path, "-m", "evaluator", "baseline", "other")
+    assert baseline.returncode == 64 and f"({why})" in baseline.stderr
     with pytest.raises(UsageError, match=r"unknown task \"other\""):
         find_task("other")
 

@@ -1,4 +1,4 @@
-"""`holdout run` before any engine is asked: what it takes, and what it refuses."""
+"""`holdout run` before it contacts an engine: arguments that it accepts and refuses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evaluator.sandbox.containers.system_contract import SystemLimits
 from leaderboard.evaluation import container_limits
 
 INPUTS = b'{"id": "a1", "claim": "c", "evidence_text": "e"}\n'
-PACKED = gzip.compress(INPUTS)
+COMPRESSED = gzip.compress(INPUTS)
 RUN = ["run", "some-image", "--task", "fact-verification", "--inputs", "inputs.jsonl"]
 
 
@@ -31,20 +31,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def asked(**changes: str | None) -> Namespace:
+def options(**changes: str | None) -> Namespace:
     return Namespace(**{"seconds": None, "memory": None, "cpus": None, "processes": None, **changes})
 
 
-def test_what_is_not_asked_for_is_what_a_server_allows() -> None:
-    ours, servers = vars(run._limits(asked())), container_limits.defaults().as_dict()
-    same = set(ours) & set(servers)
-    assert same == set(servers) - {"image_bytes", "gpus"}
-    assert {name: ours[name] for name in same} == {name: servers[name] for name in same}
+def test_default_limits_equal_the_servers() -> None:
+    ours, servers = vars(run._limits(options())), container_limits.defaults().as_dict()
+    shared = set(ours) & set(servers)
+    assert shared == set(servers) - {"image_bytes", "gpus"}
+    assert {name: ours[name] for name in shared} == {name: servers[name] for name in shared}
 
 
-def test_limits_are_what_was_asked_for() -> None:
-    made = run._limits(asked(seconds="2.5", memory="512MB", cpus="0.5", processes="7"))
-    assert made == SystemLimits(wall_seconds=2.5, memory_bytes=512_000_000, cpus=0.5, processes=7)
+def test_limits_follow_the_options() -> None:
+    limits = run._limits(options(seconds="2.5", memory="512MB", cpus="0.5", processes="7"))
+    assert limits == SystemLimits(wall_seconds=2.5, memory_bytes=512_000_000, cpus=0.5, processes=7)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_sizes(text: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "GB", "-1", "4 TB", "1e9", "0x10", "٤GB", "4GB please"])
-def test_what_is_no_size(text: str) -> None:
+def test_an_invalid_size_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="expected a size"):
         read_size("memory", text)
 
@@ -70,7 +70,7 @@ def test_sizes_for_people(number: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "text"),
     [
         (["--seconds", "soon"], '--seconds is "soon", expected a number'),
         (["--processes", "1.5"], '--processes is "1.5", expected a whole number'),
@@ -84,59 +84,63 @@ def test_sizes_for_people(number: int, text: str) -> None:
         (["--output", "."], "expected a file in an existing folder"),
     ],
 )
-def test_wrong_usage(more: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage(more: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*RUN, *more]) == 64
-    assert said in capsys.readouterr().err
+    assert text in capsys.readouterr().err
 
 
-def test_nothing_is_written_over_that_nobody_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_existing_file_is_overwritten_only_if_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "predictions.jsonl").write_text("precious")
     assert main(RUN) == 64
     assert "--output FILE" in capsys.readouterr().err
     assert (folder / "predictions.jsonl").read_text() == "precious"
 
 
-def test_bad_inputs_are_told_before_anything_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_inputs_are_reported_before_anything_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "inputs.jsonl").write_text("no JSON\n")
     assert main(RUN) == 3
     assert "inputs.jsonl:1: " in capsys.readouterr().err
 
 
-def test_no_engine_says_what_to_install(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_engine_error_names_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(RUN) == 4
-    said = capsys.readouterr().err
-    assert "docker.io" in said and "DOCKER_HOST" in said
-    assert "Traceback" not in said
+    printed = capsys.readouterr().err
+    assert "docker.io" in printed and "DOCKER_HOST" in printed
+    assert "Traceback" not in printed
 
 
-def test_no_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    found = builtins.__import__
+def test_a_missing_python_package_error_names_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    original = builtins.__import__
 
     def without_docker(name: str, *more: object) -> object:
         if name == "evaluator.sandbox.containers.engine":
             raise ModuleNotFoundError("No module named 'docker'", name="docker")
-        return found(name, *more)  # type: ignore[arg-type]
+        return original(name, *more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(builtins, "__import__", without_docker)
     assert main(RUN) == 4
     assert "package docker: pip install 'holdout[systems]'" in capsys.readouterr().err
 
 
-def test_packed_inputs_are_unpacked(folder: Path) -> None:
+def test_compressed_inputs_are_decompressed(folder: Path) -> None:
     (folder / "inputs.jsonl.gz").write_bytes(gzip.compress(INPUTS))
     with ExitStack() as stack:
         assert files.open_inputs("inputs.jsonl.gz", stack).read() == INPUTS
 
 
-@pytest.mark.parametrize("content", [INPUTS, PACKED[:-4], PACKED[:20] + b"\0" * 9], ids=["plain", "cut", "damaged"])
-def test_damaged_inputs_are_told(folder: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    "content", [INPUTS, COMPRESSED[:-4], COMPRESSED[:20] + b"\0" * 9], ids=["plain", "cut", "damaged"]
+)
+def test_damaged_inputs_are_reported(folder: Path, content: bytes) -> None:
     (folder / "inputs.jsonl.gz").write_bytes(content)
     with ExitStack() as stack, pytest.raises(UsageError, match=r"cannot read .*inputs\.jsonl\.gz"):
         files.open_inputs("inputs.jsonl.gz", stack)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "written", "kept"),
+    ("requested", "written", "stored"),
     [
         ("p.jsonl", "predictions.jsonl", "p.jsonl"),
         ("p.jsonl", "predictions.jsonl.gz", "p.jsonl.gz"),
@@ -144,12 +148,14 @@ def test_damaged_inputs_are_told(folder: Path, content: bytes) -> None:
         ("p.jsonl.gz", "predictions.jsonl.gz", "p.jsonl.gz"),
     ],
 )
-def test_predictions_are_named_by_what_they_are(folder: Path, wanted: str, written: str, kept: str) -> None:
-    assert files.keep(io.BytesIO(b"content"), folder / wanted, written) == folder / kept
-    assert (folder / kept).read_bytes() == b"content"
+def test_the_suffix_of_predictions_follows_their_content(
+    folder: Path, requested: str, written: str, stored: str
+) -> None:
+    assert files.keep(io.BytesIO(b"content"), folder / requested, written) == folder / stored
+    assert (folder / stored).read_bytes() == b"content"
 
 
-def test_what_the_command_needs_is_an_extra_with_the_servers_pin() -> None:
+def test_the_commands_dependencies_are_an_extra_with_the_servers_pins() -> None:
     root = Path(__file__).resolve().parents[4]
     pins = [line.split("#")[0].strip() for line in (root / "requirements.txt").read_text().splitlines()]
     extra = [line for line in (root / "requirements-systems.txt").read_text().splitlines() if line[:1] not in "#"]

@@ -1,4 +1,4 @@
-"""Following a submission past a server that is away for a while, and not past one that stays away."""
+"""Waiting for a submission: a server may be unavailable for a while, but not indefinitely."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ RUNNING = {"is_over": False, "state": "running", "stage": "collecting"}
 DONE = {"is_over": True, "state": "done"}
 
 
-class Told:
-    """A server that gives these answers, in their order."""
+class ScriptedServer:
+    """A server that returns the given answers in order."""
 
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers)
@@ -26,38 +26,38 @@ class Told:
         return answer
 
 
-def followed(*answers: Any) -> tuple[Any, list[float]]:
+def follow(*answers: Any) -> tuple[Any, list[float]]:
     pauses: list[float] = []
-    server: Any = Told(*answers)
-    told = poll.wait_until_finished(server, "id", pause=pauses.append)
+    server: Any = ScriptedServer(*answers)
+    status = poll.wait_until_finished(server, "id", pause=pauses.append)
     assert server.answers == []
-    return told, pauses
+    return status, pauses
 
 
-def test_it_ends_with_the_submission() -> None:
-    told, pauses = followed(RUNNING, RUNNING, RUNNING, DONE)
-    assert told == DONE
+def test_waiting_ends_with_the_submission() -> None:
+    status, pauses = follow(RUNNING, RUNNING, RUNNING, DONE)
+    assert status == DONE
     assert len(pauses) == 3
     assert pauses[0] < pauses[-1] <= 5
 
 
-def test_a_server_that_comes_back_is_asked_again() -> None:
-    away = [UnavailableError("gone")] * (poll._PATIENCE - 1)
-    assert followed(*away, RUNNING, *away, DONE)[0] == DONE
+def test_waiting_continues_after_a_short_outage() -> None:
+    outage = [UnavailableError("gone")] * (poll._PATIENCE - 1)
+    assert follow(*outage, RUNNING, *outage, DONE)[0] == DONE
 
 
-def test_a_server_that_stays_away_is_told() -> None:
+def test_a_long_outage_is_reported() -> None:
     with pytest.raises(UnavailableError, match="gone"):
-        followed(*[UnavailableError("gone")] * poll._PATIENCE)
+        follow(*[UnavailableError("gone")] * poll._PATIENCE)
 
 
-def test_a_refusal_is_no_absence() -> None:
+def test_a_refusal_ends_the_waiting() -> None:
     with pytest.raises(RefusedError):
-        followed(RefusedError(404, "not_found", "There is nothing here."), DONE)
+        follow(RefusedError(404, "not_found", "There is nothing here."), DONE)
 
 
-def test_scores_that_are_sealed_are_none(capsys: pytest.CaptureFixture[str]) -> None:
-    server: Any = Told(RefusedError(409, "not_ready", "There are no scores yet."))
+def test_sealed_scores_are_none(capsys: pytest.CaptureFixture[str]) -> None:
+    server: Any = ScriptedServer(RefusedError(409, "not_ready", "There are no scores yet."))
     assert poll.scores_of(server, "id") is None
     assert "There are no scores yet." in capsys.readouterr().err
 

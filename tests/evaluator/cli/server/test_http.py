@@ -1,4 +1,4 @@
-"""Where a token goes, and what becomes of answers that are none of Holdout's."""
+"""Where tokens are sent, and responses that do not come from Holdout."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOKEN = "abc123"
 
 
 class Answering(http.server.ThreadingHTTPServer):
-    """Answers every request alike, and remembers who asked."""
+    """Sends the same response to every request, and records the requests."""
 
     def __init__(self, status: int, body: bytes, **headers: str) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -56,14 +56,14 @@ def answering(status: int, body: bytes, **headers: str) -> Iterator[Answering]:
         server.server_close()
 
 
-def test_an_answer_and_the_token() -> None:
+def test_a_response_and_the_token() -> None:
     with answering(200, b'{"results": []}') as server:
         assert Server(f"{server.address}/", TOKEN).get("submissions/", system="a b&c") == {"results": []}
     assert server.asked == [("/api/v1/submissions/?system=a+b%26c", f"Token {TOKEN}")]
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_no_redirect_takes_the_token_along(status: int) -> None:
+def test_no_redirect_receives_the_token(status: int) -> None:
     with answering(200, b"{}") as elsewhere, answering(status, b"", Location=f"{elsewhere.address}/x") as server:
         with pytest.raises(UsageError, match="redirects"):
             Server(server.address, TOKEN).get("tasks/")
@@ -71,9 +71,9 @@ def test_no_redirect_takes_the_token_along(status: int) -> None:
         assert elsewhere.asked == []
 
 
-def test_a_refusal_keeps_the_servers_words() -> None:
-    said = b'{"code": "invalid_predictions", "message": "No.", "problems": [{"text": "p:1: x"}], "more": 3}'
-    with answering(422, said) as server, pytest.raises(RefusedError) as refused:
+def test_a_refusal_has_the_servers_message_and_problems() -> None:
+    body = b'{"code": "invalid_predictions", "message": "No.", "problems": [{"text": "p:1: x"}], "more": 3}'
+    with answering(422, body) as server, pytest.raises(RefusedError) as refused:
         Server(server.address, TOKEN).get("tasks/")
     assert (refused.value.code, str(refused.value), refused.value.more) == ("invalid_predictions", "No.", 3)
     assert refused.value.problems == [{"text": "p:1: x"}]
@@ -90,20 +90,20 @@ def test_a_refusal_keeps_the_servers_words() -> None:
         (200, b"<html>a page</html>"),
     ],
 )
-def test_what_is_no_refusal_may_be_tried_again(status: int, body: bytes) -> None:
-    with answering(status, body) as server, pytest.raises(UnavailableError) as away:
+def test_other_error_responses_may_be_retried(status: int, body: bytes) -> None:
+    with answering(status, body) as server, pytest.raises(UnavailableError) as unavailable:
         Server(server.address, TOKEN).get("tasks/")
-    assert TOKEN not in str(away.value)
+    assert TOKEN not in str(unavailable.value)
 
 
-def test_a_renamed_code_has_its_present_name() -> None:
-    said = b'{"code": "old", "new_code": "new", "message": "No."}'
-    with answering(409, said) as server, pytest.raises(RefusedError) as refused:
+def test_a_renamed_code_has_its_current_name() -> None:
+    body = b'{"code": "old", "new_code": "new", "message": "No."}'
+    with answering(409, body) as server, pytest.raises(RefusedError) as refused:
         Server(server.address, TOKEN).get("tasks/")
     assert refused.value.code == "new"
 
 
-def test_nobody_there() -> None:
+def test_no_server_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
     with pytest.raises(UnavailableError, match=f"no response from http://127.0.0.1:{port}"):
@@ -111,7 +111,7 @@ def test_nobody_there() -> None:
 
 
 @pytest.mark.parametrize("address", ["board.example", "ftp://board.example", "file:///etc/passwd", "https://", "x"])
-def test_what_is_no_address(address: str) -> None:
+def test_an_invalid_address_is_refused(address: str) -> None:
     with pytest.raises(UsageError, match="--server is"):
         Server(address, TOKEN)
 
@@ -125,12 +125,12 @@ def test_what_is_no_address(address: str) -> None:
         ("http://board.example", True),
     ],
 )
-def test_a_token_in_the_open_is_known(address: str, is_open: bool) -> None:
+def test_an_unencrypted_connection_is_detected(address: str, is_open: bool) -> None:
     assert Server(address, TOKEN).is_open is is_open
 
 
 @pytest.mark.parametrize("wrong", ["", "two words", "a\r\nX-Evil: 1", "tökén"])
-def test_what_is_no_token_is_not_quoted(wrong: str) -> None:
+def test_an_invalid_token_is_refused_and_not_quoted(wrong: str) -> None:
     with pytest.raises(UsageError) as refused:
         Server("http://127.0.0.1:1", wrong)
     assert not wrong or wrong not in str(refused.value)

@@ -41,11 +41,11 @@ def world(transactional_db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 @pytest.fixture
 def run(world: World, live_server: Any, capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
-    """Runs a command at the server; status, output and errors. No word of it is a password or a token."""
+    """Run a command against the server; return its status, output and errors, without passwords or tokens."""
 
     def run(*words: str, server: str | None = live_server.url) -> tuple[int, str, str]:
         status = main([*words, *(["--server", server] if server else [])])
-        out, err = (said.decode() for said in capsysbinary.readouterr())
+        out, err = (stream.decode() for stream in capsysbinary.readouterr())
         for secret in ("correct horse", *token_store.read().tokens.values()):
             assert secret not in out + err
         return status, out, err
@@ -55,7 +55,7 @@ def run(world: World, live_server: Any, capsysbinary: pytest.CaptureFixture[byte
 
 @pytest.fixture
 def typing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """A person at a terminal, who types this password."""
+    """Simulate a person at a terminal who types the given password."""
 
     def typing(password: str) -> None:
         monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
@@ -64,7 +64,7 @@ def typing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return typing
 
 
-def test_a_log_in_serves_the_commands_that_follow(run: Run, typing: Any, world: World, live_server: Any) -> None:
+def test_a_login_applies_to_later_commands(run: Run, typing: Any, world: World, live_server: Any) -> None:
     typing("correct horse")
     status, _, err = run("login", "--user", "ada")
     assert status == 0, err
@@ -79,20 +79,20 @@ def test_a_log_in_serves_the_commands_that_follow(run: Run, typing: Any, world: 
     assert run("show-scores", str(submission.pk))[0] == 64
 
 
-def test_a_wrong_password_keeps_nothing(run: Run, typing: Any) -> None:
+def test_a_wrong_password_stores_nothing(run: Run, typing: Any) -> None:
     typing("wrong horse")
     status, _, err = run("login", "--user", "ada")
     assert (status, "(authentication_failed)" in err) == (64, True), err
     assert not token_store.token_path().exists()
 
 
-def test_a_password_is_asked_for_at_a_terminal_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_is_requested_only_at_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("correct horse\n"))
     status, _, err = run("login", "--user", "ada")
     assert (status, "--token-file" in err) == (64, True)
 
 
-def test_a_token_of_the_site_is_checked_before_it_is_kept(run: Run, world: World) -> None:
+def test_a_token_is_checked_before_it_is_stored(run: Run, world: World) -> None:
     Path("token").write_text("0" * 64)
     assert run("login", "--token-file", "token")[0] == 64
     assert not token_store.token_path().exists()
@@ -126,7 +126,7 @@ def test_ones_own_teams_are_listed(run: Run, world: World) -> None:
     assert [row["name"] for row in listed] == ["Analytical Engines", "Compilers"]
 
 
-def test_who_is_in_no_team_is_told_so(run: Run, world: World) -> None:
+def test_a_user_without_a_team_gets_a_message(run: Run, world: World) -> None:
     Path("token").write_text(AuthToken.objects.create(user=person("grace"))[1])
     status, out, err = run("list-teams", "--token-file", "token", "--json")
     assert (status, json.loads(out)) == (0, [])
@@ -143,7 +143,7 @@ def test_all_pages_of_a_list_are_read(run: Run, world: World, monkeypatch: pytes
     assert [row["name"] for row in listed] == ["Analytical Engines", "Four", "One", "Three", "Two"]
 
 
-def test_inputs_arrive_whole_and_are_not_written_over(run: Run, world: World) -> None:
+def test_inputs_are_downloaded_completely_and_not_overwritten(run: Run, world: World) -> None:
     status, _, err = run("download-inputs", "--benchmark", "tiny")
     assert status == 0, err
     content = Path("tiny-test-inputs.jsonl").read_bytes()
@@ -154,7 +154,7 @@ def test_inputs_arrive_whole_and_are_not_written_over(run: Run, world: World) ->
     )
 
 
-def test_inputs_that_are_not_what_was_promised_are_not_kept(run: Run, world: World) -> None:
+def test_inputs_with_a_wrong_digest_are_not_stored(run: Run, world: World) -> None:
     world.split.inputs_sha256 = "0" * 64
     world.split.save()
     status, _, err = run("download-inputs", "--benchmark", "tiny")
@@ -163,12 +163,12 @@ def test_inputs_that_are_not_what_was_promised_are_not_kept(run: Run, world: Wor
 
 
 @pytest.mark.parametrize("words", [("--phase", "final"), ("--split", "nowhere")])
-def test_inputs_of_what_is_not_there(run: Run, words: tuple[str, ...]) -> None:
+def test_inputs_of_an_unknown_phase_or_split(run: Run, words: tuple[str, ...]) -> None:
     assert run("download-inputs", "--benchmark", "tiny", *words)[0] == 64
     assert not list(Path().glob("tmp*"))
 
 
-def test_scores_that_are_not_there_yet_have_their_own_status(run: Run, world: World) -> None:
+def test_pending_scores_have_their_own_exit_status(run: Run, world: World) -> None:
     Path("token").write_text(AuthToken.objects.create(user=world.researcher)[1])
     submission = world.insert_run().prediction.submission
     status, out, err = run("show-scores", str(submission.pk), "--token-file", "token")
@@ -200,7 +200,7 @@ def test_a_board_in_the_servers_own_formats(run: Run, world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "text"),
     [
         (("--measure", "beauty"), "beauty"),
         (("--gold-version", "1"), "needs"),
@@ -208,12 +208,12 @@ def test_a_board_in_the_servers_own_formats(run: Run, world: World) -> None:
         (("--json", "--csv"), "not allowed with"),
     ],
 )
-def test_what_a_board_cannot_show(run: Run, words: tuple[str, ...], said: str) -> None:
+def test_invalid_board_options_are_refused(run: Run, words: tuple[str, ...], text: str) -> None:
     status, out, err = run(*BOARD, *words)
-    assert (status, said in out + err) == (64, True), err
+    assert (status, text in out + err) == (64, True), err
 
 
-def test_a_server_that_is_away_is_no_fault_of_the_commands(run: Run) -> None:
+def test_an_unavailable_server_has_its_own_exit_status(run: Run) -> None:
     assert run("list-benchmarks", server="http://127.0.0.1:9")[0] == 4
 
 

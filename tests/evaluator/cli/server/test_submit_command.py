@@ -1,4 +1,4 @@
-"""`holdout submit` against a live server: predictions and images, over a network that breaks."""
+"""`holdout submit` against a live server: predictions and images, over an unreliable network."""
 
 from __future__ import annotations
 
@@ -55,26 +55,26 @@ def world(transactional_db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 @pytest.fixture
 def submit(world: World, live_server: Any, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Runs the command; status, output and errors. No word of it holds the token."""
+    """Run the command; return its status, output and errors, which never contain the token."""
 
     def run(*words: str, server: str = live_server.url) -> tuple[int, str, str]:
-        where = ["--server", server, "--token-file", "token", "--benchmark", "tiny", "--phase", "test"]
-        status = main(["submit", *words, *where, "--system", "Bernoulli"])
-        said = capsys.readouterr()
-        assert Path("token").read_text() not in said.out + said.err
-        return status, said.out, said.err
+        options = ["--server", server, "--token-file", "token", "--benchmark", "tiny", "--phase", "test"]
+        status = main(["submit", *words, *options, "--system", "Bernoulli"])
+        printed = capsys.readouterr()
+        assert Path("token").read_text() not in printed.out + printed.err
+        return status, printed.out, printed.err
 
     return run
 
 
 def port(live_server: Any) -> int:
-    found = urlsplit(live_server.url).port
-    assert found
-    return found
+    number = urlsplit(live_server.url).port
+    assert number
+    return number
 
 
 def stored() -> str:
-    """The sha256 of the one image that is there."""
+    """The sha256 of the only stored image."""
     with Image.objects.get().archive.open("rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
 
@@ -95,11 +95,13 @@ def test_predictions_are_followed_to_their_scores(submit: Any, stack: Stack) -> 
 
 def test_without_waiting_the_submission_is_the_result(submit: Any, stack: Stack) -> None:
     status, out, _ = submit("predictions.jsonl", "--json")
-    told = json.loads(out)
-    assert (status, told["id"], told["system"]) == (0, str(Submission.objects.get().pk), "Bernoulli")
+    printed = json.loads(out)
+    assert (status, printed["id"], printed["system"]) == (0, str(Submission.objects.get().pk), "Bernoulli")
 
 
-def test_a_bad_file_is_told_as_validate_tells_it(submit: Any, world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_file_is_reported_as_by_validate(
+    submit: Any, world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("predictions.jsonl").write_text('{"id": "a1", "predicted_label": "MAYBE"}\n{"id": "zz"}\n')
     status, _, err = submit("predictions.jsonl")
     with world.split.inputs.open("rb") as inputs:
@@ -111,7 +113,7 @@ def test_a_bad_file_is_told_as_validate_tells_it(submit: Any, world: World, caps
     assert not Submission.objects.exists()
 
 
-def test_an_image_arrives_in_chunks(submit: Any) -> None:
+def test_an_image_is_sent_in_chunks(submit: Any) -> None:
     status, _, err = submit("--image", "image.tar")
     assert (status, stored()) == (0, sent()), err
     assert not ImageUpload.objects.exists()
@@ -132,74 +134,74 @@ def test_a_chunk_goes_to_a_server_of_this_or_of_the_previous_version(former: boo
 
 
 @pytest.mark.parametrize("fault", [Fault.CUT, Fault.UNANSWERED])
-def test_an_image_arrives_over_a_network_that_breaks(submit: Any, live_server: Any, fault: Fault) -> None:
-    """The third piece meets the fault; what is there is not sent again."""
-    pieces = itertools.count(1)
+def test_an_image_is_sent_over_an_unreliable_network(submit: Any, live_server: Any, fault: Fault) -> None:
+    """The third chunk fails; chunks that were received are not sent again."""
+    chunk_numbers = itertools.count(1)
 
     def third(line: str) -> Fault:
-        return fault if "/chunks/" in line and next(pieces) == 3 else Fault.NONE
+        return fault if "/chunks/" in line and next(chunk_numbers) == 3 else Fault.NONE
 
-    with network(port(live_server), third) as way:
-        status, _, err = submit("--image", "image.tar", server=way.address)
+    with network(port(live_server), third) as proxy:
+        status, _, err = submit("--image", "image.tar", server=proxy.address)
     assert (status, stored()) == (0, sent()), err
     assert "trying again" in err
-    offsets = [int(line.split("offset=")[1].split()[0]) for line, _ in way.seen if "/chunks/" in line]
+    offsets = [int(line.split("offset=")[1].split()[0]) for line, _ in proxy.seen if "/chunks/" in line]
     assert offsets[:3] == [0, PIECE, 2 * PIECE]
     assert min(offsets[3:]) >= 2 * PIECE
     assert Submission.objects.count() == 1
 
 
-def test_an_upload_that_was_given_up_goes_on_later(submit: Any, live_server: Any) -> None:
-    pieces = itertools.count(1)
+def test_an_interrupted_upload_can_be_resumed(submit: Any, live_server: Any) -> None:
+    chunk_numbers = itertools.count(1)
     faults: list[str] = []
 
     def after_the_second(line: str) -> Fault:
-        if "/chunks/" not in line or next(pieces) <= 2:
+        if "/chunks/" not in line or next(chunk_numbers) <= 2:
             return Fault.NONE
         faults.append(line)
         return Fault.GONE
 
-    with network(port(live_server), after_the_second) as way:
-        status, _, err = submit("--image", "image.tar", server=way.address)
+    with network(port(live_server), after_the_second) as proxy:
+        status, _, err = submit("--image", "image.tar", server=proxy.address)
     assert status == 4
     assert len(faults) == uploading.ATTEMPTS
     upload = ImageUpload.objects.get()
     assert upload.received == 2 * PIECE
     assert f"--resume {upload.pk}" in err
-    with network(port(live_server), lambda _: Fault.NONE) as way:
-        status, _, err = submit("--image", "image.tar", "--resume", str(upload.pk), server=way.address)
+    with network(port(live_server), lambda _: Fault.NONE) as proxy:
+        status, _, err = submit("--image", "image.tar", "--resume", str(upload.pk), server=proxy.address)
     assert (status, stored()) == (0, sent()), err
-    first = next(line for line, _ in way.seen if "/chunks/" in line)
+    first = next(line for line, _ in proxy.seen if "/chunks/" in line)
     assert f"offset={2 * PIECE} " in first
     assert not ImageUpload.objects.exists()
 
 
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="needs curl and jq: apt-get install jq")
-def test_the_pages_recipe_for_programs_works(world: World, live_server: Any) -> None:
-    """As docs/systems.md has it, but for the names."""
+def test_the_documented_recipe_for_programs_works(world: World, live_server: Any) -> None:
+    """The recipe of docs/systems.md, with other names."""
     page = (ROOT / "docs" / "systems.md").read_text()
-    found = re.search(r"^    docker save .*?(^    API=.*?\| jq -r \.url$)", page, re.MULTILINE | re.DOTALL)
-    assert found
-    script = textwrap.dedent(found[1]).replace("SLUG", "tiny").replace("PHASE", "test")
+    recipe = re.search(r"^    docker save .*?(^    API=.*?\| jq -r \.url$)", page, re.MULTILINE | re.DOTALL)
+    assert recipe
+    script = textwrap.dedent(recipe[1]).replace("SLUG", "tiny").replace("PHASE", "test")
     script = script.replace("https://board.example", live_server.url).replace("16000000", str(PIECE))
     shell = {**os.environ, "HOLDOUT_TOKEN": Path("token").read_text()}
-    done = subprocess.run(["bash", "-ec", script], env=shell, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    *received, url = done.stdout.split()
+    result = subprocess.run(["bash", "-ec", script], env=shell, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    *received, url = result.stdout.split()
     assert received == [str(min(PIECE * number, 4 * PIECE + 123)) for number in range(1, 6)]
     assert url.endswith(f"/api/v1/submissions/{Submission.objects.get().pk}/")
     assert stored() == sent()
 
 
-def test_another_archive_does_not_go_on(submit: Any, live_server: Any, world: World) -> None:
+def test_an_upload_is_not_resumed_with_another_archive(submit: Any, live_server: Any, world: World) -> None:
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="i.tar", size=77)
     status, _, err = submit("--image", "image.tar", "--resume", str(upload.pk))
     assert status == 64
     assert "has 77 bytes" in err
 
 
-def test_the_same_size_with_other_bytes_is_refused(submit: Any, world: World) -> None:
-    """The sha256 was announced at the beginning."""
+def test_an_archive_of_equal_size_with_other_bytes_is_refused(submit: Any, world: World) -> None:
+    """The upload was started with the sha256."""
     content = Path("image.tar").read_bytes()
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="i.tar", size=len(content), sha256=sent())
     Path("image.tar").write_bytes(content[::-1])
@@ -211,7 +213,7 @@ def test_the_same_size_with_other_bytes_is_refused(submit: Any, world: World) ->
 
 @pytest.mark.parametrize("words", [("predictions.jsonl",), ("--image", "image.tar")])
 def test_a_member_submits_for_a_team(submit: Any, world: World, words: tuple[str, ...]) -> None:
-    """Not for their first one, which is what they submit for unless they say otherwise."""
+    """Not for their first team, which is the default."""
     compilers = teams.create(name="Compilers", by=person("grace"))
     Membership.objects.create(team=compilers, user=world.researcher)
     status, _, err = submit(*words, "--team", "compilers")
@@ -226,53 +228,53 @@ def test_an_image_for_a_team_of_others_is_not_sent(submit: Any) -> None:
     assert not ImageUpload.objects.exists()
 
 
-def test_what_another_team_sends_meanwhile_is_not_taken_for_ours(
+def test_another_teams_concurrent_submission_is_not_taken_for_ours(
     submit: Any, live_server: Any, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both have a system of one name; our file does not arrive, and theirs does."""
+    """Both teams have a system of the same name; our file does not arrive, and theirs does."""
     compilers = teams.create(name="Compilers", by=person("grace"))
     Membership.objects.create(team=compilers, user=world.researcher)
-    looked = submitting._newest
+    original = submitting._newest
 
-    def looked_before(given: Any, server: Any) -> Any:
-        found = looked(given, server)
+    def newest_before_the_other_team(arguments: Any, server: Any) -> Any:
+        newest = original(arguments, server)
         if not Submission.objects.exists():
             world.insert_run()
-        return found
+        return newest
 
-    monkeypatch.setattr(submitting, "_newest", looked_before)
-    with network(port(live_server), lambda line: Fault.CUT if line.startswith("POST") else Fault.NONE) as way:
-        status, _, err = submit("predictions.jsonl", "--team", "Compilers", server=way.address)
+    monkeypatch.setattr(submitting, "_newest", newest_before_the_other_team)
+    with network(port(live_server), lambda line: Fault.CUT if line.startswith("POST") else Fault.NONE) as proxy:
+        status, _, err = submit("predictions.jsonl", "--team", "Compilers", server=proxy.address)
     assert (status, "has received the submission" in err) == (4, False), err
     assert Submission.objects.get().system == world.system
 
 
 @pytest.mark.parametrize("words", [("predictions.jsonl",), ("--image", "image.tar")])
-def test_a_lost_answer_is_no_second_submission(
+def test_a_lost_response_does_not_cause_a_second_submission(
     submit: Any, live_server: Any, stack: Stack, words: tuple[str, ...]
 ) -> None:
     def last(line: str) -> Fault:
         finishing = line.startswith("POST") and ("/submission/" in line or "/submissions/" in line)
         return Fault.UNANSWERED if finishing else Fault.NONE
 
-    with network(port(live_server), last) as way:
-        status, _, err = submit(*words, server=way.address)
+    with network(port(live_server), last) as proxy:
+        status, _, err = submit(*words, server=proxy.address)
     assert status == 0, err
     assert "the server has received the submission" in err
     assert str(Submission.objects.get().pk) in err
 
 
-def test_a_submission_that_did_not_arrive_is_told(submit: Any, live_server: Any) -> None:
+def test_a_submission_that_did_not_arrive_is_reported(submit: Any, live_server: Any) -> None:
     def posts(line: str) -> Fault:
         return Fault.CUT if line.startswith("POST") else Fault.NONE
 
-    with network(port(live_server), posts) as way:
-        status, _, err = submit("predictions.jsonl", server=way.address)
+    with network(port(live_server), posts) as proxy:
+        status, _, err = submit("predictions.jsonl", server=proxy.address)
     assert (status, Submission.objects.count()) == (4, 0)
     assert "no response from" in err
 
 
-def test_a_quota_that_is_used_up_keeps_the_archive(submit: Any, world: World) -> None:
+def test_an_exhausted_quota_keeps_the_uploaded_archive(submit: Any, world: World) -> None:
     world.phase.quota_total = 1
     world.phase.save()
     assert submit("--image", "image.tar")[0] == 0
@@ -284,7 +286,7 @@ def test_a_quota_that_is_used_up_keeps_the_archive(submit: Any, world: World) ->
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "said"),
+    ("words", "status", "text"),
     [
         (("predictions.jsonl", "--image", "image.tar"), 64, "expected one of"),
         ((), 64, "expected one of"),
@@ -295,9 +297,9 @@ def test_a_quota_that_is_used_up_keeps_the_archive(submit: Any, world: World) ->
         (("--reference", REFERENCE), 2, "(invalid_image)"),
     ],
 )
-def test_what_is_refused(submit: Any, words: tuple[str, ...], status: int, said: str) -> None:
-    got, _, err = submit(*words)
-    assert (got, said in err) == (status, True), err
+def test_invalid_submissions_are_refused(submit: Any, words: tuple[str, ...], status: int, text: str) -> None:
+    returned, _, err = submit(*words)
+    assert (returned, text in err) == (status, True), err
     assert not Submission.objects.exists()
 
 
@@ -311,7 +313,7 @@ def test_an_unknown_token_and_an_unknown_phase(submit: Any, world: World) -> Non
     assert (status, "(authentication_failed)" in err) == (64, True), err
 
 
-def test_a_phase_without_an_engine_is_not_the_authors_fault(submit: Any) -> None:
+def test_a_missing_engine_is_a_server_error(submit: Any) -> None:
     WorkerReport.objects.all().delete()
     status, _, err = submit("--image", "image.tar")
     assert (status, "engine_unavailable" in err) == (4, True), err

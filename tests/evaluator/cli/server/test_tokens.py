@@ -1,4 +1,4 @@
-"""Where a token is kept, and which one is used."""
+"""Where tokens are stored, and which one is used."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sent_with(token_file: str | None) -> str:
     return server.asked[0][1]
 
 
-def test_a_file_comes_before_the_environment_and_that_before_a_login(
+def test_a_token_file_overrides_the_environment_which_overrides_a_login(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home / "token").write_text("of-the-file\n")
@@ -42,7 +42,7 @@ def test_a_file_comes_before_the_environment_and_that_before_a_login(
         sent_with(str(home / "absent"))
 
 
-def test_a_token_goes_to_its_own_server_alone() -> None:
+def test_a_token_is_sent_only_to_its_own_server() -> None:
     token_store.write(StoredTokens(SERVER, {SERVER: "secret"}))
     with answering(200, b"{}") as other:
         connect(other.address, None, needs_token=False).get("tasks/")
@@ -51,27 +51,27 @@ def test_a_token_goes_to_its_own_server_alone() -> None:
         connect(other.address, None)
 
 
-def test_without_a_login_a_server_must_be_named() -> None:
+def test_without_a_login_a_server_must_be_given() -> None:
     with pytest.raises(UsageError, match="no server is given"):
         connect(None, None, needs_token=False)
 
 
-def test_nobody_else_can_read_what_is_kept(home: Path) -> None:
+def test_other_users_cannot_read_stored_tokens(home: Path) -> None:
     token_store.write(StoredTokens(SERVER, {SERVER: "secret"}))
     assert token_store.token_path().stat().st_mode & 0o777 == 0o600
     assert token_store.token_path().parent.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in token_store.token_path().parent.iterdir()] == ["servers.json"]
     token_store.token_path().chmod(0o644)
-    with pytest.raises(UsageError, match="can be read by other users") as refused:
+    with pytest.raises(UsageError, match="can be read by other users") as error:
         token_store.read()
-    assert "secret" not in str(refused.value)
+    assert "secret" not in str(error.value)
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"latest": "x"}', '{"latest": "x", "tokens": ["secret"]}', "\ufeff{}"])
-def test_a_file_of_another_kind_is_refused(content: str) -> None:
+def test_an_invalid_token_file_is_refused(content: str) -> None:
     token_store.token_path().parent.mkdir(parents=True)
     token_store.token_path().write_text(content)
     token_store.token_path().chmod(0o600)
-    with pytest.raises(UsageError, match="delete it") as refused:
+    with pytest.raises(UsageError, match="delete it") as error:
         token_store.read()
-    assert "secret" not in str(refused.value)
+    assert "secret" not in str(error.value)

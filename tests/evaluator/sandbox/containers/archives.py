@@ -1,4 +1,4 @@
-"""Image archives built in memory, right ones and every kind of wrong one."""
+"""Image archives built in memory: valid ones and every kind of invalid one."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def member(name: str, content: bytes = b"", **fields: Any) -> tuple[tarfile.TarI
 
 
 def tarred(members: Iterable[tuple[tarfile.TarInfo, bytes]], format: int = tarfile.GNU_FORMAT) -> bytes:
-    held = io.BytesIO()
-    with tarfile.open(fileobj=held, mode="w", format=format) as archive:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=format) as archive:
         for info, content in members:
             archive.addfile(info, io.BytesIO(content))
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 def layer(number: int = 0) -> bytes:
@@ -42,12 +42,12 @@ def digest(content: bytes) -> str:
 
 @dataclass
 class Image:
-    """What an archive is made of; each test spoils one thing."""
+    """The content of an archive; each test makes one part invalid."""
 
     layers: list[bytes] = field(default_factory=lambda: [layer(1), layer(2)])
     settings: dict[str, Any] = field(default_factory=lambda: {"Cmd": ["/run"], "Env": ["PATH=/bin"]})
-    top: dict[str, Any] = field(default_factory=dict)  # over the config's own
-    pack: Callable[[bytes], bytes] = bytes  # a layer's bytes as they stand in the archive
+    top: dict[str, Any] = field(default_factory=dict)  # overrides keys of the config
+    pack: Callable[[bytes], bytes] = bytes  # a layer's bytes as stored in the archive
     diff_ids: list[str] | None = None
     config: bytes | None = None
     entries: list[dict[str, Any]] | None = None
@@ -74,8 +74,8 @@ class Image:
         return f"sha256:{digest(self.config_bytes())}"
 
     def legacy(self) -> bytes:
-        """As engines to 24 write it: a folder a layer."""
-        names = [f"{digest(content + b'%d' % at)}/layer.tar" for at, content in enumerate(self.layers)]
+        """The layout of engines up to version 24: one folder per layer."""
+        names = [f"{digest(content + b'%d' % i)}/layer.tar" for i, content in enumerate(self.layers)]
         config = f"{digest(self.config_bytes())}.json"
         files = [
             part
@@ -90,7 +90,7 @@ class Image:
         return self._archive(files, config, names, [member("repositories", b"{}")])
 
     def oci(self) -> bytes:
-        """As engines from 25 write it: blobs by their digests, and a manifest.json beside the index."""
+        """The layout of engines from version 25: blobs named by digest, and a manifest.json next to the index."""
         blobs = {f"blobs/sha256/{digest(self.pack(content))}": self.pack(content) for content in self.layers}
         names = [f"blobs/sha256/{digest(self.pack(content))}" for content in self.layers]
         config = f"blobs/sha256/{digest(self.config_bytes())}"
@@ -115,12 +115,12 @@ class Image:
 
 
 def packed(content: bytes) -> bytes:
-    """The same bytes whenever it is done."""
+    """The content as gzip, without a timestamp."""
     return gzip.compress(content, mtime=0)
 
 
 def zeros(size: int) -> bytes:
-    """A gzip bomb: this many zeros, packed."""
+    """A gzip bomb: `size` zero bytes, compressed."""
     return packed(bytes(size))
 
 

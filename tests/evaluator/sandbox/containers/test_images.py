@@ -1,4 +1,4 @@
-"""Image archives that are right, and that are wrong in one thing each."""
+"""Valid image archives, and archives with one error each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read(folder: Path, content: bytes, limits: ImageLimits | None = None) -> Ima
         os.close(descriptor)
 
 
-def refused(folder: Path, content: bytes, limits: ImageLimits | None = None) -> ImageError:
+def read_error(folder: Path, content: bytes, limits: ImageLimits | None = None) -> ImageError:
     with pytest.raises(ImageError) as caught:
         read(folder, content, limits)
     assert str(caught.value)
@@ -41,12 +41,12 @@ def refused(folder: Path, content: bytes, limits: ImageLimits | None = None) -> 
 @pytest.mark.parametrize("layout", ["legacy", "oci"])
 @pytest.mark.parametrize("pack", [bytes, packed], ids=["plain", "packed-layers"])
 @pytest.mark.parametrize("around", [bytes, packed], ids=["plain", "packed"])
-def test_an_archive_is_read_and_written_clean(tmp_path: Path, layout: str, pack: Any, around: Any) -> None:
+def test_a_valid_archive_is_read_and_written_clean(tmp_path: Path, layout: str, pack: Any, around: Any) -> None:
     image = Image(pack=pack, tags=["python:3.11", "postgres:latest"])
-    found = read(tmp_path, around(getattr(image, layout)()))
-    assert found.id == image.id()
-    assert found.size == sum(map(len, image.layers))
-    with tarfile.open(fileobj=io.BytesIO(b"".join(found.clean()))) as archive:
+    archive_read = read(tmp_path, around(getattr(image, layout)()))
+    assert archive_read.id == image.id()
+    assert archive_read.size == sum(map(len, image.layers))
+    with tarfile.open(fileobj=io.BytesIO(b"".join(archive_read.clean()))) as archive:
         files = {info.name: archive.extractfile(info).read() for info in archive if info.isfile()}  # type: ignore[union-attr]
         assert len(archive.getmembers()) == len(files)
     manifest = json.loads(files.pop("manifest.json"))
@@ -56,14 +56,14 @@ def test_an_archive_is_read_and_written_clean(tmp_path: Path, layout: str, pack:
     assert set(files) == set(manifest[0]["Layers"])
 
 
-def test_a_cleaned_archive_is_as_right_as_the_first(tmp_path: Path) -> None:
+def test_a_cleaned_archive_is_valid(tmp_path: Path) -> None:
     image = Image()
     once = read(tmp_path, image.legacy())
     assert read(tmp_path, b"".join(once.clean())).id == image.id()
 
 
 def test_two_equal_layers_are_written_once(tmp_path: Path) -> None:
-    """Engines to 24 write the second as a link to the first, later ones name one blob twice."""
+    """Engines up to version 24 write the second as a link to the first; later ones name one blob twice."""
     same = layer(3)
     image = Image(layers=[same, same])
     assert read(tmp_path, image.oci()).diff_ids[0] == read(tmp_path, image.oci()).diff_ids[1]
@@ -72,28 +72,28 @@ def test_two_equal_layers_are_written_once(tmp_path: Path) -> None:
     link = member(f"{second}/layer.tar", type=tarfile.SYMTYPE, linkname=f"../{first}/layer.tar")
     entry = {"Config": "c.json", "Layers": [f"{first}/layer.tar", f"{second}/layer.tar"]}
     manifest = member("manifest.json", json.dumps([entry]).encode())
-    found = read(tmp_path, tarred([config, member(f"{first}/layer.tar", same), link, manifest]))
-    assert found.id == image.id()
-    assert sum(len(piece) for piece in found.clean()) < 3 * len(same)
+    archive_read = read(tmp_path, tarred([config, member(f"{first}/layer.tar", same), link, manifest]))
+    assert archive_read.id == image.id()
+    assert sum(len(piece) for piece in archive_read.clean()) < 3 * len(same)
 
 
-def test_the_archive_changed_between_reading_and_loading(tmp_path: Path) -> None:
+def test_a_change_between_reading_and_loading_is_detected(tmp_path: Path) -> None:
     path = stored(tmp_path, Image(layers=[layer(1000)]).legacy())
     descriptor = os.open(path, os.O_RDONLY)
-    found = read_image(descriptor)
+    archive_read = read_image(descriptor)
     content = path.read_bytes()
     path.write_bytes(content.replace(b"contentcontent", b"contentCONTENT", 1))
     with pytest.raises(image_errors.LayerDigestError):
-        list(found.clean())
+        list(archive_read.clean())
     os.close(descriptor)
 
 
 TWO = [{"Config": "x", "Layers": []}, {"Config": "y", "Layers": []}]
-HERE, AWAY = (
+LINK_INSIDE, LINK_OUTSIDE = (
     {"type": tarfile.SYMTYPE, "linkname": "manifest.json"},
     {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"},
 )
-WRONG: dict[str, tuple[Image, type[ImageError], str]] = {
+INVALID: dict[str, tuple[Image, type[ImageError], str]] = {
     "two images": (Image(entries=TWO), image_errors.SeveralImagesError, "lists 2 images"),
     "no image": (Image(entries=[]), image_errors.SeveralImagesError, "lists 0 images"),
     "no manifest": (Image(without="manifest.json"), image_errors.ImageArchiveError, "no file"),
@@ -123,8 +123,8 @@ WRONG: dict[str, tuple[Image, type[ImageError], str]] = {
         image_errors.UnsafeMemberError,
         "expected relative paths without ..",
     ),
-    "symlink": (Image(more=[member("link", **AWAY)]), image_errors.UnsafeMemberError, "a symlink"),
-    "symlink inside": (Image(more=[member("link", **HERE)]), image_errors.UnsafeMemberError, "a symlink"),
+    "symlink": (Image(more=[member("link", **LINK_OUTSIDE)]), image_errors.UnsafeMemberError, "a symlink"),
+    "symlink inside": (Image(more=[member("link", **LINK_INSIDE)]), image_errors.UnsafeMemberError, "a symlink"),
     "hard link": (
         Image(more=[member("link", type=tarfile.LNKTYPE, linkname="manifest.json")]),
         image_errors.UnsafeMemberError,
@@ -240,54 +240,54 @@ WRONG: dict[str, tuple[Image, type[ImageError], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", INVALID)
 @pytest.mark.parametrize("layout", ["legacy", "oci"])
-def test_a_wrong_archive_is_refused(tmp_path: Path, name: str, layout: str) -> None:
-    image, kind, words = WRONG[name]
-    problem = refused(tmp_path, getattr(image, layout)(), SMALL)
+def test_an_invalid_archive_is_refused(tmp_path: Path, name: str, layout: str) -> None:
+    image, kind, text = INVALID[name]
+    problem = read_error(tmp_path, getattr(image, layout)(), SMALL)
     assert type(problem) is kind, repr(problem)
-    assert words in str(problem)
+    assert text in str(problem)
 
 
 @pytest.mark.parametrize("name", ["sparse by GNU", "sparse by PAX"])
-def test_a_sparse_file_in_a_layer(tmp_path: Path, name: str) -> None:
-    """Engines write its holes out: a terabyte from a kilobyte."""
+def test_a_sparse_file_in_a_layer_is_refused(tmp_path: Path, name: str) -> None:
+    """Engines write out its holes: a terabyte from a kilobyte."""
     if name == "sparse by GNU":
         content = bytearray(tarred([member("hole", b"x", type=tarfile.GNUTYPE_SPARSE)]))
     else:
         headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": str(1 << 40)}
         content = bytearray(tarred([member("hole", b"1\n0\n0\n", pax_headers=headers)], tarfile.PAX_FORMAT))
-    problem = refused(tmp_path, Image(layers=[bytes(content)]).oci())
+    problem = read_error(tmp_path, Image(layers=[bytes(content)]).oci())
     assert type(problem) is image_errors.LayerContentError
     assert "a sparse file" in str(problem)
 
 
 @pytest.mark.parametrize("cut", [1, 100, 511, 512, 513, 2000, 5000])
-def test_an_archive_that_is_cut(tmp_path: Path, cut: int) -> None:
+def test_a_truncated_archive_is_refused(tmp_path: Path, cut: int) -> None:
     content = Image().legacy().rstrip(b"\0")
-    assert isinstance(refused(tmp_path, content[:-cut]), image_errors.ImageArchiveError)
+    assert isinstance(read_error(tmp_path, content[:-cut]), image_errors.ImageArchiveError)
 
 
 @pytest.mark.parametrize("content", [b"", b"x", bytes(10_240), b"PK\x03\x04" * 1000, packed(b"x" * 1000)])
-def test_what_is_no_archive(tmp_path: Path, content: bytes) -> None:
-    assert isinstance(refused(tmp_path, content), image_errors.ImageArchiveError)
+def test_a_file_that_is_not_an_archive_is_refused(tmp_path: Path, content: bytes) -> None:
+    assert isinstance(read_error(tmp_path, content), image_errors.ImageArchiveError)
 
 
-def test_a_packed_archive_that_is_a_bomb(tmp_path: Path) -> None:
+def test_a_gzip_bomb_is_refused(tmp_path: Path) -> None:
     limits = dataclasses.replace(SMALL, archive_bytes=1 << 20)
-    assert isinstance(refused(tmp_path, zeros(100 << 20), limits), image_errors.TooLargeError)
-    assert isinstance(refused(tmp_path, bytes(2 << 20), limits), image_errors.TooLargeError)
+    assert isinstance(read_error(tmp_path, zeros(100 << 20), limits), image_errors.TooLargeError)
+    assert isinstance(read_error(tmp_path, bytes(2 << 20), limits), image_errors.TooLargeError)
 
 
-def test_a_layer_that_is_packed_too_well(tmp_path: Path) -> None:
-    """Though it would fit: what unpacks by a thousand to one is no layer of files."""
+def test_a_layer_with_an_excessive_compression_ratio_is_refused(tmp_path: Path) -> None:
+    """Even if it would fit: a ratio of a thousand to one is not a layer of files."""
     image = Image(layers=[tarred([member("zeros", bytes(16 << 20))])], pack=packed)
-    problem = refused(tmp_path, image.oci(), ImageLimits(ratio=100))
+    problem = read_error(tmp_path, image.oci(), ImageLimits(ratio=100))
     assert "over 100 times its compressed size" in str(problem)
     assert read(tmp_path, image.oci(), ImageLimits(ratio=2000)).id == image.id()
 
 
-def test_a_folder_or_fifo_in_place_of_the_archive(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_the_archive_is_refused(tmp_path: Path) -> None:
     descriptor = os.open(tmp_path, os.O_RDONLY)
     with pytest.raises(image_errors.ImageArchiveError, match="not a regular file"):
         read_image(descriptor)
@@ -295,20 +295,20 @@ def test_a_folder_or_fifo_in_place_of_the_archive(tmp_path: Path) -> None:
 
 
 def test_memory_is_bounded(tmp_path: Path) -> None:
-    """A layer of 128 MB, packed and plain, is read in a fraction of it."""
+    """A compressed layer of 128 MB is read with under 20 MB of memory."""
     image = Image(layers=[tarred([member("zeros", bytes(128 << 20))])], pack=packed)
     path = stored(tmp_path, image.oci())
     tracemalloc.start()
     try:
         with path.open("rb") as file:
-            found = read_image(file.fileno(), ImageLimits(ratio=2000))
-            assert sum(map(len, found.clean())) > 128 << 20
+            archive_read = read_image(file.fileno(), ImageLimits(ratio=2000))
+            assert sum(map(len, archive_read.clean())) > 128 << 20
         assert tracemalloc.get_traced_memory()[1] < 20 << 20
     finally:
         tracemalloc.stop()
 
 
-def test_each_refusal_has_a_code_of_its_own() -> None:
+def test_each_error_class_has_its_own_code() -> None:
     kinds = [kind for kind in vars(image_errors).values() if isinstance(kind, type) and issubclass(kind, ImageError)]
     assert len(kinds) > 10
     assert len({kind.code for kind in kinds}) == len(kinds)

@@ -1,4 +1,4 @@
-"""The container sandbox's contract and the parts of it that need no engine."""
+"""The container sandbox's contract, and its parts that need no engine."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def execution(**more: Any) -> SystemExecution:
 
 
 @pytest.mark.parametrize("image", ["python:3.11", "sha256:" + "A" * 64, "sha256:" + "a" * 63, IMAGE + "\n", ""])
-def test_an_image_is_named_by_its_id_alone(image: str) -> None:
+def test_an_image_is_named_by_its_id_only(image: str) -> None:
     with pytest.raises(ValueError, match="image is"):
         execution(image=image)
 
 
 @pytest.mark.parametrize("name", ["", "-a", "a" * 65, "a b", "a\n", "a/b"])
-def test_an_execution_has_a_plain_name(name: str) -> None:
+def test_an_invalid_execution_id_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="execution_id is"):
         execution(execution_id=name)
 
 
 @pytest.mark.parametrize("limit", [{"cpus": 0}, {"wall_seconds": -1}, {"processes": 1.5}, {"memory_bytes": 1000}])
-def test_limits_that_mean_nothing(limit: dict[str, Any]) -> None:
+def test_invalid_limits_are_refused(limit: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"limit {next(iter(limit))} is"):
         SystemLimits(**limit)
 
@@ -62,18 +62,18 @@ def test_three_public_classes() -> None:
 @pytest.mark.parametrize(
     ("seconds", "shown"), [(0, 10), (9.99, 10), (10.01, 30), (61, 120), (3600, 3600), (3600.5, 7200), (10801, 14400)]
 )
-def test_durations_in_coarse_steps(seconds: float, shown: int) -> None:
+def test_durations_are_rounded_to_coarse_steps(seconds: float, shown: int) -> None:
     assert SystemResult(verdict=Verdict.DONE, explanation="", wall_seconds=seconds).public_seconds == shown
 
 
-def made(**more: Any) -> dict[str, Any]:
-    given = {"output": "out", "runtime": "runsc", "architecture": "amd64", "labels": {"a": "b"}}
+def container_config(**more: Any) -> dict[str, Any]:
+    arguments = {"output": "out", "runtime": "runsc", "architecture": "amd64", "labels": {"a": "b"}}
     job = container_spec.of_system(execution(), io.BytesIO())
-    return create_settings.work(job, folders={"/input": "in"}, image_labels=more.pop("image_labels", ()), **given)
+    return create_settings.work(job, folders={"/input": "in"}, image_labels=more.pop("image_labels", ()), **arguments)
 
 
 def test_a_systems_container_is_confined() -> None:
-    config = made(image_labels=["traefik.enable", "a"])
+    config = container_config(image_labels=["traefik.enable", "a"])
     host = config["HostConfig"]
     assert config["User"] == "65534:65534"
     assert config["Healthcheck"] == {"Test": ["NONE"]}
@@ -94,7 +94,7 @@ def test_a_systems_container_is_confined() -> None:
 @pytest.mark.parametrize(
     "name", ["unshare", "mount", "keyctl", "bpf", "io_uring_setup", "ptrace", "userfaultfd", "setns"]
 )
-def test_calls_that_are_in_no_list(name: str) -> None:
+def test_dangerous_system_calls_are_not_allowed(name: str) -> None:
     profile = json.loads(seccomp_profile.profile("amd64"))
     allowed = [rule for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW"]
     assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
@@ -103,27 +103,27 @@ def test_calls_that_are_in_no_list(name: str) -> None:
     assert len(set(seccomp_profile.NAMES)) == len(seccomp_profile.NAMES)
 
 
-def test_what_a_system_is_told() -> None:
-    given = execution(task="fact-verification", options={"cross": "a,b"})
-    told = json.loads(container_spec.system_task(given))
-    assert (told["task"], told["options"], told["format_version"]) == ("fact-verification", {"cross": "a,b"}, 1)
-    assert told["limits"]["memory_bytes"] == int(container_spec.system_environment(given)["HOLDOUT_MEMORY_BYTES"])
+def test_a_system_receives_its_task_options_and_limits() -> None:
+    request = execution(task="fact-verification", options={"cross": "a,b"})
+    task = json.loads(container_spec.system_task(request))
+    assert (task["task"], task["options"], task["format_version"]) == ("fact-verification", {"cross": "a,b"}, 1)
+    assert task["limits"]["memory_bytes"] == int(container_spec.system_environment(request)["HOLDOUT_MEMORY_BYTES"])
 
 
-def test_the_keepers_image_is_one_that_we_would_accept(tmp_path: Any) -> None:
-    made = volume_holder_image("amd64")
-    with stored(tmp_path, made.archive).open("rb") as file:
-        assert read_image(file.fileno(), architecture="amd64").id == made.id
-    assert volume_holder_image("amd64") == made != volume_holder_image("arm64")
+def test_the_volume_holders_image_passes_our_checks(tmp_path: Any) -> None:
+    image = volume_holder_image("amd64")
+    with stored(tmp_path, image.archive).open("rb") as file:
+        assert read_image(file.fileno(), architecture="amd64").id == image.id
+    assert volume_holder_image("amd64") == image != volume_holder_image("arm64")
 
 
-def test_a_probe_is_read() -> None:
+def test_the_output_of_a_probe_is_parsed() -> None:
     uname = b"".join(part.ljust(UNAME_FIELD, b"\0") for part in (b"Linux", b"h", b"6.1.0", b"v", b"x86_64", b""))
     assert read_probe(uname + b"Uid:\t1\t2\nSeccomp:\t2\n") == ("6.1.0", {"Uid": "1\t2", "Seccomp": "2"})
 
 
-def test_the_keeper_has_room_for_the_threads_of_its_runtimes_start() -> None:
-    """With one process allowed, runc died before the keeper began, now and then."""
+def test_the_volume_holder_may_start_enough_threads_for_its_runtime() -> None:
+    """With a limit of one process, runc sometimes died before the volume holder started."""
     host = create_settings.volume_holder(
         "sha256:k", folders={"/input": "i"}, output="o", architecture="amd64", labels={}
     )["HostConfig"]
@@ -132,22 +132,22 @@ def test_the_keeper_has_room_for_the_threads_of_its_runtimes_start() -> None:
 
 
 def test_a_terabyte_is_refused_by_its_header() -> None:
-    """Before a byte of it is asked for, and without saying how much it is: a system could tell hidden inputs by it."""
-    asked = []
+    """Before any content is read, and without its size in the error: a size could reveal hidden inputs."""
+    requests = []
 
     def pieces() -> Any:
         yield tar.header("predictions.jsonl", 1 << 40)
-        asked.append("content")
+        requests.append("content")
         yield b"\0" * 512
 
-    with pytest.raises(output.OutputError, match=r"is too large, expected at most 100$") as refused:
+    with pytest.raises(output.OutputError, match=r"is too large, expected at most 100$") as error:
         output.copy(pieces(), "predictions.jsonl", 100, io.BytesIO())
-    assert asked == []
-    assert str(1 << 40) not in str(refused.value)
+    assert requests == []
+    assert str(1 << 40) not in str(error.value)
 
 
-def test_output_that_is_refused_is_let_go_at_once() -> None:
-    """While an error is handled its frames live on, and an engine holds the keeper until its stream is closed."""
+def test_the_stream_of_refused_output_is_closed_at_once() -> None:
+    """A handled error keeps its frames alive, and an engine holds the volume holder until its stream is closed."""
     is_open = []
 
     class Engine:
@@ -158,16 +158,16 @@ def test_output_that_is_refused_is_let_go_at_once() -> None:
             finally:
                 is_open.clear()
 
-    wanted = OutputFile(("/output/predictions.jsonl",), io.BytesIO(), 100)
+    target = OutputFile(("/output/predictions.jsonl",), io.BytesIO(), 100)
     try:
-        output.fetch(Engine(), "keeper", wanted)  # type: ignore[arg-type]
+        output.fetch(Engine(), "keeper", target)  # type: ignore[arg-type]
     except output.OutputError:
         assert is_open == []
     else:
-        raise AssertionError("it was not refused")
+        raise AssertionError("the output was not refused")
 
 
-def test_output_that_is_cut_is_no_output() -> None:
+def test_truncated_output_is_refused() -> None:
     archive = tarred([member("predictions.jsonl", b"x" * 1000)])[:900]
     with pytest.raises(output.OutputError, match="could not be read"):
         output.copy([archive], "predictions.jsonl", 2000, io.BytesIO())
@@ -194,7 +194,7 @@ def test_logs_are_cleaned(printed: bytes, shown: str) -> None:
     assert log_tail.cleaned(printed) == shown
 
 
-def test_the_end_of_a_log_is_kept() -> None:
+def test_only_the_end_of_a_long_log_is_kept() -> None:
     text, is_cut = log_tail.tail((b"%07d\n" % number for number in range(100_000)), 800)
     assert is_cut and text.splitlines()[-1] == "0099999" and len(text) == 800
     assert log_tail.tail([b"short"], 800) == ("short", False)
@@ -203,10 +203,12 @@ def test_the_end_of_a_log_is_kept() -> None:
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 
 
-def test_references_that_are_allowed() -> None:
-    found = parse_reference(f"registry.example.org:5000/team/my-system_v1.2@{DIGEST}", ["registry.example.org:5000"])
-    assert found.repository == "registry.example.org:5000/team/my-system_v1.2"
-    assert str(found).endswith(DIGEST)
+def test_allowed_registry_references() -> None:
+    reference = parse_reference(
+        f"registry.example.org:5000/team/my-system_v1.2@{DIGEST}", ["registry.example.org:5000"]
+    )
+    assert reference.repository == "registry.example.org:5000/team/my-system_v1.2"
+    assert str(reference).endswith(DIGEST)
 
 
 @pytest.mark.parametrize(
@@ -234,12 +236,12 @@ def test_references_that_are_allowed() -> None:
         "",
     ],
 )
-def test_references_that_are_not(text: str) -> None:
+def test_other_registry_references_are_refused(text: str) -> None:
     with pytest.raises(RegistryReferenceError):
         parse_reference(text, ["registry.example.org"])
 
 
-def test_a_meter_keeps_the_largest() -> None:
+def test_a_meter_reports_the_maximum() -> None:
     meter = Meter()
     meter.look(
         {"memory_stats": {"usage": 5, "max_usage": 9}, "cpu_stats": {"cpu_usage": {"total_usage": 2_000_000_000}}}
@@ -252,7 +254,7 @@ def test_a_meter_keeps_the_largest() -> None:
     assert (usage.cpu_seconds, usage.peak_memory_bytes, usage.peak_is_sampled, usage.samples) == (3.0, 9, False, 2)
 
 
-def test_a_meter_without_the_kernels_maximum_says_so() -> None:
+def test_a_meter_without_the_kernels_maximum_reports_sampling() -> None:
     meter = Meter()
     for used in (7, 12, 3):
         meter.look({"memory_stats": {"usage": used}, "cpu_stats": {"cpu_usage": {"total_usage": 1}}})
@@ -260,8 +262,8 @@ def test_a_meter_without_the_kernels_maximum_says_so() -> None:
     assert Meter().usage().cpu_seconds is None
 
 
-class Listed:
-    """An engine that has these containers, and fails to remove the stuck one."""
+class FakeEngine:
+    """An engine with the given containers, which fails to remove the one named "stuck"."""
 
     def __init__(self, *containers: dict[str, Any]) -> None:
         self.listed = containers
@@ -279,62 +281,62 @@ class Listed:
         self.removed.append(container)
 
 
-def test_the_reaper_goes_on_where_one_is_stuck() -> None:
+def test_the_reaper_continues_after_a_container_that_cannot_be_removed() -> None:
     labels = reaper.labels("i", "e", "system", 1000)
     old = time.time() - 500
-    engine: Any = Listed(*({"Id": name, "Labels": labels, "Created": old} for name in ("stuck", "free")))
+    engine: Any = FakeEngine(*({"Id": name, "Labels": labels, "Created": old} for name in ("stuck", "free")))
     assert reaper.reap(engine, "i", frozenset(), 60) == ["system container of e"]
     assert engine.removed == ["free"]
 
 
-def test_the_reaper_learns_what_is_under_way_after_what_there_is() -> None:
-    """Else one that begins between the two questions would be taken for dead, however young it is."""
-    asked: list[str] = []
-    under_way: set[str] = set()
+def test_the_reaper_reads_active_executions_after_listing_containers() -> None:
+    """Otherwise an execution that starts between the two requests would be taken for an orphan."""
+    requests: list[str] = []
+    active: set[str] = set()
 
-    class Starting(Listed):
+    class Starting(FakeEngine):
         def containers(self, label: str) -> list[dict[str, Any]]:
-            asked.append("engine")
-            under_way.add("e")  # its row is committed, then its container is made, then we list it
+            requests.append("engine")
+            active.add("e")  # its row is committed, then its container is created, then we list it
             return super().containers(label)
 
     def keep() -> frozenset[str]:
-        asked.append("caller")
-        return frozenset(under_way)
+        requests.append("caller")
+        return frozenset(active)
 
     engine: Any = Starting({"Id": "young", "Labels": reaper.labels("i", "e", "system", 1000), "Created": time.time()})
     assert reaper.reap(engine, "i", keep, 0) == []
-    assert asked[:2] == ["engine", "caller"]
+    assert requests[:2] == ["engine", "caller"]
 
 
 def test_the_reaper_leaves_a_probe_until_its_deadline() -> None:
-    """Another worker's health check is in nobody's list."""
+    """Another worker's health check is not among the active executions."""
     labels = {name: reaper.labels("i", reaper.PROBE, "probe", seconds) for name, seconds in (("on", 30), ("over", -1))}
-    engine: Any = Listed(*({"Id": name, "Labels": labels[name], "Created": 0} for name in labels))
+    engine: Any = FakeEngine(*({"Id": name, "Labels": labels[name], "Created": 0} for name in labels))
     reaper.reap(engine, "i", frozenset(), 0)
     assert engine.removed == ["over"]
 
 
-def test_the_reaper_asks_nothing_of_an_engines_filter() -> None:
-    """Whatever the engine lists, only what carries our labels is touched."""
+def test_the_reaper_does_not_rely_on_the_engines_filter() -> None:
+    """Whatever the engine lists, only containers with our labels are removed."""
     strange: list[dict[str, Any] | None] = [
         None,
         {},
         reaper.labels("other", "e", "system", -10),
         {reaper.INSTANCE: "i"},
     ]
-    engine: Any = Listed(*({"Id": str(at), "Labels": labels, "Created": 0} for at, labels in enumerate(strange)))
+    engine: Any = FakeEngine(*({"Id": str(i), "Labels": labels, "Created": 0} for i, labels in enumerate(strange)))
     assert reaper.reap(engine, "i", frozenset(), 0) == []
     assert engine.removed == []
 
 
 def test_only_one_module_imports_the_engines_client() -> None:
-    """The commands for researchers work without it."""
+    """The commands for researchers work without the client."""
     from evaluator.sandbox.process.launch import ROOT
 
-    files = [
+    modules = [
         path
         for path in (ROOT / "evaluator").rglob("*.py")
         if re.search(r"^\s*(import|from) docker", path.read_text(), re.M)
     ]
-    assert [path.name for path in files] == ["engine.py"]
+    assert [path.name for path in modules] == ["engine.py"]

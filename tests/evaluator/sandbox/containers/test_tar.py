@@ -1,4 +1,4 @@
-"""Tar, strictly: what Python writes is read, and what is odd is refused."""
+"""Strict tar: archives written by Python are read, and irregular ones are refused."""
 
 from __future__ import annotations
 
@@ -28,40 +28,42 @@ def read(content: bytes, piece: int = 1000) -> list[tar.Member]:
 
 @pytest.mark.parametrize("format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 @pytest.mark.parametrize("piece", [1, 511, 512, 4096])
-def test_what_python_writes_is_read(format: int, piece: int) -> None:
+def test_archives_written_by_python_are_read(format: int, piece: int) -> None:
     long = "folder/" * 13 + "f"  # in USTAR a prefix and a name
     members = [member(f"{kind}", type=flag, linkname="to") for kind, flag in KINDS.items() if kind != "file"]
     members += [member("file", b"x" * 700), member(long, b"y"), member("é", b"")]
-    found = read(tarred(members, format), piece)
-    assert [(one.name.rstrip("/"), one.size) for one in found] == [(info.name, info.size) for info, _ in members]
-    assert [one.kind for one in found[: len(KINDS) - 1]] == [kind for kind in KINDS if kind != "file"]
+    entries = read(tarred(members, format), piece)
+    assert [(entry.name.rstrip("/"), entry.size) for entry in entries] == [
+        (info.name, info.size) for info, _ in members
+    ]
+    assert [entry.kind for entry in entries[: len(KINDS) - 1]] == [kind for kind in KINDS if kind != "file"]
 
 
 @pytest.mark.parametrize("format", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_long_names(format: int) -> None:
     name, target = "n" * 500, "t" * 500
-    found = read(tarred([member(name, b"x"), member("l", type=tarfile.SYMTYPE, linkname=target)], format))
-    assert found[0].name == name
-    assert found[1].target == target
+    entries = read(tarred([member(name, b"x"), member("l", type=tarfile.SYMTYPE, linkname=target)], format))
+    assert entries[0].name == name
+    assert entries[1].target == target
 
 
-def test_content_left_and_content_taken() -> None:
+def test_content_of_members_may_be_skipped_or_read() -> None:
     reader = tar.Reader([tarred([member("a", b"first"), member("b", b"second"), member("c", b"third")])])
-    taken = [b"".join(reader.content(one.size)) for one in tar.members(reader) if one.name == "b"]
-    assert taken == [b"second"]
+    contents = [b"".join(reader.content(entry.size)) for entry in tar.members(reader) if entry.name == "b"]
+    assert contents == [b"second"]
 
 
-def edited(content: bytes, at: int, new: bytes) -> bytes:
-    """A header's field, with its sum put right."""
+def edited(content: bytes, offset: int, new: bytes) -> bytes:
+    """The archive with a field of its first header replaced and the checksum corrected."""
     block = bytearray(content[:512])
-    block[at : at + len(new)] = new
+    block[offset : offset + len(new)] = new
     block[148:156] = b" " * 8
     block[148:156] = b"%06o\0 " % sum(block)
     return bytes(block) + content[512:]
 
 
 PLAIN = tarred([member("a", b"x" * 600)])
-ODD = {
+IRREGULAR = {
     "negative size": edited(PLAIN, 124, b"\xff" * 12),
     "huge size": edited(PLAIN, 124, b"\x80" + b"\x7f" * 11),
     "size of no digits": edited(PLAIN, 124, b"0000000009x\0"),
@@ -81,36 +83,36 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_what_is_odd_is_refused(name: str) -> None:
+@pytest.mark.parametrize("name", IRREGULAR)
+def test_irregular_archives_are_refused(name: str) -> None:
     with pytest.raises(tar.TarError):
-        read(ODD[name])
+        read(IRREGULAR[name])
 
 
 @pytest.mark.parametrize(
     "record", [b"0 a=b\n", b"1 a=b\n", b"99 a=b\n", b"-6 a=b\n", b"6 ab\n\n", b"6 a=bc", b"x a=b\n"]
 )
-def test_pax_records_that_lie_about_their_length(record: bytes) -> None:
+def test_pax_records_with_a_wrong_length_are_refused(record: bytes) -> None:
     content = edited(tarred([member("p", record), member("a")]), 156, b"x")
     with pytest.raises(tar.TarError):
         read(content)
 
 
-def test_a_pax_size_counts() -> None:
-    """Engines write the size of a file over 8 GiB so; two readers that disagree on it see other members."""
+def test_the_size_in_a_pax_header_is_used() -> None:
+    """Engines write the size of a file over 8 GiB this way; readers that disagree on it see different members."""
     hidden = tarred([member("hidden", b"y")])[:1024]
-    held = tarred([member("a", hidden, pax_headers={"size": "0"})], tarfile.PAX_FORMAT)
-    assert [one.name for one in read(held)] == ["a", "hidden"]
-    assert [one.size for one in read(held)] == [0, 1]
+    archive_bytes = tarred([member("a", hidden, pax_headers={"size": "0"})], tarfile.PAX_FORMAT)
+    assert [entry.name for entry in read(archive_bytes)] == ["a", "hidden"]
+    assert [entry.size for entry in read(archive_bytes)] == [0, 1]
 
 
-def test_what_is_written_is_what_python_reads() -> None:
+def test_python_reads_the_archives_that_we_write() -> None:
     content = b"".join([*tar.file("a", [b"x" * 1000, b"y"], 1001), *tar.file("b", [], 0), tar.END])
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         assert {info.name: archive.extractfile(info).read() for info in archive} == {"a": b"x" * 1000 + b"y", "b": b""}  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("content", [[b"x"], [b"xxx"]])
-def test_a_file_is_of_the_size_it_was_said_to_be(content: list[bytes]) -> None:
+def test_content_of_another_size_than_declared_is_refused(content: list[bytes]) -> None:
     with pytest.raises(ValueError, match="does not have 2 bytes"):
         list(tar.file("a", content, 2))

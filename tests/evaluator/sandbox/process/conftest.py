@@ -60,10 +60,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def place(request: pytest.FixtureRequest) -> Place:
-    found: Place = request.param
-    if reason := found.possible():
+    environment: Place = request.param
+    if reason := environment.possible():
         pytest.skip(reason)
-    return found
+    return environment
 
 
 @pytest.fixture(scope="session")
@@ -71,26 +71,26 @@ def box(place: Place) -> Iterator[Box]:
     """Start a server with a secret in the environment, like the site's."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOLDOUT_DATABASE_URL", SECRET)
-        made = launch_at(place, shared_folder(NOBODY if place.user else None))
-    yield made
-    made.server.terminate()
-    assert made.server.wait(30) == 0
+        running = launch_at(place, shared_folder(NOBODY if place.user else None))
+    yield running
+    running.server.terminate()
+    assert running.server.wait(30) == 0
 
 
 @pytest.fixture
 def own(place: Place) -> Iterator[Callable[..., Box]]:
     """Return a callable that starts servers which a test may break."""
-    made: list[Box] = []
+    boxes: list[Box] = []
 
     def make(**more: Any) -> Box:
         folder = more.pop("folder", None) or shared_folder(NOBODY if place.user else None)
-        made.append(launch_at(place, folder, **more))
-        return made[-1]
+        boxes.append(launch_at(place, folder, **more))
+        return boxes[-1]
 
     yield make
-    for each in made:
-        each.server.kill()
-        each.server.wait()
+    for box in boxes:
+        box.server.kill()
+        box.server.wait()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
-"""Jobs that try what no job may do. Loaded by the sandbox server; it needs nothing of the test suite.
+"""Jobs that attempt forbidden operations. The sandbox server loads this module; it needs nothing of the test suite.
 
 An attack returns its loot. `python hostile_jobs.py NAME JSON` runs one outside any sandbox and prints the same
-report: so a test can show that the attack is real.
+report, so a test can show that the attack is real.
 """
 
 import ctypes
@@ -85,7 +85,7 @@ def memory_made_executable():
 
 
 def handle(path):
-    """open_by_handle_at: how a container is left with a file's handle alone."""
+    """open_by_handle_at: escape from a container by a file's handle."""
     buffer = (ctypes.c_uint32 * 40)(128)
     mount = ctypes.c_int()
     at_fdcwd = -100
@@ -97,9 +97,9 @@ def handle(path):
 def other_memory(pid):
     local = ctypes.create_string_buffer(8)
     remote = (ctypes.c_uint64 * 2)(ctypes.addressof(local), 8)
-    mine = (ctypes.c_uint64 * 2)(ctypes.addressof(local), 8)
+    own = (ctypes.c_uint64 * 2)(ctypes.addressof(local), 8)
     try:
-        return raw(310, 270, pid, mine, 1, remote, 1, 0)
+        return raw(310, 270, pid, own, 1, remote, 1, 0)
     except OSError as problem:
         if problem.errno != errno.EFAULT:
             raise
@@ -113,7 +113,7 @@ def thread():
 
 
 def own_file_again():
-    """/proc/self/fd gives a descriptor a second life, writable this time."""
+    """Reopen a read-only descriptor for writing by /proc/self/fd."""
     return os.write(os.open(f"/proc/self/fd/{FIRST_FILE}", os.O_WRONLY), b"")
 
 
@@ -183,13 +183,13 @@ ATTACKS = {
 def attack(files, arguments):
     try:
         loot = ATTACKS[arguments["name"]](arguments)
-    except Exception as problem:  # noqa: BLE001 any refusal will do
+    except Exception as problem:  # noqa: BLE001 any refusal counts
         return {"refused": type(problem).__name__, "errno": getattr(problem, "errno", None)}, b""
     return {"loot": repr(loot)}, b""
 
 
 def every_call(files, arguments):
-    """Every system call outside the list, with arguments of zero: which of them is not refused with EPERM."""
+    """Try every system call outside the list with zero arguments; report those not refused with EPERM."""
     strange = {}
     for number in range(arguments["to"]):
         if number in arguments["allowed"]:
@@ -202,7 +202,7 @@ def every_call(files, arguments):
 
 
 def surroundings(files, arguments):
-    """What a job can see of where it is."""
+    """The job's view of its environment."""
     open_descriptors = []
     for descriptor in range(1024):
         try:
@@ -294,7 +294,7 @@ def prints(files, arguments):
 
 
 def report(files, arguments):
-    """Reports that no job may make."""
+    """Return a forbidden report."""
     values = {
         "nan": float("nan"),
         "infinity": float("inf"),
@@ -318,7 +318,7 @@ def wrong_shape(files, arguments):
 
 
 def forge(files, arguments):
-    """Raw bytes to the report's pipe, then an end of the job's choice."""
+    """Write raw bytes to the report's pipe, then exit with the given code."""
     data = bytes.fromhex(arguments["hex"])
     while data:
         data = data[os.write(REPORT, data) :]
@@ -347,7 +347,7 @@ def die(files, arguments):
 
 
 def raise_gold(files, arguments):
-    """A traceback that would quote gold, in its message, its type's name and its notes."""
+    """Raise an error that quotes gold in its message, its type's name and its notes."""
     gold = files["gold"].read().decode()
     if arguments.get("mute"):
         os.close(STATUS)
@@ -380,10 +380,10 @@ def late_import(files, arguments):
 
 
 def leftovers(files, arguments):
-    """What an earlier job may have left among the objects of this process."""
+    """Look for the data of an earlier job among the objects of this process."""
     secret = arguments["half"] + arguments["other_half"]
-    found = [type(o).__name__ for o in gc.get_objects() if secret in repr(o)[:10_000] and o is not arguments]
-    return {"found": [name for name in found if name != "frame"]}, b""
+    holders = [type(o).__name__ for o in gc.get_objects() if secret in repr(o)[:10_000] and o is not arguments]
+    return {"found": [name for name in holders if name != "frame"]}, b""
 
 
 JOBS = {

@@ -2,7 +2,7 @@
 
     python refuse.py CALL[,CALL...] COMMAND...
 
-It builds its own little filter, so as not to trust what it helps to test.
+It builds its own small filter, to be independent of the code under test.
 """
 
 import ctypes
@@ -41,7 +41,7 @@ def main():
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
 
-    libc.prctl(38, 1, 0, 0, 0)  # no_new_privs: else only CAP_SYS_ADMIN may have a filter
+    libc.prctl(38, 1, 0, 0, 0)  # no_new_privs: otherwise a filter needs CAP_SYS_ADMIN
     if libc.prctl(22, 2, ctypes.byref(Program(len(code), text)), 0, 0) != 0:
         sys.exit(f"no filter: {os.strerror(ctypes.get_errno())}")
     os.execvp(command[0], command)

@@ -1,4 +1,4 @@
-"""Scores cases in this process and prints a digest of each report and attachment; run by test_determinism.
+"""Score cases in this process and print a digest of each report and attachment; test_determinism runs this.
 
 python -m tests.evaluator.sandbox.process.scoring_again < CASES        CASES: JSON, a list of [task, options, gold,
 predictions]
@@ -30,11 +30,11 @@ def digests(report: Mapping[str, Any], attachment: bytes) -> list[str]:
 
 
 def main() -> None:
-    found = []
+    results = []
     for task, options, gold, predictions in json.load(sys.stdin):
         with Path(gold).open("rb") as gold_file, Path(predictions).open("rb") as file:
-            found.append(digests(*JOBS["score"]({"gold": gold_file, "predictions": file}, arguments(task, options))))
-    json.dump(found, sys.stdout)
+            results.append(digests(*JOBS["score"]({"gold": gold_file, "predictions": file}, arguments(task, options))))
+    json.dump(results, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""hostile.md, the scorer sandbox: what a job may reach. Each attack first shows that it works outside."""
+"""hostile.md, the scorer sandbox: resources that a job must not reach. Each attack first works outside the sandbox."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = [
     for line in (HERE / "hostile_jobs.py").read_text().splitlines()
     if line.startswith('    "') and ": lambda a: " in line
 ]
-# These need what a plain process of this machine may lack, or files that only a job has.
+# These need privileges that a plain process of this machine may lack, or files that only a job has.
 ONLY_INSIDE = {
     "move_offset", "move_offset_by_reading", "write_gold", "truncate_gold", "own_file_again", "mapped_shared",
     "chmod_gold", "duplicate", "io_uring", "open_by_handle", "signal_everybody",
@@ -38,27 +38,29 @@ def arguments(neighbours: dict[str, Any], tmp_path: Path, pid: int) -> dict[str,
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ONLY_INSIDE])
 def test_attack_is_real(name: str, neighbours: dict[str, Any], tmp_path: Path) -> None:
-    """Else its refusal in the sandbox would mean nothing."""
-    given = arguments(neighbours, tmp_path, os.getpid())
-    done = subprocess.run(
-        [sys.executable, str(HERE / "hostile_jobs.py"), name, json.dumps(given)], capture_output=True, check=True
+    """Otherwise its refusal in the sandbox would prove nothing."""
+    attack_arguments = arguments(neighbours, tmp_path, os.getpid())
+    result = subprocess.run(
+        [sys.executable, str(HERE / "hostile_jobs.py"), name, json.dumps(attack_arguments)],
+        capture_output=True,
+        check=True,
     )
-    outcome = json.loads(done.stdout.splitlines()[-1])
+    outcome = json.loads(result.stdout.splitlines()[-1])
     if outcome.get("errno") in {errno.EPERM, errno.EACCES, errno.ENOSYS}:
-        pytest.skip("this machine refuses it to anybody")
+        pytest.skip("this machine refuses it to every process")
     assert "loot" in outcome
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_attack_is_refused(name: str, box: Box, neighbours: dict[str, Any], tmp_path: Path, file: Any) -> None:
     gold = file(b"SUPPORTS")
-    given = arguments(neighbours, tmp_path, box.server.pid)
-    result = box.run("attack", {"gold": gold}, name=name, **given)
+    attack_arguments = arguments(neighbours, tmp_path, box.server.pid)
+    result = box.run("attack", {"gold": gold}, name=name, **attack_arguments)
     assert result.verdict == Verdict.DONE
     assert result.report is not None
     assert "loot" not in result.report
     assert result.report["refused"] in {"PermissionError", "RuntimeError", "FileNotFoundError", "OSError"}
-    assert not Path(given["new"]).exists()
+    assert not Path(attack_arguments["new"]).exists()
     assert os.read(gold, 100) == b"SUPPORTS"
 
 
@@ -66,13 +68,13 @@ def test_every_other_system_call_is_refused(box: Box) -> None:
     column = seccomp.COLUMN[syscalls.machine()]
     known = [*seccomp.CALLS.values(), *seccomp.WRITES.values(), *seccomp.MAPPINGS.values()]
     allowed = [number for numbers in known if (number := numbers[column]) is not None]
-    # Kernels from 6.11 on let these pass any filter; outside a probe's trampoline they do nothing.
+    # Kernels from 6.11 let these pass any filter; outside a probe's trampoline they have no effect.
     uretprobe_and_uprobe = [335, 336] if syscalls.machine() == "x86_64" else []
     result = box.run("every_call", allowed=allowed + uretprobe_and_uprobe, to=600)
     assert result.report == {"strange": {}}
 
 
-def test_calls_of_a_foreign_table_end_the_job(box: Box) -> None:
+def test_a_call_of_a_foreign_table_ends_the_job(box: Box) -> None:
     if syscalls.machine() != "x86_64":
         pytest.skip("x32 is a table of x86_64")
     assert box.run("die", how="foreign_table").verdict == Verdict.EXIT
@@ -92,14 +94,15 @@ def test_surroundings(box: Box, file: Any) -> None:
         assert (report["pid"], report["parent"]) == (1, 0)
 
 
-def test_layers_are_those_of_the_place(box: Box) -> None:
-    """What is refused to the server is reported as missing, and nothing else is."""
+def test_layers_match_the_environment(box: Box) -> None:
+    """Exactly the layers that the environment refuses to the server are reported as missing."""
     layers = box.client.layers()
     assert all(layers[name] is True for name in ("no_new_privs", "rlimits", "seccomp", "descriptors"))
     as_user = AS_NOBODY if box.place.user and os.geteuid() == 0 else ()
-    trial = [*as_user, "unshare", "--user", "--mount", "--net", "--ipc", "--pid", "--fork", "true"]
+    command = [*as_user, "unshare", "--user", "--mount", "--net", "--ipc", "--pid", "--fork", "true"]
     permitted = (
-        not box.place.refused and subprocess.run(trial, check=False, cwd="/", stderr=subprocess.DEVNULL).returncode == 0
+        not box.place.refused
+        and subprocess.run(command, check=False, cwd="/", stderr=subprocess.DEVNULL).returncode == 0
     )
     for name in ("user_namespace", "namespaces", "empty_root", "pid_namespace"):
         assert layers[name] is permitted, name
@@ -110,14 +113,14 @@ def test_layers_are_those_of_the_place(box: Box) -> None:
 
 
 @pytest.mark.root
-def test_the_servers_memory_and_environment_hold_nothing_of_a_job(box: Box, file: Any) -> None:
-    """The server forks before it reads what a job is about, so there is nothing that the next job could find."""
+def test_the_server_holds_no_data_of_a_job(box: Box, file: Any) -> None:
+    """The server forks before it reads an order, so its memory holds nothing that a later job could find."""
     gold = file(b"canary-in-" + b"the-gold")
-    done = box.run("echo", {"gold": gold}, secret="canary-in-" + "the-arguments")
-    assert done.report is not None and done.report["files"]["gold"] == "canary-in-the-gold"
+    result = box.run("echo", {"gold": gold}, secret="canary-in-" + "the-arguments")
+    assert result.report is not None and result.report["files"]["gold"] == "canary-in-the-gold"
     for pid in family(box.server.pid):
         memory = memory_of(pid)
-        assert b"evaluator.sandbox" in memory, "the scan reads nothing"
+        assert b"evaluator.sandbox" in memory, "the scan does not read the memory"
         assert b"canary-in-the-gold" not in memory
         assert b"canary-in-the-arguments" not in memory
         assert b"canary-of-the-environment" not in memory

@@ -1,4 +1,4 @@
-"""The client of the sandbox server, where the server has hung up before anything was sent."""
+"""The client of the sandbox server when the server has closed the connection before the client sends."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from evaluator.sandbox.process import protocol
 from evaluator.sandbox.process.client import ProcessSandbox
 
 Ask = Callable[[ProcessSandbox], Any]
-ASKED: dict[str, Ask] = {"run": lambda box: box.run(Execution(job="empty")), "layers": lambda box: box.layers()}
+REQUESTS: dict[str, Ask] = {"run": lambda box: box.run(Execution(job="empty")), "layers": lambda box: box.layers()}
 
 
-@pytest.fixture(params=ASKED)
+@pytest.fixture(params=REQUESTS)
 def ask(request: pytest.FixtureRequest) -> Ask:
-    return ASKED[request.param]
+    return REQUESTS[request.param]
 
 
-def refused(path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, said: bytes) -> str:
-    """What the client makes of a server that takes its connection, says this, and has hung up when it sends."""
+def client_error(path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, first_message: bytes) -> str:
+    """The client's error when the server accepts, sends `first_message` and closes before the client sends."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(str(path))
         listener.listen()
@@ -35,25 +35,28 @@ def refused(path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, said: bytes) 
             connection = connect()
             server, _ = listener.accept()
             with server:
-                if said:
-                    server.send(said)
+                if first_message:
+                    server.send(first_message)
             return connection
 
         monkeypatch.setattr(box, "_connect", connected)
-        with pytest.raises(SandboxError) as refusal:
+        with pytest.raises(SandboxError) as error:
             ask(box)
-    return str(refusal.value)
+    return str(error.value)
 
 
-def test_what_a_full_server_says_before_it_hangs_up_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
-) -> None:
+def test_the_reply_of_a_full_server_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask) -> None:
     full = protocol.pack(protocol.Reply(event="failed", what="too many simultaneous clients"))
-    assert refused(tmp_path / "s", monkeypatch, ask, full) == "the sandbox server failed: too many simultaneous clients"
+    assert (
+        client_error(tmp_path / "s", monkeypatch, ask, full)
+        == "the sandbox server failed: too many simultaneous clients"
+    )
 
 
-@pytest.mark.parametrize("said", [b"", b"noise"])
-def test_one_that_says_nothing_that_is_understood(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, said: bytes
+@pytest.mark.parametrize("first_message", [b"", b"noise"])
+def test_a_server_that_sends_nothing_valid_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, first_message: bytes
 ) -> None:
-    assert "closed the connection before it accepted the job" in refused(tmp_path / "s", monkeypatch, ask, said)
+    assert "closed the connection before it accepted the job" in client_error(
+        tmp_path / "s", monkeypatch, ask, first_message
+    )

@@ -1,7 +1,7 @@
-"""The same inputs give the same bytes: in other processes, with other hash seeds, as other users, on every task.
+"""Equal inputs give equal bytes: in different processes, with different hash seeds and users, for every task.
 
-A sandbox's environment is clean, so a kind of processor that this one names for its linear algebra makes a difference
-here as another machine would.
+The processor type set for linear algebra is not passed into a sandbox's clean environment, so this process differs
+from the sandbox as another machine would.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from tests.evaluator.sandbox.process.variants import NOBODY, PLACES, shared_fold
 LIMITS = Limits(wall_seconds=60, cpu_seconds=60, memory_bytes=2 << 30)
 HASH_SEEDS = ("0", "1", "4294967295")
 PROCESSORS = ("Nehalem", "Sandybridge", "Haswell")
-"""What OpenBLAS takes a processor for, if it is told; each adds up in an order of its own."""
+"""Processor types that OpenBLAS accepts as a setting; each sums in its own order."""
 Case = tuple[str, dict[str, str], str, str]
 
 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> list[Case]:
-    """(task, options, gold, predictions): the small samples of every task, and every fixture's first system."""
+    """(task, options, gold, predictions) of every task's small samples and every fixture's first system."""
     folder = tmp_path_factory.mktemp("samples")
-    found: list[Case] = []
+    all_cases: list[Case] = []
     for task, pairs in ((task.name, task.samples) for task in TASKS.values()):
         for number, pair in enumerate(pairs):
             paths = [folder / f"{task}-{number}-{kind}.jsonl" for kind in ("gold", "predictions")]
             for path, content in zip(paths, pair, strict=True):
                 path.write_bytes(content)
-            found.append((task, {}, *map(str, paths)))
+            all_cases.append((task, {}, *map(str, paths)))
     for manifest in sorted((ROOT / "fixtures").glob("*/benchmark.json")):
-        found += _first_system(manifest)
-    return found
+        all_cases += _first_system(manifest)
+    return all_cases
 
 
 def _first_system(manifest: Path) -> list[Case]:
@@ -60,10 +60,12 @@ def _first_system(manifest: Path) -> list[Case]:
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[list[ProcessSandbox]]:
-    """Two at least, each with a hash seed of its own, since an isolated Python draws one: root's and nobody's here."""
-    places = [place for place in PLACES if place.name in ("root", "user") and not place.possible()]
-    places += places[: 2 - len(places)]
-    boxes = [launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs") for place in places]
+    """At least two servers, for root and nobody; an isolated Python chooses a random hash seed for each."""
+    environments = [place for place in PLACES if place.name in ("root", "user") and not place.possible()]
+    environments += environments[: 2 - len(environments)]
+    boxes = [
+        launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs") for place in environments
+    ]
     yield [box.client for box in boxes]
     for box in boxes:
         box.server.terminate()
@@ -79,8 +81,8 @@ def in_a_fresh_process(cases: list[Case], hash_seed: str, processor: str) -> lis
         capture_output=True,
         check=True,
     )
-    found: list[list[str]] = json.loads(done.stdout)
-    return found
+    digests: list[list[str]] = json.loads(done.stdout)
+    return digests
 
 
 def in_a_sandbox(client: ProcessSandbox, case: Case) -> list[str]:
@@ -98,7 +100,9 @@ def in_a_sandbox(client: ProcessSandbox, case: Case) -> list[str]:
     return scoring_again.digests(result.report, result.attachment)
 
 
-def test_every_task_gives_the_same_bytes_everywhere(cases: list[Case], servers: list[ProcessSandbox]) -> None:
+def test_every_task_gives_the_same_bytes_in_each_process_and_sandbox(
+    cases: list[Case], servers: list[ProcessSandbox]
+) -> None:
     assert {case[0] for case in cases} == set(TASKS)
     assert len(servers) == 2
     expected = in_a_fresh_process(cases, HASH_SEEDS[0], PROCESSORS[0])
@@ -109,13 +113,13 @@ def test_every_task_gives_the_same_bytes_everywhere(cases: list[Case], servers: 
     for client in servers:
         for case, digests in zip(cases, expected, strict=True):
             assert in_a_sandbox(client, case) == digests, case
-            assert in_a_sandbox(client, case) == digests, "the second time in one server"
+            assert in_a_sandbox(client, case) == digests, "the second run in one server"
 
 
-def test_another_seed_gives_other_intervals_and_the_same_outcomes(
+def test_the_seed_changes_intervals_and_not_outcomes(
     cases: list[Case], monkeypatch: pytest.MonkeyPatch, servers: list[ProcessSandbox]
 ) -> None:
-    """Else the comparison above would compare nothing of the draws."""
+    """Otherwise the test above would not compare any resampling."""
     fixtures = [case for case in cases if "fixtures" in case[2]]
     before = [in_a_sandbox(servers[0], case) for case in fixtures]
     monkeypatch.setattr(scoring_again, "SEED", 8)

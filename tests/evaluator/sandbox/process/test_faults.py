@@ -1,4 +1,4 @@
-"""Faults of ours: whatever becomes of server and clients, a run ends with SandboxError, and the next one works."""
+"""Failures of server and clients: the run ends with SandboxError, and the next one works."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def connect(box: Box) -> socket.socket:
 
 
 def order(connection: socket.socket, job: str, limits: Limits, *descriptors: int, **arguments: Any) -> int:
-    """Send a run by hand; returns the read end of the report's pipe."""
+    """Send a request and its order by hand; return the read end of the report's pipe."""
     read, write = os.pipe()
     connection.send(protocol.pack(protocol.Request(ask="run", limits=limits)))
     names = [f"file{n}" for n in range(len(descriptors))]
@@ -54,7 +54,7 @@ def answer(connection: socket.socket) -> protocol.Reply:
 
 
 def ended(pid: int) -> bool:
-    """Whether the process has ended, waiting for it if need be."""
+    """Whether the process has ended, after waiting for up to 30 seconds."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -76,17 +76,17 @@ def test_no_server(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "packet", [b"", b"{}", b"garbage", b'{"ask": "run"}', b'{"ask": "run", "limits": 1}', b"\xff" * 4096]
 )
-def test_a_client_that_sends_garbage_hurts_nobody(box: Box, packet: bytes) -> None:
+def test_garbage_from_a_client_does_not_affect_other_clients(box: Box, packet: bytes) -> None:
     with connect(box) as client:
         client.send(packet)
-        with contextlib.suppress(BrokenPipeError):  # it may be shown the door after the first
+        with contextlib.suppress(BrokenPipeError):  # the server may close the connection after the first packet
             client.send(packet)
     assert box.run("empty").verdict == Verdict.DONE
 
 
 @pytest.mark.parametrize("packet", [b"garbage", b'{"job": "empty", "arguments": {}, "files": []}', b"\0" * 100_000])
-def test_an_order_that_is_none(box: Box, packet: bytes) -> None:
-    """The second one is whole, but comes without the report's pipe."""
+def test_an_invalid_order_is_refused(box: Box, packet: bytes) -> None:
+    """The second packet is complete, but comes without the report's pipe."""
     with connect(box) as client:
         client.send(protocol.pack(protocol.Request(ask="run", limits=Limits())))
         client.send(packet)
@@ -95,7 +95,7 @@ def test_an_order_that_is_none(box: Box, packet: bytes) -> None:
 
 
 def test_noise_on_the_socket(box: Box, file: Any) -> None:
-    """Packets and descriptors in any order, cut off at any point; whole ones among them are still answered."""
+    """Packets and descriptors in any order, cut off anywhere; the server still answers a valid request afterwards."""
     noise = random.Random(5)
     gold = file(b"gold")
     request = protocol.pack(protocol.Request(ask="run", limits=Limits(wall_seconds=1)))
@@ -109,7 +109,7 @@ def test_noise_on_the_socket(box: Box, file: Any) -> None:
     assert box.run("echo", {"gold": gold}).verdict == Verdict.DONE
 
 
-def test_an_unknown_job_is_our_fault(box: Box) -> None:
+def test_an_unknown_job_is_a_sandbox_error(box: Box) -> None:
     with pytest.raises(SandboxError, match="unknown job 'nonsense'"):
         box.run("nonsense")
     with pytest.raises(SandboxError, match="unknown job 'sandbox-self-test'"):
@@ -117,8 +117,8 @@ def test_an_unknown_job_is_our_fault(box: Box) -> None:
 
 
 @pytest.mark.parametrize("kind", ["writable", "folder", "pipe", "closed"])
-def test_a_descriptor_that_no_job_may_have(box: Box, kind: str, tmp_path: Path) -> None:
-    """Refused by the client, and by the server when a client does not look."""
+def test_a_forbidden_kind_of_descriptor_is_refused(box: Box, kind: str, tmp_path: Path) -> None:
+    """The client refuses it, and so does the server if a client does not check."""
     path = tmp_path / "f"
     path.touch()
     pipe = os.pipe()
@@ -148,8 +148,8 @@ def test_many_clients_at_once(box: Box, file: Any) -> None:
         }
 
 
-def test_a_job_out_of_sight_of_a_concurrent_one(box: Box, file: Any) -> None:
-    """While one job runs, another holds no descriptor of it."""
+def test_concurrent_jobs_do_not_share_descriptors(box: Box, file: Any) -> None:
+    """While one job runs, another holds none of its descriptors."""
     with connect(box) as client:
         order(client, "sleep", LONG, file(b"gold of the first"))
         assert answer(client).event == "ready"
@@ -157,8 +157,8 @@ def test_a_job_out_of_sight_of_a_concurrent_one(box: Box, file: Any) -> None:
         assert result.report is not None and result.report["descriptors"] == [0, 1, 2, 3, 4, 5]
 
 
-def test_a_hang_up_kills_the_job(own: Make) -> None:
-    """With room for one job alone, the next one can only start when the first is dead."""
+def test_closing_the_connection_kills_the_job(own: Make) -> None:
+    """With room for only one job, the next one can start only after the first has ended."""
     box = own(parallel=1)
     with connect(box) as client:
         order(client, "sleep", LONG)
@@ -166,7 +166,7 @@ def test_a_hang_up_kills_the_job(own: Make) -> None:
     assert box.run("empty").verdict == Verdict.DONE
 
 
-def test_a_waiting_client_that_hangs_up_is_forgotten(own: Make) -> None:
+def test_a_waiting_client_that_disconnects_leaves_the_queue(own: Make) -> None:
     box = own(parallel=1)
     with connect(box) as first:
         order(first, "sleep", LONG)
@@ -179,7 +179,7 @@ def test_a_waiting_client_that_hangs_up_is_forgotten(own: Make) -> None:
     assert box.run("empty").verdict == Verdict.DONE
 
 
-def test_waiting_costs_no_time_of_the_job(own: Make) -> None:
+def test_waiting_does_not_count_towards_the_time_limit(own: Make) -> None:
     box = own(parallel=1)
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         slow = [pool.submit(box.run, "sleep", limits=Limits(wall_seconds=0.3)) for _ in range(3)]
@@ -195,13 +195,13 @@ def test_a_silent_client_does_not_stop_the_others(box: Box) -> None:
 
 
 @pytest.mark.slow
-def test_an_order_that_never_comes(box: Box) -> None:
+def test_a_missing_order_times_out(box: Box) -> None:
     with connect(box) as half:
         half.send(protocol.pack(protocol.Request(ask="run", limits=LONG)))
         assert answer(half).what == "the job's process did not become ready in time"
 
 
-def test_too_many_clients_are_told_so(own: Make) -> None:
+def test_too_many_clients_get_an_error(own: Make) -> None:
     box = own()
     crowd = [connect(box) for _ in range(256)]
     with pytest.raises(SandboxError, match="too many simultaneous clients"):
@@ -212,7 +212,7 @@ def test_too_many_clients_are_told_so(own: Make) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_the_server_dies_in_the_middle_of_a_job(own: Make, how: signal.Signals) -> None:
+def test_the_server_dies_during_a_job(own: Make, how: signal.Signals) -> None:
     box = own()
     with concurrent.futures.ThreadPoolExecutor() as pool:
         run = pool.submit(box.run, "sleep", limits=LONG)
@@ -231,8 +231,8 @@ def test_the_server_dies_in_the_middle_of_a_job(own: Make, how: signal.Signals) 
 
 
 @pytest.mark.root
-def test_a_job_killed_from_outside_is_our_fault(own: Make) -> None:
-    """An operator, or a machine out of memory: the submission is not to blame, and may be tried again."""
+def test_a_job_killed_from_outside_is_a_sandbox_error(own: Make) -> None:
+    """By an operator or a machine out of memory: not the submission's error, and it may be retried."""
     box = own()
     with connect(box) as client:
         order(client, "sleep", LONG)
@@ -244,8 +244,8 @@ def test_a_job_killed_from_outside_is_our_fault(own: Make) -> None:
         assert (reply.event, reply.what) == ("failed", "the job was killed from outside")
 
 
-def test_the_servers_other_half_dies(own: Make) -> None:
-    """The inner process is the one that serves; the outer one ends with it, and so tells who watches."""
+def test_the_server_ends_when_its_inner_process_dies(own: Make) -> None:
+    """The inner process serves clients; the outer one ends with it, so that a supervisor notices."""
     box = own()
     [inner] = children(box.server.pid)
     os.kill(inner, signal.SIGKILL)
@@ -263,17 +263,19 @@ def test_a_stale_socket_is_replaced_and_a_live_one_is_not(own: Make) -> None:
     box.server.wait()
     assert ended(inner)
     assert box.client.path.exists()
-    again = own(folder=folder)
-    assert again.run("empty").verdict == Verdict.DONE
+    restarted = own(folder=folder)
+    assert restarted.run("empty").verdict == Verdict.DONE
 
 
 def test_only_its_user_may_connect(own: Make) -> None:
     box = own()
     assert stat.S_IMODE(box.client.path.stat().st_mode) == 0o600
     if os.geteuid() == 0 and not box.place.user:
-        words = f"import socket; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect({str(box.client.path)!r})"
+        program = (
+            f"import socket; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect({str(box.client.path)!r})"
+        )
         refused = subprocess.run(
-            [*AS_NOBODY, interpreter(True) or sys.executable, "-c", words],
+            [*AS_NOBODY, interpreter(True) or sys.executable, "-c", program],
             check=False,
             capture_output=True,
             text=True,
@@ -289,7 +291,7 @@ def test_stopping_removes_the_socket(own: Make) -> None:
     assert not box.client.path.exists()
 
 
-def test_a_server_ends_with_its_starter(tmp_path: Path) -> None:
+def test_a_server_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     folder = shared_folder()
     program = f"""
         import sys; sys.path.insert(0, {str(ROOT)!r})
@@ -322,16 +324,16 @@ REFUSALS = {
 
 @pytest.mark.parametrize("name", REFUSALS)
 def test_jobs_that_do_not_load(name: str, tmp_path: Path) -> None:
-    module, source, words = REFUSALS[name]
+    module, source, text = REFUSALS[name]
     if source:
         (tmp_path / f"{module}.py").write_text(source)
-    with pytest.raises(SandboxError, match=words):
+    with pytest.raises(SandboxError, match=text):
         start(shared_folder() / "s", jobs=module, paths=[tmp_path], stderr=subprocess.DEVNULL)
 
 
 @pytest.mark.parametrize("refused", ["seccomp_filter", "pidfd_open"])
 @pytest.mark.parametrize("user", [False, True])
-def test_below_the_minimum_nothing_is_served(refused: str, user: bool) -> None:
+def test_a_server_without_the_required_layers_does_not_start(refused: str, user: bool) -> None:
     place = next(place for place in PLACES if place.user == user)
     if reason := place.possible():
         pytest.skip(reason)
@@ -342,8 +344,8 @@ def test_below_the_minimum_nothing_is_served(refused: str, user: bool) -> None:
         start(shared_folder(65534) / "s", jobs="hostile_jobs", stderr=subprocess.DEVNULL, **options)
 
 
-def test_nothing_accumulates(own: Make, file: Any) -> None:
-    """Hundreds of jobs, ended in every way, some by clients that vanish: the server is as it was."""
+def test_resources_do_not_accumulate(own: Make, file: Any) -> None:
+    """After hundreds of jobs with every kind of end, some with lost clients, the server's resources are unchanged."""
     box = own(parallel=4)
     gold = file(b"gold")
 
@@ -352,7 +354,7 @@ def test_nothing_accumulates(own: Make, file: Any) -> None:
             os.close(order(client, "sleep", LONG, gold))
             answer(client)
 
-    ends: list[Callable[[], object]] = [
+    actions: list[Callable[[], object]] = [
         vanish,
         lambda: box.run("echo", {"gold": gold}),
         lambda: box.run("leave", code=3),
@@ -367,13 +369,13 @@ def test_nothing_accumulates(own: Make, file: Any) -> None:
         assert box.run("empty").verdict == Verdict.DONE
         status = Path(f"/proc/{inner}/status").read_text()
         lines = dict(line.split(":", 1) for line in status.splitlines())
-        opened = int(lines["FDSize"])  # the table's size: it doubles when more are open
+        opened = int(lines["FDSize"])  # the table's size, which doubles when more are open
         return int(lines["Threads"]), opened, int(lines["VmData"].split()[0])
 
     def batch(n: int) -> None:
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            for done in [pool.submit(ends[i % len(ends)]) for i in range(n)]:
-                done.result()
+            for future in [pool.submit(actions[i % len(actions)]) for i in range(n)]:
+                future.result()
 
     batch(70)
     threads, opened, memory = state()
@@ -383,14 +385,14 @@ def test_nothing_accumulates(own: Make, file: Any) -> None:
     with connect(box) as last:
         order(last, "sleep", LONG)
         assert answer(last).event == "ready"
-        assert len(children(inner)) == 1  # and no zombie among them
+        assert len(children(inner)) == 1  # no zombies
 
 
 def test_inside_a_rootless_engine() -> None:
-    """Root of a user namespace with one id, in which no further user namespace can be mapped for nobody."""
+    """Root of a user namespace with a single id, in which nobody cannot be mapped to a further user namespace."""
     wrapper = ["unshare", "--user", "--map-root-user"]
     if subprocess.run([*wrapper, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
-        pytest.skip("no user namespace to be had here")
+        pytest.skip("user namespaces are not available here")
     socket_path = shared_folder() / "s"
     server = start(socket_path, jobs="hostile_jobs", paths=[Path(__file__).parent], wrapper=wrapper)
     client = ProcessSandbox(socket_path)
@@ -402,7 +404,7 @@ def test_inside_a_rootless_engine() -> None:
     assert server.wait(30) == 0
 
 
-def test_a_path_longer_than_a_socket_may_have(own: Make) -> None:
+def test_a_path_longer_than_a_sockets_maximum_works(own: Make) -> None:
     folder = shared_folder(NOBODY)
     for part in ("far" * 20, "away" * 20):
         folder /= part
@@ -412,17 +414,17 @@ def test_a_path_longer_than_a_socket_may_have(own: Make) -> None:
     assert own(folder=folder).run("empty").verdict == Verdict.DONE
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="No such file or directory"):
         start(tmp_path / "nowhere" / "s", jobs="hostile_jobs", stderr=subprocess.DEVNULL)
 
 
 def test_probe(tmp_path: Path) -> None:
-    """From anywhere, with anything in the environment: the program cleans up after whoever started it."""
-    words = [sys.executable, "-m", "evaluator.sandbox.process.server", "--probe"]
-    done = subprocess.run(
-        words, check=False, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "8"}, capture_output=True, text=True
+    """From any folder, with any environment: the program removes the variables of its caller."""
+    command = [sys.executable, "-m", "evaluator.sandbox.process.server", "--probe"]
+    result = subprocess.run(
+        command, check=False, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "8"}, capture_output=True, text=True
     )
-    assert done.returncode == 0
-    assert "The required layers are present" in done.stdout
-    assert "seccomp          yes      required" in done.stdout
+    assert result.returncode == 0
+    assert "The required layers are present" in result.stdout
+    assert "seccomp          yes      required" in result.stdout

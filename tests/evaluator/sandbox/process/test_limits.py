@@ -1,4 +1,4 @@
-"""What a job may use, and what it may hand back: every excess ends with a verdict of its own."""
+"""Limits on a job's resources and on its report: each excess ends with its own verdict."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MEGABYTE = 1 << 20
 
 
 @pytest.mark.parametrize("how", ["numpy", "bytes"])
-def test_two_gigabytes(box: Box, how: str) -> None:
+def test_an_allocation_over_the_memory_limit(box: Box, how: str) -> None:
     limits = Limits(memory_bytes=256 * MEGABYTE)
     assert box.run("allocate", limits=limits, bytes=2 << 30, how=how).verdict == Verdict.MEMORY
     assert box.run("allocate", limits=limits, bytes=100 * MEGABYTE, how=how).verdict == Verdict.DONE
 
 
-def test_memory_by_small_pieces(box: Box) -> None:
+def test_many_small_allocations_over_the_memory_limit(box: Box) -> None:
     assert box.run("memory_by_pieces", limits=Limits(memory_bytes=64 * MEGABYTE)).verdict == Verdict.MEMORY
 
 
@@ -53,24 +53,24 @@ def test_a_gigabyte_of_output_is_cut(box: Box) -> None:
 
 
 @pytest.mark.parametrize("descriptor", [1, 2, 4])
-def test_a_flood_elsewhere_goes_nowhere(box: Box, descriptor: int) -> None:
-    """Standard output is a sink; the status pipe is read to its bound and then left full."""
+def test_a_flood_of_other_descriptors_is_discarded(box: Box, descriptor: int) -> None:
+    """Standard output is discarded; the status pipe is read up to its limit and then left full."""
     before = box.log.stat().st_size
     assert box.run("flood", limits=Limits(wall_seconds=0.4), descriptor=descriptor).verdict == Verdict.TIME
     assert box.log.stat().st_size - before < 10_000
 
 
-def test_what_a_job_prints_reaches_nobody(box: Box) -> None:
+def test_printed_output_is_discarded(box: Box) -> None:
     result = box.run("prints", words="canary-on-stdout")
     assert result.report == {"printed": True}
     assert "canary-on-stdout" not in box.log.read_text()
 
 
-WHATS = ["nan", "infinity", "numpy_nan", "nested_nan", "object", "bytes", "set", "deep", "surrogate"]
+INVALID_REPORTS = ["nan", "infinity", "numpy_nan", "nested_nan", "object", "bytes", "set", "deep", "surrogate"]
 
 
-@pytest.mark.parametrize("what", WHATS)
-def test_reports_that_are_refused(box: Box, what: str) -> None:
+@pytest.mark.parametrize("what", INVALID_REPORTS)
+def test_invalid_reports_are_refused(box: Box, what: str) -> None:
     assert box.run("report", what=what).verdict == Verdict.OUTPUT
 
 
@@ -81,7 +81,7 @@ def test_a_report_over_its_limit(box: Box) -> None:
 
 
 @pytest.mark.parametrize("what", ["none", "list", "text", "three"])
-def test_a_job_that_returns_something_else(box: Box, what: str) -> None:
+def test_a_job_with_a_wrong_return_type(box: Box, what: str) -> None:
     assert box.run("wrong_shape", what=what).verdict in {Verdict.EXIT, Verdict.OUTPUT}
 
 
@@ -110,13 +110,13 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_forged_reports(box: Box, name: str) -> None:
+def test_forged_reports_are_refused(box: Box, name: str) -> None:
     result = box.run("forge", hex=FORGERIES[name].hex(), code=0)
     assert (result.verdict, result.report, result.attachment) == (Verdict.OUTPUT, None, b"")
 
 
-def test_a_whole_forged_report_is_just_a_report(box: Box) -> None:
-    """A job that is wholly in the hands of another may still say one schema-checked thing: callers check it."""
+def test_a_valid_forged_report_is_accepted(box: Box) -> None:
+    """A fully compromised job can still send one valid report: its callers check the content."""
     result = box.run("forge", hex=frame(b'{"a": 1}', b"xyz").hex(), code=0)
     assert (result.verdict, result.report, result.attachment) == (Verdict.DONE, {"a": 1}, b"xyz")
     assert box.run("forge", hex=frame(b'{"a": 1}').hex(), code=7).verdict == Verdict.EXIT
@@ -130,17 +130,17 @@ def test_exit_codes(box: Box, code: int) -> None:
 
 
 @pytest.mark.parametrize("how", ["segfault", "abort", "sys.exit", "interrupt", "recursion"])
-def test_other_ends(box: Box, how: str) -> None:
+def test_other_kinds_of_exit(box: Box, how: str) -> None:
     assert box.run("die", how=how, words="SUPPORTS").verdict == Verdict.EXIT
 
 
 @pytest.mark.parametrize("what", ["PredictionError", "SandboxError", "UsageError"])
-def test_an_exception_of_ours_inside_a_job_is_still_the_jobs_end(box: Box, what: str) -> None:
+def test_our_exception_classes_raised_in_a_job_end_the_job(box: Box, what: str) -> None:
     assert box.run("raise_named", what=what).verdict == Verdict.EXIT
 
 
 @pytest.mark.parametrize("options", [{}, {"named": True}, {"chained": True}, {"mute": True}])
-def test_a_traceback_that_quotes_gold_is_seen_by_nobody(box: Box, file: Any, options: dict[str, bool]) -> None:
+def test_a_traceback_that_quotes_gold_is_never_shown_or_logged(box: Box, file: Any, options: dict[str, bool]) -> None:
     result = box.run("raise_gold", {"gold": file(b"canary label of gold")}, **options)
     assert result.verdict == Verdict.EXIT
     assert "canary" not in repr(result)
@@ -161,8 +161,8 @@ def test_a_forged_diagnosis_is_not_logged(box: Box, words: str) -> None:
     assert line["what"] == "no valid diagnosis"
 
 
-def test_what_cannot_be_imported_any_more_is_our_fault(box: Box) -> None:
-    """warm_up() has missed it; the submission is none the worse."""
+def test_a_late_import_is_a_sandbox_error(box: Box) -> None:
+    """warm_up() does not cover the module; this is not the submission's error."""
     with pytest.raises(SandboxError, match=r"warm_up\(\) does not cover.*late_import"):
         box.run("late_import")
 
@@ -182,7 +182,7 @@ def test_files_are_read_at_their_own_offset(box: Box, file: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 1 << 16, 5 * MEGABYTE])
-def test_large_content_both_ways(box: Box, file: Any, size: int) -> None:
+def test_large_content_in_both_directions(box: Box, file: Any, size: int) -> None:
     result = box.run("echo", {"gold": file(b"g" * size)}, attachment="a" * min(size, 50_000))
     assert result.report is not None
     assert result.report["files"]["gold"] == "g" * size
@@ -196,6 +196,6 @@ def test_limits_must_be_positive_numbers(name: str, value: Any) -> None:
         Limits(**{name: value})
 
 
-def test_an_order_that_fits_no_packet_is_refused_at_once(box: Box) -> None:
+def test_an_order_larger_than_a_packet_is_refused_at_once(box: Box) -> None:
     with pytest.raises(SandboxError, match=f"expected at most {protocol.PACKET_BYTES}"):
         box.run("echo", much="x" * protocol.PACKET_BYTES)

@@ -1,6 +1,6 @@
-"""The referee's own jobs, confined: the same bytes come out as in process, for good files and for bad ones.
+"""The product's jobs in the sandbox return the same bytes as in this process, for valid and invalid files.
 
-This is what shows that warm_up() leaves nothing to be imported, and that the list of system calls is long enough.
+These tests show that warm_up() imports every module, and that the list of allowed system calls is complete.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LIMITS = Limits(wall_seconds=60, cpu_seconds=60, memory_bytes=2 << 30)
 
 
 @pytest.fixture(scope="session")
-def referee(place: Place) -> Iterator[Box]:
+def evaluator_box(place: Place) -> Iterator[Box]:
     box = launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs")
     yield box
     box.server.terminate()
@@ -35,8 +35,8 @@ def referee(place: Place) -> Iterator[Box]:
 
 
 @pytest.fixture(scope="session")
-def one_referee() -> Iterator[Box]:
-    """For what depends on the filter alone, which is the same in all places: the most ordinary one."""
+def one_evaluator_box() -> Iterator[Box]:
+    """One server, in the most common environment, for tests that depend only on the filter."""
     place = next(place for place in sorted(PLACES, key=lambda place: not place.user) if not place.possible())
     box = launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs")
     yield box
@@ -46,19 +46,21 @@ def one_referee() -> Iterator[Box]:
 
 def phases() -> list[tuple[str, dict[str, Any], Path, Path]]:
     """(task, options, gold, predictions) of every fixture system that has a file."""
-    found = []
+    cases = []
     for manifest in sorted(FIXTURES.glob("*/benchmark.json")):
         benchmark = json.loads(manifest.read_text())
         splits = {split["name"]: split["gold"] for split in benchmark["splits"]}
         options = {phase["slug"]: (phase.get("options", {}), splits[phase["split"]]) for phase in benchmark["phases"]}
-        for system in (one for one in benchmark["systems"] if "predictions" in one):
-            chosen, gold = options[system["phase"]]
-            found.append((benchmark["task"], chosen, manifest.parent / gold, manifest.parent / system["predictions"]))
-    return found
+        for system in (system for system in benchmark["systems"] if "predictions" in system):
+            phase_options, gold = options[system["phase"]]
+            cases.append(
+                (benchmark["task"], phase_options, manifest.parent / gold, manifest.parent / system["predictions"])
+            )
+    return cases
 
 
 def both(box: Box, job: str, arguments: dict[str, Any], **paths: Path) -> tuple[Result, tuple[dict[str, Any], bytes]]:
-    """The job in the sandbox, and in this process."""
+    """Results of the job in the sandbox and in this process."""
     arguments = taken_by(job, arguments)
     opened = {name: path.open("rb") for name, path in paths.items()}
     try:
@@ -75,8 +77,10 @@ CASES = phases()
 
 
 @pytest.mark.parametrize("task", sorted({case[0] for case in CASES}))
-def test_a_system_of_each_task_everywhere(referee: Box, task: str, tmp_path: Path) -> None:
-    same_in_and_out(referee, next(case for case in CASES if case[0] == task), tmp_path)
+def test_a_system_of_each_task_in_each_environment(evaluator_box: Box, task: str, tmp_path: Path) -> None:
+    assert_same_result_in_and_outside_the_sandbox(
+        evaluator_box, next(case for case in CASES if case[0] == task), tmp_path
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,62 +90,64 @@ def test_a_system_of_each_task_everywhere(referee: Box, task: str, tmp_path: Pat
         for number, case in enumerate(CASES)
     ],
 )
-def test_every_system(one_referee: Box, case: Case, tmp_path: Path) -> None:
-    same_in_and_out(one_referee, case, tmp_path)
+def test_every_system(one_evaluator_box: Box, case: Case, tmp_path: Path) -> None:
+    assert_same_result_in_and_outside_the_sandbox(one_evaluator_box, case, tmp_path)
 
 
-def same_in_and_out(referee: Box, case: Case, tmp_path: Path) -> None:
+def assert_same_result_in_and_outside_the_sandbox(evaluator_box: Box, case: Case, tmp_path: Path) -> None:
     task, options, gold, predictions = case
     arguments = {"task": task, "options": options, "resamples": 50, "seed": 3}
     arguments |= {"gold_name": "gold.jsonl", "inputs_name": "inputs.jsonl", "predictions_name": "predictions.jsonl"}
-    prepared, here = both(referee, "prepare_gold", arguments, gold=gold)
-    assert (prepared.verdict, prepared.report, prepared.attachment) == (Verdict.DONE, *here)
+    prepared, local = both(evaluator_box, "prepare_gold", arguments, gold=gold)
+    assert (prepared.verdict, prepared.report, prepared.attachment) == (Verdict.DONE, *local)
     assert prepared.report is not None and prepared.report["ok"]
     (tmp_path / "inputs").write_bytes(prepared.attachment)
     arguments["expects"] = prepared.report["expects"]
-    validated, here = both(referee, "validate", arguments, inputs=tmp_path / "inputs", predictions=predictions)
-    assert (validated.report, validated.attachment) == here
+    validated, local = both(evaluator_box, "validate", arguments, inputs=tmp_path / "inputs", predictions=predictions)
+    assert (validated.report, validated.attachment) == local
     assert validated.report is not None and validated.report["ok"]
-    scored, here = both(referee, "score", arguments, gold=gold, predictions=predictions)
-    assert scored.report == json.loads(json.dumps(here[0]))
+    scored, local = both(evaluator_box, "score", arguments, gold=gold, predictions=predictions)
+    assert scored.report == json.loads(json.dumps(local[0]))
     assert scored.report is not None and scored.report["ok"]
-    assert scored.attachment == here[1]
+    assert scored.attachment == local[1]
     (tmp_path / "outcomes").write_bytes(scored.attachment)
-    asked = {"pairs": [[0, 1]], "measure": scored.report["primary"], "resamples": 50}
-    compared, here = both(referee, "compare_board", asked, **dict.fromkeys(("0", "1"), tmp_path / "outcomes"))
-    assert compared.report == json.loads(json.dumps(here[0])) and compared.report["ok"]
-    drawn, _ = both(referee, "draw", {}, table=tmp_path / "outcomes")
-    assert drawn.report == {"ok": True, "plot_data": scored.report["plot_data"]}
+    comparison = {"pairs": [[0, 1]], "measure": scored.report["primary"], "resamples": 50}
+    compared, local = both(
+        evaluator_box, "compare_board", comparison, **dict.fromkeys(("0", "1"), tmp_path / "outcomes")
+    )
+    assert compared.report == json.loads(json.dumps(local[0])) and compared.report["ok"]
+    plotted, _ = both(evaluator_box, "draw", {}, table=tmp_path / "outcomes")
+    assert plotted.report == {"ok": True, "plot_data": scored.report["plot_data"]}
 
 
 @pytest.mark.parametrize("task", sorted({case[0] for case in CASES}))
 @pytest.mark.parametrize("part", NAMES)
-def test_every_part_of_an_audit(one_referee: Box, task: str, part: str, tmp_path: Path) -> None:
-    """Of the hidden split, beside its inputs and a training split that leaks."""
+def test_each_part_of_an_audit(one_evaluator_box: Box, task: str, part: str, tmp_path: Path) -> None:
+    """Each part of an audit of the hidden split, with its inputs and a training split that leaks."""
     _, options, gold, _ = next(case for case in CASES if case[0] == task)
     arguments = {"task": task, "options": options, "part": part, "train_names": ["train.jsonl"]}
     arguments |= {"gold_name": "gold.jsonl", "inputs_name": "inputs.jsonl"}
     with gold.open("rb") as file:
         (tmp_path / "inputs").write_bytes(JOBS["prepare_gold"]({"gold": file}, taken_by("prepare_gold", arguments))[1])
     files = {"gold": gold, "inputs": tmp_path / "inputs", "0": gold}
-    result, here = both(one_referee, "audit_part", arguments, **files)
-    assert (result.verdict, result.report) == (Verdict.DONE, json.loads(json.dumps(here[0])))
+    result, local = both(one_evaluator_box, "audit_part", arguments, **files)
+    assert (result.verdict, result.report) == (Verdict.DONE, json.loads(json.dumps(local[0])))
     assert result.report is not None and result.report["ok"] and result.report["part"]["keys"]
 
 
 @pytest.mark.parametrize("task", sorted({case[0] for case in CASES}))
-def test_the_difference_of_corrected_gold(one_referee: Box, task: str, tmp_path: Path) -> None:
-    """Fewer items in another order, each with something more that is not scored, packed."""
+def test_the_difference_of_corrected_gold(one_evaluator_box: Box, task: str, tmp_path: Path) -> None:
+    """Fewer items in another order, each with an extra key that is not scored, compressed."""
     _, options, gold, _ = next(case for case in CASES if case[0] == task)
     lines = gold.read_bytes().splitlines(keepends=True)
     after = b"".join(line.replace(b"{", b'{"remark": 1, ', 1) for line in lines[:0:-1])
     (tmp_path / "after").write_bytes(gzip.compress(after, mtime=0))
     arguments = {"task": task, "options": options, "before_name": "before.jsonl", "after_name": "after.jsonl.gz"}
-    result, here = both(one_referee, "gold_difference", arguments, before=gold, after=tmp_path / "after")
-    assert (result.verdict, result.report) == (Verdict.DONE, json.loads(json.dumps(here[0])))
-    assert result.attachment == here[1]
-    counted = {kind: n for kind, n in result.report["counts"]["by_kind"].items() if n}
-    assert counted == {"other": len(lines) - 1, "removed": 1} and result.report["counts"]["reordered"]
+    result, local = both(one_evaluator_box, "gold_difference", arguments, before=gold, after=tmp_path / "after")
+    assert (result.verdict, result.report) == (Verdict.DONE, json.loads(json.dumps(local[0])))
+    assert result.attachment == local[1]
+    counts = {kind: n for kind, n in result.report["counts"]["by_kind"].items() if n}
+    assert counts == {"other": len(lines) - 1, "removed": 1} and result.report["counts"]["reordered"]
 
 
 LINE = b'{"id": "a", "predicted_label": "SUPPORTS"}\n'
@@ -176,30 +182,34 @@ BAD = {
 }
 
 
-GOLD = {case[0]: case[2].with_name("dev.jsonl") for case in CASES}  # a small one of each task that a fixture has
+GOLD = {case[0]: case[2].with_name("dev.jsonl") for case in CASES}  # a small split for each task with a fixture
 BAD_FOR_EACH = {"unknown label", "unknown id", "100,000 lines", "code"}
-"""The others are read alike, whichever task reads them."""
+"""Cases tested with each task; the others are read the same way by every task."""
 
 
 @pytest.mark.parametrize(
     ("name", "task"),
     [(name, task) for name in BAD for task in sorted(GOLD) if name in BAD_FOR_EACH or task == "fact-verification"],
 )
-def test_bad_files_are_reported_alike(one_referee: Box, task: str, name: str, tmp_path: Path) -> None:
+def test_invalid_files_give_the_same_report_in_the_sandbox(
+    one_evaluator_box: Box, task: str, name: str, tmp_path: Path
+) -> None:
     predictions = tmp_path / "predictions"
     predictions.write_bytes(BAD[name])
     gold = GOLD[task]
     arguments = {"task": task, "gold_name": "gold.jsonl", "predictions_name": "p.jsonl", "resamples": 0}
-    result, (report, attachment) = both(one_referee, "score", arguments, gold=gold, predictions=predictions)
+    result, (report, attachment) = both(one_evaluator_box, "score", arguments, gold=gold, predictions=predictions)
     assert (result.verdict, result.report, result.attachment) == (Verdict.DONE, report, attachment)
     assert report["ok"] is False and report["fault"] == "predictions" and report["problems"]
-    result, (report, _) = both(one_referee, "prepare_gold", arguments, gold=predictions)
+    result, (report, _) = both(one_evaluator_box, "prepare_gold", arguments, gold=predictions)
     assert (result.verdict, result.report) == (Verdict.DONE, report)
     assert report["ok"] is False and report["fault"] == "gold"
 
 
 @pytest.mark.parametrize("kind", ["bomb", "truncated", "no gzip", "wrong checksum", "two members"])
-def test_bad_archives_are_reported_alike(one_referee: Box, kind: str, tmp_path: Path) -> None:
+def test_invalid_compressed_files_give_the_same_report_in_the_sandbox(
+    one_evaluator_box: Box, kind: str, tmp_path: Path
+) -> None:
     good = gzip.compress(LINE * 100, mtime=0)
     content = {
         "bomb": gzip.compress(bytes(300 << 20), mtime=0),
@@ -212,37 +222,37 @@ def test_bad_archives_are_reported_alike(one_referee: Box, kind: str, tmp_path: 
     predictions.write_bytes(content)
     arguments = {"task": "fact-verification", "gold_name": "g.jsonl", "predictions_name": "p.jsonl.gz", "resamples": 0}
     gold = FIXTURES / "mirror-claims/splits/dev.jsonl"
-    result, (report, _) = both(one_referee, "score", arguments, gold=gold, predictions=predictions)
+    result, (report, _) = both(one_evaluator_box, "score", arguments, gold=gold, predictions=predictions)
     assert (result.verdict, result.report) == (Verdict.DONE, report)
     assert report["ok"] is False
 
 
 @pytest.mark.realdata
 @pytest.mark.parametrize("name", ["real_predictions.jsonl"])
-def test_published_predictions(one_referee: Box, realdata: Path, name: str) -> None:
-    """Ten thousand claims at full size, with every interval."""
+def test_published_predictions(one_evaluator_box: Box, realdata: Path, name: str) -> None:
+    """Ten thousand claims, with every interval."""
     gold, predictions = realdata / "fever/gold_paper_dev.jsonl", realdata / "fever/predictions" / name
     if not predictions.exists():
-        pytest.skip(f"{name} is not there")
+        pytest.skip(f"{name} does not exist")
     arguments = {"task": "fact-verification", "options": {"max_evidence": "5"}, "resamples": 200, "seed": 0}
     arguments |= {"gold_name": "gold.jsonl", "predictions_name": "predictions.jsonl"}
-    result, here = both(one_referee, "score", arguments, gold=gold, predictions=predictions)
-    assert result.report is not None and result.attachment == here[1]
-    # A BLAS with more threads than the sandbox's one may add up in another order: equal to the last digits but one.
+    result, local = both(one_evaluator_box, "score", arguments, gold=gold, predictions=predictions)
+    assert result.report is not None and result.attachment == local[1]
+    # A BLAS with more threads than the sandbox's single one may sum in another order, so the last digits may differ.
     assert result.report["result"]["scores"] == [
         score | {bound: pytest.approx(score[bound], abs=1e-12) for bound in ("value", "low", "high")}
-        for score in here[0]["result"]["scores"]
+        for score in local[0]["result"]["scores"]
     ]
 
 
-def test_wrong_usage_is_reported(one_referee: Box) -> None:
-    result = one_referee.client.run(Execution(job="score", arguments={"task": "nonsense"}))
+def test_wrong_usage_is_reported(one_evaluator_box: Box) -> None:
+    result = one_evaluator_box.client.run(Execution(job="score", arguments={"task": "nonsense"}))
     assert result.report is not None and result.report["fault"] == "usage"
 
 
-def test_the_referee_needs_no_file_of_its_own(one_referee: Box) -> None:
-    """Missing files are a fault of the caller's program: an exit, and no hint of more to a participant."""
+def test_missing_files_end_the_job_without_details(one_evaluator_box: Box) -> None:
+    """Missing files are an error of the calling program: the job exits, and a participant sees no details."""
     arguments = {"task": "fact-verification", "gold_name": "g", "predictions_name": "p"}
-    result = one_referee.client.run(Execution(job="score", arguments=arguments))
+    result = one_evaluator_box.client.run(Execution(job="score", arguments=arguments))
     assert (result.verdict, result.report) == (Verdict.EXIT, None)
     assert os.fspath(ROOT) not in repr(result)

@@ -1,4 +1,4 @@
-"""The filter, run by a small BPF machine: so both architectures' tables are tested on either."""
+"""The filter, run by a small BPF interpreter, so that both architectures' tables are tested on either."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ HEADERS = {
 
 
 def run(machine: str, number: int, *arguments: int, audit: int | None = None) -> int:
-    """The verdict of the filter on one call."""
+    """The filter's verdict on one system call."""
     padded = [*arguments, *[0] * (6 - len(arguments))]
     data = struct.pack("<iIQ6Q", number, seccomp.AUDIT[machine] if audit is None else audit, 0, *padded)
     code = seccomp.program(machine, WRITABLE)
-    at, value = 0, 0
+    position, value = 0, 0
     while True:
-        operation, yes, no, operand = code[at]
-        at += 1
+        operation, yes, no, operand = code[position]
+        position += 1
         if operation == 0x06:
             return operand
         if operation == 0x20:
             value = struct.unpack_from("<I", data, operand)[0]
         else:
             truth = {0x15: value == operand, 0x35: value >= operand, 0x45: bool(value & operand)}[operation]
-            at += yes if truth else no
+            position += yes if truth else no
 
 
 def number(name: str, machine: str) -> int | None:
@@ -68,7 +68,7 @@ def test_writes_go_to_known_descriptors(machine: str, name: str) -> None:
     call = number(name, machine)
     assert call is not None
     assert [descriptor for descriptor in range(100) if run(machine, call, descriptor) == ALLOW] == list(WRITABLE)
-    # The kernel looks at the lower half of a descriptor's register only, and so must the filter.
+    # The kernel reads only the lower half of a descriptor's register, and so must the filter.
     assert run(machine, call, (1 << 32) + 5) == REFUSE
 
 
@@ -81,7 +81,7 @@ def test_foreign_tables_are_fatal(machine: str) -> None:
 
 @both
 @pytest.mark.parametrize("name", sorted(seccomp.CALLS | seccomp.WRITES | seccomp.MAPPINGS))
-def test_numbers_are_the_kernels_own(machine: str, name: str) -> None:
+def test_numbers_equal_the_kernels(machine: str, name: str) -> None:
     header = HEADERS[machine]
     if not header.exists():
         pytest.skip("needs the kernel's headers: apt-get install linux-libc-dev")

@@ -1,4 +1,4 @@
-"""The parts that need no server: frames, diagnoses, files."""
+"""The parts that need no server: frames, diagnostics and files."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def framed(report: bytes, attachment: bytes) -> bytes:
 
 
 @given(st.dictionaries(st.text(), JSON), st.binary())
-def test_a_frame_comes_back_as_it_went(report: dict[str, Any], attachment: bytes) -> None:
+def test_a_frame_survives_encoding_and_decoding(report: dict[str, Any], attachment: bytes) -> None:
     received = framed(protocol.encode_report(report), attachment)
     assert protocol.read_frame(received) == (report, attachment)
 
 
 @given(st.dictionaries(st.text(), JSON), st.binary(), st.data())
-def test_a_frame_of_another_length_does_not(report: dict[str, Any], attachment: bytes, data: st.DataObject) -> None:
+def test_a_frame_of_the_wrong_length_is_refused(report: dict[str, Any], attachment: bytes, data: st.DataObject) -> None:
     received = framed(protocol.encode_report(report), attachment)
     cut = data.draw(st.integers(0, len(received) - 1))
     more = data.draw(st.binary(min_size=1))
@@ -46,14 +46,14 @@ def test_a_frame_of_another_length_does_not(report: dict[str, Any], attachment: 
 
 
 @given(st.binary())
-def test_noise_is_no_frame(noise: bytes) -> None:
+def test_random_bytes_are_refused_as_a_frame(noise: bytes) -> None:
     with pytest.raises(ValueError, match="report"):
         protocol.read_frame(noise)
 
 
 @given(st.binary(max_size=40))
-def test_noise_is_no_report(noise: bytes) -> None:
-    """Whatever stands where the report should, it is an object or it is refused, and an error quotes none of it."""
+def test_random_bytes_are_refused_as_a_report(noise: bytes) -> None:
+    """Bytes in place of the report are an object or are refused, and the error does not quote them."""
     try:
         report, _ = protocol.read_frame(framed(noise, b""))
     except ValueError as problem:
@@ -62,7 +62,7 @@ def test_noise_is_no_report(noise: bytes) -> None:
         assert isinstance(report, dict)
 
 
-def test_a_packet_has_its_bound() -> None:
+def test_a_packet_has_a_maximum_size() -> None:
     with pytest.raises(ValueError, match="expected at most"):
         protocol.pack(protocol.Order(job="x" * protocol.PACKET_BYTES, arguments={}, files=[]))
 
@@ -74,22 +74,22 @@ def deep(depth: int) -> None:
 
 
 @pytest.mark.parametrize("depth", [0, 3, 100])
-def test_a_diagnosis_says_where_and_not_what(depth: int) -> None:
+def test_a_diagnosis_has_locations_and_no_message(depth: int) -> None:
     with pytest.raises(KeyError) as caught:
         deep(depth)
-    said = sanitized_errors.sanitise(sanitized_errors.describe(caught.value))
-    assert said.startswith("KeyError at ") and said.endswith(" in deep") and "canary" not in said
-    assert said.count(" at ") == min(depth + 2, sanitized_errors.MOST_FRAMES)
+    diagnosis = sanitized_errors.sanitise(sanitized_errors.describe(caught.value))
+    assert diagnosis.startswith("KeyError at ") and diagnosis.endswith(" in deep") and "canary" not in diagnosis
+    assert diagnosis.count(" at ") == min(depth + 2, sanitized_errors.MOST_FRAMES)
 
 
-def test_a_diagnosis_names_an_errno() -> None:
+def test_a_diagnosis_contains_the_errno() -> None:
     assert sanitized_errors.describe(PermissionError(1, "canary")) == b"PermissionError errno 1"
 
 
 @pytest.mark.parametrize(
     "text", ["", "two words", "Name\n", "Name at x", "Ünicode", "Name errno x", "x" * 81, "A at b:1 in c d"]
 )
-def test_what_is_no_diagnosis_is_not_shown(text: str) -> None:
+def test_an_invalid_diagnosis_is_not_shown(text: str) -> None:
     assert sanitized_errors.sanitise(text.encode()) == "no valid diagnosis"
 
 
@@ -97,19 +97,19 @@ def test_what_is_no_diagnosis_is_not_shown(text: str) -> None:
     st.binary(max_size=200),
     st.lists(st.tuples(st.sampled_from(["read", "readline", "seek", "end", "peek"]), st.integers(0, 220))),
 )
-def test_an_open_file_reads_like_any_other(content: bytes, steps: list[tuple[str, int]]) -> None:
+def test_an_open_file_reads_like_a_plain_file(content: bytes, steps: list[tuple[str, int]]) -> None:
     with tempfile.TemporaryFile() as file:
         file.write(content)
         file.flush()
         ours, plain = open_file(file.fileno()), io.BytesIO(content)
-        for what, size in steps:
-            if what == "read":
+        for operation, size in steps:
+            if operation == "read":
                 assert ours.read(size) == plain.read(size)
-            elif what == "readline":
+            elif operation == "readline":
                 assert ours.readline() == plain.readline()
-            elif what == "peek":
+            elif operation == "peek":
                 assert ours.peek(1)[:1] == content[plain.tell() : plain.tell() + 1]
-            elif what == "seek":
+            elif operation == "seek":
                 assert ours.seek(size) == plain.seek(size)
             else:
                 assert ours.seek(-min(size, len(content)), os.SEEK_END) == plain.seek(

@@ -1,8 +1,8 @@
-"""The kinds of place that the sandbox must hold in, and how a server is started in each of them.
+"""The environments in which the sandbox must confine jobs, and how a server is started in each.
 
-`user` is really unprivileged: setpriv makes it nobody before Python starts. A clone, and the Python that runs the
-tests, may lie below a folder that only root can read; so the package is copied to a folder that anybody can read,
-and where nobody cannot run this Python, the system's own of the same version runs it with our libraries.
+`user` is really unprivileged: setpriv changes the user to nobody before Python starts. A clone, and the Python that runs
+the tests, may be in a folder that only root can read. So the package is copied to a folder that anybody can read, and
+where nobody cannot run this Python, the system's Python of the same version runs it with our libraries.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LIKE_A_CONTAINER = "unshare,setns,mount,umount2,pivot_root"
 
 @dataclass(frozen=True)
 class Place:
-    """How to start a server there, and which of the best-effort layers it must then have."""
+    """An environment: how to start a server in it, and which best-effort layers the server must then have."""
 
     name: str
     user: bool = False
@@ -35,8 +35,8 @@ class Place:
 
     @property
     def wrapper(self) -> list[str]:
-        words = [interpreter(self.user), str(shared_copy() / "refuse.py"), self.refused] if self.refused else []
-        return words + list(AS_NOBODY if self.user and os.geteuid() == 0 else ())
+        command = [interpreter(self.user), str(shared_copy() / "refuse.py"), self.refused] if self.refused else []
+        return command + list(AS_NOBODY if self.user and os.geteuid() == 0 else ())
 
     @property
     def start(self) -> dict[str, object]:
@@ -49,7 +49,7 @@ class Place:
         }
 
     def possible(self) -> str:
-        """Why not, or nothing."""
+        """The reason why this environment is impossible here, or an empty string."""
         if not self.user and os.geteuid() != 0:
             return "needs root"
         if self.user and interpreter(self.user) == "":
@@ -68,7 +68,7 @@ PLACES = [
 
 @cache
 def shared_copy() -> Path:
-    """A folder that anybody can read: the evaluator package and the hostile jobs. Lives as long as the tests."""
+    """A folder that anybody can read: the evaluator package and the hostile jobs. Removed after the tests."""
     folder = shared_folder()
     shutil.copytree(ROOT / "evaluator", folder / "evaluator", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("hostile_jobs.py", "refuse.py"):
@@ -111,8 +111,8 @@ def interpreter(user: bool) -> str:
     system = f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"
     for python, base in ((sys.executable, sys.base_prefix), (system, "/usr")):
         program = f"import sys; sys.path += {libraries()!r}; import msgspec, numpy; print(sys.base_prefix)"
-        words = ["env", "-i", *AS_NOBODY, "/bin/sh", "-c", 'exec "$0" "$@"', python, "-I", "-c", program]
-        found = subprocess.run(words, capture_output=True, text=True, cwd="/", check=False)
-        if found.stdout.strip() == base:
+        command = ["env", "-i", *AS_NOBODY, "/bin/sh", "-c", 'exec "$0" "$@"', python, "-I", "-c", program]
+        result = subprocess.run(command, capture_output=True, text=True, cwd="/", check=False)
+        if result.stdout.strip() == base:
             return python
     return ""

@@ -27,12 +27,12 @@ def average_precision(rows):
 
 
 def cells(gold, dimension_of):
-    """{slice as JSON: places in gold}. dimension_of: a line's own dimensions, which `slices` may override."""
-    found = {"{}": list(range(len(gold)))}
-    for place, line in enumerate(gold):
+    """{slice as JSON: indices in gold}. dimension_of: a line's own dimensions, which `slices` may override."""
+    indices_of = {"{}": list(range(len(gold)))}
+    for i, line in enumerate(gold):
         for dimension, value in {**dimension_of(line), **line.get("slices", {})}.items():
-            found.setdefault(json.dumps({dimension: value}), []).append(place)
-    return found
+            indices_of.setdefault(json.dumps({dimension: value}), []).append(i)
+    return indices_of
 
 
 def score(gold, predictions):
@@ -40,8 +40,8 @@ def score(gold, predictions):
     scores = {line["id"]: line["score"] for line in predictions}
     rows = [(float(scores[line["id"]]), line["label"]) for line in gold]
     result = {}
-    for where, places in cells(gold, lambda line: {"relation": line["relation"]}).items():
-        part = [rows[place] for place in places]
-        result["auroc", where] = (auroc(part), len(part))
-        result["average_precision", where] = (average_precision(part), len(part))
+    for key, indices in cells(gold, lambda line: {"relation": line["relation"]}).items():
+        selected = [rows[i] for i in indices]
+        result["auroc", key] = (auroc(selected), len(selected))
+        result["average_precision", key] = (average_precision(selected), len(selected))
     return result

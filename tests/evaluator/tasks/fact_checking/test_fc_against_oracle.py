@@ -1,4 +1,4 @@
-"""The scorer of fact-checking equals plain loops and scikit-learn, on whatever hypothesis thinks of."""
+"""The scorer of fact-checking equals plain loops and scikit-learn, on generated examples."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""fact-checking, a sentence of the protocol a test."""
+"""fact-checking: one test for each sentence of the protocol."""
 
 import json
 from itertools import pairwise
@@ -21,8 +21,8 @@ def answers(*scores):
 def both(labels, scores):
     """(AUROC, average precision) of claims with these labels."""
     gold = [claim(i, label) for i, label in enumerate(labels)]
-    found = table(run_score(TASK, gold, answers(*scores)))
-    return found["auroc", "{}"][0], found["average_precision", "{}"][0]
+    scores_found = table(run_score(TASK, gold, answers(*scores)))
+    return scores_found["auroc", "{}"][0], scores_found["average_precision", "{}"][0]
 
 
 def test_measures_worked_by_hand():
@@ -54,7 +54,7 @@ def test_any_finite_score_is_legal(score):
 
 
 def test_integers_are_compared_as_float64():
-    """2**53 and 2**53 + 1 are one number there."""
+    """2**53 and 2**53 + 1 are the same float64."""
     assert both([True, False], [2**53 + 1, 2**53]) == (0.5, 0.5)
 
 
@@ -66,10 +66,10 @@ def test_one_class_has_no_value():
 def test_a_slice_with_one_class_has_no_value_but_its_n():
     gold = [claim(0, True), claim(1, False), claim(2, True, "q"), claim(3, True, "q")]
     report = run_score(TASK, gold, answers(0.5, 0.2, 0.1, 0.3), resamples=50)
-    found = table(report)
-    assert found["auroc", '{"relation": "q"}'] == (None, 2)
-    assert found["average_precision", '{"relation": "q"}'] == (None, 2)
-    assert found["auroc", '{"relation": "r"}'] == (1.0, 2)
+    scores_found = table(report)
+    assert scores_found["auroc", '{"relation": "q"}'] == (None, 2)
+    assert scores_found["average_precision", '{"relation": "q"}'] == (None, 2)
+    assert scores_found["auroc", '{"relation": "r"}'] == (1.0, 2)
     empty = next(row for row in report["result"]["scores"] if row["slice"] == {"relation": "q"})
     assert empty["low"] is empty["high"] is None
 
@@ -93,9 +93,9 @@ def test_slices_are_the_relation_and_what_gold_declares():
 
 def test_two_way_slices():
     gold = [claim(i, i % 2 == 0, slices={"t": 0.2 * (i // 2), "h": i // 4}) for i in range(8)]
-    found = table(run_score(TASK, gold, answers(*range(8)), cross="t,h"))
-    assert found["auroc", json.dumps({"t": 0.4, "h": 1})] == (0.0, 2)
-    assert ("auroc", json.dumps({"t": 0.4, "h": 0})) not in found
+    scores_found = table(run_score(TASK, gold, answers(*range(8)), cross="t,h"))
+    assert scores_found["auroc", json.dumps({"t": 0.4, "h": 1})] == (0.0, 2)
+    assert ("auroc", json.dumps({"t": 0.4, "h": 0})) not in scores_found
 
 
 @pytest.mark.parametrize("label", [1, 0, "true", None, 1.0, "1"])
@@ -160,8 +160,8 @@ def test_inputs_hold_the_triple_and_nothing_else():
     assert sorted(line["id"] for line in lines) == list(range(6))
 
 
-def test_the_order_of_the_inputs_tells_nothing_of_labels():
-    """It follows from the ids alone, whatever the order or the labels of gold, and does not sort them."""
+def test_the_order_of_the_inputs_reveals_no_labels():
+    """The order depends on the ids alone, not on gold's order or labels, and is not sorted."""
     gold = [claim(i, i < 500) for i in range(1000)]
     _, inputs = run_prepare(TASK, gold)
     _, other = run_prepare(TASK, [claim(i, i % 2 == 0) for i in reversed(range(1000))])
@@ -180,20 +180,20 @@ def test_validation_needs_no_gold():
     assert "1 id is missing: 1" in texts(report)[0]
 
 
-def test_gold_of_one_class_is_warned_of():
+def test_gold_of_one_class_gives_a_warning():
     report, _ = run_prepare(TASK, [claim(0, True), claim(1, True)])
     assert any("same label" in warning for warning in report["warnings"])
 
 
-def test_groups_are_drawn_together():
-    """Copies in one group add nothing: the interval is that of the groups."""
+def test_groups_are_resampled_together():
+    """Copies within a group do not change the interval."""
     labels, scores = [True, False] * 20, [i * 7 % 13 for i in range(40)]
     once = [claim(i, label, group=i) for i, label in enumerate(labels)]
     thrice = [claim(100 * k + i, label, group=i) for k in range(3) for i, label in enumerate(labels)]
-    given = [{"id": line["id"], "score": scores[line["id"] % 100]} for line in thrice]
+    predictions_of_copies = [{"id": line["id"], "score": scores[line["id"] % 100]} for line in thrice]
 
     def interval(gold, predictions):
         whole = run_score(TASK, gold, predictions, resamples=300)["result"]["scores"][0]
         return whole["value"], whole["low"], whole["high"]
 
-    assert interval(once, answers(*scores)) == pytest.approx(interval(thrice, given), abs=1e-12)
+    assert interval(once, answers(*scores)) == pytest.approx(interval(thrice, predictions_of_copies), abs=1e-12)

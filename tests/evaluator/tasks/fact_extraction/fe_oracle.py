@@ -1,4 +1,4 @@
-"""fact-extraction by the letter of its protocol, in plain loops: what the scorer is held to."""
+"""fact-extraction exactly as in its protocol, in plain loops: the reference for the scorer."""
 
 import json
 from collections import defaultdict
@@ -8,15 +8,15 @@ MACRO_MEASURES = ("fact_acc_macro", "fact_acc_macro_zero")
 
 
 def distinct(facts):
-    kept = []
+    unique = []
     for fact in facts:
-        if list(fact) not in kept:
-            kept.append(list(fact))
-    return kept
+        if list(fact) not in unique:
+            unique.append(list(fact))
+    return unique
 
 
 def verifiable(facts, others):
-    """The facts whose subject and relation stand together in some other."""
+    """The facts whose subject and relation occur together in one of the others."""
     return [fact for fact in facts if any(fact[:2] == other[:2] for other in others)]
 
 
@@ -58,26 +58,26 @@ def score(gold, predictions):
         texts.append((distinct(line["facts"]), predicted, (type(group).__name__, group), line.get("slices", {})))
     scores = {}
 
-    def add(where, mine, names):
-        values = evaluate(mine)
-        n = sum(len(facts) for facts, _ in mine)
+    def add(key, selected, names):
+        values = evaluate(selected)
+        n = sum(len(facts) for facts, _ in selected)
         for name in names:
-            scores[name, where] = (values[name], n)
+            scores[name, key] = (values[name], n)
 
     add("{}", [text[:2] for text in texts], RELATION_MEASURES + MACRO_MEASURES)
     for relation in {fact[1] for facts, *_ in texts for fact in facts}:
-        mine = [
+        selected = [
             ([fact for fact in facts if fact[1] == relation], [fact for fact in predicted if fact[1] == relation])
             for facts, predicted, *_ in texts
         ]
-        add(json.dumps({"relation": relation}), mine, RELATION_MEASURES)
+        add(json.dumps({"relation": relation}), selected, RELATION_MEASURES)
     for name in {name for *_, slices in texts for name in slices}:
         by_group = defaultdict(set)
         for *_, group, slices in texts:
             by_group[group].add(json.dumps(slices.get(name)))
         uncut = all(len(values) == 1 for values in by_group.values())
         for value in {json.dumps(slices[name]) for *_, slices in texts if name in slices}:
-            mine = [text[:2] for text in texts if name in text[3] and json.dumps(text[3][name]) == value]
-            where = json.dumps({name: json.loads(value)})
-            add(where, mine, RELATION_MEASURES + (MACRO_MEASURES if uncut else ()))
+            selected = [text[:2] for text in texts if name in text[3] and json.dumps(text[3][name]) == value]
+            key = json.dumps({name: json.loads(value)})
+            add(key, selected, RELATION_MEASURES + (MACRO_MEASURES if uncut else ()))
     return scores

@@ -1,4 +1,4 @@
-"""The scorer of fact-extraction equals plain loops, on whatever hypothesis thinks of."""
+"""The scorer of fact-extraction equals plain loops, on generated examples."""
 
 from collections import defaultdict
 
@@ -34,12 +34,12 @@ def cases(draw):
             line["slices"] = draw(st.dictionaries(st.sampled_from(["kind", "source"]), value, max_size=2))
         gold.append(line)
         if draw(st.integers(0, 5)):
-            kept = draw(st.lists(st.sampled_from(line["facts"] or [["a", "r", "x"]]), max_size=4))
-            predictions.append({"id": make_id(i), "facts": kept + draw(st.lists(fact, max_size=4))})
+            correct = draw(st.lists(st.sampled_from(line["facts"] or [["a", "r", "x"]]), max_size=4))
+            predictions.append({"id": make_id(i), "facts": correct + draw(st.lists(fact, max_size=4))})
     if not predictions:
         predictions.append({"id": make_id(0), "facts": []})
     if draw(st.booleans()):
-        # One value a group: a declared dimension that cuts none.
+        # One value per group: a declared dimension that splits no group.
         kinds = defaultdict(lambda: draw(value))
         for line in gold:
             group = line.get("group", line["id"])
@@ -59,7 +59,7 @@ def test_all_scores(case):
 
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
-def test_what_is_valid_is_scored_and_the_other_way_round(case):
+def test_validation_and_scoring_accept_the_same_files(case):
     gold, predictions = case
     prepared, inputs = run_prepare(TASK, gold)
     report = run_validate(TASK, inputs, predictions, expects=prepared["expects"])

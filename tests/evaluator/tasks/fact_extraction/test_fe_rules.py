@@ -1,4 +1,4 @@
-"""fact-extraction, a sentence of the protocol a test."""
+"""fact-extraction: one test for each sentence of the protocol."""
 
 import json
 
@@ -25,9 +25,9 @@ def whole(scores):
 
 
 def test_measures_worked_by_hand():
-    """Text 1: gold {born, child}; predicted born right, child wrong, and a relation that gold has nowhere.
-    Text 2: one gold fact, another subject predicted: nothing that gold can judge. Text 3: both right.
-    Found 2 of 5 predicted and 4 gold facts; judged 3."""
+    """Text 1: gold {born, child}; predicted: born correct, child wrong, and a relation that gold lacks.
+    Text 2: one gold fact, another subject predicted: not verifiable. Text 3: correct.
+    2 of 5 predicted facts are correct, of 4 gold facts; 3 are verifiable."""
     gold = [
         text(1, (ADA, BORN, LONDON), (ADA, CHILD, BYRON)),
         text(2, ("Grace", BORN, "New York")),
@@ -85,7 +85,7 @@ def test_a_fact_of_another_text_is_wrong_and_not_verifiable():
 
 
 def test_several_objects_of_one_subject_and_relation():
-    """Two gold objects, three predicted ones of which one is right: three are verifiable, one is met."""
+    """Two gold objects, three predicted ones of which one is right: three are verifiable, one is correct."""
     gold = [text(1, (ADA, CHILD, "a"), (ADA, CHILD, "b"))]
     values = whole(score(gold, text(1, (ADA, CHILD, "a"), (ADA, CHILD, "c"), (ADA, CHILD, "d"))))
     assert (values["precision"], values["recall"]) == (pytest.approx(1 / 3), 0.5)
@@ -120,7 +120,7 @@ def test_a_relation_of_gold_counts_in_texts_that_do_not_have_it():
     assert scores["recall", f'{{"relation": "{CHILD}"}}'] == (0.0, 1)
 
 
-def test_means_of_texts_exist_for_the_whole_and_declared_slices_that_cut_no_group():
+def test_means_over_texts_exist_for_the_whole_and_declared_slices_that_split_no_group():
     gold = [
         text(1, (ADA, BORN, LONDON), group="g", slices={"kind": 1, "cut": 1}),
         text(2, (ADA, CHILD, BYRON), group="g", slices={"kind": 1, "cut": 2}),
@@ -138,7 +138,7 @@ def test_means_of_texts_exist_for_the_whole_and_declared_slices_that_cut_no_grou
     }
 
 
-def test_a_declared_relation_wins():
+def test_a_declared_relation_overrides_the_field():
     gold = [
         text(1, (ADA, BORN, LONDON), (ADA, CHILD, BYRON), slices={"relation": "mine"}),
         text(2, (ADA, BORN, LONDON), slices={"relation": "yours"}),
@@ -163,15 +163,15 @@ def test_gold_without_any_fact_has_no_values():
     assert report["result"]["n_units"] == 0
 
 
-def test_a_text_that_is_left_out_counts_as_nothing_found():
+def test_a_missing_text_counts_as_empty():
     gold = [text(f"t{i}", (ADA, BORN, LONDON)) for i in range(3)]
     report = run_score(TASK, gold, [text("t1", (ADA, BORN, LONDON))])
     assert table(report)["recall", "{}"] == (cut(1 / 3), 3)
     assert report["result"]["warnings"] == ['predictions.jsonl: 2 ids are missing, scored as nothing found: "t0", "t2"']
 
 
-def test_texts_are_drawn_whole():
-    """Two texts, one right and one wrong: every resample has recall 0, 1/2 or 1, though the facts are six."""
+def test_texts_are_resampled_whole():
+    """Two texts, one correct and one wrong: every resample has recall 0, 1/2 or 1, although there are six facts."""
     facts = [(ADA, BORN, str(i)) for i in range(3)]
     report = run_score(TASK, [text(1, *facts), text(2, *facts)], [text(1, *facts)], resamples=200)
     (recall,) = (row for row in report["result"]["scores"] if row["measure"] == "recall" and not row["slice"])
@@ -206,7 +206,7 @@ def test_bad_predictions(line, what):
         assert texts(report)[0].startswith(f"predictions.jsonl:1: {what}")
 
 
-def test_an_id_comes_once():
+def test_a_duplicate_id_is_refused():
     report = run_score(TASK, [text(1)], [text(1), text(1, (ADA, BORN, LONDON))])
     assert texts(report) == ["predictions.jsonl:2: duplicate id, found 1 (first on line 1), expected each once"]
 
@@ -239,7 +239,7 @@ def test_bad_gold(changed, what):
     assert "SECRET" not in str(report)
 
 
-def test_inputs_tell_nothing():
+def test_inputs_reveal_no_gold():
     gold = [
         text(i, *[("SECRET", "SECRET", "SECRET")] * (i % 3), group="SECRET", slices={"SECRET": 1}) for i in range(30)
     ]

@@ -1,4 +1,4 @@
-"""fact-verification by the letter of its protocol, in plain loops: what the scorer is held to."""
+"""fact-verification exactly as in its protocol, in plain loops: the reference for the scorer."""
 
 import json
 from collections import defaultdict
@@ -23,12 +23,12 @@ def score(gold, predictions, max_evidence=5):
         predicted = answer.get("predicted_evidence", [])
         if max_evidence is not None:
             predicted = predicted[:max_evidence]
-        sets = [[[page, number] for _, _, page, number in one] for one in line.get("evidence", [])]
+        sets = [[[page, number] for _, _, page, number in gold_set] for gold_set in line.get("evidence", [])]
         met = False
-        for one in sets:
-            if all(sentence in predicted for sentence in one):
+        for gold_set in sets:
+            if all(sentence in predicted for sentence in gold_set):
                 met = True
-        union = [sentence for one in sets for sentence in one]
+        union = [sentence for gold_set in sets for sentence in gold_set]
         hits = 0
         for sentence in predicted:
             hits += sentence in union
@@ -49,36 +49,36 @@ def score(gold, predictions, max_evidence=5):
         )
     scores = {}
 
-    def add(where, mine, whole_groups):
-        n = len(mine)
-        scores["accuracy", where] = (sum(row["right"] for row in mine) / n, n)
+    def add(key, selected, whole_groups):
+        n = len(selected)
+        scores["accuracy", key] = (sum(row["right"] for row in selected) / n, n)
         if has_evidence:
-            scores["fever_score", where] = (sum(row["strict"] for row in mine) / n, n)
-            checked = [row for row in mine if row["verifiable"]]
+            scores["fever_score", key] = (sum(row["strict"] for row in selected) / n, n)
+            checked = [row for row in selected if row["verifiable"]]
             precision, recall = 1.0, 0.0
             if checked:
                 precision = sum(row["precision"] for row in checked) / len(checked)
                 recall = sum(row["recall"] for row in checked) / len(checked)
             f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-            scores["evidence_precision", where] = (precision, n)
-            scores["evidence_recall", where] = (recall, n)
-            scores["evidence_f1", where] = (f1, n)
+            scores["evidence_precision", key] = (precision, n)
+            scores["evidence_recall", key] = (recall, n)
+            scores["evidence_f1", key] = (f1, n)
         if has_origin and whole_groups:
             groups, pairs = defaultdict(list), defaultdict(list)
-            for row in mine:
+            for row in selected:
                 groups[row["group"]].append(row["right"])
                 pairs[row["group"], row["claim"]].append(row["right"])
-            scores["group_accuracy", where] = (sum(map(all, groups.values())) / len(groups), len(groups))
-            scores["claim_consistency", where] = (sum(map(all, pairs.values())) / len(pairs), n)
-            halves = {}
+            scores["group_accuracy", key] = (sum(map(all, groups.values())) / len(groups), len(groups))
+            scores["claim_consistency", key] = (sum(map(all, pairs.values())) / len(pairs), n)
+            by_origin = {}
             for origin in ("original", "generated"):
-                halves[origin] = [row["right"] for row in mine if row["origin"] == origin]
-            counted = sum(map(len, halves.values()))
+                by_origin[origin] = [row["right"] for row in selected if row["origin"] == origin]
+            counted = sum(map(len, by_origin.values()))
             gap = None
-            if all(halves.values()):
-                accuracy = {origin: sum(rights) / len(rights) for origin, rights in halves.items()}
+            if all(by_origin.values()):
+                accuracy = {origin: sum(correct) / len(correct) for origin, correct in by_origin.items()}
                 gap = accuracy["original"] - accuracy["generated"]
-            scores["symmetric_gap", where] = (gap, counted)
+            scores["symmetric_gap", key] = (gap, counted)
 
     add("{}", rows, True)
     declared = {name for line in gold for name in line.get("slices", {})}
@@ -88,6 +88,6 @@ def score(gold, predictions, max_evidence=5):
             by_group[row["group"]].add(json.dumps(row["slices"].get(name)))
         uncut = name in declared and all(len(values) == 1 for values in by_group.values())
         for value in {json.dumps(row["slices"][name]) for row in rows if name in row["slices"]}:
-            mine = [row for row in rows if name in row["slices"] and json.dumps(row["slices"][name]) == value]
-            add(json.dumps({name: json.loads(value)}), mine, uncut)
+            selected = [row for row in rows if name in row["slices"] and json.dumps(row["slices"][name]) == value]
+            add(json.dumps({name: json.loads(value)}), selected, uncut)
     return scores

@@ -1,4 +1,4 @@
-"""The scorer of fact-verification equals plain loops, on whatever hypothesis thinks of."""
+"""The scorer of fact-verification equals plain loops, on generated examples."""
 
 import json
 from collections import defaultdict
@@ -46,7 +46,7 @@ def cases(draw):
         gold.append(line)
         predictions.append(answer)
     if draw(st.booleans()):
-        # One value a group: a declared dimension that cuts none.
+        # One value per group: a declared dimension that splits no group.
         kinds = defaultdict(lambda: draw(value))
         for line in gold:
             group = line.get("group", line["id"])
@@ -71,12 +71,12 @@ def test_two_way_slices_are_slices_of_slices(case):
         line.setdefault("slices", {})["extra"] = "even" if len(line["claim"] + str(line["id"])) % 2 else "odd"
     crossed = table(run_score(TASK, gold, predictions, cross="extra,label"))
     for extra in ("even", "odd"):
-        mine = [line for line in gold if line["slices"]["extra"] == extra]
-        if not mine:
+        lines = [line for line in gold if line["slices"]["extra"] == extra]
+        if not lines:
             continue
-        ids = {line["id"] for line in mine}
-        alone = table(run_score(TASK, mine, [line for line in predictions if line["id"] in ids]))
+        ids = {line["id"] for line in lines}
+        alone = table(run_score(TASK, lines, [line for line in predictions if line["id"] in ids]))
         for (measure, where), scored in alone.items():
-            place = json.loads(where)
-            if set(place) == {"label"} and (measure, json.dumps({"extra": extra, **place})) in crossed:
-                assert crossed[measure, json.dumps({"extra": extra, **place})] == scored
+            slice_key = json.loads(where)
+            if set(slice_key) == {"label"} and (measure, json.dumps({"extra": extra, **slice_key})) in crossed:
+                assert crossed[measure, json.dumps({"extra": extra, **slice_key})] == scored

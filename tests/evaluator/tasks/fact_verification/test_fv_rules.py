@@ -1,4 +1,4 @@
-"""fact-verification, a sentence of the protocol a test."""
+"""fact-verification: one test for each sentence of the protocol."""
 
 import json
 
@@ -12,7 +12,7 @@ TASK = "fact-verification"
 def claim(name, label="SUPPORTS", *sets, **extra):
     line = {"id": name, "claim": f"claim {name}", "label": label, **extra}
     if sets:
-        line["evidence"] = [[[1, 2, page, row] for page, row in one] for one in sets]
+        line["evidence"] = [[[1, 2, page, row] for page, row in evidence_set] for evidence_set in sets]
     return line
 
 
@@ -39,7 +39,7 @@ def test_labels_ignore_case_on_both_sides():
     assert scores["accuracy", "{}"] == (cut(2 / 3), 3)
 
 
-def test_an_answer_outside_golds_labels_is_simply_wrong():
+def test_a_label_that_gold_lacks_is_wrong():
     assert (
         whole(score([claim(1), claim(2, "REFUTES")], answer(1, "NOT ENOUGH INFO"), answer(2, "REFUTES")), "accuracy")
         == 0.5
@@ -72,14 +72,14 @@ def test_evidence(sets, predicted, strict, precision, recall):
     assert whole(scores, "evidence_recall") == recall
 
 
-def test_no_gold_set_at_all_is_never_met_yet_recalled():
+def test_an_empty_evidence_list_is_never_met_but_counts_as_recalled():
     scores = score([claim(1, evidence=[]), claim(2, "SUPPORTS", [A])], answer(1), answer(2, "SUPPORTS", A))
     assert whole(scores, "fever_score") == 0.5
     assert whole(scores, "evidence_recall") == 1.0
     assert whole(scores, "evidence_precision") == 1.0
 
 
-def test_a_gold_line_without_evidence_beside_lines_with_some():
+def test_a_gold_line_without_evidence_among_lines_with_evidence():
     gold = [claim(1), claim(2, "SUPPORTS", [A])]
     scores = score(gold, {"id": 1, "predicted_label": "SUPPORTS"}, answer(2, "SUPPORTS", A))
     assert whole(scores, "fever_score") == 0.5
@@ -155,7 +155,7 @@ def test_a_line_with_gold_evidence_needs_predicted_evidence():
     ],
     ids=str,
 )
-def test_evidence_of_the_wrong_shape_is_refused(evidence, what):
+def test_malformed_evidence_is_refused(evidence, what):
     line = {"id": 1, "predicted_label": "SUPPORTS", "predicted_evidence": evidence}
     assert what in texts(run_score(TASK, [claim(1)], [line]))[0]
 
@@ -232,7 +232,7 @@ def test_a_claim_only_answer_is_consistent_nowhere():
     assert whole(scores, "claim_consistency") == whole(scores, "group_accuracy") == 0.0
 
 
-def test_measures_about_groups_exist_where_no_group_is_cut():
+def test_group_measures_exist_where_no_group_is_split():
     gold = symmetric()
     scores = score(gold, *answers(gold, wrong={"01"}), cross="half,origin")
     assert scores["group_accuracy", '{"half": "left"}'] == (1.0, 1)
@@ -243,26 +243,26 @@ def test_measures_about_groups_exist_where_no_group_is_cut():
         assert (measure, '{"half": "left", "origin": "original"}') not in scores
 
 
-def test_measures_about_groups_need_a_declared_origin():
+def test_group_measures_need_a_declared_origin():
     gold = symmetric()
     for line in gold:
         line["slices"].pop("origin")
     assert {measure for measure, _ in score(gold, *answers(gold))} == {"accuracy"}
 
 
-def test_groups_that_lack_members_are_scored_and_not_published():
+def test_incomplete_groups_are_scored():
     gold = symmetric()[:-1]
     scores = score(gold, *answers(gold, wrong={"00"}))
     assert scores["group_accuracy", "{}"] == (0.5, 2)
     assert scores["claim_consistency", "{}"] == (0.75, 7)
 
 
-def test_the_gap_needs_both_halves():
+def test_the_gap_needs_both_origins():
     gold = [line for line in symmetric() if line["slices"]["origin"] == "original"]
     assert score(gold, *answers(gold))["symmetric_gap", "{}"] == (None, 2)
 
 
-def test_groups_of_two_types_are_two():
+def test_group_names_of_two_types_are_distinct():
     gold = [claim(1, group="1", slices={"origin": "original"}), claim(2, group=1, slices={"origin": "original"})]
     report = run_score(TASK, gold, [answer(1), answer(2, "REFUTES")])
     assert report["result"]["n_groups"] == 2
@@ -272,7 +272,7 @@ def test_groups_of_two_types_are_two():
 # Slices
 
 
-def test_slice_values_are_told_apart_and_shown_as_json_writes_them():
+def test_slice_values_are_distinguished_and_shown_as_json():
     values = [True, 1, 1.0, "1", "true", 0.2, 10, "b", "a"]
     gold = [claim(i, slices={"kind": value}) for i, value in enumerate(values)]
     report = run_score(TASK, gold, [answer(i) for i in range(len(values))])
@@ -281,17 +281,17 @@ def test_slice_values_are_told_apart_and_shown_as_json_writes_them():
     assert all(row["n"] == 1 for row in report["result"]["scores"] if "kind" in row["slice"])
 
 
-def test_a_declared_dimension_wins_over_the_field():
+def test_a_declared_dimension_overrides_the_field():
     gold = [claim(1, slices={"label": "mine"}), claim(2)]
     scores = score(gold, answer(1), answer(2))
     assert scores["accuracy", '{"label": "mine"}'] == (1.0, 1)
     assert scores["accuracy", '{"label": "SUPPORTS"}'] == (1.0, 1)
 
 
-def test_cross_adds_two_way_slices_and_only_those():
+def test_cross_adds_only_two_way_slices():
     gold = [claim(1, slices={"a": 1, "b": "x"}), claim(2, slices={"a": 2}), claim(3, slices={"a": 1, "b": "y"})]
-    given = [answer(1), answer(2), answer(3, "REFUTES")]
-    plain, crossed = score(gold, *given), score(gold, *given, cross="a,b")
+    predictions = [answer(1), answer(2), answer(3, "REFUTES")]
+    plain, crossed = score(gold, *predictions), score(gold, *predictions, cross="a,b")
     assert {key: crossed[key] for key in plain} == plain
     assert {key: value for key, value in crossed.items() if key not in plain} == {
         ("accuracy", '{"a": 1, "b": "x"}'): (1.0, 1),
@@ -308,7 +308,7 @@ def test_cross_takes_two_known_dimensions(cross):
 # Inputs and validation
 
 
-def test_inputs_tell_nothing():
+def test_inputs_reveal_no_gold():
     gold = [claim(f"id{i}", "REFUTES", [("SECRET", 7)], group="SECRET", slices={"SECRET": "SECRET"}) for i in range(30)]
     gold[0]["evidence_text"] = "given"
     prepared, inputs = run_prepare(TASK, gold)
@@ -317,13 +317,13 @@ def test_inputs_tell_nothing():
     assert b"SECRET" not in inputs and b"REFUTES" not in inputs
     assert {line["id"] for line in lines} == {line["id"] for line in gold}
     assert [line["id"] for line in lines] != [line["id"] for line in gold]
-    # The order is a function of the ids alone.
+    # The order depends on the ids alone.
     assert run_prepare(TASK, gold[::-1])[1] == inputs
     assert prepared["n_units"] == 30 and prepared["n_groups"] == 1
 
 
 @pytest.mark.parametrize("share", ["all", "some", "none"])
-def test_validation_asks_for_evidence_where_every_line_has_it(share):
+def test_validation_requires_evidence_where_every_gold_line_has_it(share):
     gold = [
         claim(1, "SUPPORTS", *([[A]] if share != "none" else [])),
         claim(2, "REFUTES", *([[A]] if share == "all" else [])),
@@ -334,7 +334,7 @@ def test_validation_asks_for_evidence_where_every_line_has_it(share):
     assert run_validate(TASK, inputs, bare, expects=prepared["expects"])["ok"] == (share != "all")
 
 
-def test_bad_inputs_are_named():
+def test_bad_inputs_are_reported_by_file_and_line():
     report = run_validate(TASK, b"{}\n", [answer(1)])
     assert report["fault"] == "inputs"
     assert texts(report) == ["inputs.jsonl:1: id is missing, found no such key, expected id"]

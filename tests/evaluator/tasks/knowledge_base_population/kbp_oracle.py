@@ -1,4 +1,4 @@
-"""knowledge-base-population by the letter of its protocol, in plain loops: what the fast scorer is held to."""
+"""knowledge-base-population exactly as in its protocol, in plain loops: the reference for the fast scorer."""
 
 import json
 import statistics
@@ -41,14 +41,14 @@ def link_match(a, b):
 
 
 def linkable(facts):
-    kept, seen = [], []
+    unique, seen = [], []
     for fact in facts:
         raw = (fact["subjectUri"], fact["propertyId"], fact["objectUri"])
         if "" in (raw[0], raw[2]) or fact["propertyId"] in DATES or raw in seen:
             continue
         seen.append(raw)
-        kept.append(fact)
-    return kept
+        unique.append(fact)
+    return unique
 
 
 MODES = {"text": text_match, "exact": exact_match, "link": link_match}
@@ -74,14 +74,14 @@ def count_passage(gold, predicted, match, scored, annotated):
 
 def answers_of(lines):
     """{(documentId, passageId): facts} of prediction lines in either layout."""
-    found = {}
+    answers = {}
     for line in lines:
         if "passages" in line:
             for passage in line["passages"]:
-                found[line["documentId"], passage["passageId"]] = passage["facts"]
+                answers[line["documentId"], passage["passageId"]] = passage["facts"]
         else:
-            found[line["documentId"], line["passageId"]] = line["facts"]
-    return found
+            answers[line["documentId"], line["passageId"]] = line["facts"]
+    return answers
 
 
 def ratio(above, below):
@@ -102,7 +102,7 @@ def score(gold, lines, fold=None):
             for prop in passage["exhaustivelyAnnotatedProperties"]:
                 names[prop["propertyId"]] = prop["propertyName"]
     documents = [document for document in gold if fold is None or document["fold"] == fold]
-    # (mode, document place, property) -> counts
+    # (mode, document index, property) -> counts
     counts = defaultdict(lambda: {"tp": 0, "fp": 0, "fn": 0})
     spans = defaultdict(list)
     for mode, match in MODES.items():
@@ -113,29 +113,29 @@ def score(gold, lines, fold=None):
             for passage in document["passages"]
             for fact in prepare(passage["facts"])
         }
-        for place, document in enumerate(documents):
+        for index, document in enumerate(documents):
             for passage in document["passages"]:
                 predicted = prepare(answers.get((document["documentId"], passage["passageId"]), []))
                 annotated = {prop["propertyId"] for prop in passage["exhaustivelyAnnotatedProperties"]}
                 for prop, event in count_passage(prepare(passage["facts"]), predicted, match, scored, annotated):
-                    counts[mode, place, prop][event] += 1
-    for place, document in enumerate(documents):
+                    counts[mode, index, prop][event] += 1
+    for index, document in enumerate(documents):
         for passage in document["passages"]:
             predicted = answers.get((document["documentId"], passage["passageId"]), [])
             for side, facts in (("gold", passage["facts"]), ("predicted", predicted)):
                 for fact in facts:
                     for role in ("subject", "object"):
-                        spans[side, place].append(max(0, fact[f"{role}End"] - fact[f"{role}Start"]))
-    everybody = range(len(documents))
+                        spans[side, index].append(max(0, fact[f"{role}End"] - fact[f"{role}Start"]))
+    all_indices = range(len(documents))
     text_properties = {prop for (mode, _, prop), c in counts.items() if mode == "text" and c["tp"] + c["fn"]}
     scores = {}
 
-    def add(where, places, properties, *, whole_groups):
+    def add(where, indices, properties, *, whole_groups):
         for mode in MODES:
             total = {"tp": 0, "fp": 0, "fn": 0}
             per_property = defaultdict(lambda: {"tp": 0, "fp": 0, "fn": 0})
-            for (other, place, prop), c in counts.items():
-                if other == mode and place in places and (properties is None or prop in properties):
+            for (other, index, prop), c in counts.items():
+                if other == mode and index in indices and (properties is None or prop in properties):
                     for event, number in c.items():
                         total[event] += number
                         per_property[prop][event] += number
@@ -151,17 +151,17 @@ def score(gold, lines, fold=None):
                 f1s = [f1(**c) for c in per_property.values() if c["tp"] + c["fn"]]
                 scores[f"macro_{mode}_f1", where] = (statistics.mean(f1s) if f1s else None, len(f1s))
         if whole_groups:
-            mine = [length for place in places for length in spans["predicted", place]]
-            theirs = [length for place in places for length in spans["gold", place]]
-            n = sum(c["tp"] + c["fn"] for (mode, place, _), c in counts.items() if mode == "text" and place in places)
+            predicted_lengths = [length for index in indices for length in spans["predicted", index]]
+            gold_lengths = [length for index in indices for length in spans["gold", index]]
+            n = sum(c["tp"] + c["fn"] for (mode, index, _), c in counts.items() if mode == "text" and index in indices)
             value = None
-            if n and mine:
-                value = ratio(statistics.median(mine), statistics.median(theirs))
+            if n and predicted_lengths:
+                value = ratio(statistics.median(predicted_lengths), statistics.median(gold_lengths))
             scores["span_ratio", where] = (value, n)
 
-    add("{}", set(everybody), None, whole_groups=True)
+    add("{}", set(all_indices), None, whole_groups=True)
     for prop in text_properties:
-        add(json.dumps({"property": names.get(prop, prop)}), set(everybody), {prop}, whole_groups=False)
+        add(json.dumps({"property": names.get(prop, prop)}), set(all_indices), {prop}, whole_groups=False)
     dimensions = {name for document in documents for name in document.get("slices", {})}
     for name in dimensions:
         seen = {json.dumps(d["slices"][name]) for d in documents if name in d.get("slices", {})}
@@ -171,10 +171,10 @@ def score(gold, lines, fold=None):
             by_group[type(group), group].add(json.dumps(document.get("slices", {}).get(name)))
         uncut = all(len(values) == 1 for values in by_group.values())
         for value in seen:
-            places = {
+            indices = {
                 i
                 for i, d in enumerate(documents)
                 if name in d.get("slices", {}) and json.dumps(d["slices"][name]) == value
             }
-            add(json.dumps({name: json.loads(value)}), places, None, whole_groups=uncut)
+            add(json.dumps({name: json.loads(value)}), indices, None, whole_groups=uncut)
     return scores

@@ -1,4 +1,4 @@
-"""The vectorised scorer of knowledge-base-population equals plain loops, on whatever hypothesis thinks of."""
+"""The vectorised scorer of knowledge-base-population equals plain loops, on generated examples."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -55,7 +55,7 @@ def cases(draw):
         answered = []
         for i in range(draw(st.integers(0, 3))):
             passage_id = f"p{i}"
-            # Some passages are not annotated with all properties, some facts stand on unannotated ones.
+            # Some passages are not annotated with all properties; some facts have unannotated properties.
             annotated = draw(st.lists(st.sampled_from(list(NAMES)), unique=True))
             document["passages"].append(
                 {
@@ -77,7 +77,7 @@ def cases(draw):
             predictions.append({"documentId": document_id, "passages": answered})
         else:
             predictions += [{"documentId": document_id, **passage} for passage in answered]
-    # Every property is annotated somewhere, so that no prediction names an unknown one.
+    # Every property is annotated in some passage, so no prediction names an unknown property.
     gold.append(
         {
             "fold": 1,
@@ -116,7 +116,7 @@ def test_all_scores(case, fold):
     max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 @given(cases(), st.randoms())
-def test_order_of_lines_changes_nothing(case, random):
+def test_the_order_of_lines_does_not_matter(case, random):
     gold, predictions = case
     before = table(run_score(TASK, gold, predictions))
     random.shuffle(gold)

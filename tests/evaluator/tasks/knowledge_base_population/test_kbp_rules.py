@@ -1,4 +1,4 @@
-"""knowledge-base-population, a sentence of the protocol a test."""
+"""knowledge-base-population: one test for each sentence of the protocol."""
 
 import copy
 import json
@@ -70,8 +70,8 @@ ONE = [document("d", passage("p", [fact()]))]
         ((4, 4), False),
         ((10, 10), False),
         ((7, 7), True),
-        ((8, 2), True),  # inverted: its start lies inside gold
-        ((30, 6), True),  # inverted: its end lies inside gold
+        ((8, 2), True),  # inverted: its start is inside gold
+        ((30, 6), True),  # inverted: its end is inside gold
         ((30, 5), False),
         ((30, 40), False),
         ((-4, -2), False),
@@ -94,7 +94,7 @@ def test_an_empty_span_that_equals_gold_is_exact():
     assert counts(gold, answer("d", "p", fact(target=(5, 5))), mode="exact") == (1, 1)
 
 
-def test_an_empty_span_finds_gold_and_is_a_false_positive_all_the_same():
+def test_an_empty_span_matches_gold_and_is_also_a_false_positive():
     scores = score(ONE, answer("d", "p", fact(target=(6, 6))))
     assert scores["text_recall", "{}"] == (1.0, 1)
     assert scores["text_precision", "{}"] == (0.5, 1)
@@ -104,19 +104,19 @@ def test_an_empty_span_leaves_the_pool_when_another_match_overlaps_it():
     assert counts(ONE, answer("d", "p", fact(target=(6, 6)), fact())) == (1, 1)
 
 
-def test_duplicates_are_free_and_one_prediction_meets_several_gold_facts():
+def test_duplicates_are_ignored_and_one_prediction_matches_several_gold_facts():
     gold = [document("d", passage("p", [fact(target=(5, 7)), fact(target=(7, 9))]))]
     assert counts(gold, answer("d", "p", *[fact(target=(5, 9))] * 4)) == (1, 1)
 
 
-def test_what_overlaps_a_match_but_not_gold_leaves_the_pool():
+def test_a_prediction_that_overlaps_a_match_but_not_gold_leaves_the_pool():
     chained = fact(target=(9, 12))  # touches gold's end, overlaps the match
     assert counts(ONE, answer("d", "p", fact(target=(7, 11)), chained)) == (1, 1)
     assert counts(ONE, answer("d", "p", chained)) == (0, 0)
 
 
 @pytest.mark.parametrize(
-    ("mine", "theirs", "same"),
+    ("predicted_uri", "gold_uri", "same"),
     [
         ("http://www.wikidata.org/entity/Q1", "https://x/Q1", True),
         ("Q1", "a/Q1/", True),
@@ -127,9 +127,9 @@ def test_what_overlaps_a_match_but_not_gold_leaves_the_pool():
         (" ", " ", True),
     ],
 )
-def test_links_are_last_segments(mine, theirs, same):
-    gold = [document("d", passage("p", [fact(uris=("S", theirs))]))]
-    assert counts(gold, answer("d", "p", fact(uris=("S", mine))), mode="link") == (float(same), float(same))
+def test_links_are_compared_by_their_last_segment(predicted_uri, gold_uri, same):
+    gold = [document("d", passage("p", [fact(uris=("S", gold_uri))]))]
+    assert counts(gold, answer("d", "p", fact(uris=("S", predicted_uri))), mode="link") == (float(same), float(same))
 
 
 def test_links_drop_empty_uris_dates_and_repeats():
@@ -168,18 +168,18 @@ def test_a_gold_fact_of_an_unannotated_property_counts():
     assert score(gold, answer("d", "p", fact("9")))["text_recall", '{"property": "EDUCATED_AT"}'] == (1.0, 1)
 
 
-def test_a_property_that_no_passage_names_is_called_by_its_id():
+def test_a_property_without_a_name_is_shown_by_its_id():
     gold = [document("d", passage("p", [fact("9")], annotated=("4",)))]
     assert score(gold, answer("d", "p"))["text_recall", '{"property": "9"}'] == (0.0, 1)
 
 
-def test_one_fold_is_evaluated_and_ids_of_the_others_are_known():
+def test_one_fold_is_evaluated_and_ids_of_other_folds_are_accepted():
     gold = [document("a", passage("p", [fact()]), fold=1), document("b", passage("p", [fact("1")]), fold=2)]
-    everywhere = [answer("a", "p", fact()), answer("b", "p", fact("4"))]
-    assert score(gold, *everywhere, fold=1)["text_f1", "{}"] == (1.0, 1)
-    assert score(gold, *everywhere, fold=1).keys() == score(gold, everywhere[0], fold=1).keys()
-    assert score(gold, *everywhere)["text_recall", "{}"] == (0.5, 2)
-    report = run_score(TASK, gold, everywhere[:1], fold=1)
+    predictions = [answer("a", "p", fact()), answer("b", "p", fact("4"))]
+    assert score(gold, *predictions, fold=1)["text_f1", "{}"] == (1.0, 1)
+    assert score(gold, *predictions, fold=1).keys() == score(gold, predictions[0], fold=1).keys()
+    assert score(gold, *predictions)["text_recall", "{}"] == (0.5, 2)
+    report = run_score(TASK, gold, predictions[:1], fold=1)
     assert (report["result"]["n_units"], report["result"]["n_groups"]) == (1, 1)
 
 
@@ -204,7 +204,7 @@ def test_macro_and_span_ratio_exist_for_declared_slices_but_not_for_properties()
     assert scores["text_f1", '{"kind": "web", "property": "CEO"}'] == (1.0, 1)
 
 
-def test_a_slice_that_cuts_a_group_has_no_macro():
+def test_a_slice_that_splits_a_group_has_no_macro_average():
     gold = [
         document("a", passage("p", [fact()]), slices={"kind": "web"}, group="g"),
         document("b", passage("p", [fact()]), slices={"kind": "news"}, group="g"),
@@ -230,12 +230,12 @@ def test_span_ratio():
     gold = [document("d", passage("p", [fact(subject=(0, 4), target=(5, 9))]))]
     assert score(gold, answer("d", "p"))["span_ratio", "{}"] == (None, 1)
     assert score(gold, answer("d", "p", fact(subject=(0, 20), target=(0, 20))))["span_ratio", "{}"] == (5.0, 1)
-    # Duplicates, and facts of properties that are not scored, are predictions too.
+    # Duplicates and facts of unscored properties count as predictions.
     ignored = fact("1", (0, 2), (0, 2))
     assert score(gold, answer("d", "p", ignored, ignored, fact(subject=(0, 20))))["span_ratio", "{}"][0] == 0.5
 
 
-def test_long_spans_are_remarked_upon():
+def test_long_spans_give_a_warning():
     gold = [document("d", passage("p", [fact(subject=(0, 4), target=(5, 9))]))]
     long, longer = fact(subject=(0, 12), target=(0, 12)), fact(subject=(0, 13), target=(0, 13))
     assert run_score(TASK, gold, [answer("d", "p", long)])["result"]["warnings"] == []
@@ -243,20 +243,20 @@ def test_long_spans_are_remarked_upon():
     assert "span_ratio is over 3" in warning
 
 
-def test_odd_offsets_are_a_warning():
+def test_invalid_offsets_give_a_warning():
     odd = [fact(target=(9, 5)), fact(target=(5, 21)), fact(target=(-1, 5))]
     report = run_score(TASK, ONE, [answer("d", "p", *odd, fact(target=(0, 20)))])
     assert "3 facts have offsets that are inverted" in report["result"]["warnings"][0]
 
 
-def test_what_is_left_out_counts_as_empty_with_a_warning():
+def test_a_missing_passage_counts_as_empty_with_a_warning():
     gold = [document("a", passage("p", [fact()]), passage("q", [])), document("b", passage("r", [fact()]))]
     report = run_score(TASK, gold, [answer("a", "p", fact())])
     assert table(report)["text_recall", "{}"] == (0.5, 2)
     assert report["result"]["warnings"] == ['predictions.jsonl: 2 passages are missing and count as empty: "q", "r"']
 
 
-def test_layouts_may_be_mixed_and_say_the_same():
+def test_layouts_may_be_mixed_and_give_equal_scores():
     gold = [document("a", passage("p", [fact()]), passage("q", [fact()])), document("b", passage("r", [fact()]))]
     filled = copy.deepcopy(gold[0])
     compact = [answer("a", "p", fact()), answer("a", "q", fact()), answer("b", "r")]
@@ -266,13 +266,13 @@ def test_layouts_may_be_mixed_and_say_the_same():
     assert run_score(TASK, gold, mixed)["result"]["warnings"] == []
 
 
-def test_what_published_facts_also_carry_is_ignored_without_a_warning():
+def test_extra_keys_of_published_facts_are_ignored_without_a_warning():
     rich = fact() | {"factId": "x", "humanReadable": "y", "subjectText": "a", "objectText": None, "is_current": True}
     rich |= {"start_time": None, "end_time": 2001}
     assert run_score(TASK, ONE, [answer("d", "p", rich)])["result"]["warnings"] == []
 
 
-def test_gold_that_carries_what_published_files_do():
+def test_extra_keys_of_published_gold_are_accepted():
     rich = fact() | {"factId": "x", "humanReadable": "y", "subjectText": "a", "objectText": None, "end_time": {"y": 1}}
     gold = [document("d", passage("p", [rich]), source="web")]
     gold[0]["passages"][0]["exhaustivelyAnnotatedProperties"][0]["propertyDescription"] = ""
@@ -280,8 +280,8 @@ def test_gold_that_carries_what_published_files_do():
     assert table(report)["text_f1", "{}"] == (1.0, 1)
     assert report["gold_warnings"] == []
     line = json.dumps(gold[0]).encode()
-    for twice in (b'"factId": "x"', b'"propertyDescription": ""', b'"source": "web"', b'"facts": []'):
-        report = run_score(TASK, line.replace(twice.split(b": ")[0], twice + b", " + twice.split(b": ")[0], 1), [])
+    for pair in (b'"factId": "x"', b'"propertyDescription": ""', b'"source": "web"', b'"facts": []'):
+        report = run_score(TASK, line.replace(pair.split(b": ")[0], pair + b", " + pair.split(b": ")[0], 1), [])
         assert "duplicate key" in texts(report)[0]
     assert (
         "too"
@@ -327,7 +327,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("predictions", "what"), REFUSED.values(), ids=REFUSED)
-def test_refused(predictions, what):
+def test_invalid_predictions_are_refused(predictions, what):
     report = run_score(TASK, ONE, predictions)
     assert report["fault"] == "predictions"
     (text,) = texts(report)
@@ -336,13 +336,13 @@ def test_refused(predictions, what):
 
 
 @pytest.mark.parametrize("name", [name for name in REFUSED if name != "unknown property"])
-def test_validation_without_gold_refuses_the_same(name):
+def test_validation_without_gold_refuses_the_same_predictions(name):
     predictions, what = REFUSED[name]
     prepared, inputs = run_prepare(TASK, ONE)
     assert what in texts(run_validate(TASK, inputs, predictions, expects=prepared["expects"]))[0]
 
 
-def test_validation_knows_the_properties_when_told():
+def test_validation_checks_properties_where_they_are_given():
     prepared, inputs = run_prepare(TASK, ONE)
     predictions = [answer("d", "p", fact("9"))]
     assert prepared["expects"] == {"properties": ["1", "4", "5"]}
@@ -419,7 +419,7 @@ def test_a_fold_that_gold_does_not_have_is_wrong_usage():
     assert run_score(TASK, without, [answer("d", "p")], fold=1)["fault"] == "gold"
 
 
-def test_inputs_tell_nothing():
+def test_inputs_reveal_no_gold():
     gold = [
         document(
             "d",
@@ -444,7 +444,7 @@ def test_integer_document_ids():
     assert "expected an integer" in texts(run_score(TASK, gold, [answer("1", "p")]))[0]
 
 
-def test_two_way_slices_do_not_depend_on_the_submission_either():
+def test_two_way_slices_do_not_depend_on_the_submission():
     gold = [
         document("a", passage("p", [fact()]), slices={"k": 1}),
         document("b", passage("q", [fact("1")]), slices={"k": 2}),

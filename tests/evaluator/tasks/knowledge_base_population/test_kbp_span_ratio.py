@@ -1,4 +1,4 @@
-"""span_ratio where lengths are extreme: it is a number or nothing, never a failure of the scorer."""
+"""span_ratio for extreme lengths: the value is a number or None, and the scorer never fails."""
 
 import sys
 
@@ -18,11 +18,11 @@ def _span_ratio(gold_fact, predicted, **arguments):
 
 @pytest.mark.parametrize("span", [(0, _LARGEST), (-_LARGEST, _LARGEST)])
 def test_the_longest_legal_spans_have_a_ratio(span):
-    half = fact(subject=(0, 1), target=(4, 4))  # a median length of 0.5, the least above 0
+    half = fact(subject=(0, 1), target=(4, 4))  # a median length of 0.5, the smallest above 0
     assert _span_ratio(half, fact(subject=span, target=span), resamples=20) == pytest.approx(2e300)
 
 
-def test_a_gold_of_empty_spans_gives_zero_and_no_predictions_give_none():
+def test_empty_gold_spans_give_zero_and_no_predictions_give_none():
     empty = fact(subject=(3, 3), target=(4, 4))
     assert _span_ratio(empty, fact(subject=(0, 9), target=(0, 9))) == 0.0
     assert table(run_score(TASK, [document("a", passage("p", [empty]))], [answer("a", "p")]))["span_ratio", "{}"] == (

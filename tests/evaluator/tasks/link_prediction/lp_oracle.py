@@ -1,4 +1,4 @@
-"""link-prediction by the letter of its protocol, in plain loops: what the scorer is held to."""
+"""link-prediction exactly as in its protocol, in plain loops: the reference for the scorer."""
 
 import json
 
@@ -6,17 +6,17 @@ MEASURES = ("mrr", "hits@1", "hits@3", "hits@10", "hits@50")
 
 
 def rank(ranking, answers, filtered):
-    """The place of the first answer, None where there is none."""
-    kept = []
+    """The rank of the first answer, or None."""
+    counted = []
     for mention in ranking:
-        if mention in kept:
+        if mention in counted:
             continue
         if mention in filtered and mention not in answers:
             continue
-        kept.append(mention)
-    for place, mention in enumerate(kept, 1):
+        counted.append(mention)
+    for position, mention in enumerate(counted, 1):
         if mention in answers:
-            return place
+            return position
     return None
 
 
@@ -31,13 +31,13 @@ def score(gold, predictions, setting="filtered"):
         rows.append((place, {"side": side, **line.get("slices", {})}))
     scores = {}
 
-    def add(where, places):
-        n = len(places)
-        scores["mrr", where] = (sum(1 / place for place in places if place) / n, n)
+    def add(key, ranks):
+        n = len(ranks)
+        scores["mrr", key] = (sum(1 / place for place in ranks if place) / n, n)
         for k in (1, 3, 10, 50):
-            scores[f"hits@{k}", where] = (sum(1 for place in places if place and place <= k) / n, n)
+            scores[f"hits@{k}", key] = (sum(1 for place in ranks if place and place <= k) / n, n)
 
     add("{}", [place for place, _ in rows])
-    for where in {json.dumps({name: value}) for _, slices in rows for name, value in slices.items()}:
-        add(where, [place for place, slices in rows if where in {json.dumps({k: v}) for k, v in slices.items()}])
+    for key in {json.dumps({name: value}) for _, slices in rows for name, value in slices.items()}:
+        add(key, [place for place, slices in rows if key in {json.dumps({k: v}) for k, v in slices.items()}])
     return scores

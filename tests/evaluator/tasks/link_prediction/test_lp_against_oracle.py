@@ -1,4 +1,4 @@
-"""The scorer of link-prediction equals plain loops, on whatever hypothesis thinks of."""
+"""The scorer of link-prediction equals plain loops, on generated examples."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ from tests.support.full_run import examples
 from tests.support.scoring_runs import assert_same, run_prepare, run_score, run_validate, table
 
 TASK = "link-prediction"
-# Few mentions, so that they meet; twins under Unicode normalisation, case and white space, which must not.
+# Few mentions, so that some are equal; and pairs that are equal only after normalising Unicode, case or white space.
 mention = st.sampled_from(["a", "b", "c", "d", "A", " a", "", "\u00e9", "e\u0301", 'say ":', "?"])
 junk = st.integers(0, 70).map("junk {}".format)
 value = st.sampled_from(["x", "y", 1, 1.0, True, "1"])
@@ -50,7 +50,7 @@ def test_all_scores(case, setting):
 
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
-def test_what_is_valid_is_scored_and_the_other_way_round(case):
+def test_validation_and_scoring_accept_the_same_files(case):
     gold, predictions = case
     prepared, inputs = run_prepare(TASK, gold)
     report = run_validate(TASK, inputs, predictions, expects=prepared["expects"])

@@ -1,4 +1,4 @@
-"""link-prediction, a sentence of the protocol a test."""
+"""link-prediction: one test for each sentence of the protocol."""
 
 import json
 
@@ -21,14 +21,14 @@ def ask(name, answers=("a",), filtered=(), **extra):
 
 
 def rank(*ranking, answers=("a",), filtered=(), **options):
-    """The rank of one question's first answer, None where it was not found."""
+    """The rank of a question's first answer, or None if it is not found."""
     gold = [ask(1, answers, filtered)]
     scores = table(run_score(TASK, gold, [{"id": 1, "ranking": list(ranking)}], **options))
     reciprocal = scores["mrr", "{}"][0]
-    found = round(1 / reciprocal) if reciprocal else None
+    first = round(1 / reciprocal) if reciprocal else None
     for k in (1, 3, 10, 50):
-        assert scores[f"hits@{k}", "{}"] == (float(found is not None and found <= k), 1)
-    return found
+        assert scores[f"hits@{k}", "{}"] == (float(first is not None and first <= k), 1)
+    return first
 
 
 def test_the_papers_example():
@@ -41,7 +41,10 @@ def test_the_papers_example():
 
 
 def test_measures_worked_by_hand():
-    """Ranks 1, 3, 11 and none: (1 + 1/3 + 1/11) / 4; one of four first, two within three and ten, three within 50."""
+    """Ranks 1, 3, 11 and none: (1 + 1/3 + 1/11) / 4.
+
+    One of four is first, two are within three and ten, three within 50.
+    """
     gold = [ask(i) for i in range(4)]
     rankings = [["a"], ["x", "y", "a"], [*map(str, range(10)), "a"], ["x"]]
     scores = table(run_score(TASK, gold, [{"id": i, "ranking": r} for i, r in enumerate(rankings)]))
@@ -55,13 +58,13 @@ def test_the_first_of_duplicates_is_kept():
     assert rank("a", "a") == 1
 
 
-def test_other_known_answers_take_no_place():
+def test_other_known_answers_take_no_rank():
     assert rank("f", "x", "f", "g", "a", filtered=["f", "g", "never ranked"]) == 2
     assert rank("f", "x", "f", "g", "a", filtered=["f", "g"], setting="raw") == 4
 
 
 @pytest.mark.parametrize("setting", ["filtered", "raw"])
-def test_an_answer_stays_though_it_is_filtered_too(setting):
+def test_an_answer_that_is_also_filtered_still_counts(setting):
     assert rank("x", "a", filtered=["a"], setting=setting) == 2
 
 
@@ -79,7 +82,7 @@ def test_composed_and_decomposed_mentions_differ():
     assert rank("e\u0301", "\u00e9", answers=["\u00e9"]) == 2
 
 
-def test_a_thousand_mentions_are_ranked_and_no_more():
+def test_a_ranking_has_at_most_a_thousand_mentions():
     junk = [f"junk {n}" for n in range(999)]
     assert rank(*junk, "a") == 1000
     for ranking in ([*junk, "a", "b"], ["a"] * 1001):
@@ -90,7 +93,7 @@ def test_a_thousand_mentions_are_ranked_and_no_more():
         assert not run_validate(TASK, run_prepare(TASK, [ask(1)])[1], [{"id": 1, "ranking": ranking}])["ok"]
 
 
-def test_a_question_that_is_left_out_counts_as_nothing_found():
+def test_a_missing_question_counts_as_not_found():
     report = run_score(TASK, [ask(i) for i in range(12)], [{"id": 0, "ranking": ["a"]}])
     assert table(report)["mrr", "{}"] == (cut(1 / 12), 12)
     assert report["result"]["warnings"] == [
@@ -106,7 +109,7 @@ def test_sides_follow_from_the_question():
     assert {where for _, where in scores} == {"{}", '{"side": "tail"}', '{"side": "head"}'}
 
 
-def test_a_declared_side_wins():
+def test_a_declared_side_overrides_the_field():
     gold = [ask(1, slices={"side": "object"}), ask(2)]
     scores = table(run_score(TASK, gold, [{"id": 1, "ranking": ["a"]}, {"id": 2, "ranking": []}]))
     assert scores["hits@1", '{"side": "object"}'] == (1.0, 1)
@@ -120,7 +123,7 @@ def test_there_are_two_settings(setting):
     assert "expected filtered or raw" in texts(report)[0]
 
 
-def test_questions_of_a_group_are_drawn_together():
+def test_questions_of_a_group_are_resampled_together():
     gold = [ask(i, group=i % 2) for i in range(10)]
     report = run_score(TASK, gold, [{"id": i, "ranking": ["a"] * (i % 2)} for i in range(10)], resamples=200)
     assert report["result"]["n_groups"] == 2
@@ -156,7 +159,7 @@ def test_bad_predictions(line, what):
         assert texts(report)[0].startswith(f"predictions.jsonl:1: {what}")
 
 
-def test_an_id_comes_once():
+def test_a_duplicate_id_is_refused():
     report = run_score(TASK, [ask(1)], [{"id": 1, "ranking": ["x"]}, {"id": 1, "ranking": ["a"]}])
     assert texts(report) == ["predictions.jsonl:2: duplicate id, found 1 (first on line 1), expected each once"]
 
@@ -201,18 +204,18 @@ def test_gold_needs_each_of_its_fields(key):
     assert texts(run_prepare(TASK, [line])[0])[0].startswith(f"gold.jsonl:1: {key} is missing")
 
 
-def test_the_problems_of_a_bad_question_do_not_hide_its_id():
+def test_an_invalid_question_does_not_hide_a_duplicate_id():
     gold = [ask(1) | {"question": ["?", "r", "?"]}, ask(1)]
     assert len(texts(run_prepare(TASK, gold)[0])) == 2
 
 
-def test_a_question_without_answers_is_warned_of_and_never_found():
+def test_a_question_without_answers_gives_a_warning_and_is_never_found():
     prepared, _ = run_prepare(TASK, [ask(1), ask(2, answers=[])])
     assert prepared["warnings"] == ["gold.jsonl: questions without answers, which no system can answer: 2"]
     assert rank("", "x", answers=[]) is None
 
 
-def test_inputs_tell_nothing():
+def test_inputs_reveal_no_gold():
     gold = [
         ask(i, ["SECRET"], ["SECRET"], group=f"SECRET{i // 2}", slices={"SECRET": "SECRET"})
         | {"question": [f"s{i}", "r", "?"] if i % 2 else ["?", "r", f"o{i}"]}

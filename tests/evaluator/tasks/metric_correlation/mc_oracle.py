@@ -43,13 +43,13 @@ def kendall(x, y):
 
 
 def within(column, systems):
-    """Less each system's mean. Each value is the decimal number that a file would show, not its binary neighbour."""
+    """The column minus each system's mean. Each value is taken as the decimal number in a file, not as binary."""
     column = [Fraction(str(value)) for value in column]
-    left = []
+    residuals = []
     for value, system in zip(column, systems, strict=True):
-        mine = [v for v, s in zip(column, systems, strict=True) if s == system and type(s) is type(system)]
-        left.append(value - sum(mine) / len(mine))
-    return left
+        own = [v for v, s in zip(column, systems, strict=True) if s == system and type(s) is type(system)]
+        residuals.append(value - sum(own) / len(own))
+    return residuals
 
 
 def partial_spearman(x, y, systems):
@@ -65,13 +65,13 @@ def score(gold, predictions, *, partial=True):
     scores = {line["id"]: float(line["score"]) for line in predictions}
     named = partial and all("system" in line for line in gold)
     result = {}
-    for where, places in cells(gold, lambda _: {}).items():
-        x = [float(gold[place]["human"]) for place in places]
-        y = [scores[gold[place]["id"]] for place in places]
-        found = {"spearman": spearman(x, y), "pearson": pearson(x, y), "kendall": kendall(x, y)}
+    for key, indices in cells(gold, lambda _: {}).items():
+        x = [float(gold[i]["human"]) for i in indices]
+        y = [scores[gold[i]["id"]] for i in indices]
+        values = {"spearman": spearman(x, y), "pearson": pearson(x, y), "kendall": kendall(x, y)}
         if named:
-            systems = [gold[place]["system"] for place in places]
-            found["partial_spearman"] = partial_spearman(x, y, systems)
-            found["partial_pearson"] = partial_pearson(x, y, systems)
-        result |= {(name, where): (value, len(x)) for name, value in found.items()}
+            systems = [gold[i]["system"] for i in indices]
+            values["partial_spearman"] = partial_spearman(x, y, systems)
+            values["partial_pearson"] = partial_pearson(x, y, systems)
+        result |= {(name, key): (value, len(x)) for name, value in values.items()}
     return result

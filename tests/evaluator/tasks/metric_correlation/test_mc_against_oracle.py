@@ -1,4 +1,4 @@
-"""The scorer of metric-correlation equals plain loops and SciPy, on whatever hypothesis thinks of."""
+"""The scorer of metric-correlation equals plain loops and SciPy, on generated examples."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tests.support.scoring_runs import assert_same, run_prepare, run_score, run_
 TASK = "metric-correlation"
 value = st.sampled_from(["x", "y", 1, 1.0, True, "1"])
 quarters = st.integers(-8, 8).map(lambda n: n / 4)
-tenths = st.integers(-9, 9).map(lambda n: n / 10)  # which binary does not have
+tenths = st.integers(-9, 9).map(lambda n: n / 10)  # not exact in binary
 whole = st.integers(-3, 3)
 extreme = st.sampled_from([0.0, -0.0, 5e-324, 1e308, -1e308, 1e16, 1e16 + 2, 1e16 + 4, 1, 1 + 2**-52, 10**300])
 few = st.sampled_from([quarters, tenths, whole])
@@ -54,8 +54,8 @@ anything = st.one_of(extreme, st.floats(allow_nan=False, allow_infinity=False), 
 @settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(st.sampled_from([extreme, anything, quarters])))
 def test_any_finite_number(case):
-    """Partial correlations of such numbers: what is left when a mean of 1e308 is taken needs exact.py, which
-    test_mc_ties.py holds to fractions; here are the measures that take no mean by system."""
+    """Only the measures without means by system. For partial correlations of such numbers, subtracting a mean of
+    1e308 needs exact.py, which test_mc_ties.py compares with fractions."""
     gold, predictions = case
     ours = table(run_score(TASK, gold, predictions))
     plain = {key: score for key, score in ours.items() if key[0] in PLAIN}
@@ -86,14 +86,16 @@ def test_scipy_on_many_texts(decimals):
         for i, (rating, system) in enumerate(zip(human.tolist(), systems.tolist(), strict=True))
     ]
     ours = table(run_score(TASK, gold, [{"id": i, "score": score} for i, score in enumerate(scores.tolist())]))
-    left = [column - np.array([column[systems == s].mean() for s in range(9)])[systems] for column in (human, scores)]
-    wanted = {
+    residuals = [
+        column - np.array([column[systems == s].mean() for s in range(9)])[systems] for column in (human, scores)
+    ]
+    expected = {
         "spearman": stats.spearmanr(human, scores),
         "pearson": stats.pearsonr(human, scores),
         "kendall": stats.kendalltau(human, scores),
-        "partial_pearson": stats.pearsonr(*left),
+        "partial_pearson": stats.pearsonr(*residuals),
     }
     if decimals is None:
-        wanted["partial_spearman"] = stats.spearmanr(*left)
-    for name, result in wanted.items():
+        expected["partial_spearman"] = stats.spearmanr(*residuals)
+    for name, result in expected.items():
         assert ours[name, "{}"] == (pytest.approx(result.statistic, abs=1e-9), n)

@@ -1,4 +1,4 @@
-"""metric-correlation: groups say what is drawn together, and change no value."""
+"""metric-correlation: groups decide which lines are resampled together, and change no value."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def test_groups_do_not_decide_which_residuals_tie():
     grouped = [line | ({"group": name} if name else {}) for line, (_, _, _, name) in zip(plain, RATED, strict=True)]
     answers = [{"id": i, "score": score} for i, (_, score, _, _) in enumerate(RATED)]
     expected = table(run_score("metric-correlation", plain, answers))
-    found = table(run_score("metric-correlation", grouped, answers))
-    assert {key: value for key, (value, _) in found.items()} == pytest.approx(
+    with_groups = table(run_score("metric-correlation", grouped, answers))
+    assert {key: value for key, (value, _) in with_groups.items()} == pytest.approx(
         {key: value for key, (value, _) in expected.items()}, abs=1e-12
     )

@@ -1,4 +1,4 @@
-"""metric-correlation, a sentence of the protocol a test."""
+"""metric-correlation: one test for each sentence of the protocol."""
 
 import json
 import math
@@ -23,8 +23,8 @@ def answers(scores):
 
 def whole(ratings, scores, systems=None, **options):
     """Each measure's value on the whole."""
-    found = table(run_score(TASK, rated(ratings, systems), answers(scores), **options))
-    return {measure: value for (measure, where), (value, _) in found.items() if where == "{}"}
+    values = table(run_score(TASK, rated(ratings, systems), answers(scores), **options))
+    return {measure: value for (measure, where), (value, _) in values.items() if where == "{}"}
 
 
 def near(value):
@@ -32,53 +32,53 @@ def near(value):
 
 
 def test_measures_worked_by_hand():
-    """Ranks 1, 2, 3.5, 3.5 and 1, 2, 4, 3; five pairs alike, none contrary, one tied in the ratings."""
-    found = whole([1, 2, 3, 3], [5, 6, 9, 7])
-    assert found["spearman"] == near(4.5 / math.sqrt(4.5 * 5))
-    assert found["kendall"] == near(5 / math.sqrt(5 * 6))
+    """Ranks 1, 2, 3.5, 3.5 and 1, 2, 4, 3; five pairs concordant, none discordant, one tied in the ratings."""
+    values = whole([1, 2, 3, 3], [5, 6, 9, 7])
+    assert values["spearman"] == near(4.5 / math.sqrt(4.5 * 5))
+    assert values["kendall"] == near(5 / math.sqrt(5 * 6))
     assert whole([1, 2, 3], [1, 2, 6])["pearson"] == near(5 / math.sqrt(2 * 14))
 
 
 def test_partial_correlations_worked_by_hand():
-    """Less each system's mean: -1, 1, 0, 0 and -1, 1, 1, -1, with ranks 1, 4, 2.5, 2.5 and 1.5, 3.5, 3.5, 1.5."""
-    found = whole([1, 3, 5, 5], [2, 4, 8, 6], ["a", "a", "b", "b"])
-    assert found["partial_pearson"] == near(2 / math.sqrt(2 * 4))
-    assert found["partial_spearman"] == near(3 / math.sqrt(4.5 * 4))
+    """Minus the systems' means: -1, 1, 0, 0 and -1, 1, 1, -1, with ranks 1, 4, 2.5, 2.5 and 1.5, 3.5, 3.5, 1.5."""
+    values = whole([1, 3, 5, 5], [2, 4, 8, 6], ["a", "a", "b", "b"])
+    assert values["partial_pearson"] == near(2 / math.sqrt(2 * 4))
+    assert values["partial_spearman"] == near(3 / math.sqrt(4.5 * 4))
 
 
-def test_telling_systems_apart_earns_nothing_within_them():
-    found = whole([0, 1, 10, 11], [1, 0, 11, 10], ["a", "a", "b", "b"])
-    assert found["pearson"] > 0.9
-    assert found["partial_pearson"] == found["partial_spearman"] == near(-1.0)
+def test_differences_between_systems_do_not_raise_partial_correlations():
+    values = whole([0, 1, 10, 11], [1, 0, 11, 10], ["a", "a", "b", "b"])
+    assert values["pearson"] > 0.9
+    assert values["partial_pearson"] == values["partial_spearman"] == near(-1.0)
 
 
 def test_a_system_of_equal_values_gives_exact_zeros():
-    """The mean of three times 0.1 is not 0.1 in float64, and no two of the zeros may part."""
+    """The mean of three values of 0.1 is not 0.1 in float64, but all zeros must tie."""
     ratings = [0.1, 0.1, 0.1, 0.7, 0.7, 0.7, 0.2, 0.4]
     scores = [1, 2, 3, 3, 2, 1, 1, 2]
-    found = whole(ratings, scores, [*"aaabbb", "c", "c"])
-    # Ratings leave six zeros between -0.1 and 0.1; scores leave -1, 0, 1, 1, 0, -1, -0.5, 0.5.
+    values = whole(ratings, scores, [*"aaabbb", "c", "c"])
+    # Residuals of the ratings: six zeros, -0.1 and 0.1; of the scores: -1, 0, 1, 1, 0, -1, -0.5, 0.5.
     ranks_x = [4.5] * 6 + [1, 8]
     ranks_y = [1.5, 4.5, 7.5, 7.5, 4.5, 1.5, 3, 6]
     covariance = sum((a - 4.5) * (b - 4.5) for a, b in zip(ranks_x, ranks_y, strict=True))
     spread = sum((a - 4.5) ** 2 for a in ranks_x) * sum((b - 4.5) ** 2 for b in ranks_y)
-    assert found["partial_spearman"] == near(covariance / math.sqrt(spread))
+    assert values["partial_spearman"] == near(covariance / math.sqrt(spread))
 
 
-def test_systems_that_are_all_constant_leave_nothing():
-    found = whole([0.1, 0.1, 0.1, 0.3], [1, 2, 3, 4], ["a", "a", "a", "b"])
-    assert found["partial_pearson"] is found["partial_spearman"] is None
-    assert found["spearman"] is not None
+def test_constant_systems_have_no_partial_correlation():
+    values = whole([0.1, 0.1, 0.1, 0.3], [1, 2, 3, 4], ["a", "a", "a", "b"])
+    assert values["partial_pearson"] is values["partial_spearman"] is None
+    assert values["spearman"] is not None
 
 
 def test_means_are_those_of_the_slice():
     gold = rated([1, 2, 3, 9], ["a"] * 4)
     for i, line in enumerate(gold):
         line["slices"] = {"subset": "in" if i < 3 else "out"}
-    found = table(run_score(TASK, gold, answers([3, 2, 1, 9])))
-    assert found["partial_pearson", '{"subset": "in"}'] == (near(-1.0), 3)
-    assert found["partial_pearson", '{"subset": "out"}'] == (None, 1)
-    assert found["partial_pearson", "{}"][0] > 0
+    values = table(run_score(TASK, gold, answers([3, 2, 1, 9])))
+    assert values["partial_pearson", '{"subset": "in"}'] == (near(-1.0), 3)
+    assert values["partial_pearson", '{"subset": "out"}'] == (None, 1)
+    assert values["partial_pearson", "{}"][0] > 0
 
 
 def test_partial_correlations_need_a_system_on_every_line():
@@ -95,10 +95,10 @@ def test_partial_correlations_need_a_system_on_every_line():
     assert report["warnings"] == []
 
 
-def test_systems_of_two_types_are_two():
-    found = whole([1, 2, 3, 5], [1, 2, 5, 3], ["1", "1", 1, 1])
-    assert found["partial_spearman"] == near(whole([1, 2, 3, 5], [1, 2, 5, 3], [*"aabb"])["partial_spearman"])
-    assert found["partial_spearman"] != near(whole([1, 2, 3, 5], [1, 2, 5, 3], [*"aaaa"])["partial_spearman"])
+def test_system_names_of_two_types_are_distinct():
+    values = whole([1, 2, 3, 5], [1, 2, 5, 3], ["1", "1", 1, 1])
+    assert values["partial_spearman"] == near(whole([1, 2, 3, 5], [1, 2, 5, 3], [*"aabb"])["partial_spearman"])
+    assert values["partial_spearman"] != near(whole([1, 2, 3, 5], [1, 2, 5, 3], [*"aaaa"])["partial_spearman"])
 
 
 @pytest.mark.parametrize(
@@ -112,16 +112,16 @@ def test_a_constant_slice_has_no_value_but_its_n():
     gold = rated([1, 1, 2, 3])
     for i, line in enumerate(gold):
         line["slices"] = {"subset": i // 2}
-    found = table(run_score(TASK, gold, answers([1, 2, 3, 4])))
-    assert found["spearman", '{"subset": 0}'] == (None, 2)
-    assert found["spearman", '{"subset": 1}'] == (1.0, 2)
+    values = table(run_score(TASK, gold, answers([1, 2, 3, 4])))
+    assert values["spearman", '{"subset": 0}'] == (None, 2)
+    assert values["spearman", '{"subset": 1}'] == (1.0, 2)
 
 
 @pytest.mark.parametrize("scale", [1, -1, 1e300, 2.0**-1040, 3])
 def test_perfect_and_inverted(scale):
     ratings = [0.25, 0.5, 0.5, 1, 0.75]
-    found = whole(ratings, [rating * scale for rating in ratings], [*"aabba"])
-    assert list(found.values()) == [near(math.copysign(1, scale))] * 5
+    values = whole(ratings, [rating * scale for rating in ratings], [*"aabba"])
+    assert list(values.values()) == [near(math.copysign(1, scale))] * 5
 
 
 def test_values_stay_within_their_bounds_under_resampling():
@@ -165,7 +165,7 @@ def test_inputs_hold_the_texts_and_nothing_else():
     assert not run_validate(TASK, inputs, answers([1, 2]))["ok"]
 
 
-def test_the_order_of_the_inputs_tells_nothing_of_ratings():
+def test_the_order_of_the_inputs_reveals_no_ratings():
     _, inputs = run_prepare(TASK, rated(range(1000)))
     _, other = run_prepare(TASK, list(reversed(rated([5] * 1000))))
     assert inputs == other

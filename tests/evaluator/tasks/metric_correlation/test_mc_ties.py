@@ -1,4 +1,4 @@
-"""What ties on paper ties: residuals of partial correlations, against exact fractions of the decimals in a file."""
+"""Residuals of partial correlations that tie in exact arithmetic tie here: against fractions of a file's decimals."""
 
 import numpy as np
 import pytest
@@ -25,13 +25,13 @@ def values(ratings, scores, systems):
         {"id": i, "human": rating, "system": system}
         for i, (rating, system) in enumerate(zip(ratings, systems, strict=True))
     ]
-    found = table(run_score(TASK, gold, [{"id": i, "score": score} for i, score in enumerate(scores)]))
-    return {name: found[name, "{}"][0] for name in PARTIAL}
+    scored = table(run_score(TASK, gold, [{"id": i, "score": score} for i, score in enumerate(scores)]))
+    return {name: scored[name, "{}"][0] for name in PARTIAL}
 
 
 @st.composite
 def shifted_systems(draw):
-    """Systems of awkward sizes whose rows repeat one another at another level: equal residuals wherever one looks."""
+    """Systems of various sizes whose rows repeat the same pattern at different levels: many equal residuals."""
     pattern = draw(st.lists(decimals, min_size=9, max_size=9))
     columns, systems = ([], []), []
     for name, size in enumerate(draw(st.lists(st.sampled_from([1, 2, 3, 6, 7, 9]), min_size=1, max_size=4))):
@@ -47,21 +47,21 @@ def shifted_systems(draw):
 def test_few_decimals_against_exact_fractions(case):
     ours = values(*case)
     for name in PARTIAL:
-        wanted = getattr(mc_oracle, name)(*case)
-        assert ours[name] == (None if wanted is None else pytest.approx(wanted, abs=1e-9)), name
+        expected = getattr(mc_oracle, name)(*case)
+        assert ours[name] == (None if expected is None else pytest.approx(expected, abs=1e-9)), name
 
 
 @ROOMY
 @given(st.lists(st.tuples(anything, st.integers(0, 2)), min_size=1, max_size=12))
 def test_any_finite_numbers_keep_their_exact_order(rows):
     column, systems = zip(*rows, strict=True)
-    left = mc_oracle.within(map(float, column), systems)
-    wanted = [sorted(set(left)).index(residual) for residual in left]
-    assert ranks_within_systems(np.array(column, dtype=np.float64), np.array(systems)).tolist() == wanted
+    residuals = mc_oracle.within(map(float, column), systems)
+    expected = [sorted(set(residuals)).index(residual) for residual in residuals]
+    assert ranks_within_systems(np.array(column, dtype=np.float64), np.array(systems)).tolist() == expected
 
 
-def test_equal_distances_at_other_levels_tie():
-    """Ratings leave -.1, .1, -.1, .1, -.2, .2; in binary .1 and .3 do not lie as far apart as .6 and .8."""
+def test_equal_differences_at_different_levels_tie():
+    """The residuals of ratings are -.1, .1, -.1, .1, -.2, .2; in binary, .3 - .1 differs from .8 - .6."""
     ratings, scores, systems = [0.1, 0.3, 0.6, 0.8, 0.2, 0.6], [1, 2, 4, 8, 3, 7], [*"aabbcc"]
     assert 0.3 - 0.1 != 0.8 - 0.6
     expected = stats.spearmanr([-1, 1, -1, 1, -2, 2], [-0.5, 0.5, -2, 2, -2, 2]).statistic
@@ -73,6 +73,6 @@ def test_many_texts_against_ranks_of_whole_numbers():
     random = np.random.default_rng(8)
     systems = np.repeat(np.arange(9), 700)
     tenths = random.integers(0, 50, (2, len(systems)))
-    left = [700 * column - np.bincount(systems, column)[systems] for column in tenths]
+    residuals = [700 * column - np.bincount(systems, column)[systems] for column in tenths]
     ours = values((tenths[0] / 10).tolist(), (tenths[1] / 10).tolist(), systems.tolist())
-    assert ours["partial_spearman"] == pytest.approx(stats.spearmanr(*left).statistic, abs=1e-9)
+    assert ours["partial_spearman"] == pytest.approx(stats.spearmanr(*residuals).statistic, abs=1e-9)
