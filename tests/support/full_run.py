@@ -54,7 +54,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "browser/test_stored_scripts.py::test_stored_text_never_runs_as_script": ("anonymous", "curator"),
     "browser/test_admin.py::test_axe_finds_no_violations": ("light",),
     "docs/test_curators.py::test_guide_from_raw_file_to_public_board": ("own",),
-    "curation/test_generations_faults.py::test_a_killed_workers_preview_is_made_by_another": ("parts-kept-2-0",),
+    "curation/test_generations_faults.py::test_another_worker_completes_a_killed_workers_preview": ("parts-kept-2-0",),
     "scoring/test_rescoring_faults.py::test_a_worker_killed_half_way_loses_nothing": ("second-uncommitted",),
     "scoring/test_faults.py::test_a_worker_killed_before_it_writes_is_replaced": ("scored",),
     "systems/test_faults.py::test_output_lost_with_its_volume_holder_is_a_sandbox_error": ("runc-kill",),
@@ -103,8 +103,8 @@ TESTS = (
     "browser/test_images.py::test_contrast_in_dark_mode",
     "browser/test_error_pages.py::test_form_with_too_many_fields",  # as a form that is too large
     "browser/test_rehearsals.py::test_dry_run_of_baselines_and_a_file",  # in rehearsals/
-    "curation/test_generations_faults.py::test_a_message_that_comes_ten_times_makes_one_preview",  # in work_queue/
-    "curation/test_generations_faults.py::test_a_lost_message_is_rung_again",
+    "curation/test_generations_faults.py::test_a_message_delivered_ten_times_makes_one_preview",  # in work_queue/
+    "curation/test_generations_faults.py::test_a_lost_message_is_enqueued_again",
     "scoring/test_rescoring_faults.py::test_cancelled_while_a_worker_that_dies_has_a_run",
     "containers/test_container_changes.py::test_no_attempt_is_spent_on_a_sandbox_that_is_away",  # in scoring/
     "browser/test_every_page.py::test_contrast_in_both_colour_schemes",
