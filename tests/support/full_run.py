@@ -77,9 +77,9 @@ CASES: dict[str, tuple[str, ...]] = {
         "evidence_text-double space",
     ),
     "audit/test_tells.py::test_ids_that_tell_the_label": ("length", "parity", "modulo 7", "case"),
-    "boards/test_as_of_choice.py::test_it_is_what_reading_all_would_choose": ("0-1", "1--1"),
-    "boards/test_as_of_choice.py::test_on_every_day_it_is_what_the_releases_until_then_give": ("0",),
-    "disclosure/test_best_shown.py::test_it_is_what_reading_all_would_find": ("0-1", "1--1"),
+    "boards/test_as_of_choice.py::test_it_equals_reading_all_releases": ("0-1", "1--1"),
+    "boards/test_as_of_choice.py::test_on_every_day_it_equals_the_releases_until_then": ("0",),
+    "disclosure/test_best_shown.py::test_it_equals_reading_all_releases": ("0-1", "1--1"),
     "scenarios/test_scenarios_realdata.py::test_a_matrix_keeps_what_it_promises": ("codex-s-P463-words4",),
     "scoring/test_many_pairs.py::test_every_exchange_of_few_groups": ("f1-True", "mrr-False", "auroc-True"),
     "scoring/test_published_numbers_scores.py::test_buckle": (
