@@ -20,12 +20,12 @@ settings.load_profile("holdout")
 
 
 CASES: dict[str, tuple[str, ...]] = {
-    "containers/test_container_changes.py::test_a_stored_file_that_is_gone_or_altered_is_our_failure": (
+    "containers/test_container_changes.py::test_a_stored_file_that_is_missing_or_altered_is_our_failure": (
         "archive-altered",
     ),
     "containers/test_container_faults.py::test_a_worker_killed_at_each_stage_is_replaced": ("stored-uncommitted",),
-    "containers/test_hostile_containers.py::test_a_system_that_is_hostile_is_rejected_and_charged": ("endless loop",),
-    "containers/test_hostile_containers.py::test_hidden_inputs_stay_out_of_what_the_sender_reads": ("in its log",),
+    "containers/test_hostile_containers.py::test_a_hostile_system_is_rejected_and_charged": ("endless loop",),
+    "containers/test_hostile_containers.py::test_hidden_inputs_are_not_shown_to_the_sender": ("in its log",),
     "browser/test_every_page.py::test_public_pages": (  # eight templates; benchmarks/test_public_pages.py has all
         "home",
         "benchmark-mirror",
@@ -50,11 +50,11 @@ CASES: dict[str, tuple[str, ...]] = {
     "browser/test_cost_picture.py::test_cost_plot_contrast": ("dark",),
     "browser/test_frozen_pages.py::test_views_of_a_frozen_board": ("board",),
     "browser/test_frozen_pages.py::test_errata_and_rank_changes_after_a_switch": ("light",),
-    "containers/test_scorers.py::test_a_scorer_that_fails_ranks_nobody": ("by the clock", "unknown field", "memory"),
+    "containers/test_scorers.py::test_a_failing_scorer_ranks_no_system": ("by the clock", "unknown field", "memory"),
     "browser/test_stored_scripts.py::test_stored_text_never_runs_as_script": ("anonymous", "curator"),
     "browser/test_admin.py::test_axe_finds_no_violations": ("light",),
     "docs/test_curators.py::test_guide_from_raw_file_to_public_board": ("own",),
-    "curation/test_generations_faults.py::test_a_killed_workers_preview_is_made_by_another": ("parts-kept-2-0",),
+    "curation/test_generations_faults.py::test_another_worker_completes_a_killed_workers_preview": ("parts-kept-2-0",),
     "scoring/test_rescoring_faults.py::test_a_worker_killed_half_way_loses_nothing": ("second-uncommitted",),
     "scoring/test_faults.py::test_a_worker_killed_before_it_writes_is_replaced": ("scored",),
     "systems/test_faults.py::test_output_lost_with_its_volume_holder_is_a_sandbox_error": ("runc-kill",),
@@ -80,9 +80,9 @@ CASES: dict[str, tuple[str, ...]] = {
         "claim-double space",
         "claim-another space",
     ),
-    "boards/test_as_of_choice.py::test_it_is_what_reading_all_would_choose": ("0-1", "1--1"),
-    "boards/test_as_of_choice.py::test_on_every_day_it_is_what_the_releases_until_then_give": ("0",),
-    "disclosure/test_best_shown.py::test_it_is_what_reading_all_would_find": ("0-1", "1--1"),
+    "boards/test_as_of_choice.py::test_it_equals_reading_all_releases": ("0-1", "1--1"),
+    "boards/test_as_of_choice.py::test_on_every_day_it_equals_the_releases_until_then": ("0",),
+    "disclosure/test_best_shown.py::test_it_equals_reading_all_releases": ("0-1", "1--1"),
     "scenarios/test_scenarios_realdata.py::test_a_matrix_keeps_what_it_promises": ("codex-s-P463-words4",),
     "scoring/test_many_pairs.py::test_every_permutation_of_few_groups": ("f1-True", "mrr-False", "auroc-True"),
     "scoring/test_published_numbers_scores.py::test_buckle": (
@@ -106,24 +106,24 @@ TESTS = (
     "browser/test_images.py::test_contrast_in_dark_mode",
     "browser/test_error_pages.py::test_form_with_too_many_fields",  # as a form that is too large
     "browser/test_rehearsals.py::test_dry_run_of_baselines_and_a_file",  # in rehearsals/
-    "curation/test_generations_faults.py::test_a_message_that_comes_ten_times_makes_one_preview",  # in work_queue/
-    "curation/test_generations_faults.py::test_a_lost_message_is_rung_again",
+    "curation/test_generations_faults.py::test_a_message_delivered_ten_times_makes_one_preview",  # in work_queue/
+    "curation/test_generations_faults.py::test_a_lost_message_is_enqueued_again",
     "scoring/test_rescoring_faults.py::test_cancelled_while_a_worker_that_dies_has_a_run",
-    "containers/test_container_changes.py::test_no_attempt_is_spent_on_a_sandbox_that_is_away",  # in scoring/
+    "containers/test_container_changes.py::test_an_unavailable_sandbox_costs_no_attempt",  # in scoring/
     "browser/test_every_page.py::test_contrast_in_both_colour_schemes",
-    "containers/test_containers.py::test_hidden_inputs_stay_out_of_what_the_owner_reads",  # in test_hostile_containers
-    "containers/test_hostile_containers.py::test_a_system_that_tries_and_still_answers_is_scored",
+    "containers/test_containers.py::test_hidden_inputs_are_not_shown_to_the_owner",  # in test_hostile_containers
+    "containers/test_hostile_containers.py::test_a_hostile_system_that_still_answers_is_scored",
     "docs/test_operators.py::test_postgresql",  # CI's own tests run on it
     "container/test_operators_page.py::test_production_setup_and_backup",
-    "containers/test_container_changes.py::test_what_always_ends_as_killed_is_charged",
+    "containers/test_container_changes.py::test_a_container_that_is_always_killed_is_charged",
     "containers/test_container_changes.py::test_a_full_disk_while_collecting_leaves_no_half_file",
     "containers/test_container_changes.py::test_a_report_never_takes_the_container_of_a_live_worker",
-    "containers/test_container_changes.py::test_a_sandbox_that_hangs_up_while_collecting",
+    "containers/test_container_changes.py::test_a_sandbox_that_disconnects_while_collecting",
     "containers/test_container_changes.py::test_a_phase_that_closes_meanwhile_still_scores_it",
-    "containers/test_container_faults.py::test_a_worker_killed_after_the_hand_over_changes_nothing_more",
-    "containers/test_container_faults.py::test_the_same_message_ten_times",
-    "containers/test_container_faults.py::test_the_queue_wiped_is_rung_again",
-    "containers/test_scorer_faults.py::test_a_worker_killed_on_its_way_is_replaced",
+    "containers/test_container_faults.py::test_a_worker_killed_after_collecting_changes_nothing_more",
+    "containers/test_container_faults.py::test_the_same_message_delivered_ten_times",
+    "containers/test_container_faults.py::test_a_wiped_queue_is_enqueued_again",
+    "containers/test_scorer_faults.py::test_a_worker_killed_at_each_point_is_replaced",
     "containers/test_reference_systems.py::test_seeding_puts_them_on_the_boards",  # CI's first command does
     "docs/test_operators.py::test_one_machine_and_its_archive_on_another",
     "docs/test_operators.py::test_upgrade_of_an_earlier_release",

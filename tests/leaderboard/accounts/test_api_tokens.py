@@ -1,4 +1,4 @@
-"""Tokens: for the right password alone, throttled by address, stored hashed, gone when revoked."""
+"""API tokens: issued for a correct password only, throttled by address, stored hashed, invalid after revocation."""
 
 from __future__ import annotations
 
@@ -25,75 +25,75 @@ def ada():
     return person("ada")
 
 
-def ask(username: str = "ada", password: str = "correct horse", **more: Any) -> Any:
+def request_token(username: str = "ada", password: str = "correct horse", **headers: Any) -> Any:
     body = json.dumps({"username": username, "password": password})
-    return Client(raise_request_exception=False).post(TOKENS, body, content_type="application/json", **more)
+    return Client(raise_request_exception=False).post(TOKENS, body, content_type="application/json", **headers)
 
 
-def mine(secret: str, scheme: str = "Token") -> Any:
+def own_tokens(secret: str, scheme: str = "Token") -> Any:
     return Client(headers={"Authorization": f"{scheme} {secret}"}).get(f"{ROOT}/submissions/")
 
 
 def test_a_password_gives_a_token_that_is_stored_hashed(ada):
-    answer = ask()
+    answer = request_token()
     assert answer.status_code == 201 and answer["Cache-Control"] == "no-store"
-    told = answer.json()
-    assert told["username"] == "ada"
-    assert mine(told["token"]).status_code == 200
+    body = answer.json()
+    assert body["username"] == "ada"
+    assert own_tokens(body["token"]).status_code == 200
     token = AuthToken.objects.get()
-    assert told["token"] not in (token.digest, token.token_key)
+    assert body["token"] not in (token.digest, token.token_key)
     assert timedelta(days=89) < token.expiry - timezone.now() < timedelta(days=91)
     assert AuditEntry.objects.get(action="token.issued").actor == ada
 
 
-def test_the_mail_address_is_as_good_as_the_name(ada):
-    assert ask("ada@holdout.example").status_code == 201
+def test_the_mail_address_works_like_the_username(ada):
+    assert request_token("ada@holdout.example").status_code == 201
 
 
-def test_a_form_is_as_good_as_json(ada):
+def test_a_form_works_like_json(ada):
     answer = Client().post(TOKENS, "username=ada&password=correct+horse", "application/x-www-form-urlencoded")
     assert answer.status_code == 201
 
 
-def test_a_wrong_password_and_a_wrong_name_are_not_told_apart(ada):
-    wrong, unknown = ask(password="wrong"), ask("nobody")
+def test_a_wrong_password_and_a_wrong_name_get_the_same_answer(ada):
+    wrong, unknown = request_token(password="wrong"), request_token("nobody")
     assert (wrong.status_code, wrong.content) == (unknown.status_code, unknown.content)
     assert wrong.json()["code"] == "authentication_failed"
     assert not AuthToken.objects.exists()
 
 
-def test_who_was_shut_out_gets_none(ada):
+def test_a_deactivated_account_gets_no_token(ada):
     ada.is_active = False
     ada.save()
-    assert ask().content == ask("nobody").content
+    assert request_token().content == request_token("nobody").content
 
 
-def test_a_second_factor_cannot_be_gone_round(ada):
+def test_the_second_factor_cannot_be_bypassed(ada):
     Authenticator.objects.create(user=ada, type=Authenticator.Type.TOTP, data={"secret": "x"})
-    answer = ask()
+    answer = request_token()
     assert (answer.status_code, answer.json()["code"]) == (403, "second_factor")
-    assert ask(password="wrong").json()["code"] == "authentication_failed"
+    assert request_token(password="wrong").json()["code"] == "authentication_failed"
     assert not AuthToken.objects.exists()
 
 
 def test_guessing_is_throttled_by_address_and_locks_nobody_out(ada, settings):
     settings.ACCOUNT_RATE_LIMITS = {"login_failed": "3/m/ip"}
     cache.clear()
-    guesses = [ask(password=f"guess {n}", REMOTE_ADDR="192.0.2.1").status_code for n in range(5)]
+    guesses = [request_token(password=f"guess {n}", REMOTE_ADDR="192.0.2.1").status_code for n in range(5)]
     assert guesses == [401, 401, 401, 429, 429]
-    assert ask(REMOTE_ADDR="192.0.2.1").json()["code"] == "throttled"
+    assert request_token(REMOTE_ADDR="192.0.2.1").json()["code"] == "throttled"
     forged = {"X-Forwarded-For": "192.0.2.7"}
-    assert ask(REMOTE_ADDR="192.0.2.1", headers=forged).status_code == 429
-    assert ask(REMOTE_ADDR="192.0.2.2").status_code == 201
+    assert request_token(REMOTE_ADDR="192.0.2.1", headers=forged).status_code == 429
+    assert request_token(REMOTE_ADDR="192.0.2.2").status_code == 201
     cache.clear()
 
 
-def test_behind_a_proxy_the_address_is_the_one_that_the_proxy_names(ada, settings):
+def test_behind_a_proxy_the_address_comes_from_the_proxy_header(ada, settings):
     settings.ACCOUNT_RATE_LIMITS = {"login_failed": "1/m/ip"}
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
     cache.clear()
     guesses = [
-        ask(password="guess", headers={"X-Forwarded-For": f"{forged}, {address}"}).status_code
+        request_token(password="guess", headers={"X-Forwarded-For": f"{forged}, {address}"}).status_code
         for forged, address in (
             ("203.0.113.1", "192.0.2.1"),
             ("203.0.113.2", "192.0.2.1"),
@@ -104,21 +104,21 @@ def test_behind_a_proxy_the_address_is_the_one_that_the_proxy_names(ada, setting
     cache.clear()
 
 
-def test_a_revoked_token_opens_nothing(ada):
-    secret = ask().json()["token"]
-    other = ask().json()["token"]
+def test_a_revoked_token_is_rejected(ada):
+    secret = request_token().json()["token"]
+    other = request_token().json()["token"]
     client = Client(headers={"Authorization": f"Token {secret}"})
     assert client.delete(f"{TOKENS}current/").status_code == 204
     assert client.delete(f"{TOKENS}current/").status_code == 401
-    assert (mine(secret).status_code, mine(other).status_code) == (401, 200)
-    # Not even what everybody may read: a client must notice that its token is gone.
+    assert (own_tokens(secret).status_code, own_tokens(other).status_code) == (401, 200)
+    # Public pages are refused too: a client must notice that its token was revoked.
     assert client.get(f"{ROOT}/tasks/").json()["code"] == "authentication_failed"
 
 
-def test_an_expired_token_opens_nothing(ada):
-    secret = ask().json()["token"]
+def test_an_expired_token_is_rejected(ada):
+    secret = request_token().json()["token"]
     AuthToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
-    assert mine(secret).status_code == 401
+    assert own_tokens(secret).status_code == 401
 
 
 def test_a_session_has_no_token_to_revoke(ada):
@@ -130,7 +130,7 @@ def test_a_session_has_no_token_to_revoke(ada):
 @pytest.mark.parametrize(
     "header", ["Token", "Token a b", "Token \xff\xfe", "Token " + "x" * 100_000, "Bearer x", "\x00"]
 )
-def test_a_strange_authorization_is_no_error_of_ours(ada, header):
+def test_a_malformed_authorization_header_is_no_server_error(ada, header):
     answer = Client(raise_request_exception=False, HTTP_AUTHORIZATION=header).get(f"{ROOT}/submissions/")
     assert answer.status_code == 401
 
@@ -156,7 +156,7 @@ def test_a_strange_authorization_is_no_error_of_ours(ada, header):
     ],
     ids=lambda value: str(value)[:24] if isinstance(value, bytes) else None,
 )
-def test_strange_credentials_are_the_senders_fault(ada, body, status):
+def test_malformed_credentials_are_a_client_error(ada, body, status):
     answer = Client(raise_request_exception=False).post(TOKENS, body, content_type="application/json")
     assert answer.status_code == status, answer.content
     assert answer.json()["code"]
@@ -164,5 +164,5 @@ def test_strange_credentials_are_the_senders_fault(ada, body, status):
 
 def test_no_password_is_logged(ada, caplog):
     caplog.set_level(0)
-    ask(password="hunter2 is my secret")
+    request_token(password="hunter2 is my secret")
     assert "hunter2" not in caplog.text

@@ -1,4 +1,4 @@
-"""In one phase a person competes for one team, whatever teams they join, leave or found."""
+"""A person competes for only one team in a phase, whatever teams they join, leave or create."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def other_system(by: User, team: str = "Second") -> System:
     return teams.system(team=teams.create(name=team, by=by), name="Other", by=by)
 
 
-def refused(world: World, system: System, by: User) -> Code:
+def refusal_of(world: World, system: System, by: User) -> Code:
     before = (Submission.objects.count(), QuotaCharge.objects.count())
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Refused) as refusal:
         world.submit(system=system, by=by)
     assert (Submission.objects.count(), QuotaCharge.objects.count()) == before
-    return caught.value.code
+    return refusal.value.code
 
 
 def test_a_second_team_is_refused_and_costs_nothing(world: World) -> None:
     second = other_system(world.researcher)
     world.submit()
-    assert refused(world, second, world.researcher) is Code.OTHER_TEAM
+    assert refusal_of(world, second, world.researcher) is Code.OTHER_TEAM
     world.submit()
 
 
-def test_the_api_says_so_with_a_code(world: World) -> None:
+def test_the_api_returns_the_error_code(world: World) -> None:
     other_system(world.researcher)
     world.submit()
     answer = send(client_of(world.researcher), prediction_lines(), team="Second")
@@ -47,14 +47,14 @@ def test_the_api_says_so_with_a_code(world: World) -> None:
     assert "Analytical Engines" in answer.json()["message"]
 
 
-def test_another_phase_is_free(world: World) -> None:
+def test_another_phase_accepts_the_other_team(world: World) -> None:
     world.submit()
     phase = Phase.objects.create(benchmark=world.benchmark, slug="final", title="Final", split=world.split)
     world.submit(system=other_system(world.researcher), phase=phase)
     assert Submission.objects.filter(phase=phase).count() == 1
 
 
-def test_leaving_unbinds_nobody_and_a_joined_team_has_its_own_quota(world: World) -> None:
+def test_leaving_releases_nobody_and_a_joined_team_has_its_own_quota(world: World) -> None:
     bob = person("bob")
     second = other_system(bob)
     world.submit(system=second, by=bob)
@@ -64,19 +64,21 @@ def test_leaving_unbinds_nobody_and_a_joined_team_has_its_own_quota(world: World
     Membership.objects.filter(team=world.system.team).update(is_owner=False)
     Membership.objects.create(team=world.system.team, user=bob, is_owner=True)
     membership.leave(team=world.system.team, by=world.researcher)
-    assert refused(world, second, world.researcher) is Code.OTHER_TEAM
-    with pytest.raises(Refused) as caught:
+    assert refusal_of(world, second, world.researcher) is Code.OTHER_TEAM
+    with pytest.raises(Refused) as refusal:
         world.submit(system=second, by=world.researcher)
-    assert world.system.team.name not in caught.value.message, "who has left is told nothing of the team"
+    assert world.system.team.name not in refusal.value.message, (
+        "the message reveals nothing about the team to a former member"
+    )
 
 
-def test_a_refund_unbinds_nobody(world: World) -> None:
+def test_a_refund_releases_nobody(world: World) -> None:
     world.submit()
     QuotaCharge.objects.update(refunded_at="2026-01-01T00:00:00Z")
-    assert refused(world, other_system(world.researcher), world.researcher) is Code.OTHER_TEAM
+    assert refusal_of(world, other_system(world.researcher), world.researcher) is Code.OTHER_TEAM
 
 
-def test_baselines_do_not_compete_and_bind_nobody(world: World) -> None:
+def test_baselines_do_not_compete_and_commit_nobody_to_a_team(world: World) -> None:
     baseline = other_system(world.researcher)
     System.objects.filter(pk=baseline.pk).update(kind=System.Kind.BASELINE)
     baseline.refresh_from_db()
@@ -87,16 +89,16 @@ def test_baselines_do_not_compete_and_bind_nobody(world: World) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_posts_at_once_for_five_teams_are_accepted_for_one() -> None:
+def test_of_simultaneous_submissions_for_five_teams_one_is_accepted() -> None:
     world = build(quota_per_day=1)
     systems = [other_system(world.researcher, f"Team {number}") for number in range(5)]
-    answers = together([lambda one=one: world.submit(system=one).system.team_id for one in systems])
+    answers = together([lambda system=system: world.submit(system=system).system.team_id for system in systems])
     assert len([answer for answer in answers if answer is Code.OTHER_TEAM]) == 4
     assert (Submission.objects.count(), QuotaCharge.objects.count()) == (1, 1)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_was_removed_while_the_file_was_checked_submits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_member_removed_while_the_file_is_checked_cannot_submit(monkeypatch: pytest.MonkeyPatch) -> None:
     from leaderboard.submissions.actions import submit
 
     world = build()
@@ -107,4 +109,4 @@ def test_who_was_removed_while_the_file_was_checked_submits_nothing(monkeypatch:
         return check(**what)  # type: ignore[arg-type]
 
     monkeypatch.setattr(submit, "_validate", removed_meanwhile)
-    assert refused(world, world.system, world.researcher) is Code.NOT_A_MEMBER
+    assert refusal_of(world, world.system, world.researcher) is Code.NOT_A_MEMBER

@@ -1,4 +1,4 @@
-"""Invitations, leaving, handing on: who may, what becomes of it, and what is seen no more."""
+"""Invitations, leaving and transferring ownership: who may, what changes, and what former members no longer see."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def browser(user: User) -> Client:
 
 
 def link(team: Team, by: User, address: str = "bob@holdout.example") -> str:
-    """The path of a new invitation."""
+    """Path of a new invitation."""
     return "/" + invitations.invite(team=team, address=address, by=by).link.split("/", 3)[3]
 
 
-def refusal(act: Any, **what: Any) -> Code:
+def refusal(act: Any, **kwargs: Any) -> Code:
     with pytest.raises(Refused) as refused:
-        act(**what)
+        act(**kwargs)
     return refused.value.code
 
 
-def test_an_invitation_is_accepted_once(world: World, team: Team, bob: User) -> None:
+def test_an_invitation_is_accepted_only_once(world: World, team: Team, bob: User) -> None:
     where = link(team, world.researcher)
     page = browser(bob).get(where)
     assert page.status_code == 200 and team.name in page.content.decode()
@@ -65,14 +65,14 @@ def test_an_invitation_is_accepted_once(world: World, team: Team, bob: User) -> 
     assert team.members.count() == 2
 
 
-def test_declining_uses_the_link_up(world: World, team: Team, bob: User) -> None:
+def test_declining_invalidates_the_link(world: World, team: Team, bob: User) -> None:
     where = link(team, world.researcher)
     assert browser(bob).post(where, {"answer": "decline"}).status_code == 302
     assert browser(bob).post(where, {"answer": "accept"}).status_code == 404
     assert list(team.members.all()) == [world.researcher]
 
 
-def test_an_old_and_a_revoked_link_are_as_one_that_never_was(world: World, team: Team, bob: User) -> None:
+def test_expired_and_revoked_links_look_like_unknown_ones(world: World, team: Team, bob: User) -> None:
     old, revoked = link(team, world.researcher), link(team, world.researcher)
     first, second = Invitation.objects.order_by("pk")
     Invitation.objects.filter(pk=first.pk).update(expires_at=timezone.now())
@@ -91,16 +91,16 @@ def test_the_token_is_not_stored(world: World, team: Team) -> None:
     assert token not in repr(list(AuditEntry.objects.values()))
 
 
-def test_the_link_is_mailed_and_then_not_shown(world: World, team: Team, settings: Any) -> None:
+def test_a_mailed_link_is_not_shown(world: World, team: Team, settings: Any) -> None:
     settings.SENDS_MAIL = True
     invited = invitations.invite(team=team, address="new@holdout.example", by=world.researcher)
-    (sent,) = mail.outbox
-    token = re.search(r"/invitations/([\w-]{43,})/", sent.body)
-    assert invited.link == "" and token is not None and sent.to == ["new@holdout.example"]
+    (message,) = mail.outbox
+    token = re.search(r"/invitations/([\w-]{43,})/", message.body)
+    assert invited.link == "" and token is not None and message.to == ["new@holdout.example"]
     assert invitations.find(token[1]) == invited.invitation
 
 
-def test_an_address_with_an_account_and_one_without_are_answered_alike(world: World, team: Team, bob: User) -> None:
+def test_addresses_with_and_without_an_account_get_the_same_answer(world: World, team: Team, bob: User) -> None:
     owner = browser(world.researcher)
     pages = []
     for address in (bob.email, "nobody@holdout.example"):
@@ -112,7 +112,7 @@ def test_an_address_with_an_account_and_one_without_are_answered_alike(world: Wo
     assert pages[0] == pages[1]
 
 
-def test_only_owners_invite_and_there_is_an_end_to_it(world: World, team: Team, bob: User) -> None:
+def test_only_owners_invite_and_the_number_is_limited(world: World, team: Team, bob: User) -> None:
     Membership.objects.create(team=team, user=bob)
     assert browser(bob).post(f"/me/teams/{team.pk}/invite/", {"address": "x@holdout.example"}).status_code == 403
     assert refusal(invitations.invite, team=team, address="no address", by=world.researcher) is Code.INVALID_NAME
@@ -121,14 +121,16 @@ def test_only_owners_invite_and_there_is_an_end_to_it(world: World, team: Team, 
     assert refusal(invitations.invite, team=team, address="x@holdout.example", by=world.researcher) is Code.NOT_TAKEN
 
 
-def test_the_last_owner_hands_on_before_leaving(world: World, team: Team, bob: User) -> None:
+def test_the_last_owner_must_transfer_ownership_before_leaving(world: World, team: Team, bob: User) -> None:
     Membership.objects.create(team=team, user=bob)
     ada = world.researcher
     assert refusal(membership.leave, team=team, by=ada) is Code.LAST_OWNER
     assert refusal(membership.transfer, team=team, to=ada, by=bob) is Code.NOT_AN_OWNER
     assert refusal(membership.transfer, team=team, to=person("eve"), by=ada) is Code.NOT_A_MEMBER
     membership.transfer(team=team, to=bob, by=ada)
-    assert {place.user: place.is_owner for place in Membership.objects.filter(team=team)} == {ada: False, bob: True}
+    assert {
+        membership_row.user: membership_row.is_owner for membership_row in Membership.objects.filter(team=team)
+    } == {ada: False, bob: True}
     membership.leave(team=team, by=ada)
     assert list(team.members.all()) == [bob]
 
@@ -143,14 +145,14 @@ def test_a_team_is_deleted_only_before_it_has_submitted(world: World, team: Team
     assert run.prediction.submission.system.team == team
 
 
-def test_who_was_removed_sees_nothing_of_the_team(world: World, team: Team, bob: User) -> None:
-    """Not even what they sent themselves: it is the team's."""
+def test_a_removed_member_sees_nothing_of_the_team(world: World, team: Team, bob: User) -> None:
+    """Not even their own submissions: these belong to the team."""
     Membership.objects.create(team=team, user=bob)
     run = world.insert_run()
     submission = run.prediction.submission
     type(submission).objects.filter(pk=submission.pk).update(submitted_by=bob)
-    told = {"user": bob, "submission": submission, "body": {}, "due_at": timezone.now(), "created_at": timezone.now()}
-    Notice.objects.create(subject=run.pk, **told)
+    fields = {"user": bob, "submission": submission, "body": {}, "due_at": timezone.now(), "created_at": timezone.now()}
+    Notice.objects.create(subject=run.pk, **fields)
     pages = [
         f"/submissions/{submission.pk}/",
         f"/submissions/{submission.pk}/predictions/",
@@ -176,7 +178,7 @@ def test_owners_cannot_be_removed_by_members_nor_remove_themselves(world: World,
     assert team.members.count() == 2
 
 
-def test_a_name_of_markup_is_text_on_the_teams_pages(world: World, bob: User) -> None:
+def test_markup_in_a_team_name_is_escaped_on_its_pages(world: World, bob: User) -> None:
     evil = teams.create(name="<script>alert(1)</script>", by=bob)
     where = link(evil, bob, "x@holdout.example")
     for client, page in ((browser(bob), f"/me/teams/{evil.pk}/"), (browser(world.researcher), where)):
@@ -185,7 +187,7 @@ def test_a_name_of_markup_is_text_on_the_teams_pages(world: World, bob: User) ->
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_who_use_a_link_at_once_one_joins() -> None:
+def test_of_many_simultaneous_uses_of_a_link_one_joins() -> None:
     world = build()
     team = world.system.team
     token = link(team, world.researcher).split("/")[2]
@@ -198,10 +200,10 @@ def test_of_many_who_use_a_link_at_once_one_joins() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_owners_who_leave_at_once_leave_one() -> None:
+def test_of_two_owners_who_leave_at_once_one_stays() -> None:
     world = build()
     team, bob = world.system.team, person("bob")
     Membership.objects.create(team=team, user=bob, is_owner=True)
-    answers = together([lambda one=one: membership.leave(team=team, by=one) for one in (world.researcher, bob)])
+    answers = together([lambda owner=owner: membership.leave(team=team, by=owner) for owner in (world.researcher, bob)])
     assert sorted(map(str, answers)) == sorted(["None", str(Code.LAST_OWNER)])
     assert Membership.objects.filter(team=team, is_owner=True).count() == 1

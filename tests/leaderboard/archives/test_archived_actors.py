@@ -1,4 +1,4 @@
-"""Who did what goes along in an archive: somebody who merely looked at gold, too, and never a stranger in his place."""
+"""An archive contains who did what, including people who only read gold, and never puts another person in their place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEYS = encryption.generate_key()
 
 @pytest.fixture
 def archive() -> bytes:
-    """Of a benchmark whose gold a curator has read who did nothing else."""
+    """Archive of a benchmark whose gold was read by a curator who did nothing else."""
     world = build()
     world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
     Benchmark.objects.update(baselines_team=Team.objects.create(name="Baselines of tiny"))
@@ -47,7 +47,7 @@ def take(content: bytes, by: User) -> None:
 
 
 def edited(content: bytes, table: str, change: str) -> bytes:
-    """The archive without cora among its people ("forget"), or with a member of a team whom it does not have."""
+    """The archive without cora among its people ("forget"), or with a team member who is not among its people."""
 
     def lines(name: str, body: bytes) -> bytes:
         if name != f"tables/{table}.jsonl":
@@ -62,21 +62,21 @@ def edited(content: bytes, table: str, change: str) -> bytes:
     return forged(content, KEYS[0], lines)
 
 
-def several() -> User:
-    """A site with other accounts, under every key that the archive's people had, and its curator."""
+def with_other_accounts() -> User:
+    """A site where every key of the archive's people belongs to another account, with its curator."""
     for number in range(10):
         person(f"other-{number}")
     return person("here", is_curator=True)
 
 
-def test_who_only_looked_comes_along(archive: bytes) -> None:
+def test_people_who_only_read_gold_are_exported(archive: bytes) -> None:
     take(archive, by=person("here", is_curator=True))
     cora = AuditEntry.objects.get(action="gold.read").actor
     assert cora is not None and (cora.username, cora.is_curator) == ("cora", False)
 
 
-def test_beside_other_accounts_too(archive: bytes) -> None:
-    take(archive, by=several())
+def test_they_are_imported_next_to_other_accounts(archive: bytes) -> None:
+    take(archive, by=with_other_accounts())
     cora = AuditEntry.objects.get(action="gold.read").actor
     assert cora is not None and cora.username == "cora"
     assert str(Benchmark.objects.get().baselines_team) == "Baselines of tiny"
@@ -84,14 +84,14 @@ def test_beside_other_accounts_too(archive: bytes) -> None:
 
 
 @pytest.mark.parametrize("others", [False, True])
-def test_an_archive_that_was_written_without_them_tells_nobody(archive: bytes, others: bool) -> None:
-    take(edited(archive, "user", "forget"), by=several() if others else person("here", is_curator=True))
+def test_an_archive_written_without_them_names_nobody(archive: bytes, others: bool) -> None:
+    take(edited(archive, "user", "forget"), by=with_other_accounts() if others else person("here", is_curator=True))
     assert AuditEntry.objects.get(action="gold.read").actor is None
     assert Benchmark.objects.get().slug == "tiny" and not User.objects.filter(username="cora").exists()
 
 
-def test_nobody_of_this_site_gets_into_a_team_of_an_archive(archive: bytes) -> None:
-    curator = several()
+def test_no_local_account_gets_into_a_team_of_an_archive(archive: bytes) -> None:
+    curator = with_other_accounts()
     assert User.objects.filter(pk=9).exists()
     refused = refusal(take, content=edited(archive, "membership", "stranger"), by=curator)
     assert refused.code is Code.INVALID_NAME and "Nothing was changed" in refused.message

@@ -1,4 +1,4 @@
-"""A whole benchmark out and in again: the boards say the same bytes, nothing is lost, gold leaves only encrypted."""
+"""Export and import of a whole benchmark: boards stay byte-identical, nothing is lost, gold leaves only encrypted."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ STORES = ("gold", "inputs", "predictions", "outcomes")
 
 
 def hidden(labels: dict[str, str]) -> bytes:
-    """Gold whose groups, which nobody is told, have names to look for."""
+    """Gold whose hidden groups have names that can be searched for."""
     return gold_of(labels).replace(b'"group": "g', f'"group": "{CANARY}-'.encode())
 
 
@@ -72,7 +72,7 @@ def key(tmp_path: Path) -> Path:
 
 
 def populate() -> World:
-    """Teams, ties, a ladder, a corrected gold, choices of teams and organisers, in three phases."""
+    """Teams, ties, a ladder, a corrected gold, and choices by teams and organisers, in three phases."""
     world = build()
     world.benchmark.state = Benchmark.State.PUBLIC
     world.benchmark.save()
@@ -92,7 +92,7 @@ def populate() -> World:
     score_all()
     correct(split, world, hidden(answers(LABELS, 4)))
     score_all()
-    # Frozen boards stay as they were: what is chosen from here on concerns the others.
+    # Frozen boards stay as they were: the choices below concern the other boards.
     systems.represent(submission=Submission.objects.filter(phase=full, system=other).earliest("received_at"), by=grace)
     systems.disqualify(phase=full, system=world.system, reason="it was trained on the test", by=world.curator)
     hide(
@@ -103,8 +103,8 @@ def populate() -> World:
     at = timezone.now()
     Announcement.objects.create(benchmark=world.benchmark, title="Gold mended", created_by=world.curator, created_at=at)
     late = teams.create(name="Late", by=person("late"))
-    more = {"before": at, "closes_at": at + timedelta(days=1), "created_by": world.curator, "created_at": at}
-    Extension.objects.create(phase=full, team=late, reason="a fire", **more)
+    fields = {"before": at, "closes_at": at + timedelta(days=1), "created_by": world.curator, "created_at": at}
+    Extension.objects.create(phase=full, team=late, reason="a fire", **fields)
     generator_previews.done(world).parts.update(split=world.split)
     return world
 
@@ -116,13 +116,13 @@ def world() -> World:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an archive that several tests read."""
+    """Folder of an archive that several tests read."""
     return tmp_path_factory.mktemp("written")
 
 
 @pytest.fixture
 def archive(written: Path, tmp_path: Path, transactional_db: None, sandbox: str) -> Path:
-    """A copy of the world's archive, with the key beside it; nothing else is left of that world."""
+    """A copy of the world's archive with its key; everything else of that world is deleted."""
     if not (written / "tiny.zip").exists():
         populate()
         call_command("archive_key", written / "key.txt", stdout=StringIO())
@@ -133,81 +133,85 @@ def archive(written: Path, tmp_path: Path, transactional_db: None, sandbox: str)
 
 
 def export(to: Path, key: Path | None = None) -> Path:
-    more = ["--to", key.read_text().splitlines()[0].removeprefix("# public key: ")] if key else []
-    call_command("export_benchmark", Benchmark.objects.get().slug, to, *more, stdout=StringIO())
+    arguments = ["--to", key.read_text().splitlines()[0].removeprefix("# public key: ")] if key else []
+    call_command("export_benchmark", Benchmark.objects.get().slug, to, *arguments, stdout=StringIO())
     return to
 
 
 def wipe() -> None:
-    """Every row and every file."""
+    """Deletes every row and every file."""
     call_command("flush", interactive=False, verbosity=0)
     for name in STORES:
         shutil.rmtree(settings.DATA / name, ignore_errors=True)
 
 
-def take_in(archive: Path, key: Path, said: StringIO | None = None) -> None:
-    call_command("import_archive", archive, "--key", key, stdout=said or StringIO())
+def import_archive(archive: Path, key: Path, output: StringIO | None = None) -> None:
+    call_command("import_archive", archive, "--key", key, stdout=output or StringIO())
 
 
-def shown() -> dict[str, bytes]:
-    """Every board and table of the benchmark as the public gets it."""
-    client, found = Client(), {}
+def public_responses() -> dict[str, bytes]:
+    """Every public board and table of the benchmark."""
+    client, responses = Client(), {}
     for phase in Benchmark.objects.get(slug="tiny").phases.all():
         base = f"/api/v1/benchmarks/tiny/phases/{phase.slug}/leaderboard"
         for address in (f"{base}/", f"{base}.csv", f"{base}.tex", f"{base}.md"):
             answer = client.get(address)
             if answer.status_code == 200:
-                found[address] = answer.content if not answer.streaming else b"".join(answer.streaming_content)
-    return found
+                responses[address] = answer.content if not answer.streaming else b"".join(answer.streaming_content)
+    return responses
 
 
-def test_every_model_is_in_an_archive_or_left_out_for_a_reason() -> None:
+def test_every_model_is_exported_or_excluded_for_a_reason() -> None:
     known = {*tables.TABLES, *tables.LEFT_OUT, User, AuditEntry}
     missing = [model.__name__ for model in apps.get_app_config("leaderboard").get_models() if model not in known]
-    assert missing == [], "say in archives/tables.py whose rows these are, or why they stay behind"
+    assert missing == [], "add these rows to archives/tables.py, or say there why they are not exported"
 
 
 def test_export_wipe_import_gives_the_same_boards(world: World, key: Path, tmp_path: Path) -> None:
     archive = export(tmp_path / "tiny.zip", key)
-    before, boards = shown(), dict(writing.boards_of(world.benchmark))
-    counted = {model: model._base_manager.count() for model in tables.TABLES}
+    before, boards = public_responses(), dict(writing.boards_of(world.benchmark))
+    counts = {model: model._base_manager.count() for model in tables.TABLES}
     moments = list(Submission.objects.order_by("pk").values_list("pk", "received_at", "track"))
     scores = numbers()
-    assert len(before) >= 6 and len(boards) == 5, "two current boards, two frozen ones, and the tiny one"
+    assert len(before) >= 6 and len(boards) == 5, "two current boards, two frozen ones and the tiny one"
     wipe()
-    take_in(archive, key)
-    assert shown() == before
+    import_archive(archive, key)
+    assert public_responses() == before
     assert dict(writing.boards_of(Benchmark.objects.get())) == boards
-    assert {model: model._base_manager.count() for model in tables.TABLES} == counted
+    assert {model: model._base_manager.count() for model in tables.TABLES} == counts
     assert list(Submission.objects.order_by("pk").values_list("pk", "received_at", "track")) == moments
     assert numbers() == scores
-    assert checked() == {}
+    assert inconsistent_boards() == {}
 
 
-def checked() -> dict[str, list[str]]:
-    """The boards whose rows are not what their runs make of them."""
-    return {str(board): found for board in Leaderboard.objects.all() if (found := differences(board))}
+def inconsistent_boards() -> dict[str, list[str]]:
+    """Boards whose rows differ from what their runs give."""
+    return {
+        str(board): board_differences
+        for board in Leaderboard.objects.all()
+        if (board_differences := differences(board))
+    }
 
 
 def numbers() -> list[tuple[Any, ...]]:
-    """Every score, to the last digit."""
+    """Every score at full precision."""
     return list(Score.objects.order_by("run", "measure", "slice_key").values_list("value", "low", "high", "n"))
 
 
-def test_what_came_in_goes_on(archive: Path, key: Path) -> None:
-    """New submissions are scored, and the gold that came along scores the old ones as before."""
-    take_in(archive, key)
+def test_an_imported_benchmark_continues(archive: Path, key: Path) -> None:
+    """New submissions are scored, and the imported gold scores the old ones as before."""
+    import_archive(archive, key)
     ada, system = User.objects.get(username="ada"), System.objects.get(name="Bernoulli")
     phase = Benchmark.objects.get().phases.get(slug="test")
     file = uploaded(prediction_lines())
-    made = submit.submit(phase=phase, system=system, file=file, by=ada, track="thorough")
+    submission = submit.submit(phase=phase, system=system, file=file, by=ada, track="thorough")
     score_all()
-    assert Run.objects.get(prediction__submission=made).state == "done"
+    assert Run.objects.get(prediction__submission=submission).state == "done"
     fresh = Dataset.objects.create(slug="other", title="Other", task="fact-verification")
     assert fresh.pk > Dataset.objects.get(slug="tiny").pk
 
 
-def test_beside_other_rows_keys_are_given_anew(world: World, key: Path, tmp_path: Path) -> None:
+def test_next_to_other_rows_new_keys_are_assigned(world: World, key: Path, tmp_path: Path) -> None:
     archive = export(tmp_path / "tiny.zip", key)
     boards, today = dict(writing.boards_of(world.benchmark)), as_of_today()
     wipe()
@@ -218,19 +222,21 @@ def test_beside_other_rows_keys_are_given_anew(world: World, key: Path, tmp_path
     Dataset.objects.update(slug="other")
     Team.objects.update(name="Others")
     User.objects.filter(username="ada").update(username="bob", email="bob@holdout.example")
-    mine = shown_of("other")
-    take_in(archive, key)
+    responses_of_other = responses_of("other")
+    import_archive(archive, key)
     assert dict(writing.boards_of(Benchmark.objects.get(slug="tiny"))) == boards
-    assert shown_of("other") == mine
+    assert responses_of("other") == responses_of_other
     assert as_of_today() == today and any(row[-1] for row in today)
-    assert {one.system.team.name for one in Submission.objects.filter(phase__benchmark__slug="other")} == {"Others"}
-    assert checked() == {}
+    assert {
+        submission.system.team.name for submission in Submission.objects.filter(phase__benchmark__slug="other")
+    } == {"Others"}
+    assert inconsistent_boards() == {}
     acts = AuditEntry.objects.filter(action="submission.accepted").values_list("subject", flat=True)
     assert set(acts) == {f"submission:{pk}" for pk in Submission.objects.values_list("pk", flat=True)}
 
 
 def as_of_today() -> list[tuple[Any, ...]]:
-    """Each phase's rows as they are made from releases and the audit trail."""
+    """Each phase's rows as computed from releases and the audit trail."""
     day = timezone.now().date().isoformat()
     return [
         (phase.slug, row["system"], row["rank"], row["disqualified"])
@@ -243,11 +249,11 @@ def board_address(phase: str) -> str:
     return f"/api/v1/benchmarks/tiny/phases/{phase}/leaderboard/"
 
 
-def shown_of(slug: str) -> bytes:
+def responses_of(slug: str) -> bytes:
     return Client().get(f"/api/v1/benchmarks/{slug}/phases/test/leaderboard/").content
 
 
-def test_gold_is_not_to_be_read_without_the_key(world: World, key: Path, tmp_path: Path) -> None:
+def test_gold_cannot_be_read_without_the_key(world: World, key: Path, tmp_path: Path) -> None:
     for archive in (export(tmp_path / "closed.zip", key), export(tmp_path / "open.zip")):
         with ZipFile(archive) as opened:
             members = {name: opened.read(name) for name in opened.namelist()}
@@ -256,15 +262,15 @@ def test_gold_is_not_to_be_read_without_the_key(world: World, key: Path, tmp_pat
         assert not gold & set(members.values())
         assert not any(name.startswith("gold/") for name in members)
         hidden = [b"ada@holdout.example", b'Compilers","fields', b"outcomes"]
-        assert not any(one in content for one in hidden for content in members.values())
+        assert not any(text in content for text in hidden for content in members.values())
     assert json.loads(members["archive.json"])["closed"] is None
     assert AuditEntry.objects.filter(action="benchmark.exported").count() == 2
 
 
-def test_without_the_closed_part_nothing_is_taken_in(world: World, key: Path, tmp_path: Path) -> None:
+def test_without_the_closed_part_nothing_is_imported(world: World, key: Path, tmp_path: Path) -> None:
     archive = export(tmp_path / "open.zip")
     with pytest.raises(CommandError, match="exported without a key"):
-        take_in(archive, key)
+        import_archive(archive, key)
 
 
 def altered(archive: Path, at: float) -> None:
@@ -289,9 +295,9 @@ def test_a_bad_archive_changes_nothing(archive: Path, key: Path, tmp_path: Path,
     else:
         rewritten(archive, lambda head: head | {"layout": "0001_initial"})
     with pytest.raises(CommandError) as error:
-        take_in(archive, key)
+        import_archive(archive, key)
     assert "AGE-SECRET" not in str(error.value) and str(error.value).endswith("nothing was changed")
-    assert nothing_is_here()
+    assert site_is_empty()
 
 
 def rewritten(archive: Path, change: Any, others: dict[str, bytes] | None = None) -> None:
@@ -303,20 +309,20 @@ def rewritten(archive: Path, change: Any, others: dict[str, bytes] | None = None
             new.writestr(name, content)
 
 
-def nothing_is_here() -> bool:
-    """No row, and no file."""
+def site_is_empty() -> bool:
+    """The site has no row and no file."""
     stored = [path for name in STORES for path in (settings.DATA / name).rglob("*") if path.is_file()]
     return not Benchmark.objects.exists() and not User.objects.exists() and not stored
 
 
-def test_a_board_that_would_be_another_one_is_not_taken_in(archive: Path, key: Path) -> None:
-    another = b'{"rows": []}'
-    digest = hashlib.sha256(another).hexdigest()
+def test_a_board_that_would_change_is_not_imported(archive: Path, key: Path) -> None:
+    other_content = b'{"rows": []}'
+    digest = hashlib.sha256(other_content).hexdigest()
     board = members(archive, "boards/")[0]
-    rewritten(archive, lambda head: head | {"readable": head["readable"] | {board: digest}}, {board: another})
+    rewritten(archive, lambda head: head | {"readable": head["readable"] | {board: digest}}, {board: other_content})
     with pytest.raises(CommandError, match="would differ from the archived board"):
-        take_in(archive, key)
-    assert nothing_is_here()
+        import_archive(archive, key)
+    assert site_is_empty()
 
 
 def members(archive: Path, folder: str) -> list[str]:
@@ -325,87 +331,87 @@ def members(archive: Path, folder: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["boards/", "inputs/", "benchmark.json", "byte", "missing", "added"])
-def test_a_spoiled_open_part_is_noticed_before_anything_is_kept(archive: Path, key: Path, kind: str) -> None:
+def test_a_corrupted_open_part_is_noticed_before_anything_is_stored(archive: Path, key: Path, kind: str) -> None:
     if kind == "byte":
         inputs = members(archive, "inputs/")[0]
         with ZipFile(archive) as opened:
             info = opened.getinfo(inputs)
         altered(archive, (info.header_offset + 60 + info.compress_size / 2) / archive.stat().st_size)
-        said = f"{inputs} was altered after the export"
+        message = f"{inputs} was altered after the export"
     elif kind == "missing":
         rewritten(archive, lambda head: head | {"readable": head["readable"] | {"inputs/other.jsonl": "0" * 64}})
-        said = "inputs/other.jsonl is not in the archive"
+        message = "inputs/other.jsonl is not in the archive"
     elif kind == "added":
         rewritten(archive, lambda head: head, {"inputs/other.jsonl": b"{}"})
-        said = "inputs/other.jsonl is in the archive, but the export did not write it"
+        message = "inputs/other.jsonl is in the archive, but the export did not write it"
     else:
         name = members(archive, kind)[0]
         with ZipFile(archive) as opened:
             content = opened.read(name)
         rewritten(archive, lambda head: head, {name: content[:-2] + b" " + content[-1:]})
-        said = f"{name} was altered after the export"
+        message = f"{name} was altered after the export"
     with pytest.raises(CommandError) as refused:
-        take_in(archive, key)
-    assert said in str(refused.value) and str(refused.value).endswith("nothing was changed")
-    assert nothing_is_here()
+        import_archive(archive, key)
+    assert message in str(refused.value) and str(refused.value).endswith("nothing was changed")
+    assert site_is_empty()
 
 
-@pytest.mark.parametrize("taken", ["benchmark", "team", "person"])
-def test_what_stands_in_the_way_is_named(archive: Path, key: Path, taken: str) -> None:
-    if taken == "benchmark":
-        take_in(archive, key)
+@pytest.mark.parametrize("conflict", ["benchmark", "team", "person"])
+def test_conflicts_are_named(archive: Path, key: Path, conflict: str) -> None:
+    if conflict == "benchmark":
+        import_archive(archive, key)
     else:
-        address = "m@holdout.example" if taken == "team" else "Grace@holdout.example"
+        address = "m@holdout.example" if conflict == "team" else "Grace@holdout.example"
         mallory = User.objects.create_user("mallory", address, "x")
-        if taken == "team":
+        if conflict == "team":
             teams.create(name="compilers", by=mallory)
     before = {model: model._base_manager.count() for model in (*tables.TABLES, User)}
-    words = {"benchmark": "the dataset tiny", "team": "the team Compilers", "person": "the account grace"}[taken]
+    words = {"benchmark": "the dataset tiny", "team": "the team Compilers", "person": "the account grace"}[conflict]
     with pytest.raises(CommandError, match=words):
-        take_in(archive, key)
+        import_archive(archive, key)
     assert {model: model._base_manager.count() for model in (*tables.TABLES, User)} == before
 
 
-def test_people_whose_name_somebody_else_has_get_a_free_one(archive: Path, key: Path) -> None:
+def test_people_whose_username_is_taken_get_a_free_one(archive: Path, key: Path) -> None:
     mallory = User.objects.create_user("grace", "m@holdout.example", "x")
     User.objects.create_user("Grace-2", "n@holdout.example", "x")
-    take_in(archive, key, said := StringIO())
-    assert "the account grace was renamed to grace-3" in said.getvalue()
+    import_archive(archive, key, output := StringIO())
+    assert "the account grace was renamed to grace-3" in output.getvalue()
     grace = User.objects.get(email="grace@holdout.example")
     assert grace.username == "grace-3" and not grace.has_usable_password()
     assert list(Team.objects.get(name="Compilers").members.all()) == [grace]
     mallory.refresh_from_db()
     assert mallory.username == "grace" and not mallory.teams.exists()
-    # Another archive of hers finds her under that name.
+    # Another archive with the same person finds her under that name.
     drop_benchmark()
-    take_in(archive, key, said := StringIO())
-    assert "grace" not in said.getvalue()
+    import_archive(archive, key, output := StringIO())
+    assert "grace" not in output.getvalue()
     assert User.objects.filter(username__istartswith="grace").count() == 3
 
 
-def test_rights_and_passwords_stay_behind(world: World, key: Path, tmp_path: Path) -> None:
+def test_rights_and_passwords_are_not_exported(world: World, key: Path, tmp_path: Path) -> None:
     User.objects.filter(username="curator").update(is_staff=True, is_superuser=True)
     archive = export(tmp_path / "tiny.zip", key)
     wipe()
-    take_in(archive, key)
+    import_archive(archive, key)
     curator = User.objects.get(username="curator")
     assert not (curator.is_curator or curator.is_staff or curator.is_superuser or curator.has_usable_password())
-    assert [one.username for one in Benchmark.objects.get().organisers.all()] == ["olive"]
+    assert [organiser.username for organiser in Benchmark.objects.get().organisers.all()] == ["olive"]
 
 
-def test_who_left_a_team_does_not_come_back(world: World, key: Path, tmp_path: Path) -> None:
+def test_former_members_do_not_return(world: World, key: Path, tmp_path: Path) -> None:
     archive = export(tmp_path / "tiny.zip", key)
     unused = Team.objects.get(name="Compilers")
     people = list(User.objects.all())
     drop_benchmark()
     Membership.objects.filter(team=unused).delete()
-    take_in(archive, key)
+    import_archive(archive, key)
     assert Team.objects.get(name="Compilers") == unused and not Membership.objects.filter(team=unused).exists()
     assert list(User.objects.all()) == people
 
 
 def drop_benchmark() -> None:
-    """What belongs to the benchmark goes; people and teams stay."""
+    """Deletes everything that belongs to the benchmark; people and teams stay."""
     stay = (Team, Membership, System)
     with transaction.atomic():
         Benchmark.objects.get().organisers.clear()
@@ -416,29 +422,32 @@ def drop_benchmark() -> None:
 
 @pytest.mark.parametrize("name", ["mirror-claims", "graph-claims"])
 def test_the_manifest_hosts_the_same_benchmark(tmp_path: Path, name: str) -> None:
-    """What an archive says in its readable part is what the benchmark was hosted from."""
+    """The readable part of an archive equals the manifest the benchmark was hosted from."""
     folder = ROOT / "fixtures" / name
-    given = manifest.read(folder / "benchmark.json")
+    original = manifest.read(folder / "benchmark.json")
     curator = User.objects.create_user("curator", "curator@holdout.example", "x", is_curator=True)
-    hosted = host.host(manifest=given, folder=folder, by=curator)
-    written = manifest_of.manifest_of(hosted.benchmark)
+    hosted = host.host(manifest=original, folder=folder, by=curator)
+    exported = manifest_of.manifest_of(hosted.benchmark)
     for part in ("slug", "title", "task", "summary", "licence", "citation", "source", "source_url", "reported"):
-        assert getattr(written, part) == getattr(given, part), part
-    assert (written.description, written.rules) == (manifest.text(given.description), manifest.text(given.rules))
+        assert getattr(exported, part) == getattr(original, part), part
+    assert (exported.description, exported.rules) == (
+        manifest.text(original.description),
+        manifest.text(original.rules),
+    )
     files = ("gold", "inputs", "file")
-    for mine, theirs in ((written.splits, given.splits), (written.downloads, given.downloads)):
-        assert [without(one, files) for one in mine] == [without(one, files) for one in theirs]
-    assert [without(one, ("shows_logs",)) for one in written.phases] == [
-        without(one, ("shows_logs",)) for one in given.phases
+    for ours, theirs_ in ((exported.splits, original.splits), (exported.downloads, original.downloads)):
+        assert [without(phase, files) for phase in ours] == [without(phase, files) for phase in theirs_]
+    assert [without(phase, ("shows_logs",)) for phase in exported.phases] == [
+        without(phase, ("shows_logs",)) for phase in original.phases
     ]
     archive = export(tmp_path / "it.zip")
     with ZipFile(archive) as opened:
         opened.extractall(tmp_path / "out")
-    assert manifest.read(tmp_path / "out" / "benchmark.json") == written
-    public = [split for split in written.splits if split.gold_public]
+    assert manifest.read(tmp_path / "out" / "benchmark.json") == exported
+    public = [split for split in exported.splits if split.gold_public]
     for split in public:
         assert (tmp_path / "out" / split.gold).read_bytes() == (
-            folder / next(one.gold for one in given.splits if one.name == split.name)
+            folder / next(phase.gold for phase in original.splits if phase.name == split.name)
         ).read_bytes()
 
 

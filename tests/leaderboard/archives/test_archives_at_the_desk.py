@@ -1,4 +1,4 @@
-"""Archives at the desk: a worker writes one, its asker alone fetches it; another is looked at and taken in."""
+"""Archives on the management pages: a worker writes the export, only its requester downloads it; imports are previewed."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def as_(user: User) -> Client:
 
 
 def written(world: World, recipients: str = "") -> ArchiveExport:
-    made = exports.begin(benchmark=world.benchmark, recipients=recipients, by=world.curator)
-    exports.WORK.run(made.pk)
-    made.refresh_from_db()
-    return made
+    export = exports.begin(benchmark=world.benchmark, recipients=recipients, by=world.curator)
+    exports.WORK.run(export.pk)
+    export.refresh_from_db()
+    return export
 
 
 def received(world: World, content: bytes) -> ArchiveImport:
@@ -64,10 +64,10 @@ def received(world: World, content: bytes) -> ArchiveImport:
 
 
 def forged(archive: bytes, secret: str, change: Any) -> bytes:
-    """The archive with its closed part's members changed, encrypted to the same key."""
-    made = io.BytesIO()
+    """The archive with changed members in its closed part, encrypted to the same key."""
+    buffer = io.BytesIO()
     identities = encryption.identities([secret])
-    with zipfile.ZipFile(io.BytesIO(archive)) as outer, zipfile.ZipFile(made, "w") as other:
+    with zipfile.ZipFile(io.BytesIO(archive)) as outer, zipfile.ZipFile(buffer, "w") as other:
         for name in outer.namelist():
             if name != writing.CLOSED:
                 other.writestr(name, outer.read(name))
@@ -85,28 +85,28 @@ def forged(archive: bytes, secret: str, change: Any) -> bytes:
             encryption.encrypted_writer(target, [identities[0].to_public()]) as stream,
         ):
             stream.write(clear.getvalue())
-    return made.getvalue()
+    return buffer.getvalue()
 
 
-class TestOut:
-    def test_a_worker_writes_it_and_tells_how_far_it_is(self, world: World, keys: tuple[str, str]) -> None:
+class TestExport:
+    def test_a_worker_writes_it_and_reports_progress(self, world: World, keys: tuple[str, str]) -> None:
         world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
-        made = written(world, keys[1])
-        assert made.state == State.DONE
-        content = made.file.open().read()
-        assert (made.bytes, len(made.progress) > 5) == (len(content), True)
+        export = written(world, keys[1])
+        assert export.state == State.DONE
+        content = export.file.open().read()
+        assert (export.bytes, len(export.progress) > 5) == (len(content), True)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             head = json.loads(archive.read(writing.HEAD))
             everything = b"".join(archive.read(name) for name in archive.namelist())
         assert (head["slug"], head["rows"]["submission"]) == ("tiny", 1)
-        assert b"SUPPORTS" not in everything, "gold is in the closed part alone"
-        assert not any("SUPPORTS" in line or "ada" in line for line in made.progress)
+        assert b"SUPPORTS" not in everything, "gold is only in the closed part"
+        assert not any("SUPPORTS" in line or "ada" in line for line in export.progress)
 
     def test_without_a_key_the_closed_part_is_left_out(self, world: World) -> None:
         with zipfile.ZipFile(written(world).file.open()) as archive:
             assert writing.CLOSED not in archive.namelist()
 
-    def test_no_key_but_a_public_one(self, world: World, keys: tuple[str, str]) -> None:
+    def test_only_public_keys_are_accepted(self, world: World, keys: tuple[str, str]) -> None:
         for wrong in ("age1nonsense", keys[0]):
             refused = refusal(exports.begin, benchmark=world.benchmark, recipients=wrong, by=world.curator)
             assert (refused.code, keys[0] in refused.message) == (Code.INVALID_NAME, False)
@@ -116,18 +116,20 @@ class TestOut:
         assert refused.code is Code.NOT_AN_ORGANISER
         assert not ArchiveExport.objects.exists()
 
-    def test_its_asker_alone_fetches_it_and_that_is_recorded(self, world: World, keys: tuple[str, str]) -> None:
+    def test_only_the_requester_downloads_it_and_the_download_is_recorded(
+        self, world: World, keys: tuple[str, str]
+    ) -> None:
         client = as_(world.curator)
         assert client.post(EXPORTS, {"recipients": keys[1]}).status_code == 302
-        made = ArchiveExport.objects.get()
-        exports.WORK.run(made.pk)
+        export = ArchiveExport.objects.get()
+        exports.WORK.run(export.pk)
         assert "Download" in client.get(EXPORTS).content.decode()
-        answer = client.post(f"{EXPORTS}{made.pk}/download/")
+        answer = client.post(f"{EXPORTS}{export.pk}/download/")
         assert b"".join(answer.streaming_content)[:2] == b"PK"  # type: ignore[attr-defined]
         assert answer["Content-Disposition"].startswith("attachment")
         assert answer["X-Content-Type-Options"] == "nosniff"
         other = as_(person("cora", is_curator=True))
-        assert other.post(f"{EXPORTS}{made.pk}/download/").status_code == 404
+        assert other.post(f"{EXPORTS}{export.pk}/download/").status_code == 404
         assert "Download" not in other.get(EXPORTS).content.decode()
         acts = AuditEntry.objects.filter(action__startswith="export.").order_by("pk")
         assert [(act.action, act.actor) for act in acts] == [
@@ -135,9 +137,9 @@ class TestOut:
             ("export.downloaded", world.curator),
         ]
 
-    def test_it_is_kept_for_a_day(self, world: World) -> None:
-        made = written(world)
-        file = made.file
+    def test_it_is_stored_for_a_day(self, world: World) -> None:
+        export = written(world)
+        file = export.file
         exports.WORK.sweep()
         assert file.storage.exists(str(file.name))
         ArchiveExport.objects.update(finished_at=timezone.now() - timedelta(days=1, minutes=1))
@@ -145,25 +147,25 @@ class TestOut:
         assert not ArchiveExport.objects.exists()
         assert not file.storage.exists(str(file.name))
 
-    def test_a_worker_that_dies_leaves_it_to_the_next(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_after_a_worker_dies_the_next_one_writes_it(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         def dies(**_: Any) -> None:
             raise sandbox_client.SandboxError("gone")
 
-        there = files_of("archives")
+        files_before = files_of("archives")
         with monkeypatch.context() as broken:
             broken.setattr(writing, "write", dies)
-            made = written(world)
-            assert made.state == State.QUEUED
+            export = written(world)
+            assert export.state == State.QUEUED
             past = timezone.now() - timedelta(hours=1)
             ArchiveExport.objects.update(state=State.RUNNING, lease_until=past, enqueued_at=past)
             assert exports.WORK.sweep() == 1
-        assert files_of("archives") == there
-        exports.WORK.run(made.pk)
-        made.refresh_from_db()
-        assert (made.state, made.attempt) == (State.DONE, 2)
+        assert files_of("archives") == files_before
+        exports.WORK.run(export.pk)
+        export.refresh_from_db()
+        assert (export.state, export.attempt) == (State.DONE, 2)
 
-    def test_one_that_was_cancelled_leaves_no_file(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-        there, write = files_of("archives"), writing.write
+    def test_a_cancelled_export_leaves_no_file(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        files_before, write = files_of("archives"), writing.write
 
         def cancelled_meanwhile(**asked: Any) -> Path:
             path = write(**asked)
@@ -171,19 +173,19 @@ class TestOut:
             return path
 
         monkeypatch.setattr(writing, "write", cancelled_meanwhile)
-        made = exports.begin(benchmark=world.benchmark, recipients="", by=world.curator)
-        exports.WORK.run(made.pk)
+        export = exports.begin(benchmark=world.benchmark, recipients="", by=world.curator)
+        exports.WORK.run(export.pk)
         assert not ArchiveExport.objects.exists()
-        assert files_of("archives") == there
+        assert files_of("archives") == files_before
         assert not [path for path in settings.FILE_UPLOAD_TEMP_DIR.iterdir() if path.is_dir()]
 
-    def test_asking_twice_gives_one(self, world: World) -> None:
-        told = {"benchmark": world.benchmark, "recipients": "", "by": world.curator}
-        assert exports.begin(**told).pk == exports.begin(**told).pk
+    def test_requesting_twice_gives_one_export(self, world: World) -> None:
+        request = {"benchmark": world.benchmark, "recipients": "", "by": world.curator}
+        assert exports.begin(**request).pk == exports.begin(**request).pk
 
 
-class TestIn:
-    def test_it_is_looked_at_and_then_taken_in(self, world: World, keys: tuple[str, str]) -> None:
+class TestImport:
+    def test_it_is_previewed_and_then_imported(self, world: World, keys: tuple[str, str]) -> None:
         world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
         content = written(world, keys[1]).file.open().read()
         wipe()
@@ -194,17 +196,17 @@ class TestIn:
         assert answer["Location"] == f"/manage/archives/{archive_import.pk}/"
         page = client.get(answer["Location"]).content.decode()
         assert "Tiny claims" in page and "inputs/test.jsonl" in page and "Conflicts" not in page
-        assert "becomes <em>name</em>-2" in page, "told before the key is typed"
-        assert not Benchmark.objects.exists(), "nothing is taken before its key is there"
+        assert "becomes <em>name</em>-2" in page, "shown before the key is entered"
+        assert not Benchmark.objects.exists(), "nothing is imported before its key is entered"
         wrong = client.post(answer["Location"], {"key": encryption.generate_key()[0]})
         assert (wrong.status_code, Benchmark.objects.exists()) == (422, False)
-        taken = client.post(answer["Location"], {"key": keys[0]})
-        assert taken["Location"] == "/manage/benchmarks/tiny/"
+        response = client.post(answer["Location"], {"key": keys[0]})
+        assert response["Location"] == "/manage/benchmarks/tiny/"
         assert Submission.objects.count() == 1
         assert not ArchiveImport.objects.exists()
         assert AuditEntry.objects.get(action="benchmark.imported").actor == curator
 
-    def test_who_was_renamed_is_told_on_the_page_and_kept_in_the_trail(
+    def test_renamed_people_are_shown_on_the_page_and_recorded_in_the_trail(
         self, world: World, keys: tuple[str, str]
     ) -> None:
         world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
@@ -222,7 +224,7 @@ class TestIn:
         trail = client.get("/manage/benchmarks/tiny/audit-trail/").content.decode()
         assert "{&quot;ada&quot;: &quot;ada-2&quot;}" in trail
 
-    def test_where_nobody_was_renamed_nothing_is_told_of_it(self, world: World, keys: tuple[str, str]) -> None:
+    def test_without_renamed_people_the_page_does_not_mention_them(self, world: World, keys: tuple[str, str]) -> None:
         world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
         content = written(world, keys[1]).file.open().read()
         wipe()
@@ -231,14 +233,14 @@ class TestIn:
         page = client.post(answer["Location"], {"key": keys[0]}, follow=True).content.decode()
         assert "was imported unchanged" in page and "were renamed" not in page
 
-    def test_the_key_is_told_nowhere(self, world: World, keys: tuple[str, str], caplog: Any) -> None:
+    def test_the_key_is_shown_nowhere(self, world: World, keys: tuple[str, str], caplog: Any) -> None:
         archive_import = received(world, written(world, keys[1]).file.open().read())
         answer = as_(world.curator).post(f"/manage/archives/{archive_import.pk}/", {"key": keys[0]})
         assert answer.status_code == 409
         assert keys[0] not in answer.content.decode() and keys[0] not in caplog.text
         assert not any(keys[0] in json.dumps(entry.detail) for entry in AuditEntry.objects.all())
 
-    def test_what_is_here_already_is_named(self, world: World, keys: tuple[str, str]) -> None:
+    def test_existing_rows_are_named(self, world: World, keys: tuple[str, str]) -> None:
         archive_import = received(world, written(world, keys[1]).file.open().read())
         assert imports.find_conflicts(archive_import) == [
             "the benchmark tiny: one with this name already exists on this server",
@@ -249,13 +251,13 @@ class TestIn:
         assert Dataset.objects.count() == 1
 
     @pytest.mark.parametrize("content", [b"", b"PK", gold_lines(), b"PK\x05\x06" + bytes(18)])
-    def test_what_is_no_archive_is_not_kept(self, world: World, content: bytes) -> None:
-        there = files_of("archives")
+    def test_a_file_that_is_no_archive_is_not_stored(self, world: World, content: bytes) -> None:
+        files_before = files_of("archives")
         assert refusal(received, world=world, content=content).code is Code.INVALID_NAME
-        assert files_of("archives") == there and not ArchiveImport.objects.exists()
+        assert files_of("archives") == files_before and not ArchiveImport.objects.exists()
 
     @pytest.mark.parametrize("right", ["is_superuser", "is_staff", "is_curator", "password"])
-    def test_no_archive_makes_anybody_more_than_a_person(self, world: World, keys: tuple[str, str], right: str) -> None:
+    def test_no_archive_grants_rights_to_anybody(self, world: World, keys: tuple[str, str], right: str) -> None:
         def more(name: str, body: bytes) -> bytes:
             if name != "tables/user.jsonl":
                 return body
@@ -272,7 +274,7 @@ class TestIn:
         assert right in refused.message
         assert User.objects.count() == 1
 
-    def test_no_line_is_for_another_table(self, world: World, keys: tuple[str, str]) -> None:
+    def test_a_line_for_another_table_is_refused(self, world: World, keys: tuple[str, str]) -> None:
         world.insert_run(state=State.CANCELLED, finished_at=timezone.now())
 
         def other(name: str, body: bytes) -> bytes:
@@ -288,9 +290,7 @@ class TestIn:
         )
 
     @pytest.mark.parametrize("missing", ["tables/split.jsonl", "tables/benchmark.jsonl"])
-    def test_a_closed_part_that_lacks_something_changes_nothing(
-        self, world: World, keys: tuple[str, str], missing: str
-    ) -> None:
+    def test_an_incomplete_closed_part_changes_nothing(self, world: World, keys: tuple[str, str], missing: str) -> None:
         content = forged(
             written(world, keys[1]).file.open().read(), keys[0], lambda name, body: b"{" if name == missing else body
         )
@@ -301,24 +301,24 @@ class TestIn:
         assert "Nothing was changed" in refused.message
         assert not Dataset.objects.exists()
 
-    def test_only_curators(self, world: World) -> None:
+    def test_only_curators_import(self, world: World) -> None:
         content = written(world).file.open().read()
         refused = refusal(imports.receive, file=uploaded(content, "tiny.zip"), by=world.researcher)
         assert refused.code is Code.NOT_AN_ORGANISER
 
-    def test_what_nobody_takes_in_is_removed_after_a_day(self, world: World) -> None:
+    def test_an_unused_upload_is_removed_after_a_day(self, world: World) -> None:
         archive_import = received(world, written(world).file.open().read())
         assert imports.sweep() == 0
         ArchiveImport.objects.update(at=timezone.now() - timedelta(days=1, minutes=1))
         assert imports.sweep() == 1
         assert not archive_import.file.storage.exists(str(archive_import.file.name))
 
-    def test_a_head_longer_than_any_is_not_read(self, world: World) -> None:
-        made = io.BytesIO()
-        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    def test_an_oversized_header_is_not_read(self, world: World) -> None:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(writing.HEAD, b'{"slug": "' + b"a" * (64 << 20) + b'"}')
         with pytest.raises(reading.ArchiveError):
-            reading.read_head(_kept(made.getvalue()))
+            reading.read_head(_kept(buffer.getvalue()))
 
 
 def _kept(content: bytes) -> Path:
@@ -327,12 +327,12 @@ def _kept(content: bytes) -> Path:
     return path
 
 
-def test_a_secret_key_among_the_public_ones_is_not_printed_again(world: World) -> None:
+def test_a_secret_key_among_public_ones_is_not_shown_again(world: World) -> None:
     secret, public = encryption.generate_key()
     client = as_(world.curator)
     answer = client.post(EXPORTS, {"recipients": f"{public}\n{secret.lower()}"})
     page = answer.content.decode()
     assert answer.status_code == 422 and "This is a secret key" in page
     assert secret.lower() not in page.lower() and not ArchiveExport.objects.exists()
-    kept = client.post(EXPORTS, {"recipients": "age1wrong"})
-    assert "age1wrong" in kept.content.decode(), "what is no secret stays to be mended"
+    response = client.post(EXPORTS, {"recipients": "age1wrong"})
+    assert "age1wrong" in response.content.decode(), "input that is no secret stays for correction"

@@ -1,4 +1,4 @@
-"""Archives of two benchmarks in which the same system stands: each carries what was decided in it, and no more."""
+"""Archives of two benchmarks with a system in common: each contains the decisions of its benchmark and no others."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ REASONS = {"tiny": "it was trained on the test", "second": "its team wrote the g
 
 @pytest.fixture
 def both() -> Iterator[World]:
-    """One system in two benchmarks: out in both, for two reasons, and taken back in the second once between."""
+    """One system in two benchmarks, disqualified in both for two reasons, and reinstated once in the second in between."""
     world = build()
     dataset = Dataset.objects.create(slug="second", title="Second", task=world.benchmark.task)
     fields = {"slug": "second", "title": "Second", "summary": "Forty.", "task": world.benchmark.task, "state": "public"}
     second = Benchmark.objects.create(dataset=dataset, **fields)
     phases = {}
     for benchmark in (world.benchmark, second):
-        world.split.dataset = benchmark.dataset  # of the object alone: where `a_split` looks
-        mine = replace(world, benchmark=benchmark)
-        phases[benchmark.slug] = a_phase(mine, a_split(mine, LABELS), disclosure="full")
-        sent = [send(mine, phases[benchmark.slug], answers(LABELS, wrong)) for wrong in (9, 3)]
+        world.split.dataset = benchmark.dataset  # for this object only: `a_split` reads it
+        benchmark_world = replace(world, benchmark=benchmark)
+        phases[benchmark.slug] = a_phase(benchmark_world, a_split(benchmark_world, LABELS), disclosure="full")
+        submissions = [send(benchmark_world, phases[benchmark.slug], answers(LABELS, wrong)) for wrong in (9, 3)]
     score_all()
-    systems.represent(submission=sent[0], by=world.researcher)
+    systems.represent(submission=submissions[0], by=world.researcher)
     for slug in ("second", "tiny", "second"):
         given: dict[str, Any] = {"phase": phases[slug], "system": world.system, "by": world.curator}
         if slug == "second" and AuditEntry.objects.filter(action="system.disqualified").exists():
@@ -55,14 +55,14 @@ def archives(both: World, tmp_path: Path) -> dict[str, Path]:
     key = tmp_path / "key.txt"
     call_command("archive_key", key, stdout=StringIO())
     public = key.read_text().splitlines()[0].removeprefix("# public key: ")
-    made = {slug: tmp_path / f"{slug}.zip" for slug in REASONS}
-    for slug, path in made.items():
+    paths = {slug: tmp_path / f"{slug}.zip" for slug in REASONS}
+    for slug, path in paths.items():
         call_command("export_benchmark", slug, path, "--to", public, stdout=StringIO())
-    return made
+    return paths
 
 
 def wiped() -> None:
-    """Another site, which has given the numbers of phases, systems and submissions to things of its own."""
+    """Another site, whose own rows have the numbers of phases, systems and submissions."""
     call_command("flush", interactive=False, verbosity=0)
     shutil.rmtree(settings.DATA / "files", ignore_errors=True)
     build()
@@ -75,7 +75,7 @@ def wiped() -> None:
         Phase.objects.create(benchmark=first.benchmark, slug=f"more-{number}", title="More", split=first.split)
 
 
-def take_in(archive: Path) -> None:
+def import_archive(archive: Path) -> None:
     call_command("import_archive", archive, "--key", archive.parent / "key.txt", stdout=StringIO())
 
 
@@ -87,14 +87,18 @@ def as_of_today(slug: str) -> bytes:
 
 
 def decisions(slug: str) -> list[tuple[Any, ...]]:
-    """What was decided about systems in a benchmark, in order, without the numbers of rows."""
+    """Decisions about systems in a benchmark, in order, without row numbers."""
     within = tables.decided_in(Benchmark.objects.get(slug=slug))
-    found = AuditEntry.objects.filter(action__startswith="system.").order_by("at").values_list("action", "at", "detail")
-    return [(action, at, detail.get("reason")) for action, at, detail in found if tables.is_decided_in(detail, within)]
+    entries = (
+        AuditEntry.objects.filter(action__startswith="system.").order_by("at").values_list("action", "at", "detail")
+    )
+    return [
+        (action, at, detail.get("reason")) for action, at, detail in entries if tables.is_decided_in(detail, within)
+    ]
 
 
 @pytest.mark.parametrize("order", [("tiny", "second"), ("second", "tiny")])
-def test_two_benchmarks_that_share_a_disqualified_system_come_back_as_they_were(
+def test_two_benchmarks_with_a_disqualified_system_are_restored_unchanged(
     both: World, archives: dict[str, Path], order: tuple[str, str]
 ) -> None:
     before = {slug: (as_of_today(slug), decisions(slug)) for slug in order}
@@ -102,15 +106,15 @@ def test_two_benchmarks_that_share_a_disqualified_system_come_back_as_they_were(
     assert [len(acts) for _, acts in (before["tiny"], before["second"])] == [1, 4]
     wiped()
     for slug in order:
-        take_in(archives[slug])
+        import_archive(archives[slug])
     assert {slug: (as_of_today(slug), decisions(slug)) for slug in order} == before
     assert System.objects.filter(name="Bernoulli", team__name="Analytical Engines").count() == 1
 
 
-def test_an_archive_does_not_carry_another_benchmark_s_reasons(both: World, archives: dict[str, Path]) -> None:
+def test_an_archive_does_not_contain_reasons_from_another_benchmark(both: World, archives: dict[str, Path]) -> None:
     wiped()
-    take_in(archives["tiny"])
-    told = [act for act in AuditEntry.objects.filter(subject__startswith="system:") if act.detail]
-    assert {act.detail.get("reason") for act in told} == {REASONS["tiny"]}
-    assert not AuditEntry.objects.filter(action="system.described").exists(), "a team's own act"
+    import_archive(archives["tiny"])
+    entries = [act for act in AuditEntry.objects.filter(subject__startswith="system:") if act.detail]
+    assert {act.detail.get("reason") for act in entries} == {REASONS["tiny"]}
+    assert not AuditEntry.objects.filter(action="system.described").exists(), "the team's own action"
     assert Submission.objects.filter(phase__benchmark__slug="tiny").exists()

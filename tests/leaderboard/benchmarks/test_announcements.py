@@ -1,4 +1,4 @@
-"""Announcements, the contact, and who is told of them."""
+"""Announcements, the contact, and who is notified of announcements."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def announce(world: World, title: str = "Test data corrected", text: str = "Line
     return announcements.announce(benchmark=world.benchmark, title=title, text=text, by=world.curator)
 
 
-def refusal(act: Any, **what: Any) -> Code:
+def refusal(act: Any, **kwargs: Any) -> Code:
     with pytest.raises(Refused) as refused:
-        act(**what)
+        act(**kwargs)
     return refused.value.code
 
 
@@ -42,23 +42,30 @@ def deliver_all() -> None:
         deliver.deliver(notice_id=pk)
 
 
-def test_it_stands_on_the_page_in_the_api_and_in_the_feed(world: World) -> None:
-    made = announce(world)
+def test_it_is_on_the_page_in_the_api_and_in_the_feed(world: World) -> None:
+    announcement = announce(world)
     page = Client().get("/benchmarks/tiny/").content.decode()
-    assert made.title in page and "<p>Line two.</p>" in page and f"{made.created_at:%Y-%m-%d %H:%M} UTC" in page
+    assert (
+        announcement.title in page
+        and "<p>Line two.</p>" in page
+        and f"{announcement.created_at:%Y-%m-%d %H:%M} UTC" in page
+    )
     (told,) = Client().get("/api/v1/benchmarks/tiny/").json()["announcements"]
-    assert (told["id"], told["title"], told["text"]) == (str(made.pk), made.title, made.text)
+    assert (told["id"], told["title"], told["text"]) == (str(announcement.pk), announcement.title, announcement.text)
     feed = ET.fromstring(Client().get("/benchmarks/tiny/feed.atom").content)
     (entry,) = feed.findall(f"{ATOM}entry")
-    assert entry.findtext(f"{ATOM}title") == made.title and entry.findtext(f"{ATOM}id") == f"urn:uuid:{made.pk}"
+    assert (
+        entry.findtext(f"{ATOM}title") == announcement.title
+        and entry.findtext(f"{ATOM}id") == f"urn:uuid:{announcement.pk}"
+    )
     link = entry.find(f"{ATOM}link")
-    assert link is not None and link.attrib["href"].endswith(f"/benchmarks/tiny/#announcement-{made.pk}")
-    assert f'id="announcement-{made.pk}"' in page
+    assert link is not None and link.attrib["href"].endswith(f"/benchmarks/tiny/#announcement-{announcement.pk}")
+    assert f'id="announcement-{announcement.pk}"' in page
     summary = entry.find(f"{ATOM}summary")
-    assert summary is not None and summary.get("type", "text") == "text" and summary.text == made.text
+    assert summary is not None and summary.get("type", "text") == "text" and summary.text == announcement.text
 
 
-def test_markup_is_text_wherever_it_stands(world: World) -> None:
+def test_markup_is_escaped_everywhere(world: World) -> None:
     announce(world, title=SCRIPT, text=SCRIPT)
     for where in ("/benchmarks/tiny/", "/benchmarks/tiny/feed.atom", "/manage/benchmarks/tiny/announcements/"):
         client = Client()
@@ -67,25 +74,25 @@ def test_markup_is_text_wherever_it_stands(world: World) -> None:
         assert "<script>alert" not in text and "&lt;script&gt;alert(" in text, where
 
 
-def test_the_latest_is_first_and_older_ones_fold(world: World) -> None:
+def test_the_latest_is_first_and_older_ones_are_folded(world: World) -> None:
     for number in range(4):
         announce(world, title=f"Number {number}")
     page = Client().get("/benchmarks/tiny/").content.decode()
-    places = [page.index(f"Number {number}") for number in (3, 2, 1, 0)]
-    assert places == sorted(places) and places[1] < page.index("<summary>2 older</summary>") < places[2]
+    offsets = [page.index(f"Number {number}") for number in (3, 2, 1, 0)]
+    assert offsets == sorted(offsets) and offsets[1] < page.index("<summary>2 older</summary>") < offsets[2]
 
 
-def test_what_is_taken_back_is_gone_and_its_waiting_mails_too(world: World) -> None:
+def test_a_withdrawn_announcement_is_gone_with_its_waiting_mails(world: World) -> None:
     webhooks.mail(to=world.researcher, is_on=True)
     world.insert_run()
-    made = announce(world)
-    assert Notice.objects.filter(subject=made.pk).count() == 1
-    announcements.take_back(announcement=made, by=world.curator)
+    announcement = announce(world)
+    assert Notice.objects.filter(subject=announcement.pk).count() == 1
+    announcements.take_back(announcement=announcement, by=world.curator)
     assert "Test data corrected" not in Client().get("/benchmarks/tiny/").content.decode()
     assert not Notice.objects.exists() and AuditEntry.objects.filter(action="announcement.taken_back").exists()
 
 
-def test_participants_with_mails_on_are_mailed_and_nobody_else(world: World) -> None:
+def test_only_participants_with_mails_on_are_mailed(world: World) -> None:
     idle, elsewhere = person("idle"), person("elsewhere")
     world.system.team.members.add(idle)
     for user in (world.researcher, elsewhere):
@@ -95,9 +102,11 @@ def test_participants_with_mails_on_are_mailed_and_nobody_else(world: World) -> 
     announce(world, title="Deadline\r\nBcc: x@holdout.example")
     deliver.sweep()
     deliver_all()
-    (sent,) = mail.outbox
-    assert sent.to == [world.researcher.email] and "Line two." in sent.body and "/benchmarks/tiny/" in sent.body
-    assert sent.subject == "Tiny claims: Deadline Bcc: x@holdout.example" and not sent.bcc
+    (message,) = mail.outbox
+    assert (
+        message.to == [world.researcher.email] and "Line two." in message.body and "/benchmarks/tiny/" in message.body
+    )
+    assert message.subject == "Tiny claims: Deadline Bcc: x@holdout.example" and not message.bcc
     client = Client()
     client.force_login(world.researcher)
     assert ": announcement" in client.get("/me/notifications/").content.decode()
@@ -116,7 +125,7 @@ def test_drafts_and_sites_without_notices_mail_nobody(world: World, settings: An
     assert not Notice.objects.exists() and Announcement.objects.count() == 2
 
 
-def test_mails_of_announcements_are_no_tests_of_webhooks(world: World) -> None:
+def test_announcement_mails_are_not_webhook_tests(world: World) -> None:
     hook = webhooks.add(url="https://hooks.example.org/x", by=world.researcher)
     body = {"event": "announcement"}
     at = timezone.now()
@@ -129,17 +138,17 @@ def test_mails_of_announcements_are_no_tests_of_webhooks(world: World) -> None:
 @pytest.mark.parametrize("role", ["researcher", "organiser of another"])
 def test_only_organisers_announce(world: World, role: str) -> None:
     by: User = world.researcher if role == "researcher" else person("yuri")
-    made = announce(world)
-    for act, what in (
+    announcement = announce(world)
+    for act, kwargs in (
         (announcements.announce, {"benchmark": world.benchmark, "title": "x", "text": ""}),
-        (announcements.take_back, {"announcement": made}),
+        (announcements.take_back, {"announcement": announcement}),
         (announcements.set_contact, {"benchmark": world.benchmark, "contact": ""}),
     ):
-        assert refusal(act, by=by, **what) is Code.NOT_AN_ORGANISER
+        assert refusal(act, by=by, **kwargs) is Code.NOT_AN_ORGANISER
 
 
 @pytest.mark.parametrize("title", ["", "  \n ", "x" * 201])
-def test_a_title_has_a_length(world: World, title: str) -> None:
+def test_the_length_of_a_title_is_limited(world: World, title: str) -> None:
     assert refusal(announcements.announce, benchmark=world.benchmark, title=title, text="", by=world.curator) is (
         Code.INVALID_NAME
     )
@@ -147,30 +156,30 @@ def test_a_title_has_a_length(world: World, title: str) -> None:
 
 @pytest.mark.parametrize("sign", ["\u202e", "\u202a", "\u2066", "\u2069", "\0", "\x1b", "\x85"], ids=ascii)
 @pytest.mark.parametrize("where", ["title", "text"])
-def test_nothing_turns_or_controls_what_stands_after_it(world: World, where: str, sign: str) -> None:
+def test_direction_and_control_characters_are_removed(world: World, where: str, sign: str) -> None:
     words = {"title": "Told", "text": "Line", where: f"a{sign}b"}
     if where == "title" and sign.isspace():
-        assert announce(world, **words).title == "a b", "a space as any other"
+        assert announce(world, **words).title == "a b", "a space like any other"
     else:
         assert refusal(announcements.announce, benchmark=world.benchmark, by=world.curator, **words) is (
             Code.INVALID_NAME
         )
 
 
-def test_lines_and_tabs_of_a_text_stay(world: World) -> None:
+def test_newlines_and_tabs_of_a_text_are_kept(world: World) -> None:
     assert announce(world, text="One.\r\n\tTwo, \u05d0.\n").text == "One.\r\n\tTwo, \u05d0."
 
 
 @pytest.mark.parametrize(
-    ("contact", "shown"),
+    ("contact", "expected"),
     [
         ("team@holdout.example", 'href="mailto:team@holdout.example"'),
         ("https://example.org/ask?a=1&b=2", 'href="https://example.org/ask?a=1&amp;b=2"'),
     ],
 )
-def test_the_contact_is_a_link(world: World, contact: str, shown: str) -> None:
+def test_the_contact_is_a_link(world: World, contact: str, expected: str) -> None:
     announcements.set_contact(benchmark=world.benchmark, contact=contact, by=world.curator)
-    assert shown in Client().get("/benchmarks/tiny/").content.decode()
+    assert expected in Client().get("/benchmarks/tiny/").content.decode()
     assert Client().get("/api/v1/benchmarks/tiny/").json()["contact"] == contact
 
 
@@ -178,7 +187,7 @@ def test_the_contact_is_a_link(world: World, contact: str, shown: str) -> None:
     "contact",
     ["javascript:alert(1)", "http://example.org/", "https://me:secret@example.org/", "ask us", "data:text/html,x"],
 )
-def test_what_is_neither_address_nor_page_is_no_contact(world: World, contact: str) -> None:
+def test_a_contact_must_be_an_address_or_a_page(world: World, contact: str) -> None:
     assert (
         refusal(announcements.set_contact, benchmark=world.benchmark, contact=contact, by=world.curator)
         is Code.INVALID_NAME
@@ -186,7 +195,7 @@ def test_what_is_neither_address_nor_page_is_no_contact(world: World, contact: s
     assert Benchmark.objects.get(pk=world.benchmark.pk).contact == ""
 
 
-def test_the_pages_do_what_they_say(world: World) -> None:
+def test_the_pages_announce_and_withdraw(world: World) -> None:
     client = Client()
     client.force_login(world.curator)
     where = "/manage/benchmarks/tiny/"
@@ -195,6 +204,6 @@ def test_the_pages_do_what_they_say(world: World) -> None:
     assert client.post(f"{where}contact/", {"contact": "nonsense"}).status_code == 422
     assert client.post(f"{where}contact/", {"contact": "a@holdout.example"}).status_code == 302
     assert "a@holdout.example" in client.get(where).content.decode()
-    made = Announcement.objects.get()
-    assert client.post(f"{where}announcements/{made.pk}/take-back/").status_code == 302
+    announcement = Announcement.objects.get()
+    assert client.post(f"{where}announcements/{announcement.pk}/take-back/").status_code == 302
     assert not Announcement.objects.exists()

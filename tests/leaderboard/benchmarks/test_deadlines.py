@@ -1,4 +1,4 @@
-"""Deadlines: zones beside UTC, extensions for all and for one team, and whose clock decides."""
+"""Deadlines: time zones other than UTC, extensions for everybody and for one team, and whose clock decides."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def world() -> World:
 
 @pytest.fixture
 def closed(world: World) -> World:
-    """The phase closed an hour ago."""
+    """The phase, closed an hour ago."""
     change(world, closes_at=timezone.now() - HOUR, opens_at=timezone.now() - 9 * HOUR)
     return world
 
@@ -40,22 +40,28 @@ def change(world: World, **fields: Any) -> None:
     world.phase.refresh_from_db()
 
 
-def extend(world: World, until: datetime, **more: Any) -> Extension:
-    asked = {"phase": world.phase, "closes_at": until, "reason": "The power was out.", "by": world.curator, **more}
-    made = extensions.extend(**asked)
+def extend(world: World, closes_at: datetime, **fields: Any) -> Extension:
+    kwargs = {
+        "phase": world.phase,
+        "closes_at": closes_at,
+        "reason": "The power was out.",
+        "by": world.curator,
+        **fields,
+    }
+    extension = extensions.extend(**kwargs)
     world.phase.refresh_from_db()
-    return made
+    return extension
 
 
-def refusal(world: World, until: datetime, **more: Any) -> Code:
+def refusal(world: World, closes_at: datetime, **fields: Any) -> Code:
     with pytest.raises(Refused) as refused:
-        extend(world, until, **more)
+        extend(world, closes_at, **fields)
     world.phase.refresh_from_db()
     return refused.value.code
 
 
 @pytest.mark.parametrize(
-    ("local", "zone", "meant"),
+    ("local", "zone", "expected"),
     [
         ("2030-03-01 23:59", "AoE", "2030-03-02 11:59"),
         ("2030-03-01 23:59", "UTC", "2030-03-01 23:59"),
@@ -64,19 +70,19 @@ def refusal(world: World, until: datetime, **more: Any) -> Code:
         ("2030-07-15 12:00", "Asia/Kolkata", "2030-07-15 06:30"),
     ],
 )
-def test_a_local_date_means_a_moment(local: str, zone: str, meant: str) -> None:
+def test_a_local_date_is_converted_to_utc(local: str, zone: str, expected: str) -> None:
     moment = time_zones.moment(datetime.fromisoformat(local), zone)
-    assert moment == datetime.fromisoformat(meant).replace(tzinfo=UTC)
+    assert moment == datetime.fromisoformat(expected).replace(tzinfo=UTC)
     assert time_zones.shown(moment, zone) == f"{local} {zone}"
 
 
 @pytest.mark.parametrize(("local", "word"), [("2030-03-31 02:30", "does not exist"), ("2030-10-27 02:30", "twice")])
-def test_what_clocks_skip_or_show_twice_is_an_error(local: str, word: str) -> None:
+def test_skipped_and_ambiguous_local_times_are_errors(local: str, word: str) -> None:
     with pytest.raises(ValueError, match=word):
         time_zones.moment(datetime.fromisoformat(local), "Europe/Berlin")
 
 
-def test_pages_and_messages_tell_both_clocks(world: World) -> None:
+def test_pages_and_messages_show_both_clocks(world: World) -> None:
     change(world, time_zone="AoE", closes_at=END)
     page = Client().get("/benchmarks/tiny/").content.decode()
     assert "2030-03-02 11:59 UTC" in page and "2030-03-01 23:59 AoE" in page
@@ -87,7 +93,7 @@ def test_pages_and_messages_tell_both_clocks(world: World) -> None:
     assert "closed at 2020-03-02 11:59 UTC (2020-03-01 23:59 AoE)" in answer.json()["message"]
 
 
-def test_a_phases_form_reads_dates_in_its_zone(world: World) -> None:
+def test_a_phase_form_reads_dates_in_its_zone(world: World) -> None:
     client = Client()
     client.force_login(world.curator)
     form = {
@@ -111,29 +117,29 @@ def test_a_phases_form_reads_dates_in_its_zone(world: World) -> None:
     sealed = {**form, "disclosure": "sealed", "sealed_until": "2020-01-01T00:00", "closes_at": ""}
     assert client.post(where, sealed).status_code == 422
     assert client.post(where, {**form, "time_zone": "AoE"}).status_code == 302
-    made = Phase.objects.get(slug="final")
-    assert (made.time_zone, made.closes_at) == ("AoE", END)
+    phase = Phase.objects.get(slug="final")
+    assert (phase.time_zone, phase.closes_at) == ("AoE", END)
 
 
-def test_an_extension_opens_the_phase_again_and_its_history_stays(closed: World) -> None:
+def test_an_extension_reopens_the_phase_and_stays_in_its_history(closed: World) -> None:
     before = closed.phase.closes_at
     assert not closed.phase.is_open()
-    until = timezone.now() + HOUR
-    extend(closed, until)
-    extend(closed, until + HOUR, reason="Once more <b>.")
-    assert closed.phase.closes_at == until + HOUR and closed.phase.is_open()
-    assert [(one.before, one.closes_at) for one in closed.phase.extensions.all()] == [
-        (before, until),
-        (until, until + HOUR),
+    new_end = timezone.now() + HOUR
+    extend(closed, new_end)
+    extend(closed, new_end + HOUR, reason="Once more <b>.")
+    assert closed.phase.closes_at == new_end + HOUR and closed.phase.is_open()
+    assert [(extension.before, extension.closes_at) for extension in closed.phase.extensions.all()] == [
+        (before, new_end),
+        (new_end, new_end + HOUR),
     ]
     page = Client().get("/benchmarks/tiny/").content.decode()
     assert "The power was out." in page and "Once more &lt;b&gt;." in page
-    told = Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]["extensions"]
-    assert [one["reason"] for one in told] == ["The power was out.", "Once more <b>."]
+    extensions_shown = Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]["extensions"]
+    assert [extension["reason"] for extension in extensions_shown] == ["The power was out.", "Once more <b>."]
     assert AuditEntry.objects.filter(action="phase.extended").count() == 2
 
 
-def test_a_deadline_moves_later_only_and_into_the_future(closed: World) -> None:
+def test_a_deadline_moves_only_later_and_into_the_future(closed: World) -> None:
     end = closed.phase.closes_at
     assert end is not None
     assert refusal(closed, end) is Code.INVALID_NAME
@@ -147,7 +153,7 @@ def test_a_deadline_moves_later_only_and_into_the_future(closed: World) -> None:
 
 @pytest.mark.usefixtures("sandbox")
 def test_the_servers_receipt_time_decides(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In time to the microsecond when it came, late when its check was over: it is accepted."""
+    """A submission received a microsecond before the end is accepted, although its check ends after the deadline."""
     from leaderboard.submissions.actions import submit
 
     end = timezone.now() + HOUR
@@ -162,7 +168,7 @@ def test_the_servers_receipt_time_decides(world: World, monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_one_team_may_have_more_time_and_only_it_knows(closed: World) -> None:
+def test_an_extension_for_one_team_is_visible_only_to_it(closed: World) -> None:
     bob = person("bob")
     other: System = teams.system(team=teams.create(name="Others", by=bob), name="Other", by=bob)
     extend(closed, timezone.now() + HOUR, team=closed.system.team, reason="PRIVATE-REASON")
@@ -184,11 +190,11 @@ def test_one_team_may_have_more_time_and_only_it_knows(closed: World) -> None:
 
 
 def sealed(world: World) -> None:
-    now = timezone.now()
-    change(world, disclosure="sealed", closes_at=now + HOUR, sealed_until=now + 2 * HOUR)
+    at = timezone.now()
+    change(world, disclosure="sealed", closes_at=at + HOUR, sealed_until=at + 2 * HOUR)
 
 
-def test_a_sealed_phases_date_moves_along_but_not_for_a_team(world: World) -> None:
+def test_an_extension_moves_the_seal_of_a_phase_but_not_for_one_team(world: World) -> None:
     sealed(world)
     opened = world.phase.sealed_until
     assert opened is not None
@@ -202,7 +208,7 @@ def test_a_sealed_phases_date_moves_along_but_not_for_a_team(world: World) -> No
     assert refusal(world, opened + 9 * HOUR) is Code.NOT_TAKEN
 
 
-def test_the_page_moves_the_end_on_the_clocks_of_the_zone(world: World) -> None:
+def test_the_page_moves_the_end_in_the_phases_zone(world: World) -> None:
     client = Client()
     client.force_login(world.curator)
     change(world, closes_at=END)

@@ -1,4 +1,4 @@
-"""What curators and organisers do on pages: make a benchmark, add splits and phases, correct gold, look at it."""
+"""Management pages for curators and organisers: create a benchmark, add splits and phases, correct and view gold."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def curator(here: World) -> Client:
 
 @pytest.fixture
 def organiser(here: World) -> Client:
-    """Of a benchmark of their own, not of Tiny."""
+    """Organiser of a benchmark of their own, not of Tiny."""
     user = User.objects.create_user("olga", "olga@holdout.example", "correct horse")
     dataset = Dataset.objects.create(slug="other", title="Other", task=tiny_world.TASK)
     other = Benchmark.objects.create(slug="other", title="Other", task=tiny_world.TASK, dataset=dataset)
@@ -58,37 +58,37 @@ def split_form(lines: bytes, **changes: Any) -> dict[str, Any]:
     return gold(lines, **{"name": "fold-4", "kind": "test", "options": "", **changes})
 
 
-def test_a_benchmark_from_nothing_to_the_public(here: World, curator: Client) -> None:
-    made = curator.post("/manage/create/", NEW)
-    assert made["Location"] == "/manage/benchmarks/sums/"
-    desk = "/manage/benchmarks/sums/"
-    early = curator.post(f"{desk}publish/")
+def test_a_benchmark_is_created_from_scratch_and_published(here: World, curator: Client) -> None:
+    response = curator.post("/manage/create/", NEW)
+    assert response["Location"] == "/manage/benchmarks/sums/"
+    manage_page = "/manage/benchmarks/sums/"
+    early = curator.post(f"{manage_page}publish/")
     assert early.status_code == 409
     assert "no split yet; create one first" in text(early)
-    assert "so add a split first" in text(curator.get(desk))
-    # The desk leads there once a split is there; whoever types the address is told.
-    assert "there is no such split yet" in text(curator.get(f"{desk}phases/create/"))
-    added = curator.post(f"{desk}splits/create/", split_form(tiny_world.gold_lines()))
-    assert added["Location"] == f"{desk}splits/fold-4/gold/"
+    assert "so add a split first" in text(curator.get(manage_page))
+    # The management page links there once there is a split; before, the address itself explains what is missing.
+    assert "there is no such split yet" in text(curator.get(f"{manage_page}phases/create/"))
+    added = curator.post(f"{manage_page}splits/create/", split_form(tiny_world.gold_lines()))
+    assert added["Location"] == f"{manage_page}splits/fold-4/gold/"
     split = Split.objects.get(name="fold-4")
-    assert "no phase yet; add one first" in text(curator.post(f"{desk}publish/"))
-    assert "there is no such split yet" not in text(curator.get(f"{desk}phases/create/"))
+    assert "no phase yet; add one first" in text(curator.post(f"{manage_page}publish/"))
+    assert "there is no such split yet" not in text(curator.get(f"{manage_page}phases/create/"))
     phase = {"title": "Final", "slug": "final", "split": split.pk, "options": "max_evidence=5\n", "quota_per_day": 3}
     phase |= {"takes_predictions": "on", **tiny_world.TOLD_IN_FULL}
-    curator.post(f"{desk}phases/create/", {**phase, "quota_total": 30, "opens_at": "2026-01-01T00:00"})
+    curator.post(f"{manage_page}phases/create/", {**phase, "quota_total": 30, "opens_at": "2026-01-01T00:00"})
     stored = Phase.objects.get(slug="final")
     assert stored.options == {"max_evidence": "5"}
     assert stored.opens_at is not None and stored.opens_at.isoformat() == "2026-01-01T00:00:00+00:00"
     assert Client().get("/benchmarks/sums/").status_code == 404
-    assert "fold-4 is a draft" in text(curator.post(f"{desk}publish/"))
+    assert "fold-4 is a draft" in text(curator.post(f"{manage_page}publish/"))
     lifecycle.publish_unaudited(split=split, by=here.curator)
-    assert curator.post(f"{desk}publish/").status_code == 302
+    assert curator.post(f"{manage_page}publish/").status_code == 302
     assert Client().get("/benchmarks/sums/").status_code == 200
     acts = set(AuditEntry.objects.values_list("action", flat=True))
     assert {"benchmark.created", "split.created", "gold.added", "phase.created", "benchmark.published"} <= acts
 
 
-def test_bad_gold_comes_back_with_its_lines_and_leaves_no_split(here: World, curator: Client) -> None:
+def test_bad_gold_is_reported_by_line_and_leaves_no_split(here: World, curator: Client) -> None:
     lines = tiny_world.gold_lines().replace(b'"label": "REFUTES"', b'"label": "NEVER"', 1)
     response = curator.post(f"{DESK}splits/create/", split_form(lines))
     assert response.status_code == 422
@@ -97,14 +97,14 @@ def test_bad_gold_comes_back_with_its_lines_and_leaves_no_split(here: World, cur
     assert list(Split.gold_versions.rel.related_model.objects.values_list("split__name", flat=True)) == ["test"]
 
 
-def test_what_is_public_of_a_split_shows_no_answers(here: World, curator: Client) -> None:
+def test_public_data_of_a_split_shows_no_answers(here: World, curator: Client) -> None:
     curator.post(f"{DESK}splits/create/", split_form(tiny_world.gold_lines()))
     page = text(curator.get(f"{DESK}splits/fold-4/gold/"))
     assert "evidence 1" in page
     assert "SUPPORTS" not in page.split("Public inputs")[1]
 
 
-def test_reading_gold_is_for_curators_and_leaves_a_trace(here: World, curator: Client) -> None:
+def test_only_curators_read_gold_and_reading_is_recorded(here: World, curator: Client) -> None:
     address = f"{DESK}splits/test/gold/1/"
     response = curator.get(address)
     for public, kept_back in response.context["pairs"]:
@@ -119,7 +119,7 @@ def test_reading_gold_is_for_curators_and_leaves_a_trace(here: World, curator: C
     assert AuditEntry.objects.filter(action="gold.read").count() == 1
 
 
-def test_organisers_manage_their_own_and_no_others(here: World, organiser: Client) -> None:
+def test_organisers_manage_only_their_own_benchmarks(here: World, organiser: Client) -> None:
     assert "Other" in text(organiser.get("/manage/"))
     assert "Tiny" not in text(organiser.get("/manage/"))
     assert organiser.get("/manage/benchmarks/other/").status_code == 200
@@ -130,20 +130,20 @@ def test_organisers_manage_their_own_and_no_others(here: World, organiser: Clien
     assert [organiser.post(DESK + page).status_code for page in posts] == [404] * len(posts)
 
 
-def test_the_desk_is_not_there_for_researchers(here: World) -> None:
+def test_researchers_get_404_on_management_pages(here: World) -> None:
     ada = client_of(here.researcher)
     assert ada.get("/manage/").status_code == 404
     assert "Manage" not in text(ada.get("/"))
     assert Client().get("/manage/")["Location"] == "/accounts/login/?next=/manage/"
 
 
-def test_an_organiser_adds_a_split_to_their_own(here: World, organiser: Client) -> None:
+def test_an_organiser_adds_a_split_to_their_own_benchmark(here: World, organiser: Client) -> None:
     added = organiser.post("/manage/benchmarks/other/splits/create/", split_form(tiny_world.gold_lines()))
     assert added["Location"] == "/manage/benchmarks/other/splits/fold-4/gold/"
 
 
 @pytest.mark.parametrize("options", ["max_evidence", "=5", "max_evidence=5\nmax_evidence=1", "nonsense=1"])
-def test_bad_options_are_said(here: World, curator: Client, options: str) -> None:
+def test_bad_options_are_reported(here: World, curator: Client, options: str) -> None:
     form = {
         "title": "F",
         "slug": "f",
@@ -158,19 +158,19 @@ def test_bad_options_are_said(here: World, curator: Client, options: str) -> Non
     assert Phase.objects.count() == 1
 
 
-def test_a_phase_on_a_split_of_elsewhere_is_refused(here: World, organiser: Client) -> None:
+def test_a_phase_on_a_split_of_another_benchmark_is_refused(here: World, organiser: Client) -> None:
     form = {"title": "F", "slug": "f", "split": here.split.pk, "quota_per_day": 1, "quota_total": 1, "options": ""}
     form |= {"takes_predictions": "on", **tiny_world.TOLD_IN_FULL}
     assert organiser.post("/manage/benchmarks/other/phases/create/", form).status_code == 422
     assert Phase.objects.count() == 1
 
 
-def test_admin_shows_gold_and_scores_as_facts_alone(here: World) -> None:
+def test_admin_shows_gold_and_scores_read_only(here: World) -> None:
     here.insert_run()
     root = client_of(User.objects.create_superuser("root", "root@holdout.example", "correct horse"))
     for name in ("goldversion", "release", "auditentry", "score", "run", "prediction", "submission", "split"):
-        listed = root.get(f"/admin/leaderboard/{name}/")
-        assert listed.status_code == 200
+        changelist = root.get(f"/admin/leaderboard/{name}/")
+        assert changelist.status_code == 200
         assert root.get(f"/admin/leaderboard/{name}/add/").status_code == 403
     page = text(root.get(f"/admin/leaderboard/goldversion/{here.gold.pk}/change/"))
     assert here.gold.sha256 in page
@@ -180,31 +180,31 @@ def test_admin_shows_gold_and_scores_as_facts_alone(here: World) -> None:
     assert changed.status_code == 403
 
 
-def test_admins_log_in_where_everybody_does(client: Client) -> None:
+def test_admin_uses_the_sites_log_in_page(client: Client) -> None:
     response = client.get("/admin/login/?next=/admin/")
     assert response["Location"].startswith("/accounts/login/")
 
 
-# --- what stays hidden
+# --- hidden fields
 
 
-def test_hidden_is_what_gold_has_over_the_inputs() -> None:
-    whole = json.loads(tiny_world.gold_lines().splitlines()[0])
-    known = {key: whole[key] for key in ("id", "claim", "evidence_text")}
-    assert hidden(whole, known) == {"label": "SUPPORTS", "group": "g1", "slices": {"origin": "original"}}
+def test_hidden_fields_are_those_that_gold_has_and_inputs_lack() -> None:
+    gold_line = json.loads(tiny_world.gold_lines().splitlines()[0])
+    known = {key: gold_line[key] for key in ("id", "claim", "evidence_text")}
+    assert hidden(gold_line, known) == {"label": "SUPPORTS", "group": "g1", "slices": {"origin": "original"}}
 
 
-def test_hidden_looks_into_nested_lists() -> None:
-    whole = {
+def test_hidden_fields_inside_nested_lists_are_found() -> None:
+    gold_line = {
         "documentId": "1",
         "passages": [{"passageId": "1:0:4", "facts": [{"propertyId": "2"}]}, {"passageId": "b"}],
     }
     known = {"documentId": "1", "passages": [{"passageId": "1:0:4"}, {"passageId": "b"}]}
-    assert hidden(whole, known) == {"passages": [{"facts": [{"propertyId": "2"}]}, {}]}
+    assert hidden(gold_line, known) == {"passages": [{"facts": [{"propertyId": "2"}]}, {}]}
     assert hidden(known, known) == {}
 
 
-def test_publish_is_offered_once_nothing_is_in_the_way(here: World, curator: Client) -> None:
+def test_publish_is_offered_once_nothing_blocks_it(here: World, curator: Client) -> None:
     Benchmark.objects.update(state="draft")
     Split.objects.update(**tiny_world.DRAFT)
     page = text(curator.get(DESK))
@@ -218,14 +218,14 @@ def test_publish_is_offered_once_nothing_is_in_the_way(here: World, curator: Cli
     assert f'action="{DESK}publish/"' not in page and "Not yet: The benchmark has no phase yet" in page
 
 
-def test_a_phase_that_has_opened_is_not_offered_to_be_rehearsed(here: World, curator: Client) -> None:
+def test_a_phase_that_has_opened_is_not_offered_for_rehearsal(here: World, curator: Client) -> None:
     where = f"{DESK}phases/test/rehearsal/"
     assert where not in text(curator.get(DESK))
     soon = timezone.now() + timedelta(hours=1)
     Phase.objects.update(opens_at=soon)
     phase = Phase.objects.get()
     assert "Rehearse<" in text(curator.get(DESK)) and where in text(curator.get(DESK))
-    begun = actions.begin(phase=phase, testers=[], ends_at=None, by=here.curator)
-    actions.end(rehearsal=begun, by=here.curator)
+    rehearsal = actions.begin(phase=phase, testers=[], ends_at=None, by=here.curator)
+    actions.end(rehearsal=rehearsal, by=here.curator)
     Phase.objects.filter(pk=phase.pk).update(opens_at=None)
-    assert "Rehearsals<" in text(curator.get(DESK)), "those that are over stay to be found"
+    assert "Rehearsals<" in text(curator.get(DESK)), "past rehearsals stay listed"

@@ -1,4 +1,4 @@
-"""Benchmarks from manifests: made once, taken up where they broke off, never taken over."""
+"""Benchmarks from manifests: created once, resumed after an interruption, never taken over."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PAGES = {"name": "pages", "file": "pages.txt", "title": "The pages"}
 
 
 def manifest(**changes: Any) -> dict[str, Any]:
-    whole = {
+    content = {
         "slug": "small",
         "title": "Small",
         "task": TASK,
@@ -54,7 +54,7 @@ def manifest(**changes: Any) -> dict[str, Any]:
             }
         ],
     }
-    return {**whole, **changes}
+    return {**content, **changes}
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ class TestFormerKeys:
 
 
 class TestHosting:
-    def test_everything_of_a_manifest_is_made(self, folder: Path, curator: User) -> None:
+    def test_everything_in_a_manifest_is_created(self, folder: Path, curator: User) -> None:
         hosted = host.host(manifest=manifest(), folder=folder, by=curator)
         benchmark = hosted.benchmark
         assert hosted.changed
@@ -116,49 +116,51 @@ class TestHosting:
             [{"measure": "accuracy", "value": 0.5, "shown": "50.0", "slice": {}}]
         ]
 
-    def test_the_same_again_changes_nothing(self, folder: Path, curator: User) -> None:
+    def test_hosting_the_same_manifest_again_changes_nothing(self, folder: Path, curator: User) -> None:
         host.host(manifest=manifest(), folder=folder, by=curator)
-        entries, files, said = AuditEntry.objects.count(), files_of("gold"), []
-        again = host.host(manifest=manifest(), folder=folder, by=curator, say=said.append)
-        assert not again.changed
-        assert "nothing was changed" in said[-1]
+        entries, files, messages = AuditEntry.objects.count(), files_of("gold"), []
+        rehosted = host.host(manifest=manifest(), folder=folder, by=curator, say=messages.append)
+        assert not rehosted.changed
+        assert "nothing was changed" in messages[-1]
         assert (AuditEntry.objects.count(), files_of("gold")) == (entries, files)
 
     @pytest.mark.parametrize(
-        ("changes", "told"),
+        ("changes", "message"),
         [
             ({"title": "Other"}, "title"),
             ({"phases": [{"slug": "test", "title": "Test", "split": "dev"}]}, "phases"),
             ({"reported": []}, "reported"),
         ],
     )
-    def test_other_content_is_refused_by_name(
-        self, changes: dict[str, Any], told: str, folder: Path, curator: User
+    def test_changed_content_is_refused_by_name(
+        self, changes: dict[str, Any], message: str, folder: Path, curator: User
     ) -> None:
         host.host(manifest=manifest(), folder=folder, by=curator)
         refused = refusal(host.host, manifest=manifest(**changes), folder=folder, by=curator)
         assert refused.code is Code.NAME_TAKEN
-        assert f"other content: {told}." in str(refused)
+        assert f"other content: {message}." in str(refused)
 
-    def test_other_gold_is_refused(self, folder: Path, curator: User) -> None:
+    def test_changed_gold_is_refused(self, folder: Path, curator: User) -> None:
         host.host(manifest=manifest(), folder=folder, by=curator)
         (folder / "test.jsonl").write_bytes(gold_lines(dict(reversed(LABELS.items()))))
         refused = refusal(host.host, manifest=manifest(), folder=folder, by=curator)
         assert "file test.jsonl" in str(refused)
 
-    def test_a_person_s_dataset_is_not_taken_over(self, folder: Path, curator: User) -> None:
+    def test_a_persons_dataset_is_not_taken_over(self, folder: Path, curator: User) -> None:
         datasets.create(slug="small", title="Small", task=TASK, by=curator)
         assert "not from a manifest" in str(refusal(host.host, manifest=manifest(), folder=folder, by=curator))
 
-    def test_what_broke_off_is_taken_up(self, folder: Path, curator: User, monkeypatch: pytest.MonkeyPatch) -> None:
-        whole = sandbox_client.prepare_gold
+    def test_an_interrupted_import_is_resumed(
+        self, folder: Path, curator: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        prepare_gold = sandbox_client.prepare_gold
         calls: list[str] = []
 
         def away_the_second_time(**arguments: Any) -> Any:
             calls.append(arguments["name"])
             if len(calls) == 2:
                 raise sandbox_client.SandboxError("gone")
-            return whole(**arguments)
+            return prepare_gold(**arguments)
 
         monkeypatch.setattr(sandbox_client, "prepare_gold", away_the_second_time)
         assert refusal(host.host, manifest=manifest(), folder=folder, by=curator).code is Code.SANDBOX_UNAVAILABLE
@@ -168,45 +170,45 @@ class TestHosting:
         assert Benchmark.objects.get().state == Benchmark.State.PUBLIC
         assert (Dataset.objects.count(), Split.objects.count(), GoldVersion.objects.count()) == (1, 2, 2)
 
-    def test_a_fault_can_be_mended_under_the_same_slug(
+    def test_an_error_can_be_corrected_under_the_same_slug(
         self, folder: Path, curator: User, django_capture_on_commit_callbacks: Any
     ) -> None:
         before = files_of("gold"), files_of("inputs")
-        whole = (folder / "test.jsonl").read_bytes()
-        (folder / "test.jsonl").write_bytes(whole.replace(b'"label": "REFUTES"', b'"label": "MAYBE"', 1))
+        content = (folder / "test.jsonl").read_bytes()
+        (folder / "test.jsonl").write_bytes(content.replace(b'"label": "REFUTES"', b'"label": "MAYBE"', 1))
         refused = refusal(host.host, manifest=manifest(), folder=folder, by=curator)
         assert (refused.code, refused.problems[0]["line"]) == (Code.INVALID_GOLD, 2)
-        (folder / "test.jsonl").write_bytes(whole)
+        (folder / "test.jsonl").write_bytes(content)
         with django_capture_on_commit_callbacks(execute=True):
             assert host.host(manifest=manifest(), folder=folder, by=curator).changed
         assert (Dataset.objects.count(), Split.objects.count(), GoldVersion.objects.count()) == (1, 2, 2)
         assert [len(files_of(name) - old) for name, old in zip(("gold", "inputs"), before, strict=True)] == [2, 2]
 
-    def test_a_benchmark_of_that_name_is_not_taken_over(self, folder: Path, world: World) -> None:
-        whole = manifest(slug="elsewhere")
+    def test_an_existing_benchmark_of_that_name_is_not_taken_over(self, folder: Path, world: World) -> None:
+        content = manifest(slug="elsewhere")
         Benchmark.objects.filter(pk=world.benchmark.pk).update(slug="elsewhere")
-        refused = refusal(host.host, manifest=whole, folder=folder, by=world.curator)
+        refused = refusal(host.host, manifest=content, folder=folder, by=world.curator)
         assert "on another dataset" in str(refused)
         assert Dataset.objects.count() == 1
 
-    def test_a_phase_may_come_to_take_images(self, folder: Path, curator: User) -> None:
+    def test_a_phase_may_start_to_accept_images(self, folder: Path, curator: User) -> None:
         host.host(manifest=manifest(), folder=folder, by=curator)
         (phase,) = manifest()["phases"]
-        more = manifest(phases=[{**phase, "takes_images": True, "limits": {"wall_seconds": 60}}])
-        said: list[str] = []
-        hosted = host.host(manifest=more, folder=folder, by=curator, say=said.append)
-        made = hosted.benchmark.phases.get()
-        assert (hosted.changed, made.takes_images, made.limits) == (True, True, {"wall_seconds": 60})
-        assert "1 phases now accept images" in said[-1]
-        assert not host.host(manifest=more, folder=folder, by=curator).changed
+        changed = manifest(phases=[{**phase, "takes_images": True, "limits": {"wall_seconds": 60}}])
+        messages: list[str] = []
+        hosted = host.host(manifest=changed, folder=folder, by=curator, say=messages.append)
+        hosted_phase = hosted.benchmark.phases.get()
+        assert (hosted.changed, hosted_phase.takes_images, hosted_phase.limits) == (True, True, {"wall_seconds": 60})
+        assert "1 phases now accept images" in messages[-1]
+        assert not host.host(manifest=changed, folder=folder, by=curator).changed
 
         other = manifest(phases=[{**phase, "takes_images": True, "limits": {"wall_seconds": 90}}])
-        assert not host.host(manifest=other, folder=folder, by=curator, say=said.append).changed
-        assert "test has other container limits; they were not changed" in said[-2]
-        made.refresh_from_db()
-        assert made.limits == {"wall_seconds": 60}
+        assert not host.host(manifest=other, folder=folder, by=curator, say=messages.append).changed
+        assert "test has other container limits; they were not changed" in messages[-2]
+        hosted_phase.refresh_from_db()
+        assert hosted_phase.limits == {"wall_seconds": 60}
 
-    def test_a_phase_may_come_to_have_tracks_until_something_is_submitted(self, folder: Path, curator: User) -> None:
+    def test_a_phase_may_get_tracks_until_something_is_submitted(self, folder: Path, curator: User) -> None:
         host.host(manifest=manifest(), folder=folder, by=curator)
         (phase,) = manifest()["phases"]
 
@@ -215,39 +217,39 @@ class TestHosting:
 
         assert host.host(manifest=with_tracks("a", "b"), folder=folder, by=curator).changed
         assert not host.host(manifest=with_tracks("a", "b"), folder=folder, by=curator).changed
-        made = Phase.objects.get()
-        assert [track["name"] for track in made.tracks] == ["a", "b"]
+        hosted_phase = Phase.objects.get()
+        assert [track["name"] for track in hosted_phase.tracks] == ["a", "b"]
         system = teams.system(team=teams.create(name="Team", by=curator), name="System", by=curator)
         Submission.objects.create(
-            phase=made, system=system, track="a", submitted_by=curator, received_at=made.created_at
+            phase=hosted_phase, system=system, track="a", submitted_by=curator, received_at=hosted_phase.created_at
         )
-        said: list[str] = []
-        assert not host.host(manifest=with_tracks("b"), folder=folder, by=curator, say=said.append).changed
-        assert "the tracks of the phase test were not changed" in said[0]
+        messages: list[str] = []
+        assert not host.host(manifest=with_tracks("b"), folder=folder, by=curator, say=messages.append).changed
+        assert "the tracks of the phase test were not changed" in messages[0]
 
     @pytest.mark.parametrize("part", ["systems", "reported"])
-    def test_a_track_that_no_phase_has_is_refused(self, folder: Path, curator: User, part: str) -> None:
-        named = {
+    def test_an_unknown_track_is_refused(self, folder: Path, curator: User, part: str) -> None:
+        tracks = {
             "systems": {"name": "S", "team": "T", "phase": "test", "predictions": "x.jsonl", "track": "a"},
             "reported": {**manifest()["reported"][0], "track": "a"},
         }[part]
         with pytest.raises(ManifestError, match="track is 'a'; expected"):
-            host.host(manifest=manifest(**{part: [named]}), folder=folder, by=curator)
+            host.host(manifest=manifest(**{part: [tracks]}), folder=folder, by=curator)
 
-    def test_a_draft_stays_one(self, folder: Path, curator: User) -> None:
+    def test_a_draft_stays_a_draft(self, folder: Path, curator: User) -> None:
         hosted = host.host(manifest=manifest(public=False), folder=folder, by=curator)
         assert hosted.benchmark.state == Benchmark.State.DRAFT
         splits = hosted.benchmark.dataset.splits
         assert {*splits.values_list("state", flat=True)} == {"draft"}
 
-    def test_what_an_operator_hosts_in_public_is_published_without_an_audit(self, folder: Path, curator: User) -> None:
+    def test_a_public_manifest_is_published_without_an_audit(self, folder: Path, curator: User) -> None:
         hosted = host.host(manifest=manifest(), folder=folder, by=curator)
         assert {*hosted.benchmark.dataset.splits.values_list("state", flat=True)} == {"published"}
         acts = AuditEntry.objects.filter(action="split.published")
         assert [entry.detail["unaudited"] for entry in acts] == [True] * hosted.benchmark.dataset.splits.count()
 
     @pytest.mark.parametrize(
-        ("changes", "told"),
+        ("changes", "message"),
         [
             ({"colour": "blue"}, "colour"),
             ({"slug": "No Slug"}, "slug"),
@@ -269,12 +271,12 @@ class TestHosting:
             ({"downloads": [{**PAGES, "file": "test.jsonl"}]}, "is hidden gold"),
         ],
     )
-    def test_a_manifest_that_cannot_be_used_says_why(
-        self, changes: dict[str, Any], told: str, folder: Path, curator: User
+    def test_an_invalid_manifest_is_refused_with_a_reason(
+        self, changes: dict[str, Any], message: str, folder: Path, curator: User
     ) -> None:
         with pytest.raises(ManifestError) as fault:
             host.host(manifest=manifest(**changes), folder=folder, by=curator)
-        assert told in str(fault.value)
+        assert message in str(fault.value)
         assert not Dataset.objects.exists()
         assert not Submission.objects.exists()
 
@@ -289,35 +291,35 @@ class TestDownloads:
     def names(self) -> list[str]:
         return [f"{file.name}{file.suffix}" for file in Download.objects.all()]
 
-    def test_files_come_with_the_benchmark(self, folder: Path, curator: User) -> None:
+    def test_files_are_added_with_the_benchmark(self, folder: Path, curator: User) -> None:
         host.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
         assert self.names() == ["pages.txt"]
         assert not host.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator).changed
 
-    def test_files_may_be_added_to_what_is_hosted(self, folder: Path, curator: User) -> None:
+    def test_files_may_be_added_to_a_hosted_benchmark(self, folder: Path, curator: User) -> None:
         host.host(manifest=manifest(), folder=folder, by=curator)
         (folder / "more.tsv").write_bytes(b"more")
-        more = [PAGES, {"name": "more", "file": "more.tsv", "title": "More"}]
-        said: list[str] = []
-        assert host.host(manifest=manifest(downloads=more), folder=folder, by=curator, say=said.append).changed
-        assert "2 more to download" in said[-1]
+        downloads = [PAGES, {"name": "more", "file": "more.tsv", "title": "More"}]
+        messages: list[str] = []
+        assert host.host(manifest=manifest(downloads=downloads), folder=folder, by=curator, say=messages.append).changed
+        assert "2 more to download" in messages[-1]
         assert self.names() == ["pages.txt", "more.tsv"]
         assert not host.host(manifest=manifest(), folder=folder, by=curator).changed
         assert self.names() == ["pages.txt", "more.tsv"]
 
-    def test_a_file_that_is_offered_stays(self, folder: Path, pages: Path, curator: User) -> None:
+    def test_a_file_on_offer_is_not_removed(self, folder: Path, pages: Path, curator: User) -> None:
         host.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
         pages.write_bytes(b"another page")
         refused = refusal(host.host, manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)
         assert (refused.code, "small/pages.txt" in str(refused)) == (Code.NAME_TAKEN, True)
 
-    def test_a_fault_can_be_mended_with_its_file(
+    def test_an_error_can_be_corrected_together_with_its_file(
         self, folder: Path, pages: Path, curator: User, django_capture_on_commit_callbacks: Any
     ) -> None:
         before = files_of("inputs")
         twice = manifest()["reported"] * 2
-        whole = manifest(downloads=[PAGES], reported=twice)
-        assert refusal(host.host, manifest=whole, folder=folder, by=curator).code is Code.NAME_TAKEN
+        content = manifest(downloads=[PAGES], reported=twice)
+        assert refusal(host.host, manifest=content, folder=folder, by=curator).code is Code.NAME_TAKEN
         pages.write_bytes(b"another page")
         with django_capture_on_commit_callbacks(execute=True):
             host.host(manifest=manifest(downloads=[PAGES]), folder=folder, by=curator)

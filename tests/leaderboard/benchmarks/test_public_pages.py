@@ -1,4 +1,4 @@
-"""The pages that everyone may read."""
+"""The public pages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def world() -> World:
 
 @pytest.fixture
 def populated(world) -> World:
-    """Ties, a baseline, a warning, and names that test a page."""
+    """Ties, a baseline, a warning, and hostile names."""
     stand(world, "First", symmetric_scores(0.9, generated=0.9), at=timezone.now() - timedelta(days=3))
     stand(world, HOSTILE, symmetric_scores(0.5, generated=0.3), team="<b>bold</b>", warnings=("<i>look</i>",))
     stand(world, RIGHT_TO_LEFT, symmetric_scores(0.5, generated=0.7))
@@ -74,17 +74,17 @@ def text(address: str, client: Client | None = None) -> str:
 
 
 def order_of(markup: str, *names: str) -> list[str]:
-    """The names in the order in which the page's table has them."""
+    """Names in the order of the page's table."""
     body = markup[markup.index("<tbody>") :]
     return sorted(names, key=body.index)
 
 
 @pytest.mark.parametrize("address", PAGES)
-@pytest.mark.parametrize("who", ["anonymous", "researcher", "curator"])
-def test_pages_are_well_formed_accessible_and_within_the_policy(populated, address, who):
+@pytest.mark.parametrize("reader", ["anonymous", "researcher", "curator"])
+def test_pages_are_well_formed_accessible_and_within_the_csp(populated, address, reader):
     client = Client()
-    if who != "anonymous":
-        client.force_login(getattr(populated, who))
+    if reader != "anonymous":
+        client.force_login(getattr(populated, reader))
     response = get(address, client)
     assert response.status_code == 200
     assert read(response.content.decode()).faults == []
@@ -93,7 +93,7 @@ def test_pages_are_well_formed_accessible_and_within_the_policy(populated, addre
 
 
 @pytest.mark.parametrize("address", PAGES)
-def test_empty_pages_are_as_well_formed(world, address):
+def test_empty_pages_are_well_formed_too(world, address):
     assert read(text(address)).faults == []
 
 
@@ -103,7 +103,7 @@ def test_an_empty_board_says_so(world, address):
 
 
 @pytest.mark.parametrize("address", BOARDS)
-def test_names_are_text(populated, address):
+def test_markup_in_names_is_escaped(populated, address):
     markup = text(address)
     assert HOSTILE not in markup
     assert "<b>bold</b>" not in markup
@@ -113,8 +113,8 @@ def test_names_are_text(populated, address):
 
 
 @pytest.mark.parametrize("address", PAGES)
-def test_a_page_takes_the_same_queries_however_long(world, address):
-    taken = []
+def test_pages_take_a_constant_number_of_queries(world, address):
+    counts = []
     for count in (2, 9):
         for index in range(count):
             stand(world, f"system {count} {index}")
@@ -123,14 +123,14 @@ def test_a_page_takes_the_same_queries_however_long(world, address):
             )
         with CaptureQueriesContext(connection) as captured:
             text(address)
-        taken.append(len(captured))
-    assert taken[0] == taken[1] <= 12
+        counts.append(len(captured))
+    assert counts[0] == counts[1] <= 12
 
 
 # --- home
 
 
-def test_home_finds_by_words_and_task(world):
+def test_home_searches_by_words_and_task(world):
     other = Benchmark.objects.create(
         slug="other", title="Facts from text", task="knowledge-base-population", dataset=world.benchmark.dataset,
         state="public",
@@ -143,7 +143,7 @@ def test_home_finds_by_words_and_task(world):
     assert text("/?search=%00&page=zebra")
 
 
-def test_home_counts_what_is_public(populated):
+def test_home_counts_public_benchmarks(populated):
     Benchmark.objects.create(
         slug="draft", title="A draft", task="fact-verification", dataset=populated.benchmark.dataset
     )
@@ -152,11 +152,11 @@ def test_home_counts_what_is_public(populated):
     assert [part for part in (">1<", ">6<") if part not in markup] == []
 
 
-# --- who sees what
+# --- visibility
 
 
 @pytest.mark.parametrize("address", [*BOARDS, f"{BENCHMARK}splits/test/inputs.jsonl"])
-def test_a_draft_is_for_its_organisers(populated, address):
+def test_a_draft_is_visible_only_to_its_organisers(populated, address):
     Benchmark.objects.update(state=Benchmark.State.DRAFT)
     client = Client()
     client.force_login(populated.researcher)
@@ -174,7 +174,7 @@ def test_a_draft_is_for_its_organisers(populated, address):
     "address",
     [f"{BOARD}by/nothing/", "/benchmarks/tiny/final/", "/benchmarks/nothing/", "/tasks/nothing/", "/nothing/"],
 )
-def test_what_is_not_there_is_a_page_of_its_own(world, address):
+def test_a_missing_page_is_answered_with_the_404_page(world, address):
     response = get(address)
     assert response.status_code == 404
     assert read(response.content.decode()).faults == []
@@ -188,7 +188,7 @@ def test_a_gold_without_pairs_has_no_symmetric_board(world):
     assert "symmetric" not in text(BOARD).lower()
 
 
-def test_the_api_gets_its_errors_as_json(world):
+def test_api_errors_are_json(world):
     response = get("/api/nothing")
     assert response.status_code == 404
     assert response.json()["code"] == "not_found"
@@ -196,11 +196,11 @@ def test_the_api_gets_its_errors_as_json(world):
 
 @pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
 @pytest.mark.parametrize("address", PAGES)
-def test_pages_are_only_read(world, address, method):
+def test_pages_accept_only_get(world, address, method):
     assert getattr(Client(), method)(address).status_code == 405
 
 
-def test_an_error_of_ours_is_a_page_that_needs_nothing(world, monkeypatch):
+def test_a_server_error_page_needs_no_database(world, monkeypatch):
     def broken(*_: object) -> None:
         raise RuntimeError("gold: SUPPORTS")
 
@@ -211,7 +211,7 @@ def test_an_error_of_ours_is_a_page_that_needs_nothing(world, monkeypatch):
     assert "SUPPORTS" not in response.content.decode()
 
 
-def test_a_form_without_its_token_is_told_what_to_do(world):
+def test_a_form_without_a_csrf_token_gets_an_explanation(world):
     response = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "ada", "password": "x"})
     assert response.status_code == 403
     assert read(response.content.decode()).faults == []
@@ -226,7 +226,7 @@ def test_a_form_without_its_token_is_told_what_to_do(world):
         (error_pages.bad_request, RequestDataTooBig(), 413),
     ],
 )
-def test_every_error_has_a_page_and_an_answer_for_programs(world, rf, view, error, status):
+def test_every_error_has_a_page_and_a_json_answer(world, rf, view, error, status):
     page = view(rf.get("/benchmarks/"), error)
     assert page.status_code == status
     assert read(page.content.decode()).faults == []
@@ -235,7 +235,7 @@ def test_every_error_has_a_page_and_an_answer_for_programs(world, rf, view, erro
     assert set(json.loads(answer.content)) == {"code", "message"}
 
 
-def test_a_form_that_is_too_large_is_told_so(world, settings):
+def test_a_form_that_is_too_large_gets_an_explanation(world, settings):
     body = {"login": "x" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1), "password": "x"}
     response = Client().post("/accounts/login/", body)
     assert response.status_code == 413
@@ -248,7 +248,7 @@ def test_a_form_that_is_too_large_is_told_so(world, settings):
 # --- the leaderboard
 
 
-def test_the_leaderboard_ranks_marks_and_warns(populated):
+def test_the_leaderboard_shows_ranks_marks_and_warnings(populated):
     markup = text(BOARD)
     names = ["First", "Majority", "&lt;script&gt;", RIGHT_TO_LEFT, "Nothing"]
     assert order_of(markup, *names) == names
@@ -268,7 +268,7 @@ def test_a_system_without_a_value_shows_a_dash_not_zero(populated):
     assert '<span class="value">–</span>' in row[: row.index("</tr>")]  # noqa: RUF001
 
 
-def test_any_column_sorts_and_says_so(populated):
+def test_every_column_sorts_and_is_marked_as_sorted(populated):
     markup = text(f"{BOARD}?sort=symmetric_gap&order=desc")
     assert read(markup).sorted_by == ["descending"]
     names = ["&lt;script&gt;", "Majority", RIGHT_TO_LEFT, "First"]
@@ -279,17 +279,17 @@ def test_any_column_sorts_and_says_so(populated):
 
 
 @pytest.mark.parametrize("query", ["sort=nothing", "order=up", "sort=accuracy&sort=%00", "sort=" + 900 * "a"])
-def test_a_strange_order_is_the_usual_one(populated, query):
+def test_an_unknown_sort_order_falls_back_to_the_default(populated, query):
     assert order_of(text(f"{BOARD}?{query}"), "First", "Majority") == ["First", "Majority"]
 
 
-def test_the_plot_says_its_numbers(populated):
+def test_the_plot_has_its_numbers_as_text(populated):
     markup = text(BOARD)
     assert 'aria-label="0.900, interval 0.800 to 1.000, n 4"' in markup
     assert markup.count('role="img"') == 5, "one strip for each system with a value"
 
 
-def test_reported_rows_stand_apart_as_printed(populated):
+def test_reported_rows_are_separate_and_printed_unchanged(populated):
     for address in (BENCHMARK, BOARD):
         markup = text(address)
         assert markup.index("Reported in papers") > markup.index("First")
@@ -303,7 +303,7 @@ def test_reported_rows_stand_apart_as_printed(populated):
 # --- by slice
 
 
-def test_the_board_by_slice_has_every_value_with_its_n_and_interval(populated):
+def test_the_board_by_slice_shows_each_value_with_n_and_interval(populated):
     markup = text(BY_ORIGIN)
     assert ">generated<" in markup
     assert ">original<" in markup
@@ -312,13 +312,15 @@ def test_the_board_by_slice_has_every_value_with_its_n_and_interval(populated):
     assert "[0.800, 1.000]" in markup[markup.index("with intervals") :]
 
 
-def test_the_board_by_slice_sorts_by_any_value(populated):
+def test_the_board_by_slice_sorts_by_every_column(populated):
     link = next(link for link in read(text(BY_ORIGIN)).links if "generated" in link)
     markup = text(BY_ORIGIN + link)
     names = ["First", RIGHT_TO_LEFT, "Majority", "&lt;script&gt;"]
     assert order_of(markup, *names) == names
-    again = next(link for link in read(markup).links if link.startswith("?sort=is+generated") and "measure" not in link)
-    assert order_of(text(BY_ORIGIN + again), *names)[0] == "&lt;script&gt;"
+    descending_link = next(
+        link for link in read(markup).links if link.startswith("?sort=is+generated") and "measure" not in link
+    )
+    assert order_of(text(BY_ORIGIN + descending_link), *names)[0] == "&lt;script&gt;"
 
 
 def test_an_empty_slice_shows_a_dash_and_no_shade(populated):
@@ -326,13 +328,13 @@ def test_an_empty_slice_shows_a_dash_and_no_shade(populated):
     assert '<td class="num" title="no value">–</td>' in markup  # noqa: RUF001
 
 
-def test_the_best_of_a_column_is_among_those_that_compete(world):
+def test_the_best_of_a_column_is_a_competing_system(world):
     stand(world, "Oracle", symmetric_scores(1.0, generated=1.0), kind="organiser")
     stand(world, "Ours", symmetric_scores(0.5, generated=0.4))
     markup = text(BY_ORIGIN)
-    ours = markup[markup.index("Ours") :]
+    our_row = markup[markup.index("Ours") :]
     oracle = markup[markup.index("Oracle") : markup.index("Ours")]
-    assert "best" in ours[: ours.index("</tr>")]
+    assert "best" in our_row[: our_row.index("</tr>")]
     assert "best" not in oracle[: oracle.index("</tr>")]
 
 
@@ -349,7 +351,7 @@ def test_the_measure_is_chosen_by_a_link(world):
 # --- the symmetric board
 
 
-def test_the_symmetric_board_has_both_halves_the_gap_and_the_floor(populated):
+def test_the_symmetric_board_shows_both_halves_the_gap_and_the_floor(populated):
     markup = text(SYMMETRIC)
     for heading in (
         "Accuracy, original",
@@ -369,7 +371,7 @@ def test_the_symmetric_board_has_both_halves_the_gap_and_the_floor(populated):
 # --- the benchmark
 
 
-def test_the_benchmark_page_tells_what_there_is(populated):
+def test_the_benchmark_page_lists_its_content(populated):
     markup = text(BENCHMARK)
     assert populated.split.inputs_sha256 in markup
     assert populated.gold.sha256 not in markup
@@ -378,7 +380,7 @@ def test_the_benchmark_page_tells_what_there_is(populated):
     assert reverse("submit", args=["tiny", "test"]) in markup
 
 
-def test_the_quota_is_shown_to_those_who_have_one(populated):
+def test_the_quota_is_shown_to_members_of_a_team(populated):
     assert "submissions left today" not in text(BENCHMARK)
     client = Client()
     client.force_login(populated.researcher)
@@ -386,7 +388,7 @@ def test_the_quota_is_shown_to_those_who_have_one(populated):
     client.force_login(populated.curator)
     teams = populated.curator.teams.count()
     assert "5</strong> of 5" in text(BENCHMARK, client)
-    assert populated.curator.teams.count() == teams, "reading a page makes no team"
+    assert populated.curator.teams.count() == teams, "reading a page creates no team"
 
 
 def test_a_closed_phase_takes_no_submissions(populated):
@@ -405,16 +407,16 @@ def body_of(response: Any) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("opens", "closes", "state", "told"),
+    ("opens", "closes", "state", "text_shown"),
     [(1, 2, "not open yet", ["opens", "closes"]), (-2, -1, "closed", ["closed"]), (-1, 1, "open", ["open until"])],
 )
-def test_a_phase_is_told_by_its_dates(world, opens, closes, state, told):
+def test_the_state_of_a_phase_follows_from_its_dates(world, opens, closes, state, text_shown):
     at = timezone.now()
     world.phase.opens_at, world.phase.closes_at = at + timedelta(days=opens), at + timedelta(days=closes)
     world.phase.save()
     assert f'">{state}</span></td>' in text(BENCHMARK)
     facts = board_facts()
-    assert [word for word in ("opens", "closes", "closed", "open until") if f"{word} <time" in facts] == told
+    assert [word for word in ("opens", "closes", "closed", "open until") if f"{word} <time" in facts] == text_shown
 
 
 def board_facts() -> str:
@@ -423,7 +425,7 @@ def board_facts() -> str:
     return markup[begin : markup.index("</p>", begin)]
 
 
-def test_the_reason_of_a_correction_stands_beside_its_number(world):
+def test_the_reason_of_a_correction_is_shown_next_to_its_version(world):
     GoldVersion.objects.create(
         **{
             **GoldVersion.objects.values(*_OF_GOLD).get(),
@@ -439,7 +441,7 @@ def test_the_reason_of_a_correction_stands_beside_its_number(world):
 _OF_GOLD = ("file", "bytes", "n_lines", "n_units", "n_groups", "dimensions", "measures", "primary", "expects")
 
 
-def test_inputs_come_as_an_attachment_with_their_digest(world):
+def test_inputs_are_sent_as_an_attachment_with_their_digest(world):
     response = get(f"{BENCHMARK}splits/test/inputs.jsonl")
     content = body_of(response)
     assert hashlib.sha256(content).hexdigest() == world.split.inputs_sha256
@@ -448,11 +450,11 @@ def test_inputs_come_as_an_attachment_with_their_digest(world):
     assert response["Content-Type"] == "application/x-ndjson"
     assert response["X-Content-Type-Options"] == "nosniff"
     assert "label" not in json.loads(content.splitlines()[0])
-    again = get(f"{BENCHMARK}splits/test/inputs.jsonl", **{"If-None-Match": response["ETag"]})
-    assert (again.status_code, again.content) == (304, b"")
+    revalidated = get(f"{BENCHMARK}splits/test/inputs.jsonl", **{"If-None-Match": response["ETag"]})
+    assert (revalidated.status_code, revalidated.content) == (304, b"")
 
 
-def test_hidden_gold_is_as_good_as_absent(world):
+def test_hidden_gold_is_answered_with_404(world):
     hidden = get(f"{BENCHMARK}splits/test/gold.jsonl")
     absent = get(f"{BENCHMARK}splits/nine/gold.jsonl")
     assert hidden.status_code == absent.status_code == 404
@@ -462,7 +464,7 @@ def test_hidden_gold_is_as_good_as_absent(world):
     assert get(f"{BENCHMARK}splits/test/gold.jsonl", client).status_code == 404
 
 
-def test_public_gold_is_the_newest_version_as_it_was_uploaded(world):
+def test_public_gold_is_the_newest_version_as_uploaded(world):
     Split.objects.update(gold_public=True)
     assert body_of(get(f"{BENCHMARK}splits/test/gold.jsonl")) == gold_lines()
     packed = gzip.compress(gold_lines())
@@ -477,11 +479,11 @@ def test_public_gold_is_the_newest_version_as_it_was_uploaded(world):
     assert "gold</a>" in text(BENCHMARK)
 
 
-# --- not sent twice
+# --- conditional requests
 
 
 @pytest.mark.parametrize("address", PAGES)
-def test_a_page_that_did_not_change_is_not_sent_again(populated, address):
+def test_an_unchanged_page_is_not_sent_again(populated, address):
     first = get(address)
     assert get(address, **{"If-None-Match": first["ETag"]}).status_code == 304
     stand(populated, "Another", symmetric_scores(0.95, generated=0.95))
@@ -493,7 +495,7 @@ def test_a_page_that_did_not_change_is_not_sent_again(populated, address):
 
 
 @pytest.mark.parametrize("task", list(TASKS))
-def test_a_task_tells_each_measure_format_and_command(world, task):
+def test_a_task_page_shows_each_measure_format_and_command(world, task):
     markup = text(reverse("measures", args=[task]))
     page = read(markup)
     for measure in TASKS[task].measures:

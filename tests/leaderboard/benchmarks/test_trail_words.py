@@ -1,4 +1,4 @@
-"""Every act that may stand in a benchmark's trail has words there."""
+"""Every action in a benchmark's audit trail has a description."""
 
 from __future__ import annotations
 
@@ -19,28 +19,32 @@ NOT_IN_A_TRAIL = re.compile(
     r"(team|token|user|webhook|curator|final|image|image_upload|raw_upload|submission|archive|records)\."
     r"|system\.(anonymous|created|described|represented)$|dataset\.discarded$"
 )
-"""Of teams and people, of what was never a benchmark's, and of what is gone with what it was about."""
+"""Actions on teams and people, actions that never concern a benchmark, and actions whose subject is deleted."""
 
 
 def recorded() -> Iterator[str]:
-    """The first argument of each `AuditEntry.record(...)`, where it is written out."""
+    """First argument of each `AuditEntry.record(...)` that is a literal."""
     for file in (ROOT / "leaderboard").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "AuditEntry.record":
-                named = node.args[0]
-                for part in (named.body, named.orelse) if isinstance(named, ast.IfExp) else (named,):
+                first_argument = node.args[0]
+                for part in (
+                    (first_argument.body, first_argument.orelse)
+                    if isinstance(first_argument, ast.IfExp)
+                    else (first_argument,)
+                ):
                     if isinstance(part, ast.Constant):
                         yield str(part.value)
 
 
-def test_each_act_has_words() -> None:
-    found = set(recorded())
-    assert {"rehearsal.begun", "dry_run.begun", "export.asked", "gold.read", "team.created"} <= found
-    assert sorted(name for name in found if name not in ACTS and not NOT_IN_A_TRAIL.match(name)) == []
+def test_each_action_has_a_description() -> None:
+    actions = set(recorded())
+    assert {"rehearsal.begun", "dry_run.begun", "export.asked", "gold.read", "team.created"} <= actions
+    assert sorted(name for name in actions if name not in ACTS and not NOT_IN_A_TRAIL.match(name)) == []
 
 
 @pytest.mark.django_db
-def test_the_page_shows_no_code() -> None:
+def test_the_page_shows_no_action_codes() -> None:
     world = build()
     for action in ("rehearsal.begun", "rehearsal.ended"):
         AuditEntry.record(action, world.phase, by=world.curator, benchmark="tiny-test-rehearsal")

@@ -1,4 +1,4 @@
-"""The matrix of two dimensions, as programs get it."""
+"""The matrix of two dimensions in the API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.two_way_phase import cross, crossed_scores
 pytestmark = pytest.mark.django_db
 BOARD = f"{ROOT}/benchmarks/tiny/phases/test/leaderboard"
 NUMBERS = [2, 10]
-"""As text "10" comes before "2"."""
+"""As text "10" sorts before "2"."""
 
 
 @pytest.fixture
@@ -33,11 +33,11 @@ def world() -> World:
 def board(query: str) -> dict[str, Any]:
     answer = Client().get(f"{BOARD}/?{query}")
     assert answer.status_code == 200, answer.content
-    found: dict[str, Any] = answer.json()
-    return found
+    content: dict[str, Any] = answer.json()
+    return content
 
 
-def test_a_client_finds_which_dimensions_are_crossed(world):
+def test_a_client_can_list_the_crossed_dimensions(world):
     assert board("")["crossed"] == ["origin", "label"]
     cross(world, ("origin", "weather"))
     assert board("")["crossed"] is None
@@ -58,29 +58,29 @@ def test_naming_both_dimensions_gives_the_matrix_with_its_margins(world):
     ], "the task's own dimension first, values in the gold's order"
     last = rows[0]["scores"][-1]
     assert (last["value"], last["low"], last["high"], last["n"]) == (None, None, None, 1)
-    cells = [part for part in rows[1]["scores"] if len(part["slice"]) == 2]
-    assert [part["value"] for part in cells] == [0.125, 0.5], "what was not scored is left out"
+    scores = [part for part in rows[1]["scores"] if len(part["slice"]) == 2]
+    assert [part["value"] for part in scores] == [0.125, 0.5], "slices without a score are left out"
 
 
 @pytest.mark.parametrize("slices", ["origin", "label", ""])
-def test_one_dimension_gives_no_pair(world, slices):
+def test_one_dimension_gives_no_pairs(world, slices):
     rows = board(f"slices={slices}")["rows"]
     assert all(len(part["slice"]) < 2 for row in rows for part in row["scores"])
 
 
-def test_a_cell_of_the_matrix_sorts(world):
+def test_a_slice_of_the_matrix_can_be_sorted_by(world):
     names = [row["system"] for row in board("sort=accuracy[label=10,origin=original]")["rows"]]
     assert names == ["Second", "First"]
 
 
-def test_the_matrix_is_a_table_as_well(world):
+def test_the_matrix_is_available_as_csv(world):
     answer = Client().get(f"{BOARD}.csv?measure=accuracy&slices=origin,label")
     head, *lines = csv.reader(io.StringIO(answer.content.decode()))
-    place = head.index("accuracy[label=10,origin=original]")
-    assert [line[place : place + 4] for line in lines] == [["", "", "", "1"], ["0.5", "0.4", "0.6", "1"]]
+    column = head.index("accuracy[label=10,origin=original]")
+    assert [line[column : column + 4] for line in lines] == [["", "", "", "1"], ["0.5", "0.4", "0.6", "1"]]
 
 
-def test_names_as_long_as_they_may_be_can_be_asked_for():
+def test_names_of_maximum_length_can_be_requested():
     world = build()
     pair = ("a" * 200, "b" * 200)
     cross(world, pair, **{pair[0]: ["x"], pair[1]: ["y"]})

@@ -1,4 +1,4 @@
-"""As of a day the database chooses what represents a system, a row each; the rule is `choosing.represented`."""
+"""Boards as of a day: the database selects one representing row per system, by the rule in `choosing.represented`."""
 
 from __future__ import annotations
 
@@ -29,39 +29,39 @@ def world() -> World:
 
 
 def released(world: World, draw: random.Random, n: int) -> None:
-    """Releases of few systems, with few values and few times, so that they tie; some tell no value, or nothing."""
+    """Releases of few systems, with few values and times, so that they tie; some have no value or no scores."""
     for _ in range(n):
         value = draw.choice([None, 0.0, 0.25, 0.5, 0.5, 1.0])
-        told: list[Any] = draw.choice([[], [score("accuracy", value)], [score("accuracy", value)]])
-        stand(world, f"System {draw.randrange(5)}", told, at=FIRST + timedelta(hours=draw.randrange(3)))
+        scores: list[Any] = draw.choice([[], [score("accuracy", value)], [score("accuracy", value)]])
+        stand(world, f"System {draw.randrange(5)}", scores, at=FIRST + timedelta(hours=draw.randrange(3)))
 
 
-def by_reading_all(chosen: dict[int, UUID], sign: int, *, until: datetime = END) -> dict[int, ShownRun]:
-    told = []
-    releases = Release.objects.filter(released_at__lt=until).select_related("submission__system")
-    for one in releases.order_by("sequence"):
-        cells = [score["value"] for score in one.values if score["measure"] == "accuracy" and not score["slice"]]
-        sent, system = one.submission, one.submission.system
-        about = (one.pk, one.sequence, system.pk, system.kind, sent.pk, sent.received_at)
-        told.append(ShownRun(*about, cells[0] if cells else None))
-    return represented(told, chosen=chosen, sign=sign)
+def by_reading_all(choices: dict[int, UUID], sign: int, *, end: datetime = END) -> dict[int, ShownRun]:
+    shown_runs = []
+    releases = Release.objects.filter(released_at__lt=end).select_related("submission__system")
+    for release in releases.order_by("sequence"):
+        values = [score["value"] for score in release.values if score["measure"] == "accuracy" and not score["slice"]]
+        submission, system = release.submission, release.submission.system
+        about = (release.pk, release.sequence, system.pk, system.kind, submission.pk, submission.received_at)
+        shown_runs.append(ShownRun(*about, values[0] if values else None))
+    return represented(shown_runs, chosen=choices, sign=sign)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("seed", range(5))
-def test_it_is_what_reading_all_would_choose(world: World, seed: int, sign: int) -> None:
+def test_it_equals_reading_all_releases(world: World, seed: int, sign: int) -> None:
     draw = random.Random(seed)
     released(world, draw, 30)
     entered = list(Release.objects.values_list("submission__system", "submission"))
-    chosen = dict(draw.sample(entered, 2)) if seed % 2 else {}
+    choices = dict(draw.sample(entered, 2)) if seed % 2 else {}
     board = Leaderboard.objects.get()
-    found = as_of._best(as_of._until_then(board, END), "accuracy", chosen=chosen, sign=sign)
-    assert found == by_reading_all(chosen, sign)
-    assert len(found) == System.objects.filter(name__startswith="System").count() > 1
+    best = as_of._best(as_of._until_then(board, END), "accuracy", chosen=choices, sign=sign)
+    assert best == by_reading_all(choices, sign)
+    assert len(best) == System.objects.filter(name__startswith="System").count() > 1
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_on_every_day_it_is_what_the_releases_until_then_give(world: World, seed: int) -> None:
+def test_on_every_day_it_equals_the_releases_until_then(world: World, seed: int) -> None:
     draw = random.Random(seed)
     for day in range(12):
         for _ in range(draw.randrange(3)):
@@ -71,27 +71,27 @@ def test_on_every_day_it_is_what_the_releases_until_then_give(world: World, seed
     systems.represent(submission=turned, by=world.researcher)
     board = Board(world.phase, Leaderboard.objects.get(), world.gold, [])
     for day in range(13):
-        until = FIRST + timedelta(days=day, hours=1)
-        # Decided today: of the days before it, nothing was.
-        assert as_of._represented(board, until, chosen={}, sign=1) == by_reading_all({}, 1, until=until), day
+        end = FIRST + timedelta(days=day, hours=1)
+        # Choices were made today: on the earlier days there were none.
+        assert as_of._represented(board, end, chosen={}, sign=1) == by_reading_all({}, 1, end=end), day
     own = {turned.system_id: turned.pk}
     assert as_of._represented(board, END, chosen=own, sign=1) == by_reading_all(own, 1)
 
 
-def test_no_more_rows_come_out_of_it_than_systems(world: World) -> None:
+def test_the_query_returns_at_most_a_row_per_system(world: World) -> None:
     released(world, random.Random(9), 12)
     board = Leaderboard.objects.get()
-    with CaptureQueriesContext(connection) as asked:
-        found = as_of._best(as_of._until_then(board, END), "accuracy", chosen={}, sign=1)
-    assert len(asked) == 1 and "ROW_NUMBER" in asked[0]["sql"]
+    with CaptureQueriesContext(connection) as queries:
+        best = as_of._best(as_of._until_then(board, END), "accuracy", chosen={}, sign=1)
+    assert len(queries) == 1 and "ROW_NUMBER" in queries[0]["sql"]
     with connection.cursor() as cursor:
-        cursor.execute(asked[0]["sql"])
-        assert len(cursor.fetchall()) == len(found) < 12
+        cursor.execute(queries[0]["sql"])
+        assert len(cursor.fetchall()) == len(best) < 12
 
 
-def test_what_came_later_is_not_chosen(world: World) -> None:
+def test_later_releases_are_not_chosen(world: World) -> None:
     stand(world, "System 1", [score("accuracy", 0.5)], at=FIRST)
     stand(world, "System 1", [score("accuracy", 0.9)], at=FIRST + timedelta(days=2))
-    told = as_of._until_then(Leaderboard.objects.get(), FIRST + timedelta(days=1))
-    (one,) = as_of._best(told, "accuracy", chosen={}, sign=1).values()
-    assert one.value == 0.5
+    until_then = as_of._until_then(Leaderboard.objects.get(), FIRST + timedelta(days=1))
+    (best,) = as_of._best(until_then, "accuracy", chosen={}, sign=1).values()
+    assert best.value == 0.5

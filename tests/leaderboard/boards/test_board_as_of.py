@@ -1,4 +1,4 @@
-"""A board as of a day: what had been released by its end, ranked as it was then, on page and API."""
+"""A board as of a day: results released by the end of that day, with their ranks then, on page and API."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 @pytest.fixture
 def world() -> World:
-    made = build()
-    made.benchmark.organisers.add(made.curator)
-    return made
+    new_world = build()
+    new_world.benchmark.organisers.add(new_world.curator)
+    return new_world
 
 
-def enter(world: World, name: str, value: float, day: int, **more: Any) -> Release:
-    """Released on that day of March; the board is shown from the first of them on."""
+def enter(world: World, name: str, value: float, day: int, **fields: Any) -> Release:
+    """A result released on that day of March; the board is shown from its first result on."""
     release = stand(
-        world, name, [score("accuracy", value), score("accuracy", value / 2, origin="original")], **_at(day), **more
+        world, name, [score("accuracy", value), score("accuracy", value / 2, origin="original")], **_at(day), **fields
     )
     Leaderboard.objects.update(shown_from=FIRST)
     return release
@@ -44,69 +44,69 @@ def _at(day: int) -> dict[str, datetime]:
     return {"at": FIRST + timedelta(days=day - 1)}
 
 
-def told(day: str, **query: str) -> list[tuple[int | None, str, float | None]]:
+def rows_on(day: str, **query: str) -> list[tuple[int | None, str, float | None]]:
     rows = Client().get(API, {"as_of": day, **query}).json()["rows"]
     return [(row["rank"], row["system"], row["scores"][0]["value"]) for row in rows]
 
 
-def acted(action: str, day: int) -> None:
-    """The last act of that name was done on that day; the trail refuses updates, so it is written again."""
+def backdate(action: str, day: int) -> None:
+    """Moves the last action of that name to that day; the audit trail refuses updates, so the entry is replaced."""
     entry = AuditEntry.objects.filter(action=action).latest("pk")
     AuditEntry.objects.filter(pk=entry.pk).delete()
-    again = AuditEntry(actor=entry.actor, action=action, subject=entry.subject, detail=entry.detail)
+    replacement = AuditEntry(actor=entry.actor, action=action, subject=entry.subject, detail=entry.detail)
     field = AuditEntry._meta.get_field("at")
     field.auto_now_add = False
     try:
-        again.at = FIRST + timedelta(days=day - 1)
-        again.save()
+        replacement.at = FIRST + timedelta(days=day - 1)
+        replacement.save()
     finally:
         field.auto_now_add = True
 
 
-def test_a_board_is_what_had_been_released(world: World) -> None:
+def test_a_board_has_the_results_released_until_then(world: World) -> None:
     enter(world, "Early", 0.5, 1)
     enter(world, "Late", 0.75, 3)
     enter(world, "Early", 0.9, 5)
-    assert told("2026-02-28") == []
-    assert told("2026-03-01") == told("2026-03-02") == [(1, "Early", 0.5)]
-    assert told("2026-03-03") == [(1, "Late", 0.75), (2, "Early", 0.5)]
-    assert told("2026-03-05") == [(1, "Early", 0.9), (2, "Late", 0.75)]
-    assert told("2026-03-03", slice="origin:original", sort="-accuracy") == [(2, "Early", 0.25), (1, "Late", 0.375)]
-    assert told("2026-03-03", search="late") == [(1, "Late", 0.75)]
-    assert told("2026-03-03", at_least="0.6") == [(1, "Late", 0.75)]
-    assert told("2026-03-03", page_size="1", page="2") == [(2, "Early", 0.5)]
+    assert rows_on("2026-02-28") == []
+    assert rows_on("2026-03-01") == rows_on("2026-03-02") == [(1, "Early", 0.5)]
+    assert rows_on("2026-03-03") == [(1, "Late", 0.75), (2, "Early", 0.5)]
+    assert rows_on("2026-03-05") == [(1, "Early", 0.9), (2, "Late", 0.75)]
+    assert rows_on("2026-03-03", slice="origin:original", sort="-accuracy") == [(2, "Early", 0.25), (1, "Late", 0.375)]
+    assert rows_on("2026-03-03", search="late") == [(1, "Late", 0.75)]
+    assert rows_on("2026-03-03", at_least="0.6") == [(1, "Late", 0.75)]
+    assert rows_on("2026-03-03", page_size="1", page="2") == [(2, "Early", 0.5)]
 
 
 def test_a_day_ends_at_midnight_utc(world: World) -> None:
     stand(world, "Engine", [score("accuracy", 0.5)], at=datetime(2026, 3, 2, tzinfo=UTC))
     Leaderboard.objects.update(shown_from=FIRST)
-    assert told("2026-03-01") == []
-    assert told("2026-03-02") == [(1, "Engine", 0.5)]
+    assert rows_on("2026-03-01") == []
+    assert rows_on("2026-03-02") == [(1, "Engine", 0.5)]
 
 
-def test_today_is_the_board_as_it_is_rebuilt(world: World) -> None:
+def test_today_equals_the_rebuilt_board(world: World) -> None:
     for place, (name, value) in enumerate([("a", 0.5), ("b", 0.5), ("c", 0.25), ("a", 0.75), ("d", 0.5), ("c", 0.1)]):
         enter(world, name, value, place + 1, team=f"T {name in 'ab'}")
     enter(world, "base", 0.99, 9, kind="baseline")
-    again = System.objects.get(name="a").submissions.earliest("received_at")
-    again.system.team.members.add(world.researcher)
-    systems.represent(submission=again, by=world.researcher)
+    chosen_submission = System.objects.get(name="a").submissions.earliest("received_at")
+    chosen_submission.system.team.members.add(world.researcher)
+    systems.represent(submission=chosen_submission, by=world.researcher)
     systems.disqualify(phase=world.phase, system=System.objects.get(name="b"), reason="copied", by=world.curator)
     board = Leaderboard.objects.get()
     head = read_head(_phase(world), timezone.now().date().isoformat())
     assert isinstance(head, Board) and head.as_of is not None
     rows = page_of(head, parse(head, {})).board.rows
     sequences = dict(Release.objects.values_list("submission", "sequence"))
-    made = [
+    as_of_rows = [
         {"system": row.system_id, "sequence": sequences[row.submission_id], "value": row.score("accuracy").value}
         | {"rank": row.rank}
         for row in rows
     ]
-    assert sorted(made, key=lambda row: row["system"]) == as_stored(board)["standings"]
+    assert sorted(as_of_rows, key=lambda row: row["system"]) == as_stored(board)["standings"]
     standing = {row.system_id: row for row in Standing.objects.all()}
     assert {row.system_id: row.disqualified for row in rows} == {pk: row.disqualified for pk, row in standing.items()}
-    now = board_of(_phase(world)).rows
-    assert {row.system: row.tied for row in rows} == {row.system: row.tied for row in now}
+    current_rows = board_of(_phase(world)).rows
+    assert {row.system: row.tied for row in rows} == {row.system: row.tied for row in current_rows}
     assert sum(row.tied for row in rows) == 2
 
 
@@ -114,46 +114,46 @@ def _phase(world: World) -> Any:
     return type(world.phase).objects.select_related("benchmark__dataset", "split", "scorer").get(pk=world.phase.pk)
 
 
-def test_who_is_taken_out_later_was_ranked_then(world: World) -> None:
+def test_a_system_disqualified_later_was_ranked_then(world: World) -> None:
     enter(world, "Copied", 0.9, 1)
     enter(world, "Honest", 0.5, 1)
     system = System.objects.get(name="Copied")
     systems.disqualify(phase=world.phase, system=system, reason="copied", by=world.curator)
-    acted("system.disqualified", 4)
-    assert told("2026-03-03") == [(1, "Copied", 0.9), (2, "Honest", 0.5)]
-    assert told("2026-03-04") == [(1, "Honest", 0.5), (None, "Copied", 0.9)]
+    backdate("system.disqualified", 4)
+    assert rows_on("2026-03-03") == [(1, "Copied", 0.9), (2, "Honest", 0.5)]
+    assert rows_on("2026-03-04") == [(1, "Honest", 0.5), (None, "Copied", 0.9)]
     systems.reinstate(phase=world.phase, system=system, by=world.curator)
-    acted("system.reinstated", 6)
-    assert told("2026-03-05") == [(1, "Honest", 0.5), (None, "Copied", 0.9)]
-    assert told("2026-03-06") == [(1, "Copied", 0.9), (2, "Honest", 0.5)]
+    backdate("system.reinstated", 6)
+    assert rows_on("2026-03-05") == [(1, "Honest", 0.5), (None, "Copied", 0.9)]
+    assert rows_on("2026-03-06") == [(1, "Copied", 0.9), (2, "Honest", 0.5)]
 
 
-def test_what_a_team_chose_stands_from_the_day_of_its_choice(world: World) -> None:
+def test_a_teams_choice_applies_from_the_day_it_was_made(world: World) -> None:
     worse = enter(world, "Engine", 0.5, 1)
     enter(world, "Engine", 0.9, 2)
     submission = Submission.objects.get(pk=worse.submission_id)
     systems.represent(submission=submission, by=world.researcher)
-    acted("system.represented", 4)
-    assert told("2026-03-03") == [(1, "Engine", 0.9)]
-    assert told("2026-03-04") == [(1, "Engine", 0.5)]
+    backdate("system.represented", 4)
+    assert rows_on("2026-03-03") == [(1, "Engine", 0.9)]
+    assert rows_on("2026-03-04") == [(1, "Engine", 0.5)]
     systems.represent_by_best(phase=world.phase, system=submission.system, by=world.researcher)
-    acted("system.represented", 6)
-    assert told("2026-03-05") == [(1, "Engine", 0.5)]
-    assert told("2026-03-06") == [(1, "Engine", 0.9)]
+    backdate("system.represented", 6)
+    assert rows_on("2026-03-05") == [(1, "Engine", 0.5)]
+    assert rows_on("2026-03-06") == [(1, "Engine", 0.9)]
 
 
-def test_names_are_told_as_they_are_today(world: World) -> None:
+def test_names_are_shown_as_they_are_today(world: World) -> None:
     hidden = {"anonymous_until": timezone.now() + timedelta(days=1), "anonymous_number": 3}
     enter(world, "Secret", 0.9, 1, **hidden)
-    assert told("2026-03-02") == [(1, "Anonymous 3", 0.9)]
-    assert told("2026-03-02", search="secret") == []
+    assert rows_on("2026-03-02") == [(1, "Anonymous 3", 0.9)]
+    assert rows_on("2026-03-02", search="secret") == []
     assert "Secret" not in Client().get(f"{PAGE}?as_of=2026-03-02").content.decode()
     System.objects.update(anonymous_until=None)
-    assert told("2026-03-02") == [(1, "Secret", 0.9)]
+    assert rows_on("2026-03-02") == [(1, "Secret", 0.9)]
 
 
-def test_the_board_that_was_shown_then_answers(world: World) -> None:
-    """A board of corrected gold is not the one of the days before it was shown."""
+def test_the_board_shown_on_that_day_is_used(world: World) -> None:
+    """A board of corrected gold is not used for days before it was shown."""
     enter(world, "Engine", 0.5, 1)
     gold = world.gold
     gold.pk, gold.number, gold.sha256 = None, 2, "1" * 64
@@ -183,14 +183,14 @@ def test_the_board_that_was_shown_then_answers(world: World) -> None:
     frozen = {"gold_version": "1", "task_version": "1"}
     assert Client().get(API, {"as_of": "2026-03-02", **frozen}).json()["rows"][0]["scores"][0]["value"] == 0.5
     assert old.gold_version.number == 1
-    # What is decided after a board was frozen does not reach it.
+    # Decisions after a board was frozen do not affect it.
     systems.disqualify(phase=world.phase, system=System.objects.get(name="Engine"), reason="copied", by=world.curator)
-    acted("system.disqualified", 12)
-    assert [rank for rank, *_ in told("2026-03-20")] == [None]
-    assert told("2026-03-20", **frozen) == [(1, "Engine", 0.5)]
+    backdate("system.disqualified", 12)
+    assert [rank for rank, *_ in rows_on("2026-03-20")] == [None]
+    assert rows_on("2026-03-20", **frozen) == [(1, "Engine", 0.5)]
 
 
-def test_the_page_says_so_and_leads_back(world: World) -> None:
+def test_the_page_says_so_and_links_back(world: World) -> None:
     enter(world, "Early", 0.5, 1)
     enter(world, "Late", 0.75, 3)
     text = Client().get(f"{PAGE}?as_of=2026-03-02").content.decode()

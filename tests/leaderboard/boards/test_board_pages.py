@@ -1,5 +1,5 @@
-"""Pages of a board: the database sorts, filters and cuts as Python does, on the whole and on slices; what is hidden
-is not found by asking."""
+"""Pages of a board: the database sorts, filters and paginates as Python does, on the whole and on slices; filters do
+not reveal hidden names."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ def the_phase(world: World) -> Phase:
 
 
 def many(world: World, n: int, seed: int) -> None:
-    """Systems with values that tie often, slices that are empty, costs here and there, some disqualified."""
+    """Systems with values that tie often, empty slices, some costs, and some disqualified."""
     draw = random.Random(seed)
     at = timezone.now()
-    for place in range(n):
+    for index in range(n):
         scores = [score("accuracy", draw.choice(VALUES)), score("symmetric_gap", draw.choice(VALUES))]
         for origin in ("original", "generated"):
             value = draw.choice(VALUES)
             scores.append(score("accuracy", value, 0 if value is None else 2, origin=origin))
         stand(
             world,
-            f"{draw.choice('abcABC')} system {place}",
+            f"{draw.choice('abcABC')} system {index}",
             scores,
-            team=f"Team {place % 3}",
+            team=f"Team {index % 3}",
             at=at - timedelta(minutes=draw.randrange(5)),
             kind=draw.choice(KINDS),
             spent={"wall_seconds": float(draw.choice((1, 2, 2, 8)))} if draw.random() < 0.5 else None,
@@ -77,7 +77,7 @@ def many(world: World, n: int, seed: int) -> None:
     boards.rank(Leaderboard.objects.get())
 
 
-ASKED = [
+QUERIES = [
     {},
     {"sort": "-accuracy"},
     {"sort": "symmetric_gap"},
@@ -112,34 +112,36 @@ def test_the_database_orders_and_filters_as_python_does(world: World, seed: int)
     head = head_of(phase)
     assert head.summary == everything.summary
     filtered = 0
-    for given in ASKED:
-        wanted = parse(head, given)
-        expected = applied(everything.rows, wanted)
+    for query in QUERIES:
+        board_query = parse(head, query)
+        expected = applied(everything.rows, board_query)
         filtered += 0 < len(expected) < 24
-        page = page_of(head, wanted)
-        assert [row.system_id for row in page.board.rows] == [row.system_id for row in expected], given
-        assert page.n == len(expected), given
-        cells = {row.system_id: row for row in expected}
+        page = page_of(head, board_query)
+        assert [row.system_id for row in page.board.rows] == [row.system_id for row in expected], query
+        assert page.n == len(expected), query
+        by_system = {row.system_id: row for row in expected}
         for row in page.board.rows:
-            assert (row.rank, row.tied) == (cells[row.system_id].rank, cells[row.system_id].tied)
-            assert row.score("accuracy", wanted.slice_) == cells[row.system_id].score("accuracy", wanted.slice_)
+            assert (row.rank, row.tied) == (by_system[row.system_id].rank, by_system[row.system_id].tied)
+            assert row.score("accuracy", board_query.slice_) == by_system[row.system_id].score(
+                "accuracy", board_query.slice_
+            )
     assert filtered >= 6
 
 
-def test_pages_are_one_board_cut_apart(world: World) -> None:
+def test_pages_together_are_the_whole_board(world: World) -> None:
     many(world, 11, 3)
-    whole = Client().get(API).json()
-    assert (whole["count"], whole["next"], whole["previous"]) == (11, None, None)
-    found: list[Any] = []
+    unpaginated = Client().get(API).json()
+    assert (unpaginated["count"], unpaginated["next"], unpaginated["previous"]) == (11, None, None)
+    rows: list[Any] = []
     address = f"{API}?page_size=4&slices=origin"
     while address:
-        told = Client().get(address).json()
-        assert told["count"] == 11 and len(told["rows"]) <= 4
-        found += told["rows"]
-        address = told["next"]
-    assert [row["system"] for row in found] == [row["system"] for row in whole["rows"]]
-    assert [row["rank"] for row in found] == [row["rank"] for row in whole["rows"]]
-    assert [row["tied"] for row in found] == [row["tied"] for row in whole["rows"]]
+        content = Client().get(address).json()
+        assert content["count"] == 11 and len(content["rows"]) <= 4
+        rows += content["rows"]
+        address = content["next"]
+    assert [row["system"] for row in rows] == [row["system"] for row in unpaginated["rows"]]
+    assert [row["rank"] for row in rows] == [row["rank"] for row in unpaginated["rows"]]
+    assert [row["tied"] for row in rows] == [row["tied"] for row in unpaginated["rows"]]
     last = Client().get(f"{API}?page_size=4&page=3").json()
     assert len(last["rows"]) == 3 and last["previous"].endswith("page=2")
     beyond = Client().get(f"{API}?page_size=4&page=9").json()
@@ -148,13 +150,13 @@ def test_pages_are_one_board_cut_apart(world: World) -> None:
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
-def test_ties_share_a_rank_whatever_the_order_they_came_in(world: World, order: tuple[int, ...]) -> None:
+def test_ties_share_a_rank_in_any_order_of_receipt(world: World, order: tuple[int, ...]) -> None:
     at = timezone.now()
-    for place in order:
-        value = (0.9, 0.5, 0.5, 0.1)[place]
-        stand(world, f"s{place}", [score("accuracy", value)], at=at + timedelta(minutes=place))
-    told = Client().get(API).json()["rows"]
-    assert [(row["system"], row["rank"], row["tied"]) for row in told] == [
+    for position in order:
+        value = (0.9, 0.5, 0.5, 0.1)[position]
+        stand(world, f"s{position}", [score("accuracy", value)], at=at + timedelta(minutes=position))
+    rows = Client().get(API).json()["rows"]
+    assert [(row["system"], row["rank"], row["tied"]) for row in rows] == [
         ("s0", 1, False),
         ("s1", 2, True),
         ("s2", 2, True),
@@ -162,30 +164,30 @@ def test_ties_share_a_rank_whatever_the_order_they_came_in(world: World, order: 
     ]
 
 
-def test_boards_of_none_of_one_and_of_five_hundred(world: World) -> None:
+def test_boards_with_no_one_and_five_hundred_systems(world: World) -> None:
     assert Client().get(API).json()["count"] == 0
     assert Client().get(PAGE).status_code == 200
     first = stand(world, "only", [score("accuracy", 0.5)])
     assert [row["rank"] for row in Client().get(API).json()["rows"]] == [1]
     copies(world, first, 499)
-    told = Client().get(f"{API}?page_size=500").json()
-    assert told["count"] == len(told["rows"]) == 500
-    assert [row["rank"] for row in told["rows"]] == sorted(row["rank"] for row in told["rows"])
+    content = Client().get(f"{API}?page_size=500").json()
+    assert content["count"] == len(content["rows"]) == 500
+    assert [row["rank"] for row in content["rows"]] == sorted(row["rank"] for row in content["rows"])
     text = Client().get(PAGE).content.decode()
     assert text.count('class="system-name"') == 150 and "500 systems, page 1 of 4" in text
     assert Client().get(f"{PAGE}?page=4").content.decode().count('class="system-name"') == 50
 
 
 def copies(world: World, first: Release, n: int) -> None:
-    """Further systems, with a value each, inserted directly."""
+    """More systems, each with a value, inserted directly."""
     board = Leaderboard.objects.get()
-    for place in range(n):
-        system = System.objects.create(team=world.system.team, name=f"copy {first.sequence + place}")
+    for index in range(n):
+        system = System.objects.create(team=world.system.team, name=f"copy {first.sequence + index}")
         run = world.insert_run(state="done", finished_at=timezone.now(), outcomes="o", outcomes_sha256="0" * 64)
-        value = (first.sequence + place) / 1000
+        value = (first.sequence + index) / 1000
         release = Release.objects.create(
             phase=world.phase,
-            sequence=first.sequence + place + 1,
+            sequence=first.sequence + index + 1,
             run=run,
             submission=run.prediction.submission,
             policy="full",
@@ -203,12 +205,12 @@ def test_an_empty_slice_has_no_value_and_comes_last(world: World) -> None:
         n = 0 if value is None else 3
         stand(world, name, [score("accuracy", 0.5), score("accuracy", value, n, origin="generated")])
     for sort, expected in (("accuracy", ["high", "low", "none"]), ("-accuracy", ["low", "high", "none"])):
-        told = Client().get(API, {"slice": "origin:generated", "sort": sort}).json()
-        assert [row["system"] for row in told["rows"]] == expected
-        (of_none,) = told["rows"][-1]["scores"]
+        content = Client().get(API, {"slice": "origin:generated", "sort": sort}).json()
+        assert [row["system"] for row in content["rows"]] == expected
+        (of_none,) = content["rows"][-1]["scores"]
         assert (of_none["slice"], of_none["value"], of_none["n"]) == ({"origin": "generated"}, None, 0)
-    kept = Client().get(API, {"slice": "origin:generated", "at_least": "0"}).json()["rows"]
-    assert [row["system"] for row in kept] == ["high", "low"]
+    filtered = Client().get(API, {"slice": "origin:generated", "at_least": "0"}).json()["rows"]
+    assert [row["system"] for row in filtered] == ["high", "low"]
 
 
 @pytest.mark.parametrize(
@@ -231,9 +233,7 @@ def test_an_empty_slice_has_no_value_and_comes_last(world: World) -> None:
         ({"as_of": "2999-01-01"}, "as_of"),
     ],
 )
-def test_what_means_nothing_here_is_said_and_changes_nothing(
-    world: World, query: dict[str, str], parameter: str
-) -> None:
+def test_an_invalid_query_is_reported_and_has_no_effect(world: World, query: dict[str, str], parameter: str) -> None:
     stand(world, "First", [score("accuracy", 0.5)])
     answer = Client().get(API, query)
     assert answer.status_code == 400
@@ -242,13 +242,13 @@ def test_what_means_nothing_here_is_said_and_changes_nothing(
         or "xpected" in str(answer.json()["fields"])
         or parameter in answer.json()["fields"]
     )
-    shown = Client().get(PAGE, query)
-    text = shown.content.decode()
-    assert shown.status_code == 200 and "First" in text
+    response = Client().get(PAGE, query)
+    text = response.content.decode()
+    assert response.status_code == 200 and "First" in text
     assert f"<code>{parameter}</code>" in text and 'role="alert"' in text
 
 
-def test_a_page_says_what_it_was_asked_and_keeps_it_in_its_links(world: World) -> None:
+def test_a_page_shows_its_query_and_repeats_it_in_links(world: World) -> None:
     many(world, 6, 4)
     query = "slice=origin:generated&columns=accuracy&columns=received_at&kind=participant"
     text = Client().get(f"{PAGE}?{query}").content.decode()
@@ -260,10 +260,10 @@ def test_a_page_says_what_it_was_asked_and_keeps_it_in_its_links(world: World) -
     assert Client().get(f"{PAGE}?columns=beauty").content.decode().count("Sort by symmetric_gap") > 0
 
 
-def test_a_hidden_name_is_neither_found_nor_sorted_by(world: World) -> None:
-    """Were rows ordered or found by their real names, asking would tell them."""
-    until = timezone.now() + timedelta(days=1)
-    hidden = {"anonymous_until": until, "anonymous_number": 7}
+def test_a_hidden_name_cannot_be_searched_or_sorted_by(world: World) -> None:
+    """Sorting or searching by real names would reveal them."""
+    hidden_until = timezone.now() + timedelta(days=1)
+    hidden = {"anonymous_until": hidden_until, "anonymous_number": 7}
     stand(world, "Zebra", [score("accuracy", 0.9)], team="Quokka", **hidden)
     stand(world, "Badger", [score("accuracy", 0.5)], team="Marmots")
 
@@ -285,7 +285,7 @@ def test_a_hidden_name_is_neither_found_nor_sorted_by(world: World) -> None:
 
 
 def on_a_ladder(world: World, name: str, value: float) -> None:
-    """A scored run, of four groups as a whole and of one in its slice, released as the ladder lets it."""
+    """A scored run, with four groups on the whole and one in its slice, released as the ladder allows."""
     system = System.objects.create(team=Team.objects.create(name=f"Team of {name}"), name=name)
     run = world.insert_run(
         state="done", finished_at=timezone.now(), outcomes="o", outcomes_sha256="0" * 64, provenance={}
@@ -299,13 +299,13 @@ def on_a_ladder(world: World, name: str, value: float) -> None:
         releases.publish(run=Run.objects.get(pk=run.pk), primary="accuracy", scores=[], warnings=[], at=timezone.now())
 
 
-def test_a_ladder_is_sorted_and_filtered_by_what_it_told(world: World) -> None:
-    """Steps of a half on the whole, of one on the slice: 0.9 is shown as 0.5 and as 0, and so it is asked about."""
+def test_a_ladder_board_sorts_and_filters_by_shown_values(world: World) -> None:
+    """Steps of a half on the whole, of one on the slice: 0.9 is shown as 0.5 and as 0, and filters use these values."""
     Phase.objects.update(disclosure="ladder")
     on_a_ladder(world, "Right", 1.0)
     on_a_ladder(world, "Almost", 0.9)
-    told = [(row["system"], row["scores"][0]["value"]) for row in Client().get(API).json()["rows"]]
-    assert told == [("Right", 1.0), ("Almost", 0.5)]
+    shown = [(row["system"], row["scores"][0]["value"]) for row in Client().get(API).json()["rows"]]
+    assert shown == [("Right", 1.0), ("Almost", 0.5)]
     for bound, expected in (("0.8", ["Right"]), ("0.5", ["Right", "Almost"])):
         assert [row["system"] for row in Client().get(API, {"at_least": bound}).json()["rows"]] == expected
     assert Client().get(API, {"at_most": "0.5"}).json()["count"] == 1
@@ -317,12 +317,12 @@ def test_a_board_takes_the_same_queries_for_ten_systems_and_two_hundred(world: W
     paths = [API, f"{API}?slices=origin", f"{API}?slice=origin:generated", PAGE, f"{PAGE}?search=s"]
 
     def taken() -> dict[str, int]:
-        found = {}
+        counts = {}
         for path in paths:
             with CaptureQueriesContext(connection) as queries:
                 assert Client().get(path).status_code == 200
-            found[path] = len(queries)
-        return found
+            counts[path] = len(queries)
+        return counts
 
     first = stand(world, "s", [score("accuracy", 0.5)])
     copies(world, first, 9)
@@ -331,7 +331,7 @@ def test_a_board_takes_the_same_queries_for_ten_systems_and_two_hundred(world: W
     assert taken() == of_ten and max(of_ten.values()) <= 10
 
 
-def test_asking_reads_names_with_any_sign(world: World) -> None:
+def test_query_names_may_have_any_character(world: World) -> None:
     board = head_of(the_phase(world))
     with pytest.raises(InvalidQuery, match="expected one of: label:REFUTES"):
         parse(board, {"slice": "a,b:c"})

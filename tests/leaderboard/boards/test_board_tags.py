@@ -1,4 +1,4 @@
-"""A board's tag: 304 while nothing changed, in one query and without a session; another one as soon as anything did."""
+"""A board's ETag: 304 while nothing changed, in one query and without a session; a new ETag after any change."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ ADDRESSES = [
 
 @pytest.fixture
 def world() -> World:
-    made = build()
+    new_world = build()
     Phase.objects.update(options={"cross": "origin,label"})
-    made.benchmark.organisers.add(made.curator)
-    stand(made, "First", [score("accuracy", 0.5)])
-    return made
+    new_world.benchmark.organisers.add(new_world.curator)
+    stand(new_world, "First", [score("accuracy", 0.5)])
+    return new_world
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_what_is_held_already_takes_one_query_and_no_session(world: World, address: str) -> None:
+def test_a_cached_page_takes_one_query_and_no_session(world: World, address: str) -> None:
     answer = Client().get(address)
     client = Client()
     with CaptureQueriesContext(connection) as queries:
-        again = client.get(address, headers={"If-None-Match": answer["ETag"]})
-    assert (again.status_code, again.content, again["ETag"]) == (304, b"", answer["ETag"])
+        revalidated = client.get(address, headers={"If-None-Match": answer["ETag"]})
+    assert (revalidated.status_code, revalidated.content, revalidated["ETag"]) == (304, b"", answer["ETag"])
     assert len(queries) == 1 and not client.cookies
-    assert {"Cookie", "Authorization"} <= set(again["Vary"].split(", "))
-    assert again["Cache-Control"] == answer["Cache-Control"]
+    assert {"Cookie", "Authorization"} <= set(revalidated["Vary"].split(", "))
+    assert revalidated["Cache-Control"] == answer["Cache-Control"]
     with CaptureQueriesContext(connection) as queries:
         assert Client().get(address, headers={"If-None-Match": '"another"'}).status_code == 200
     assert 1 < len(queries) <= 11
@@ -91,27 +91,27 @@ CHANGES: dict[str, Callable[[World], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_whatever_is_shown_anew_makes_another_tag(world: World, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = {address: Client().get(address)["ETag"] for address in (API, PAGE, *SLICES)}
-    assert etag.tag_of("tiny", "test", address=API) == held[API]
+def test_every_visible_change_gives_another_etag(world: World, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    etags = {address: Client().get(address)["ETag"] for address in (API, PAGE, *SLICES)}
+    assert etag.tag_of("tiny", "test", address=API) == etags[API]
     CHANGES[change](world)
     if change == "other code":
         monkeypatch.setattr(etag, "_code_digest", lambda: "other")
-    for address, tag in held.items():
+    for address, tag in etags.items():
         answer = Client().get(address, headers={"If-None-Match": tag})
         assert answer.status_code == 200 and answer["ETag"] != tag
 
 
-def test_a_name_that_is_revealed_by_the_clock_makes_another_tag(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    until = timezone.now() + timedelta(hours=1)
-    System.objects.filter(name="First").update(anonymous_until=until, anonymous_number=1)
+def test_a_name_revealed_by_its_date_gives_another_etag(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    hidden_until = timezone.now() + timedelta(hours=1)
+    System.objects.filter(name="First").update(anonymous_until=hidden_until, anonymous_number=1)
     before = etag.tag_of("tiny", "test", address=PAGE)
     assert before == etag.tag_of("tiny", "test", address=PAGE)
-    monkeypatch.setattr(etag.timezone, "now", lambda: until + timedelta(seconds=1))
+    monkeypatch.setattr(etag.timezone, "now", lambda: hidden_until + timedelta(seconds=1))
     assert etag.tag_of("tiny", "test", address=PAGE) != before
 
 
-def test_who_may_be_told_more_is_given_no_common_tag(world: World) -> None:
+def test_readers_with_more_rights_get_no_shared_etag(world: World) -> None:
     System.objects.filter(name="First").update(anonymous_until=timezone.now() + timedelta(days=1), anonymous_number=1)
     common = Client().get(API)
     assert "First" not in common.content.decode()
@@ -125,7 +125,7 @@ def test_who_may_be_told_more_is_given_no_common_tag(world: World) -> None:
     assert page.status_code == 200 and "First" in page.content.decode()
 
 
-def test_a_draft_and_an_absent_board_have_no_tag(world: World) -> None:
+def test_a_draft_and_a_missing_board_have_no_etag(world: World) -> None:
     held = Client().get(API)["ETag"]
     Benchmark.objects.update(state="draft")
     hidden = Client().get(API, headers={"If-None-Match": held})
@@ -134,8 +134,8 @@ def test_a_draft_and_an_absent_board_have_no_tag(world: World) -> None:
     assert etag.tag_of("tiny", "test", address=PAGE) is None
 
 
-def test_a_board_in_preparation_shows_its_progress(world: World) -> None:
-    """Which changes without anything of the boards."""
+def test_a_preparing_board_shows_its_progress(world: World) -> None:
+    """The progress changes while the boards do not."""
     gold = world.gold
     gold.pk, gold.number, gold.sha256 = None, 2, "1" * 64
     gold.save(force_insert=True)
@@ -143,29 +143,29 @@ def test_a_board_in_preparation_shows_its_progress(world: World) -> None:
     assert etag.tag_of("tiny", "test", address=PAGE) is None
 
 
-def test_what_is_kept_is_what_would_be_made(world: World, settings: object) -> None:
-    made = {address: Client().get(address).content for address in ADDRESSES}
+def test_cached_answers_equal_fresh_ones(world: World, settings: object) -> None:
+    fresh = {address: Client().get(address).content for address in ADDRESSES}
     settings.CACHES_RESPONSES = True  # type: ignore[attr-defined]
     for _ in range(2):
-        kept = {address: Client().get(address) for address in ADDRESSES}
-        assert {address: answer.content for address, answer in kept.items()} == made
+        cached = {address: Client().get(address) for address in ADDRESSES}
+        assert {address: answer.content for address, answer in cached.items()} == fresh
     with CaptureQueriesContext(connection) as queries:
-        again = Client().get(API)
-    assert len(queries) == 1 and again["Content-Type"] == "application/json" and again.content == made[API]
+        third = Client().get(API)
+    assert len(queries) == 1 and third["Content-Type"] == "application/json" and third.content == fresh[API]
     stand(world, "Next", [score("accuracy", 0.7)])
     assert b"Next" in Client().get(API).content
     assert b"Next" in Client().get(PAGE).content
 
 
 @pytest.mark.parametrize("other", [f"{API}?sort=zzz", f"{API}?gold_version=9&task_version=9", f"{PAGE}gold-9/task-9/"])
-def test_the_tag_of_one_address_is_none_of_another(world: World, other: str) -> None:
-    """Which may not even be there."""
-    held = Client().get(API if other.startswith(API) else PAGE)["ETag"]
-    assert Client().get(other, headers={"If-None-Match": held}).status_code in (400, 404)
+def test_the_etag_of_one_address_is_invalid_for_another(world: World, other: str) -> None:
+    """The other address may not even exist."""
+    etag = Client().get(API if other.startswith(API) else PAGE)["ETag"]
+    assert Client().get(other, headers={"If-None-Match": etag}).status_code in (400, 404)
 
 
 @pytest.mark.parametrize("part", ["comparisons/", "plots/", "drawings/"])
-def test_pages_that_a_serializer_writes_are_kept_too(world: World, settings: object, part: str) -> None:
+def test_answers_of_serializers_are_cached_too(world: World, settings: object, part: str) -> None:
     settings.CACHES_RESPONSES = True  # type: ignore[attr-defined]
     first, second = (Client().get(f"{API}{part}") for _ in range(2))
     assert first.status_code == second.status_code == 200

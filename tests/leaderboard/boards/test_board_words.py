@@ -1,4 +1,4 @@
-"""What stands beside numbers on boards is true of the numbers that are shown."""
+"""Texts next to numbers on boards are true of the numbers shown."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ranked(transactional_db: None, sandbox: str) -> World:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ranges_of_the_whole_are_not_told_of_a_slice(ranked: World) -> None:
+def test_rank_ranges_of_the_whole_are_not_shown_for_a_slice(ranked: World) -> None:
     of_ranges = "The ranges below the ranks show from which systems"
     assert of_ranges in told(BOARD)
     page = told(BOARD, slice="label:SUPPORTS")
@@ -46,7 +46,7 @@ def test_ranges_of_the_whole_are_not_told_of_a_slice(ranked: World) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_bars_are_said_to_join_neighbours(ranked: World) -> None:
+def test_bars_are_described_as_joining_neighbours(ranked: World) -> None:
     page = told(f"{BOARD}significance/")
     assert "neighbours of which no two differ" in page and "Systems further apart may not differ either" in page
     assert "joins neighbours that do not differ significantly" in page, "for screen readers"
@@ -63,16 +63,16 @@ def test_a_gap_on_a_ladder_need_not_be_the_difference(policy: str) -> None:
 @pytest.mark.django_db
 def test_a_sealed_phase_says_so_and_until_when() -> None:
     build()
-    until = datetime(2099, 3, 4, 5, 6, tzinfo=UTC)
+    sealed_until = datetime(2099, 3, 4, 5, 6, tzinfo=UTC)
     assert "No system has been scored in this phase yet." in told(BOARD)
     assert "Be the first" in told("/benchmarks/tiny/")
-    Phase.objects.update(disclosure="sealed", closes_at=until, sealed_until=until)
+    Phase.objects.update(disclosure="sealed", closes_at=sealed_until, sealed_until=sealed_until)
     for page in ("", "symmetric/", "by/label/"):
         words = told(f"{BOARD}{page}")
         assert "No system has been scored" not in words and "This phase is sealed" in words
     words = told("/benchmarks/tiny/")
     assert "Be the first" not in words and "No system has been scored" not in words
-    assert words.count("2099-03-04 05:06 UTC</time>") == 3, "in the empty board's place, in the table as state and end"
+    assert words.count("2099-03-04 05:06 UTC</time>") == 3, "instead of the empty board, in the table as state and end"
 
 
 def test_p_is_corrected_for_the_slices_that_are_tested() -> None:

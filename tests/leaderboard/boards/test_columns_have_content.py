@@ -1,4 +1,4 @@
-"""A column that says nothing in any line is not there: a ladder tells no intervals, so no table has room for them."""
+"""A column that is empty in every row is left out: a ladder shows no intervals, so no table has a column for them."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ PAGES = [
 
 @dataclass
 class Table:
-    """headings: of the head's last line; columns: the texts of each column of the body."""
+    """headings: of the head's last row; columns: the texts of each column of the body."""
 
     headings: list[str] = field(default_factory=list)
     lines: list[list[str]] = field(default_factory=list)
 
     @property
     def empty(self) -> list[str]:
-        """Headings of the columns whose cells are all empty; tables whose cells span several are left out."""
+        """Headings of columns whose cells are all empty; tables with cells that span several are ignored."""
         if not self.lines or any(len(line) != len(self.headings) for line in self.lines):
             return []
         columns = zip(self.headings, *self.lines, strict=True)
@@ -94,46 +94,57 @@ def world() -> World:
     return build()
 
 
-def played(world: World, *, told: bool) -> None:
-    """Three systems; told: with intervals, as a phase in full has them, else as on a ladder."""
+def populate(world: World, *, told: bool) -> None:
+    """Three systems; with intervals under full disclosure, otherwise without, as on a ladder."""
     cross(world)
     cells = {(a, b): 0.5 for a in ("generated", "original") for b in ("REFUTES", "SUPPORTS")}
-    for name, whole in (("First", 0.9), ("Second", 0.8), ("Third", 0.8)):
-        sliced = [one for one in symmetric_scores(whole) if one["slice"]]
-        scores = [*sliced, *(one for one in crossed_scores(cells, whole=whole) if len(one["slice"]) != 1)]
-        stand(world, name, scores if told else [{**one, "low": None, "high": None} for one in scores])
+    for name, value in (("First", 0.9), ("Second", 0.8), ("Third", 0.8)):
+        sliced = [symmetric_score for symmetric_score in symmetric_scores(value) if symmetric_score["slice"]]
+        scores = [
+            *sliced,
+            *(
+                symmetric_score
+                for symmetric_score in crossed_scores(cells, whole=value)
+                if len(symmetric_score["slice"]) != 1
+            ),
+        ]
+        stand(
+            world,
+            name,
+            scores if told else [{**symmetric_score, "low": None, "high": None} for symmetric_score in scores],
+        )
     if not told:
         Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
 
 
 def pages(world: World) -> list[str]:
-    mine = Submission.objects.filter(system__name="First").latest("received_at")
-    return [*PAGES, f"/systems/{mine.system_id}/", mine.get_absolute_url(), "/me/submissions/"]
+    submission = Submission.objects.filter(system__name="First").latest("received_at")
+    return [*PAGES, f"/systems/{submission.system_id}/", submission.get_absolute_url(), "/me/submissions/"]
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["full", "ladder"])
 def test_no_column_is_empty(world: World, told: bool) -> None:
-    played(world, told=told)
+    populate(world, told=told)
     client = Client()
     client.force_login(world.researcher)
     for address in pages(world):
         answer = client.get(address)
         assert answer.status_code == 200, address
-        found = tables(answer.content.decode())
-        assert [table.empty for table in found if table.empty] == [], address
-        assert found or address == "/benchmarks/tiny/", address
+        tables_found = tables(answer.content.decode())
+        assert [table.empty for table in tables_found if table.empty] == [], address
+        assert tables_found or address == "/benchmarks/tiny/", address
 
 
 @pytest.mark.parametrize("address", PAGES[1:-1])
-def test_intervals_are_spoken_of_where_they_are(world: World, address: str) -> None:
-    """Where none is told the site says why in words; it has neither headings nor numbers of them."""
-    played(world, told=False)
+def test_intervals_are_mentioned_only_where_they_are_shown(world: World, address: str) -> None:
+    """Without intervals the site gives the reason in a text; it has neither headings nor numbers of them."""
+    populate(world, told=False)
     body = Client().get(address).content.decode().split("<main", 1)[1].split("</main")[0]
     for words in ("95 % interval", "with intervals", "with its interval", "Interval</th>", "interval 0."):
         assert words not in body, words
 
 
-def test_an_empty_column_would_be_found() -> None:
+def test_an_empty_column_would_be_detected() -> None:
     head = "<thead><tr><th>System</th><th>Interval</th></tr></thead>"
     for cells, empty in ((("\N{EN DASH}", ""), ["Interval"]), (("", "[0, 1]"), []), (("<svg></svg>", ""), [])):
         body = "".join(f"<tr><th>a</th><td>{cell}</td></tr>" for cell in cells)

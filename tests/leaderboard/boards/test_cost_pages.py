@@ -1,4 +1,4 @@
-"""Costs on the board, on their own page, in the API and in the CSV; and nothing of them where there are none."""
+"""Costs on the board, on their own page, in the API and in the CSV; not mentioned where there are none."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def measured(seconds: float) -> dict[str, float]:
 @pytest.fixture
 def world() -> World:
     """Three containers and an uploaded file."""
-    made = build()
-    stand(made, "Slow", symmetric_scores(0.9), spent=measured(1420.0))
-    stand(made, "Quick", symmetric_scores(0.7), spent=measured(5.0))
-    stand(made, HOSTILE, symmetric_scores(0.6), spent=measured(29.0), kind="baseline")
-    stand(made, "Uploaded", symmetric_scores(0.8))
-    return made
+    new_world = build()
+    stand(new_world, "Slow", symmetric_scores(0.9), spent=measured(1420.0))
+    stand(new_world, "Quick", symmetric_scores(0.7), spent=measured(5.0))
+    stand(new_world, HOSTILE, symmetric_scores(0.6), spent=measured(29.0), kind="baseline")
+    stand(new_world, "Uploaded", symmetric_scores(0.8))
+    return new_world
 
 
 def text(address: str) -> str:
@@ -60,18 +60,18 @@ def test_pages_are_well_formed_and_names_are_text(world, address):
 def test_a_board_has_costs_as_columns_with_the_number_of_inputs(world):
     markup = text(BOARD)
     assert "Seconds" in markup and "for 4 inputs" in markup
-    # 2 ** 10.5, the least step that is not below 1420.
+    # 2 ** 10.5, the smallest step that is not below 1420.
     assert "1,450" in markup and "1420" not in markup
     assert "uploaded as a file: its cost is unknown" in markup
 
 
-def test_a_board_sorts_by_cost_the_cheapest_first_and_uploads_last(world):
+def test_a_board_sorts_by_cost_cheapest_first_and_uploads_last(world):
     names = ("Slow", "Quick", "Uploaded")
     assert order_of(text(f"{BOARD}?sort=wall_seconds"), *names) == ["Quick", "Slow", "Uploaded"]
     assert order_of(text(f"{BOARD}?sort=wall_seconds&order=desc"), *names) == ["Slow", "Quick", "Uploaded"]
 
 
-def test_the_picture_has_containers_alone_and_marks_the_front(world):
+def test_the_chart_has_only_containers_and_marks_the_front(world):
     markup = text(PICTURE)
     picture, rest = markup.split("</figure>")
     table, absent = rest.split("Not plotted")
@@ -82,25 +82,25 @@ def test_the_picture_has_containers_alone_and_marks_the_front(world):
     assert "style=" not in markup[markup.index("<main") :]
 
 
-def test_the_picture_can_be_of_another_cost(world):
+def test_the_chart_can_show_another_cost(world):
     assert "against <strong>image, mb</strong>" in text(f"{PICTURE}?cost=image_mb")
 
 
-def test_the_picture_is_linked_where_there_is_one(world):
+def test_the_chart_is_linked_where_there_is_one(world):
     assert PICTURE in text(BOARD) and PICTURE in text("/benchmarks/tiny/")
 
 
-def test_without_costs_nothing_speaks_of_them():
-    made = build()
-    stand(made, "Uploaded")
+def test_without_costs_they_are_mentioned_nowhere():
+    new_world = build()
+    stand(new_world, "Uploaded")
     markup = text(BOARD)
     assert "Seconds" not in markup and PICTURE not in markup and "containers" not in markup
     assert Client().get(PICTURE).status_code == 404
     assert "wall_seconds" not in Client().get(f"{API}.csv").content.decode()
-    assert Phase.objects.get() == made.phase
+    assert Phase.objects.get() == new_world.phase
 
 
-def test_the_api_tells_costs_and_why_there_is_none(world):
+def test_the_api_shows_costs_and_why_there_is_none(world):
     board = told(sort="wall_seconds")
     assert board["n_inputs"] == 4
     rows = {row["system"]: row for row in board["rows"]}

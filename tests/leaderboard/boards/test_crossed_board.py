@@ -1,4 +1,4 @@
-"""The board of two dimensions: matrices, one table, who leads, and what papers report."""
+"""The board of two dimensions: matrices, one table, leaders, and reported results."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def sort(*key: str | None) -> str:
 
 
 def systems(markup: str, *names: str) -> list[str]:
-    """The names in the order of the list of matrices."""
+    """Names in the order of the list of matrices."""
     body = markup[markup.index('<ol class="multiples') :]
     return sorted(names, key=lambda name: body.index(f">{name}</span>"))
 
@@ -77,17 +77,17 @@ def matrix_of(markup: str, name: str) -> str:
     return part(markup, f'dir="auto">{name}</span></h3>', "</table>")
 
 
-# --- as pages
+# --- pages
 
 
 @pytest.mark.parametrize("address", [*VIEWS, f"{VIEWS[0]}&{sort('generated', 'SUPPORTS')}"])
-def test_both_views_are_well_formed_and_within_the_policy(populated, address):
+def test_both_views_are_well_formed_and_within_the_csp(populated, address):
     response = get(address)
     assert read(response.content.decode()).faults == []
     assert "unsafe" not in response["Content-Security-Policy"]
 
 
-def test_without_systems_it_says_so(world):
+def test_without_systems_the_page_says_so(world):
     markup = text(ADDRESS)
     assert read(markup).faults == []
     assert "No system has been scored in this phase yet." in markup
@@ -103,20 +103,20 @@ def test_one_system_is_a_board(world, view):
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_twenty_systems_take_the_queries_of_two(world, view):
-    taken = []
+    counts = []
     for count in (2, 18):
         for index in range(count):
             stand(world, f"system {count} {index}", crossed_scores(values(0.1, 0.2, 0.3, 0.4)))
         with CaptureQueriesContext(connection) as captured:
             markup = text(view)
-        taken.append(len(captured))
-    assert taken[0] == taken[1] <= 6
+        counts.append(len(captured))
+    assert counts[0] == counts[1] <= 6
     assert read(markup).faults == []
     assert markup.count("system 18 7") >= 2
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_names_are_text(populated, view):
+def test_markup_in_names_is_escaped(populated, view):
     markup = text(view)
     assert HOSTILE not in markup
     assert "<b>bold</b>" not in markup
@@ -126,7 +126,7 @@ def test_names_are_text(populated, view):
 
 
 @pytest.mark.parametrize("view", ["matrices", "table"])
-def test_values_of_dimensions_are_text_as_well(world, view):
+def test_markup_in_values_of_dimensions_is_escaped(world, view):
     strange = [HOSTILE, RIGHT_TO_LEFT, "x" * 200]
     cross(world, origin=strange, label=["a&b", "c/d"])
     stand(world, "Engine", crossed_scores({(a, b): 0.5 for a in strange for b in ("a&b", "c/d")}))
@@ -134,9 +134,9 @@ def test_values_of_dimensions_are_text_as_well(world, view):
     assert HOSTILE not in markup
     assert read(markup).faults == []
     assert f"<bdi>{RIGHT_TO_LEFT}</bdi>" in markup
-    chosen = part(markup, '<h2 id="selected">', "</h2>")
-    assert "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi>" in chosen
-    assert "<bdi>a&amp;b</bdi>" in chosen
+    selected = part(markup, '<h2 id="selected">', "</h2>")
+    assert "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi>" in selected
+    assert "<bdi>a&amp;b</bdi>" in selected
 
 
 def test_names_of_dimensions_may_hold_slashes(world):
@@ -146,33 +146,33 @@ def test_names_of_dimensions_may_hold_slashes(world):
     assert ".25" in matrix_of(text(f"{link}?view=matrices"), "Engine")
 
 
-# --- who finds it
+# --- links and visibility
 
 
-def test_the_board_links_to_it_by_what_it_shows(populated):
+def test_the_board_links_to_it_with_its_dimensions(populated):
     for address in (BOARD, "/benchmarks/tiny/"):
         assert f'<a href="{ADDRESS}" dir="auto">By origin and label</a>' in text(address)
 
 
 @pytest.mark.parametrize("pair", ["label/origin", "origin", "origin/weather", "origin/label/more", "%00/label", "//"])
-def test_another_pair_is_not_there(populated, pair):
+def test_another_pair_is_a_404(populated, pair):
     assert get(f"/benchmarks/tiny/test/cross/{pair}/").status_code == 404
 
 
 @pytest.mark.parametrize("options", [{}, {"cross": ""}, {"cross": "origin,weather"}, {"cross": "nonsense"}])
-def test_a_phase_that_crosses_nothing_has_none_and_its_other_pages_stand(populated, options):
+def test_a_phase_without_crossed_dimensions_has_no_such_page(populated, options):
     Phase.objects.update(options=options)
     assert get(ADDRESS).status_code == 404
     assert "/cross/" not in text(BOARD)
 
 
-def test_the_splits_own_option_crosses_as_well(populated):
+def test_the_option_of_the_split_works_too(populated):
     Phase.objects.update(options={})
     Split.objects.update(options={"cross": "origin,label"})
     assert get(ADDRESS).status_code == 200
 
 
-def test_a_draft_is_for_its_organisers(populated):
+def test_a_draft_is_visible_only_to_its_organisers(populated):
     Benchmark.objects.update(state=Benchmark.State.DRAFT)
     assert get(ADDRESS).status_code == 404
     client = Client()
@@ -190,14 +190,14 @@ def test_each_cell_has_its_value_interval_n_and_shade(populated):
     assert matrix.count("<td class=") == 9 + 1, "the cells with their margins, and the name of the outer dimension"
 
 
-def test_the_best_of_each_cell_is_marked_among_those_that_compete(populated):
+def test_the_best_of_each_cell_is_a_competing_system(populated):
     markup = text(VIEWS[0])
     assert matrix_of(markup, "First").count(" best</span>") == 3 + 5, "three cells, the margins and the whole"
     assert matrix_of(markup, "&lt;script&gt;alert(1)&lt;/script&gt;").count(" best</span>") == 2
     assert "best" not in matrix_of(markup, "Majority")
 
 
-def test_a_missing_cell_and_one_without_a_value_say_why(populated):
+def test_a_missing_cell_and_one_without_a_value_give_the_reason(populated):
     markup = text(VIEWS[0])
     long = matrix_of(markup, LONG)
     assert long.count('title="no value: not scored">–</td>') == 3 + 2, "three cells and two margins"  # noqa: RUF001
@@ -205,14 +205,14 @@ def test_a_missing_cell_and_one_without_a_value_say_why(populated):
     assert "not scored" in part(markup, "– no value", "</p>")  # noqa: RUF001
 
 
-def test_cells_without_gold_units_are_no_link(world):
+def test_cells_without_gold_units_are_not_links(world):
     stand(world, "Engine", crossed_scores({CELLS[0]: 0.5}))
     leaders = part(text(VIEWS[0]), '<h2 id="leaders">', "</table>")
     assert leaders.count('title="no gold units"') == 3 + 2
     assert leaders.count("<a ") == 1 + 3
 
 
-def test_who_leads_is_named_in_each_cell_with_n(populated):
+def test_each_cell_names_its_leader_and_n(populated):
     leaders = part(text(VIEWS[0]), '<h2 id="leaders">', "</table>")
     first, second = leaders.split("<tr>")[2].split("<td")[2:4]
     assert ".900" in first and "First" in first and "n 1" in first
@@ -229,26 +229,26 @@ def test_a_cell_orders_the_systems_and_shows_its_intervals(populated):
     selected = markup[markup.index('id="selected"') :]
     assert "<bdi>origin</bdi> <bdi>generated</bdi>, <bdi>label</bdi> <bdi>SUPPORTS</bdi>" in selected
     assert "[0.850, 1.000]" in selected
-    assert "band" not in selected, "the leader of the whole board leads nothing here"
+    assert "band" not in selected, "the leader of the whole board leads no cell here"
     by_name = text(f"{VIEWS[0]}&sort=system&order=asc")
     assert systems(by_name, "First", "Majority", "Nothing") == ["First", "Majority", "Nothing"]
 
 
 @pytest.mark.parametrize("query", ["sort=%5B%5D", "sort=%00", "sort=" + 900 * "a", "view=3d", "measure=beauty"])
-def test_a_strange_wish_is_the_usual_page(populated, query):
+def test_an_invalid_query_gives_the_default_page(populated, query):
     assert '<h2 id="selected">All units' in text(f"{ADDRESS}?{query}")
 
 
 def test_the_margin_is_explained(populated):
     markup = text(ADDRESS)
     assert "accuracy over the pooled units of a row or column, not the mean of its cells." in markup
-    assert "Pooling compares scores" not in markup, "accuracy compares no scores"
+    assert "Pooling compares scores" not in markup, "accuracy compares no scores, so there is no explanation"
 
 
 # --- one table
 
 
-def test_the_table_groups_by_the_outer_dimension_and_sorts(populated):
+def test_the_table_is_grouped_by_the_outer_dimension_and_sorts(populated):
     markup = text(VIEWS[1])
     head = part(markup, '<table class="board heat grouped">', "</thead>")
     assert [head.count(f"<bdi>{title}</bdi>") for title in ("all", "generated", "original")] == [1, 1, 1]
@@ -270,7 +270,7 @@ def test_the_table_groups_by_the_outer_dimension_and_sorts(populated):
         (["a", 1], "heat grouped"),
     ],
 )
-def test_numbers_make_matrices_and_words_a_table(world, labels, mark):
+def test_numbers_open_as_matrices_and_words_as_a_table(world, labels, mark):
     cross(world, origin=[0.0, 0.5], label=labels)
     stand(world, "Engine", crossed_scores({("0.0", str(labels[0])): 0.5}))
     assert mark in text(ADDRESS)
@@ -279,7 +279,7 @@ def test_numbers_make_matrices_and_words_a_table(world, labels, mark):
 # --- reported
 
 
-def test_what_papers_report_stands_in_the_same_layout(populated):
+def test_reported_results_have_the_same_layout(populated):
     def reported(system: str, **shown: str) -> None:
         slices = [
             dict(zip(PAIR, (a, b), strict=True)) for a in ("original", "generated") for b in ("SUPPORTS", "REFUTES")
@@ -301,7 +301,7 @@ def test_what_papers_report_stands_in_the_same_layout(populated):
     below = markup[markup.index("Reported in papers") :]
     assert below.count(">.87<") == 4
     assert "86.0" not in below
-    assert below.index("original") < below.index("generated"), "in the paper's order"
+    assert below.index("original") < below.index("generated"), "in the order of the paper"
     assert "another split" in below
     assert read(markup).faults == []
     by_label = text(f"{BOARD}by/label/")

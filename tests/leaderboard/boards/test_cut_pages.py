@@ -1,4 +1,4 @@
-"""Tables by slice and of two dimensions come a page at a time, by links alone; what is best is so on all pages."""
+"""Tables by slice and by two dimensions are paginated with plain links; the best value is marked over all pages."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def addresses() -> list[tuple[str, dict[str, str]]]:
 
 
 @pytest.mark.parametrize(("address", "query"), addresses())
-def test_pages_hold_each_system_once(world: World, address: str, query: dict[str, str]) -> None:
-    asked = {**query, "sort": "system", "order": "asc"}
-    pages = [Client().get(address, {**asked, "page": number}).context for number in (1, 2, 3)]
-    shown = [[row.system for row in _rows(context)] for context in pages]
-    assert shown == [["System 0", "System 1"], ["System 2", "System 3"], ["System 4"]]
+def test_pages_have_each_system_once(world: World, address: str, query: dict[str, str]) -> None:
+    query_by_name = {**query, "sort": "system", "order": "asc"}
+    pages = [Client().get(address, {**query_by_name, "page": number}).context for number in (1, 2, 3)]
+    names = [[row.system for row in _rows(context)] for context in pages]
+    assert names == [["System 0", "System 1"], ["System 2", "System 3"], ["System 4"]]
 
 
 def _rows(context: Any) -> list[Any]:
@@ -78,7 +78,7 @@ def _rows(context: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize(("address", "query"), addresses())
-def test_links_lead_on_and_back_and_another_order_begins_again(
+def test_links_go_both_ways_and_another_order_starts_on_page_one(
     world: World, address: str, query: dict[str, str]
 ) -> None:
     second = page(address, **query, page="2")
@@ -91,7 +91,7 @@ def test_links_lead_on_and_back_and_another_order_begins_again(
     assert 'rel="prev"' not in first and 'rel="next"' not in last
 
 
-def test_what_is_best_is_so_among_all_pages(world: World) -> None:
+def test_the_best_is_marked_over_all_pages(world: World) -> None:
     # By micro accuracy the fifth is best, and on the originals the first, which is on the last page.
     pages = [page(BASE, measure="accuracy", page=number) for number in (1, 2, 3)]
     assert [len(re.findall(r'class="[^"]*\bbest\b', markup)) for markup in pages] == [2, 0, 1]
@@ -103,13 +103,13 @@ def test_the_picture_has_all_systems(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "number"), [("", 1), ("0", 1), ("-1", 1), ("x", 1), ("\u0663", 1), ("9", 3), ("2", 2)]
+    ("requested", "number"), [("", 1), ("0", 1), ("-1", 1), ("x", 1), ("\u0663", 1), ("9", 3), ("2", 2)]
 )
-def test_what_is_no_page_is_the_first_and_beyond_the_last_the_last(world: World, asked: str, number: int) -> None:
-    given = cut.Cut.from_request(RequestFactory().get("/", {"page": asked}), N)
-    assert (given.number, given.last) == (number, 3)
+def test_an_invalid_page_is_the_first_and_one_past_the_end_the_last(world: World, requested: str, number: int) -> None:
+    page_cut = cut.Cut.from_request(RequestFactory().get("/", {"page": requested}), N)
+    assert (page_cut.number, page_cut.last) == (number, 3)
 
 
-def test_no_system_is_one_empty_page() -> None:
-    given = cut.Cut.from_request(RequestFactory().get("/"), 0)
-    assert (given.number, given.last, given.before, given.after, given.of([])) == (1, 1, None, None, [])
+def test_without_systems_there_is_one_empty_page() -> None:
+    page_cut = cut.Cut.from_request(RequestFactory().get("/"), 0)
+    assert (page_cut.number, page_cut.last, page_cut.before, page_cut.after, page_cut.of([])) == (1, 1, None, None, [])

@@ -1,4 +1,4 @@
-"""Curves, grids and pairs from a real scoring to page, file and API: what is told of them, and what never is."""
+"""Curves, grids and pairs from a real scoring to page, file and API: what they reveal, and what they never reveal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.tiny_world import World
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 PAGES = {"fact-checking": "roc", "metric-correlation": "agreement", "fact-verification": "pairs"}
-"""Each task with its page."""
+"""Page of each task."""
 TASKS = pytest.mark.parametrize("task", PAGES)
 HOSTILE = '<script>alert(1)</script>&"=cmd'
 
@@ -46,8 +46,8 @@ def lines(address: str, **query: Any) -> list[dict[str, str]]:
 def api(**query: Any) -> dict[str, Any]:
     response = Client().get("/api/v1/benchmarks/drawn/phases/test/leaderboard/plots/", query)
     assert response.status_code == 200
-    found: dict[str, Any] = response.json()
-    return found
+    content: dict[str, Any] = response.json()
+    return content
 
 
 def two_systems(task: str, **policy: Any) -> World:
@@ -66,16 +66,16 @@ def test_the_agreement_csv_has_its_former_columns_too() -> None:
 
 
 @TASKS
-def test_a_result_is_drawn_with_its_release(task: str) -> None:
+def test_plot_data_are_released_with_their_result(task: str) -> None:
     two_systems(task)
     assert ReleasePlot.objects.count() == Release.objects.count() == 2
     page = told(where(task))
     assert "Good" in page and "Worse" in page and 'role="img"' in page and "<table" in page
     assert f'href="{where(task)}"' in told("/benchmarks/drawn/test/")
     answer = api()
-    assert answer["is_revealed"] and [one["system"] for one in answer["results"]] == ["Good", "Worse"]
+    assert answer["is_revealed"] and [result["system"] for result in answer["results"]] == ["Good", "Worse"]
     part = {"fact-checking": "curves", "metric-correlation": "grids", "fact-verification": "pairs"}[task]
-    assert all(one["has_plots"] and one[part] for one in answer["results"])
+    assert all(result["has_plots"] and result[part] for result in answer["results"])
     assert {row["system"] for row in lines(where(task))} == {"Good", "Worse"}
     response = Client().get(where(task), {"download": "svg"})
     assert response["Content-Type"].startswith("image/svg+xml") and "attachment" in response["Content-Disposition"]
@@ -85,7 +85,7 @@ def test_a_result_is_drawn_with_its_release(task: str) -> None:
 
 @TASKS
 @pytest.mark.parametrize("policy", [{"quota_everybody": 50}, {"scope": "task"}])
-def test_a_ladder_tells_none_of_it(task: str, policy: dict[str, Any]) -> None:
+def test_a_ladder_reveals_no_plots(task: str, policy: dict[str, Any]) -> None:
     two_systems(task, disclosure="ladder", **policy)
     assert Release.objects.count() == 2 and not ReleasePlot.objects.exists()
     page = told(where(task))
@@ -99,7 +99,9 @@ def test_a_ladder_tells_none_of_it(task: str, policy: dict[str, Any]) -> None:
 
 
 @TASKS
-def test_what_a_ladder_told_stays_undrawn_when_the_phase_opens(task: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_of_a_ladder_stay_without_plots_when_the_phase_opens(
+    task: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     two_systems(task, disclosure="ladder", scope="task")
     Phase.objects.update(disclosure=Phase.Disclosure.FULL)
     call_command("draw", "drawn", "test")
@@ -108,8 +110,8 @@ def test_what_a_ladder_told_stays_undrawn_when_the_phase_opens(task: str, capsys
 
 @TASKS
 @pytest.mark.parametrize("policy", [Phase.Disclosure.LADDER, Phase.Disclosure.SEALED])
-def test_a_policy_that_changes_takes_back_what_was_told(task: str, policy: str) -> None:
-    """To a sealed phase too, that has been opened: it tells scores in full, and no drawings."""
+def test_a_changed_policy_withdraws_plots(task: str, policy: str) -> None:
+    """This holds for an opened sealed phase too: it shows full scores, and no plots."""
     two_systems(task)
     dates = dict.fromkeys(("closes_at", "sealed_until", "unsealed_at"), timezone.now())
     Phase.objects.update(disclosure=policy, **(dates if policy == Phase.Disclosure.SEALED else {}))
@@ -118,17 +120,17 @@ def test_a_policy_that_changes_takes_back_what_was_told(task: str, policy: str) 
 
 
 @TASKS
-def test_a_drawing_follows_from_the_outcomes_and_cannot_be_changed(task: str) -> None:
+def test_plot_data_follow_from_the_outcomes_and_cannot_be_changed(task: str) -> None:
     two_systems(task)
     board = Leaderboard.objects.get()
     assert rebuild_plots.differences(board) == []
     call_command("check_boards")
     with pytest.raises(DatabaseError), transaction.atomic():
         ReleasePlot.objects.update(content={})
-    kept = ReleasePlot.objects.first()
-    assert kept is not None
-    release, created_at = kept.release, kept.created_at
-    kept.delete()
+    stored = ReleasePlot.objects.first()
+    assert stored is not None
+    release, created_at = stored.release, stored.created_at
+    stored.delete()
     ReleasePlot.objects.create(
         release=release, content={"pairs": dict.fromkeys(("both", "drop"), 1)}, created_at=created_at
     )
@@ -138,12 +140,14 @@ def test_a_drawing_follows_from_the_outcomes_and_cannot_be_changed(task: str) ->
 
 
 @TASKS
-def test_results_without_a_drawing_say_so_and_get_one_on_command(task: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_without_plot_data_say_so_and_get_them_by_command(
+    task: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     two_systems(task)
     before = [drawing.content for drawing in ReleasePlot.objects.order_by("release")]
     ReleasePlot.objects.all().delete()
     assert 'role="img"' not in told(where(task)).split("<main")[1]
-    assert [one["has_plots"] for one in api()["results"]] == [False, False]
+    assert [result["has_plots"] for result in api()["results"]] == [False, False]
     if task != "metric-correlation":
         assert "Good" in told(where(task)).split("<main")[1]
     call_command("draw", "drawn", "test")
@@ -154,7 +158,7 @@ def test_results_without_a_drawing_say_so_and_get_one_on_command(task: str, caps
 
 
 @TASKS
-def test_names_are_text_and_anonymous_ones_their_number(task: str) -> None:
+def test_names_are_escaped_and_anonymous_systems_have_their_number(task: str) -> None:
     two_systems(task)
     System.objects.filter(name="Good").update(name=HOSTILE)
     System.objects.filter(name="Worse").update(anonymous_number=7, anonymous_until=timezone.now() + timedelta(days=1))
@@ -168,7 +172,7 @@ def test_names_are_text_and_anonymous_ones_their_number(task: str) -> None:
     assert "Worse" not in json.dumps(api())
 
 
-def test_curves_that_are_asked_for() -> None:
+def test_curves_can_be_selected() -> None:
     world = two_systems("fact-checking")
     address = where("fact-checking")
     good = System.objects.get(name="Good")
@@ -177,19 +181,19 @@ def test_curves_that_are_asked_for() -> None:
     for number in range(8):
         enter(world, f"More {number}", noise=2)
     score_all()
-    every = list(System.objects.filter(standings__isnull=False).values_list("pk", flat=True))
-    assert len({row["system"] for row in lines(address, system=every)}) == 8
-    assert "More than 8 systems were selected" in told(address, system=every)
-    one = json.dumps(["kind", "a"])
-    on_slice = Client().get(address, {"slice": one}).context["chart"]
-    whole = Client().get(address).context["chart"]
-    assert on_slice.steps < whole.steps
-    assert {row["slice"] for row in lines(address, slice=one)} == {"kind=a"}
+    system_ids = list(System.objects.filter(standings__isnull=False).values_list("pk", flat=True))
+    assert len({row["system"] for row in lines(address, system=system_ids)}) == 8
+    assert "More than 8 systems were selected" in told(address, system=system_ids)
+    slice_ = json.dumps(["kind", "a"])
+    on_slice = Client().get(address, {"slice": slice_}).context["chart"]
+    all_systems = Client().get(address).context["chart"]
+    assert on_slice.steps < all_systems.steps
+    assert {row["slice"] for row in lines(address, slice=slice_)} == {"kind=a"}
     for nonsense in ("x", "[1]", '["kind", {}]', '["nothing", "a"]', "[" * 5000):
         assert {row["slice"] for row in lines(address, slice=nonsense)} == {"all"}
 
 
-def test_a_curve_tells_heights_in_whole_steps() -> None:
+def test_a_curve_has_heights_in_whole_steps() -> None:
     two_systems("fact-checking")
     for row in api()["results"]:
         for curve in row["curves"]:
@@ -198,8 +202,8 @@ def test_a_curve_tells_heights_in_whole_steps() -> None:
             assert heights == pytest.approx([round(height) for height in heights], abs=1e-3)
 
 
-def test_no_rating_of_people_is_told() -> None:
-    """The ratings are numbers that stand nowhere else: none of them, nor the ends of their scale, leaves."""
+def test_no_human_rating_is_revealed() -> None:
+    """The ratings are distinctive numbers: neither they nor the ends of their scale are shown."""
     two_systems("metric-correlation")
     address = where("metric-correlation")
     texts = [told(address), told(address, download="svg"), told(address, download="csv"), json.dumps(api())]
@@ -211,7 +215,7 @@ def test_no_rating_of_people_is_told() -> None:
             assert all(sum(column["counts"]) >= 3 for column in grid["columns"])
 
 
-def test_pairs_are_those_of_the_answers() -> None:
+def test_pairs_follow_from_the_answers() -> None:
     world = a_world("fact-verification")
     enter(world, "Claim only", noise=0, claim_only=True)
     score_all()
@@ -223,18 +227,18 @@ def test_pairs_are_those_of_the_answers() -> None:
     assert "at most one of a group" in told(where("fact-verification"))
 
 
-def test_a_page_takes_the_same_queries_however_many_systems() -> None:
+def test_a_page_takes_a_constant_number_of_queries() -> None:
     world = two_systems("fact-checking")
-    with CaptureQueriesContext(connection) as few:
+    with CaptureQueriesContext(connection) as queries_for_few:
         told(where("fact-checking"))
     for number in range(4):
         enter(world, f"More {number}", noise=3)
     score_all()
-    with CaptureQueriesContext(connection) as many:
+    with CaptureQueriesContext(connection) as queries_for_many:
         told(where("fact-checking"))
-    assert len(few) == len(many)
+    assert len(queries_for_few) == len(queries_for_many)
 
 
-def test_there_is_no_page_where_there_is_no_such_picture() -> None:
+def test_tasks_without_such_a_plot_have_no_page() -> None:
     two_systems("fact-checking")
     assert Client().get(where("", "pairs")).status_code == Client().get(where("", "agreement")).status_code == 404

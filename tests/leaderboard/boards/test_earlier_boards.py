@@ -1,4 +1,4 @@
-"""Boards that were shown before a correction: on pages, by slices, and for programs."""
+"""Boards that were shown before a correction: on pages, by slices, and in the API."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WHY = "labels of <b>batch 3</b> were swapped"
 
 @pytest.fixture
 def world(transactional_db: None, sandbox: str) -> World:
-    """Corrected, and all is scored again."""
+    """A corrected gold with all runs scored again."""
     world = two_systems()
     Submission.objects.update(received_at=LONG_AGO)
     correct(world, reason=WHY)
@@ -37,7 +37,7 @@ def world(transactional_db: None, sandbox: str) -> World:
 
 
 def page(address: str) -> str:
-    """The page as read, its white space made plain."""
+    """The page with normalised white space."""
     response = Client().get(address)
     assert response.status_code == 200, address
     return re.sub(r"\s+", " ", response.content.decode())
@@ -48,28 +48,28 @@ def links(markup: str) -> list[str]:
 
 
 def tabs_of(markup: str) -> list[str]:
-    """The links of the one list of a board's views, in order."""
-    (found,) = re.findall(r'<nav class="tabs".*?</nav>', markup, flags=re.DOTALL)
-    return links(found)
+    """Links of the tabs of a board, in order."""
+    (tabs,) = re.findall(r'<nav class="tabs".*?</nav>', markup, flags=re.DOTALL)
+    return links(tabs)
 
 
 def body(address: str, status: int = 200) -> dict[str, Any]:
     response = Client().get(address)
     assert response.status_code == status
-    found: dict[str, Any] = response.json()
-    return found
+    content: dict[str, Any] = response.json()
+    return content
 
 
 def values(board: dict[str, Any]) -> dict[str, float]:
     return {row["system"]: row["scores"][0]["value"] for row in board["rows"]}
 
 
-def test_a_frozen_page_leads_to_its_own_numbers(world: World) -> None:
+def test_a_frozen_page_links_to_its_own_numbers(world: World) -> None:
     (table,) = [link for link in links(page(FROZEN)) if "leaderboard.csv" in link]
     (document,) = [link for link in links(page(FROZEN)) if link.startswith(f"{API}/?")]
-    told = body(document)
-    assert (told["gold_version"], told["task_version"]) == (1, 1)
-    assert values(told) == {"Bernoulli": 1.0, "Contrary": 0.0}
+    content = body(document)
+    assert (content["gold_version"], content["task_version"]) == (1, 1)
+    assert values(content) == {"Bernoulli": 1.0, "Contrary": 0.0}
     response = Client().get(table)
     assert "gold-1-task-1" in response["Content-Disposition"]
     rows = csv.DictReader(response.content.decode().splitlines())
@@ -79,20 +79,20 @@ def test_a_frozen_page_leads_to_its_own_numbers(world: World) -> None:
 
 
 @pytest.mark.parametrize("view", ["/", ".csv", "/comparisons/"])
-def test_only_boards_that_were_shown_are_told(world: World, view: str) -> None:
+def test_only_boards_that_were_shown_are_available(world: World, view: str) -> None:
     correct(world, gold_lines().replace(b"\n", b"\r\n"))
     for gold, task in ((3, 1), (1, 2), (7, 1), (10**30, 1)):
-        told = body(f"{API}{view}?gold_version={gold}&task_version={task}", 404)
+        content = body(f"{API}{view}?gold_version={gold}&task_version={task}", 404)
         assert (
-            told["code"] == "not_found"
-            and f"no public board of gold version {gold}, task version {task}" in told["message"]
+            content["code"] == "not_found"
+            and f"no public board of gold version {gold}, task version {task}" in content["message"]
         )
     assert list(body(f"{API}{view}?gold_version=1", 400)["fields"]) == ["task_version"]
     assert list(body(f"{API}{view}?task_version=1", 400)["fields"]) == ["gold_version"]
     assert list(body(f"{API}{view}?gold_version=x&task_version=1", 400)["fields"]) == ["gold_version"]
 
 
-def test_a_rescoring_leaves_the_date_of_a_submission(world: World) -> None:
+def test_a_rescoring_keeps_the_date_of_a_submission(world: World) -> None:
     for address in (PAGE, FROZEN, "/benchmarks/tiny/"):
         markup = page(address)
         assert markup.count(f'<time datetime="{LONG_AGO.isoformat()}">2026-02-03</time>') == 2, address
@@ -107,7 +107,7 @@ def test_a_rescoring_leaves_the_date_of_a_submission(world: World) -> None:
     assert by_date[::-1] == [row["system"] for row in body(f"{API}/?sort=-received_at")["rows"]]
 
 
-def test_of_equals_the_submission_that_came_first_stands_whichever_is_scored_first(world: World) -> None:
+def test_of_equal_submissions_the_earlier_one_stands_in_any_scoring_order(world: World) -> None:
     twins = teams.system(team=world.system.team, name="Twins", by=world.researcher)
     first = world.submit(HALF, system=twins)
     world.submit({**LABELS, "a1": "REFUTES", "a2": "SUPPORTS"}, system=twins)
@@ -136,50 +136,53 @@ def test_a_frozen_board_has_the_views_of_the_current_one(world: World) -> None:
     assert Client().get(f"{FROZEN}cost/").status_code == 404
 
 
-def test_crossed_boards_are_kept_with_their_numbers(world: World) -> None:
+def test_crossed_boards_are_frozen_with_their_numbers(world: World) -> None:
     type(world.phase).objects.update(options={"cross": "label,origin"})
     markup = page(f"{FROZEN}cross/label/origin/")
     assert f"{FROZEN}cross/label/origin/" in links(markup) and "Frozen." in markup
 
 
-def test_a_frozen_board_says_what_replaced_it_and_why(world: World) -> None:
+def test_a_frozen_board_names_its_successor_and_the_reason(world: World) -> None:
     gold = world.split.gold_versions.get(number=2)
-    found = page(FROZEN)
-    note = found[found.index("Frozen.") : found.index("Current board")]
+    frozen_page = page(FROZEN)
+    note = frozen_page[frozen_page.index("Frozen.") : frozen_page.index("Current board")]
     assert "the former board of gold version 1, task version 1." in note
     assert "Gold version 2, corrected" in note and gold.created_at.strftime("%Y-%m-%d %H:%M") in note
     assert "labels of &lt;b&gt;batch 3&lt;/b&gt; were swapped" in note and "scorer" not in note
     Leaderboard.objects.create(
         phase=world.phase, gold_version=world.gold, task_version=2, state=Leaderboard.State.FROZEN
     )
-    found = page(FROZEN)
-    note = found[found.index("Frozen.") : found.index("Current board")]
+    frozen_page = page(FROZEN)
+    note = frozen_page[frozen_page.index("Frozen.") : frozen_page.index("Current board")]
     assert "The scorer changed to task version 2" in note and "corrected" not in note
 
 
-def test_a_submission_keeps_the_receipts_of_all_its_scores(world: World) -> None:
-    correct(world, gold_lines().replace(b"\n", b"\r\n"))  # prepared, and nobody's business yet
+def test_a_submission_has_receipts_of_all_its_scores(world: World) -> None:
+    correct(world, gold_lines().replace(b"\n", b"\r\n"))  # preparing, and not yet public
     for run in Run.objects.filter(state=State.QUEUED, prediction__submission__system=world.system):
         runs.WORK.run(run.pk)
     submission = Submission.objects.get(system=world.system)
     ada = Client()
     ada.force_login(world.researcher)
-    told = ada.get(f"/api/v1/submissions/{submission.pk}/").json()
-    found = [(one["gold_version"], one["task_version"], one["value"], one["is_current"]) for one in told["scorings"]]
-    assert found == [(2, 1, 0.0, True), (1, 1, 1.0, False)]
+    content = ada.get(f"/api/v1/submissions/{submission.pk}/").json()
+    scorings = [
+        (scoring["gold_version"], scoring["task_version"], scoring["value"], scoring["is_current"])
+        for scoring in content["scorings"]
+    ]
+    assert scorings == [(2, 1, 0.0, True), (1, 1, 1.0, False)]
     golds = {gold.number: gold.sha256 for gold in world.split.gold_versions.all()}
-    assert [one["receipt"]["gold_sha256"] for one in told["scorings"]] == [golds[2], golds[1]]
-    assert values(body(told["scorings"][1]["leaderboard"]))["Bernoulli"] == 1.0
+    assert [scoring["receipt"]["gold_sha256"] for scoring in content["scorings"]] == [golds[2], golds[1]]
+    assert values(body(content["scorings"][1]["leaderboard"]))["Bernoulli"] == 1.0
     where = f"/submissions/{submission.pk}/receipt.json"
     markup = ada.get(submission.get_absolute_url()).content.decode()
     for number, value in ((1, 1.0), (2, 0.0)):
-        asked = f"{where}?gold_version={number}&task_version=1"
-        assert asked in links(markup)
-        document = ada.get(asked).json()
+        address = f"{where}?gold_version={number}&task_version=1"
+        assert address in links(markup)
+        document = ada.get(address).json()
         assert document["receipt"]["gold_sha256"] == golds[number]
-        assert next(one["value"] for one in document["scores"] if one["measure"] == "accuracy") == value
+        assert next(scoring["value"] for scoring in document["scores"] if scoring["measure"] == "accuracy") == value
     assert FROZEN in links(markup) and f"{where}?gold_version=3&task_version=1" not in links(markup)
     for query in ("gold_version=3&task_version=1", "gold_version=1", "task_version=1", "gold_version=x&task_version=1"):
         assert ada.get(f"{where}?{query}").status_code == 404
     assert f"{where}?{FIRST}" in links(ada.get(FROZEN).content.decode())
-    assert not [link for link in links(page(FROZEN)) if "receipt" in link], "strangers are led to nobody's receipt"
+    assert not [link for link in links(page(FROZEN)) if "receipt" in link], "outsiders get no link to a receipt"

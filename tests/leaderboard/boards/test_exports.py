@@ -1,4 +1,4 @@
-"""Boards taken away: LaTeX, Markdown, BibTeX and the bytes that a citation's digest is of."""
+"""Exports of boards: LaTeX, Markdown, BibTeX, and the bytes that a citation's digest is computed from."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def got(suffix: str, client: Client | None = None, **query: str) -> str:
 
 
 def latex_rows(text: str) -> list[list[str]]:
-    """The cells of a table's body, as TeX would split them."""
+    """Cells of a table's body, split as TeX would split them."""
     body = text.split("\\midrule\n")[1].split("\n\\bottomrule", maxsplit=1)[0]
     return [re.split(r"(?<!\\) & ", line.removesuffix(r" \\")) for line in body.split("\n")]
 
@@ -63,7 +63,7 @@ def test_a_latex_table_has_values_with_their_intervals(world: World) -> None:
     assert "gold version 1, task version 1; results of 2026-03-04; 95 \\% intervals" in text
 
 
-def test_no_name_is_markup_in_latex(world: World) -> None:
+def test_markup_in_names_is_escaped_in_latex(world: World) -> None:
     stand(world, MARKED, team="A\nB", at=AT)
     ((_, system, team, *_),) = latex_rows(got("tex", measure="accuracy"))
     assert system == (
@@ -73,7 +73,7 @@ def test_no_name_is_markup_in_latex(world: World) -> None:
     assert team == "A B"
 
 
-def test_no_name_is_markup_in_markdown(world: World) -> None:
+def test_markup_in_names_is_escaped_in_markdown(world: World) -> None:
     stand(world, MARKED, team="A\nB", at=AT)
     ((_, system, team, accuracy),) = markdown_rows(got("md", measure="accuracy"))
     assert system == r"\\ &amp; % \$ \# \_ { } \~ ^ \| &lt; &gt; \` \* \[x\](y) \!"
@@ -81,10 +81,10 @@ def test_no_name_is_markup_in_markdown(world: World) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["tex", "md"])
-def test_names_that_turn_or_run_on_stay_in_their_cells(world: World, suffix: str) -> None:
+def test_direction_characters_and_long_names_stay_in_their_cells(world: World, suffix: str) -> None:
     stand(world, RIGHT_TO_LEFT, at=AT)
     stand(world, "turns", at=AT)
-    System.objects.filter(name="turns").update(name=TURNING)  # no team can enter it; a curator's admin can
+    System.objects.filter(name="turns").update(name=TURNING)  # no team can enter it; a curator can, in the admin
     stand(world, "long " * 40, at=AT)
     text = got(suffix, measure="accuracy")
     assert RIGHT_TO_LEFT in text and not set(text) & set("\u202e\u2066")
@@ -96,23 +96,23 @@ def test_names_that_turn_or_run_on_stay_in_their_cells(world: World, suffix: str
 
 
 def braces(text: str) -> list[int]:
-    """How deep each place stands in braces, as BibTeX counts: a backslash before one changes nothing."""
-    depth, found = 0, []
+    """Brace depth at each position, as BibTeX counts it: a preceding backslash changes nothing."""
+    depth, depths = 0, []
     for sign in text:
         depth += {"{": 1, "}": -1}.get(sign, 0)
-        found.append(depth)
-    return found
+        depths.append(depth)
+    return depths
 
 
-def test_a_long_word_may_be_broken_in_latex_and_loses_nothing() -> None:
+def test_a_long_word_may_be_broken_in_latex_without_loss() -> None:
     for name in ("A" * 60, "e\u0301" * 40, "under_" * 8):
-        made = _breakable(name)
-        assert made.replace(r"\allowbreak{}", "") == escaped(name)
-        assert max(len(piece) for piece in made.split(r"\allowbreak{}")) <= 2 * PIECE
+        latex = _breakable(name)
+        assert latex.replace(r"\allowbreak{}", "") == escaped(name)
+        assert max(len(fragment) for fragment in latex.split(r"\allowbreak{}")) <= 2 * PIECE
     assert _breakable("A name of many words that are short") == "A name of many words that are short"
 
 
-def test_bibtex_names_what_stays(world: World) -> None:
+def test_bibtex_names_what_is_permanent(world: World) -> None:
     Benchmark.objects.update(title="100 % }of{ #claims_}")
     stand(world, "First", at=AT)
     entry = got("bib")
@@ -133,11 +133,11 @@ def test_the_cited_address_shows_that_board(world: World) -> None:
 
 
 def canonical() -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(got("json"))
-    return told
+    content: dict[str, Any] = json.loads(got("json"))
+    return content
 
 
-def test_the_digest_changes_with_results_and_with_nothing_else(world: World) -> None:
+def test_the_digest_changes_only_with_results(world: World) -> None:
     stand(world, "First", at=AT)
     before = got("json")
     Benchmark.objects.update(title="Another", summary="Another", description="Another")
@@ -157,13 +157,13 @@ def test_canonical_json_has_every_revealed_score_in_full(world: World) -> None:
     ]
 
 
-def test_nothing_is_cited_before_there_is_a_result(world: World) -> None:
+def test_there_is_no_citation_before_the_first_result(world: World) -> None:
     answer = Client().get(f"{API}.bib")
     assert (answer.status_code, answer.json()["code"]) == (409, "not_ready")
 
 
 @pytest.mark.parametrize("suffix", ["tex", "md", "bib", "json"])
-def test_a_board_in_preparation_is_not_there(world: World, suffix: str) -> None:
+def test_a_preparing_board_is_a_404(world: World, suffix: str) -> None:
     stand(world, "First", at=AT)
     Leaderboard.objects.update(state=Leaderboard.State.PREPARING)
     answer = Client().get(f"{API}.{suffix}", {"gold_version": "1", "task_version": "1"})

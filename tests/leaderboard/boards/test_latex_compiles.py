@@ -1,4 +1,4 @@
-"""Tables and references that boards give away, through TeX itself. Skipped where there is none on the machine."""
+"""Exported tables and references, compiled by TeX. Skipped where TeX is not installed."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ MOST_SECONDS = 240
 
 
 def set_by(engine: str, folder: Path, table: str) -> str:
-    """What the engine says of a document with this table in it, which must come to an end without an error."""
+    """Output of the engine for a document with this table, which must finish without an error."""
     if shutil.which(engine) is None:
         pytest.skip(f"{engine} is not installed (Debian: texlive-latex-recommended, lmodern)")
     (folder / "table.tex").write_text(table)
     document = rf"\documentclass{{article}}{PREAMBLE[engine]}\usepackage{{booktabs}}\begin{{document}}\input{{table}}"
     (folder / "paper.tex").write_text(document + "\n\\ref{x}\n\\end{document}\n")
     command = [engine, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=MOST_SECONDS)
-    said = done.stdout.decode(errors="replace")
-    assert done.returncode == 0, said[-3000:]
+    process = subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=MOST_SECONDS)
+    output = process.stdout.decode(errors="replace")
+    assert process.returncode == 0, output[-3000:]
     assert (folder / "paper.pdf").stat().st_size > 1000
-    return said
+    return output
 
 
 def table_of(names: list[str], **query: str) -> str:
@@ -54,9 +54,9 @@ def table_of(names: list[str], **query: str) -> str:
     cross(world)
     Benchmark.objects.update(title="100 % _claims_ & {braces} \\ #1")
     Phase.objects.update(title="~test^ $phase$")
-    for place, name in enumerate(names):
-        scores = [*crossed_scores(CELLS, whole=place / 10), *symmetric_scores(None)[-2:-1]]
-        stand(world, name, scores, team=name[:90] if place % 2 else "")
+    for index, name in enumerate(names):
+        scores = [*crossed_scores(CELLS, whole=index / 10), *symmetric_scores(None)[-2:-1]]
+        stand(world, name, scores, team=name[:90] if index % 2 else "")
     stand(world, "Floor", symmetric_scores(None), kind="baseline")
     answer = Client().get(f"{API}.tex", query)
     assert answer.status_code == 200
@@ -64,22 +64,22 @@ def table_of(names: list[str], **query: str) -> str:
 
 
 @pytest.mark.parametrize("slices", ["", "all"])
-def test_pdflatex_sets_any_latin_name(tmp_path: Path, slices: str) -> None:
-    said = set_by("pdflatex", tmp_path, table_of(LATIN, slices=slices))
-    assert "LaTeX Error" not in said and "Undefined control" not in said
+def test_pdflatex_compiles_any_latin_name(tmp_path: Path, slices: str) -> None:
+    output = set_by("pdflatex", tmp_path, table_of(LATIN, slices=slices))
+    assert "LaTeX Error" not in output and "Undefined control" not in output
 
 
-def test_lualatex_sets_any_name(tmp_path: Path) -> None:
-    said = set_by("lualatex", tmp_path, table_of([*LATIN, *OTHER], slices="all"))
-    assert "LaTeX Error" not in said
+def test_lualatex_compiles_any_name(tmp_path: Path) -> None:
+    output = set_by("lualatex", tmp_path, table_of([*LATIN, *OTHER], slices="all"))
+    assert "LaTeX Error" not in output
 
 
-def test_an_empty_board_is_set(tmp_path: Path) -> None:
+def test_an_empty_board_compiles(tmp_path: Path) -> None:
     build()
     set_by("pdflatex", tmp_path, Client().get(f"{API}.tex").content.decode())
 
 
-def test_a_name_that_is_not_escaped_would_be_found(tmp_path: Path) -> None:
+def test_an_unescaped_name_would_be_detected(tmp_path: Path) -> None:
     table = table_of(["plain"])
     with pytest.raises(AssertionError, match="Undefined control sequence"):
         set_by("pdflatex", tmp_path, table.replace("plain", r"\plain"))
@@ -91,7 +91,7 @@ def test_bibtex_reads_the_entry(tmp_path: Path) -> None:
     table_of(LATIN)
     (tmp_path / "board.bib").write_text(Client().get(f"{API}.bib").content.decode())
     (tmp_path / "paper.aux").write_text("\\relax\n\\citation{*}\n\\bibdata{board}\n\\bibstyle{plain}\n")
-    done = subprocess.run(["bibtex", "paper"], cwd=tmp_path, capture_output=True, check=False, timeout=60)
-    said = done.stdout.decode(errors="replace")
-    assert done.returncode == 0 and "error" not in said.lower() and "warning" not in said.lower(), said
+    process = subprocess.run(["bibtex", "paper"], cwd=tmp_path, capture_output=True, check=False, timeout=60)
+    output = process.stdout.decode(errors="replace")
+    assert process.returncode == 0 and "error" not in output.lower() and "warning" not in output.lower(), output
     assert "claims" in (tmp_path / "paper.bbl").read_text()

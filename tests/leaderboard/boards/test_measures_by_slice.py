@@ -1,4 +1,4 @@
-"""Several measures at once on the values of one dimension, and correlations with their two colours."""
+"""Several measures at once on the values of one dimension, and correlations with two colours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CORRELATIONS = [measure.name for measure in TASKS["metric-correlation"].measures
 
 
 def host(task: str, **dimensions: list[Any]) -> World:
-    """The tiny world as a benchmark of another task, its gold with these dimensions."""
+    """The tiny world as a benchmark of another task, whose gold has these dimensions."""
     world = build()
     world.benchmark.task = world.split.dataset.task = task
     world.benchmark.save()
@@ -69,13 +69,13 @@ def test_few_values_open_with_all_measures_grouped_by_value(links):
     assert head.count(f'colspan="{len(RANKING)}"') == 3
     for name in RANKING:
         assert head.count(f">{name}</span>") == 3
-    assert [head.count(f"n {n}<") for n in (4, 2)] == [1, 2], "n once a group"
+    assert [head.count(f"n {n}<") for n in (4, 2)] == [1, 2], "n once per group"
     body = markup[markup.index("<tbody>") : markup.index("</tbody>")]
     assert body.count("<td") == 2 * (1 + 3 * len(RANKING))
     assert 'title="0.600, interval 0.500 to 0.700, n 2"' in body
 
 
-def test_any_measure_of_any_value_sorts(links):
+def test_every_measure_of_every_value_sorts(links):
     def first(markup: str) -> str:
         body = markup[markup.index("<tbody>") :]
         return min(("First", "Second"), key=body.index)
@@ -87,14 +87,14 @@ def test_any_measure_of_any_value_sorts(links):
     assert read(markup).sorted_by == ["descending"]
 
 
-def test_intervals_stand_below_by_value(links):
+def test_intervals_are_below_the_table_by_value(links):
     markup = text(BY_SIDE)
     details = markup[markup.index('id="details"') :]
     assert details.count("<details") == 3
     assert details.count("[0.500, 0.700]") == len(RANKING)
 
 
-def test_one_measure_is_a_click_away_and_back(links):
+def test_one_measure_is_selected_by_a_link_and_back(links):
     link = next(link for link in read(text(BY_SIDE)).links if "measure=hits%403" in link)
     markup = text(BY_SIDE + link)
     assert "all measures</a>" in markup
@@ -109,7 +109,7 @@ def test_many_values_open_with_one_measure():
     assert "heat grouped" in text(f"{BY_SIDE}?measure=all")
 
 
-def test_a_hundred_columns_are_no_table():
+def test_a_hundred_columns_are_not_shown_as_a_table():
     many("side", 20)
     assert "heat grouped" not in text(f"{BY_SIDE}?measure=all")
     assert "all measures" not in text(BY_SIDE)
@@ -122,19 +122,19 @@ def many(dimension: str, count: int) -> None:
     stand(world, "First", scores(RANKING, dimension, dict.fromkeys([None, *values], 0.5)), primary="mrr")
 
 
-def test_the_queries_do_not_grow(links):
-    taken = []
+def test_the_number_of_queries_is_constant(links):
+    counts = []
     for count in (1, 30):
         for index in range(count):
             values = {None: 0.4, "head": 0.2, "tail": 0.6}
             stand(links, f"system {count} {index}", scores(RANKING, "side", values), primary="mrr")
         with CaptureQueriesContext(connection) as captured:
             text(BY_SIDE)
-        taken.append(len(captured))
-    assert taken[0] == taken[1] <= 6
+        counts.append(len(captured))
+    assert counts[0] == counts[1] <= 6
 
 
-def test_correlations_have_two_colours_and_a_reason_for_none():
+def test_correlations_have_two_colours_and_a_reason_for_a_missing_value():
     world = host("metric-correlation", side=["actors", "random"])
     by_value = {None: 0.5, "actors": -0.3, "random": None}
     stand(world, "ROUGE", scores(CORRELATIONS, "side", by_value), primary="spearman")

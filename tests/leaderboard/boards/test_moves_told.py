@@ -1,4 +1,5 @@
-"""What a switch of boards moved: kept with it, told to each team that stands there, and no more than boards tell."""
+"""Rank changes when a new board replaces an old one: stored with it, mailed to each standing team, limited by
+disclosure."""
 
 from __future__ import annotations
 
@@ -31,15 +32,15 @@ def world(transactional_db: None, sandbox: str, monkeypatch: pytest.MonkeyPatch)
     yield two_systems()
 
 
-def tell() -> list[Notice]:
-    """What the sweeper and the worker do; the notices of switches."""
+def deliver_notices() -> list[Notice]:
+    """Does what the sweep and the worker do; returns the notices of replaced boards."""
     deliver.sweep()
     for pk in Notice.objects.values_list("pk", flat=True):
         deliver.deliver(notice_id=pk)
     return list(Notice.objects.filter(body__event="board.replaced"))
 
 
-def kept() -> list[tuple[Any, ...]]:
+def rank_changes_stored() -> list[tuple[Any, ...]]:
     rows = RankChange.objects.order_by("system__name")
     return list(rows.values_list("system__name", "rank_before", "rank", "value_before", "value", "measure"))
 
@@ -51,19 +52,19 @@ def page(world: World, user: User, system: str) -> str:
     return re.sub(r"<[^>]+>|\s+", " ", client.get(submission.get_absolute_url()).content.decode())
 
 
-def test_the_switch_keeps_what_it_moved_and_later_submissions_do_not_change_that(world: World) -> None:
+def test_rank_changes_are_stored_with_the_switch_and_stay(world: World) -> None:
     correct(world, reason=WHY)
-    assert kept() == []
+    assert rank_changes_stored() == []
     score_all()
     expected = [("Bernoulli", 1, 2, 1.0, 0.0, "accuracy"), ("Contrary", 2, 1, 0.0, 1.0, "accuracy")]
-    assert kept() == expected
+    assert rank_changes_stored() == expected
     late = teams.system(team=world.system.team, name="Late", by=world.researcher)
     world.submit(CORRECTED, system=late)
     score_all()
-    assert kept() == expected
+    assert rank_changes_stored() == expected
 
 
-def test_moves_are_there_with_the_switch_or_not_at_all(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rank_changes_are_all_stored_or_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     correct(world)
 
     def broken(**_: Any) -> int:
@@ -75,61 +76,61 @@ def test_moves_are_there_with_the_switch_or_not_at_all(world: World, monkeypatch
     assert not RankChange.objects.exists()
 
 
-def test_each_team_that_stands_there_is_told_once(world: World) -> None:
+def test_each_standing_team_is_notified_once(world: World) -> None:
     webhooks.mail(to=world.researcher, is_on=True)
-    stranger = User.objects.create_user("eve", "eve@holdout.example", "correct horse")
-    webhooks.mail(to=stranger, is_on=True)
+    outsider = User.objects.create_user("eve", "eve@holdout.example", "correct horse")
+    webhooks.mail(to=outsider, is_on=True)
     correct(world, reason=WHY)
     score_all()
-    (told,) = tell()
-    assert (told.user, told.state) == (world.researcher, "done")
-    (sent,) = mail.outbox
-    assert sent.to == ["ada@holdout.example"] and sent.subject == "tiny, test: scored again"
-    assert "Bernoulli: rank 1 -> 2, accuracy 1.000 -> 0.000" in sent.body
-    assert "Contrary: rank 2 -> 1, accuracy 0.000 -> 1.000" in sent.body
-    assert f"Why: {WHY}" in sent.body and "/benchmarks/tiny/test/gold-1/task-1/" in sent.body
-    tell()
+    (notice,) = deliver_notices()
+    assert (notice.user, notice.state) == (world.researcher, "done")
+    (message,) = mail.outbox
+    assert message.to == ["ada@holdout.example"] and message.subject == "tiny, test: scored again"
+    assert "Bernoulli: rank 1 -> 2, accuracy 1.000 -> 0.000" in message.body
+    assert "Contrary: rank 2 -> 1, accuracy 0.000 -> 1.000" in message.body
+    assert f"Why: {WHY}" in message.body and "/benchmarks/tiny/test/gold-1/task-1/" in message.body
+    deliver_notices()
     assert len(mail.outbox) == 1
 
 
-def test_who_asks_after_the_switch_is_not_told_of_it(world: World) -> None:
+def test_a_subscription_after_the_switch_gets_no_notice(world: World) -> None:
     correct(world)
     score_all()
     webhooks.mail(to=world.researcher, is_on=True)
-    assert tell() == []
+    assert deliver_notices() == []
 
 
-def test_a_cancelled_scoring_and_a_draft_tell_nothing(world: World) -> None:
+def test_a_cancelled_rescoring_and_a_draft_notify_nobody(world: World) -> None:
     webhooks.mail(to=world.researcher, is_on=True)
     correct(world)
     rescoring.cancel(phase=world.phase, by=world.curator)
-    assert tell() == []
+    assert deliver_notices() == []
     type(world.benchmark).objects.update(state="draft")
     correct(world, gold_lines().replace(b"\n", b"\r\n"))
     score_all()
-    assert RankChange.objects.count() == 2 and tell() == []
+    assert RankChange.objects.count() == 2 and deliver_notices() == []
 
 
-def test_a_ladder_tells_in_its_steps(world: World) -> None:
-    """Full precision stands nowhere in what is kept or told: the boards hold grid values alone."""
+def test_a_ladder_reports_rank_changes_in_its_steps(world: World) -> None:
+    """Full precision is neither stored nor sent: the boards have only grid values."""
     Phase.objects.update(disclosure="ladder", scope="task", quota_everybody=100)
     webhooks.mail(to=world.researcher, is_on=True)
     correct(world)
     score_all()
-    (told,) = tell()
-    shown = {row.system.name: row.value for row in world.phase.leaderboards.get(state="current").standings.all()}
-    assert {one["system"]: one["value"] for one in told.body["systems"]} == shown
-    assert "low" not in json.dumps(told.body) and "high" not in json.dumps(told.body)
+    (notice,) = deliver_notices()
+    shown_values = {row.system.name: row.value for row in world.phase.leaderboards.get(state="current").standings.all()}
+    assert {entry["system"]: entry["value"] for entry in notice.body["systems"]} == shown_values
+    assert "low" not in json.dumps(notice.body) and "high" not in json.dumps(notice.body)
 
 
-def test_the_submissions_page_says_what_moved_and_where_the_old_board_is(world: World) -> None:
+def test_the_submission_page_shows_rank_changes_and_the_earlier_board(world: World) -> None:
     assert "Rescoring" not in page(world, world.researcher, "Bernoulli")
     correct(world, reason=WHY)
     score_all()
-    found = page(world, world.researcher, "Bernoulli")
-    told = found[found.index("Rescoring") :]
-    assert "labels of &lt;b&gt;batch 3&lt;/b&gt; were swapped" in told
-    words = re.sub(r"\s+", " ", told)
+    markup = page(world, world.researcher, "Bernoulli")
+    section = markup[markup.index("Rescoring") :]
+    assert "labels of &lt;b&gt;batch 3&lt;/b&gt; were swapped" in section
+    words = re.sub(r"\s+", " ", section)
     assert "rank 1 before, → 2 now" in words and "1.000 before, → 0.000 now" in words
     world.phase.submissions.filter(system__name="Bernoulli").update(received_at=timezone.now())
-    assert "Rescoring" not in page(world, world.researcher, "Bernoulli"), "it came after the switch"
+    assert "Rescoring" not in page(world, world.researcher, "Bernoulli"), "it was received after the switch"

@@ -1,4 +1,4 @@
-"""The matrices of two dimensions as one picture to take away: every system, one scale of colours, names as text."""
+"""The matrices of two dimensions as one SVG file: every system, one colour scale, names as text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def world(db: None) -> World:
 
 
 def values(best: float) -> dict[tuple[str, str], float | None]:
-    """Of two cells; a third has no unit."""
+    """Of two slices; a third has no unit."""
     return {("original", "SUPPORTS"): best, ("generated", "REFUTES"): best / 2, ("generated", "SUPPORTS"): None}
 
 
@@ -35,33 +35,33 @@ def picture(**query: str) -> ElementTree.Element:
     return ElementTree.fromstring(response.content)
 
 
-def test_each_system_has_its_map_with_the_numbers_and_shades_of_the_page(world: World) -> None:
-    for place in range(7):
-        stand(world, f"System {place}", crossed_scores(values(place / 10)))
+def test_each_system_has_a_map_with_the_numbers_and_shades_of_the_page(world: World) -> None:
+    for index in range(7):
+        stand(world, f"System {index}", crossed_scores(values(index / 10)))
     page = Client().get(ADDRESS, {"view": "matrices"})
-    drawn = page.context["matrices"]
+    matrices = page.context["matrices"]
     root = picture()
-    maps = [one for one in root.iter(f"{SVG}svg") if one is not root]
-    assert len(maps) == len(drawn) == 7
-    places = {(one.get("x"), one.get("y")) for one in maps}
-    assert len(places) == 7, "no map covers another"
-    for one, matrix in zip(maps, drawn, strict=True):
+    maps = [svg_map for svg_map in root.iter(f"{SVG}svg") if svg_map is not root]
+    assert len(maps) == len(matrices) == 7
+    positions = {(svg_map.get("x"), svg_map.get("y")) for svg_map in maps}
+    assert len(positions) == 7, "no map covers another"
+    for svg_map, matrix in zip(maps, matrices, strict=True):
         cells = [cell for _, line in matrix.lines for cell in line]
-        shades = [(rect.get("class") or "").split()[0] for rect in one.iter(f"{SVG}rect")]
+        shades = [(rect.get("class") or "").split()[0] for rect in svg_map.iter(f"{SVG}rect")]
         assert shades == [cell.shade or "none" for cell in cells]
-        numbers = [text.text for text in one.iter(f"{SVG}text") if (text.get("class") or "").startswith("value")]
+        numbers = [text.text for text in svg_map.iter(f"{SVG}text") if (text.get("class") or "").startswith("value")]
         assert len(numbers) == len(cells) and len(set(numbers)) > 1
     assert f"download={'svg'}" in page.content.decode()
 
 
-def test_names_and_values_are_text(world: World) -> None:
+def test_markup_in_names_and_values_is_escaped(world: World) -> None:
     stand(world, "One", crossed_scores(values(0.5)))
     System.objects.filter(name="One").update(name='<script>"&')
     texts = "".join(picture().itertext())
     assert '<script>"&' in texts
 
 
-def test_a_table_has_no_picture(world: World) -> None:
+def test_the_table_view_has_no_picture(world: World) -> None:
     stand(world, "One", crossed_scores(values(0.5)))
     response = Client().get(ADDRESS, {"download": "svg", "view": "table"})
     assert response["Content-Type"].startswith("text/html")

@@ -1,4 +1,4 @@
-"""Progress over time and the critical-difference view: what they draw, what their tables and files say, and to whom."""
+"""Progress over time and significance: what the charts, tables and files show, and to whom."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOSTILE = '<script>alert(1)</script>&"=cmd'
 
 @pytest.fixture
 def world(db: None) -> World:
-    """Three systems in turn; the second is worse than the first, and an annotator does not compete."""
+    """Three systems in order; the second is worse than the first, and an annotator does not compete."""
     world = build()
     at = timezone.now() - timedelta(days=9)
     for days, (name, value) in enumerate((("First", 0.5), ("Worse", 0.4), ("Second", 0.7))):
@@ -54,26 +54,26 @@ def lines(address: str) -> list[dict[str, str]]:
 
 @pytest.mark.django_db
 class TestProgress:
-    def test_only_steps_that_were_the_best_are_drawn(self, world: World) -> None:
+    def test_only_improvements_are_steps(self, world: World) -> None:
         response = Client().get(PROGRESS)
         assert [moment.name for _, moment in response.context["told"]] == ["First", "Second"]
         chart = response.context["chart"]
-        # A level, a step up, and the last one's level to the edge.
+        # A level, a step up, and the last level to the edge.
         assert len(chart.stair) == 3
         (x1, y1, _, _), _, (_, y, x2, _) = chart.stair
-        assert float(x1[:-1]) < 50 and x2 == "100%" and y < y1, "better is higher, later is further right"
+        assert float(x1[:-1]) < 50 and x2 == "100%" and y < y1, "a better value is higher, a later one further right"
         assert all(0 <= mark.y <= chart.height for mark in chart.marks)
 
-    def test_it_is_held_against_papers_and_people(self, world: World) -> None:
+    def test_results_of_papers_and_people_are_reference_lines(self, world: World) -> None:
         levels = Client().get(PROGRESS).context["levels"]
         assert [(level.name, level.value, level.is_human) for level in levels] == [
             ("Human annotator", 0.9, True),
             ("ESIM (another split)", 0.6, False),
         ]
 
-    def test_the_table_comes_as_csv_and_the_picture_as_svg(self, world: World) -> None:
-        found = lines(PROGRESS)
-        assert [(row["kind"], row["name"], float(row["value"])) for row in found] == [
+    def test_the_table_is_available_as_csv_and_the_chart_as_svg(self, world: World) -> None:
+        rows = lines(PROGRESS)
+        assert [(row["kind"], row["name"], float(row["value"])) for row in rows] == [
             ("best so far", "First", 0.5),
             ("best so far", "Second", 0.7),
             ("reference", "Human annotator", 0.9),
@@ -84,7 +84,7 @@ class TestProgress:
         assert response["Content-Disposition"] == 'attachment; filename="tiny-test-progress.svg"'
         ElementTree.fromstring(response.content)
 
-    def test_names_are_text_in_every_form(self, world: World) -> None:
+    def test_markup_in_names_is_escaped_in_every_format(self, world: World) -> None:
         System.objects.filter(name="Second").update(name=HOSTILE)
         for query in ({}, {"download": "svg"}):
             assert "<script>alert" not in told(PROGRESS, **query)
@@ -92,36 +92,36 @@ class TestProgress:
         System.objects.filter(name=HOSTILE).update(name="=cmd|x")
         assert "'=cmd|x" in told(PROGRESS, download="csv")
 
-    def test_a_disqualified_system_makes_no_progress(self, world: World) -> None:
+    def test_a_disqualified_system_is_no_step(self, world: World) -> None:
         second = System.objects.get(name="Second")
         systems.disqualify(phase=world.phase, system=second, reason="two accounts", by=world.curator)
         assert "Second" not in told(PROGRESS)
 
-    def test_an_anonymous_one_makes_it_under_its_number(self, world: World) -> None:
+    def test_an_anonymous_system_is_a_step_under_its_number(self, world: World) -> None:
         System.objects.filter(name="Second").update(
             anonymous_number=7, anonymous_until=timezone.now() + timedelta(days=1)
         )
         for query in ({}, {"download": "svg"}, {"download": "csv"}):
             assert "Second" not in told(PROGRESS, **query) and "Anonymous 7" in told(PROGRESS, **query)
 
-    def test_no_score_no_picture(self, db: None) -> None:
+    def test_without_a_score_there_is_no_chart(self, db: None) -> None:
         build()
         assert "No scores of competing systems yet." in told(PROGRESS)
         assert "<table" not in told(PROGRESS, download="svg").split("<main")[0]
 
 
 @pytest.mark.django_db(transaction=True)
-class TestApart:
+class TestSignificance:
     @pytest.fixture
     def compared(self, transactional_db: None, sandbox: str) -> World:
-        """Two that cannot be told apart, and a third that can."""
+        """Two systems that do not differ significantly, and a third that differs from both."""
         world = build_wide()
         for name, wrong in (("Best", 0), ("Good", 1), ("Half", 25)):
             enter(world, name, wrong)
         score_all()
         return world
 
-    def test_a_bar_joins_those_that_cannot_be_told_apart(self, compared: World) -> None:
+    def test_a_bar_joins_systems_that_do_not_differ_significantly(self, compared: World) -> None:
         assert "being compared" in told(APART)
         rank_all(compared)
         response = Client().get(APART)
@@ -134,18 +134,18 @@ class TestApart:
         assert pairs == {("Best", "Good"): "no", ("Best", "Half"): "yes", ("Good", "Half"): "yes"}
         ElementTree.fromstring(told(APART, download="svg").encode())
 
-    def test_a_ladder_tells_nothing_of_it(self, compared: World) -> None:
+    def test_a_ladder_reveals_no_significance(self, compared: World) -> None:
         rank_all(compared)
         Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
         assert "does not show comparisons" in told(APART)
         assert lines(APART) == []
 
 
-class TestAlike:
-    """Systems as numbers, which differ where they are further apart than the test says."""
+class TestGroups:
+    """Systems as numbers, which differ significantly if they are further apart than a limit."""
 
     @pytest.mark.parametrize(
-        ("numbers", "reach", "expected"),
+        ("numbers", "limit", "expected"),
         [
             ([1, 2, 3], 0, []),
             ([1, 2, 3], 9, [[1, 2, 3]]),
@@ -155,8 +155,8 @@ class TestAlike:
             ([], 1, []),
         ],
     )
-    def test_bars_are_the_longest_and_none_lies_in_another(
-        self, numbers: list[int], reach: int, expected: list[list[int]]
+    def test_groups_are_maximal_and_none_contains_another(
+        self, numbers: list[int], limit: int, expected: list[list[int]]
     ) -> None:
-        found = alike(numbers, lambda one, other: abs(one - other) > reach)  # type: ignore[arg-type, operator]
-        assert [list(some) for some in found] == expected
+        groups = alike(numbers, lambda a, other: abs(a - other) > limit)  # type: ignore[arg-type, operator]
+        assert [list(group) for group in groups] == expected

@@ -1,4 +1,4 @@
-"""A column that is added to `row_columns` is in every form that a board is written in, escaped as each needs it."""
+"""A column added to `row_columns` appears in every format of a board, escaped as each format needs it."""
 
 from __future__ import annotations
 
@@ -47,6 +47,6 @@ def test_one_line_adds_a_column_everywhere(monkeypatch: pytest.MonkeyPatch) -> N
     assert "<td>=1 &amp; &lt;b&gt;</td>" not in _text(f"{PAGE}?columns=accuracy")
 
 
-def test_positions_in_the_csv_are_each_given_once() -> None:
+def test_each_position_in_the_csv_is_used_once() -> None:
     positions = [column.csv for column in columns.COLUMNS if column.csv]
     assert len(positions) == len(set(positions))

@@ -1,4 +1,4 @@
-"""The read side: rows, cells, dimensions and reported rows, in a fixed number of queries."""
+"""Board queries: rows, scores, dimensions and reported rows, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ def board(world: World) -> Board:
     return board_of(Phase.objects.select_related("benchmark__dataset", "split").get(pk=world.phase.pk))
 
 
-def test_a_row_is_what_was_revealed(world):
+def test_a_row_shows_what_was_revealed(world):
     release = stand(world, "Engine", team="Others", warnings=("look",), kind="baseline", paper_url="https://p.example")
     (row,) = board(world).rows
     assert (row.system, row.team, row.kind, row.rank, row.competes) == ("Engine", "Others", "baseline", None, False)
     assert (row.submission_id, row.released_at) == (release.submission_id, release.released_at)
     assert (list(row.warnings), row.paper_url) == (["look"], "https://p.example")
-    cell = row.score("accuracy", GENERATED)
-    assert (cell.value, cell.n) == (0.6, 3)
-    assert (cell.low, cell.high) == pytest.approx((0.5, 0.7))
+    score_ = row.score("accuracy", GENERATED)
+    assert (score_.value, score_.n) == (0.6, 3)
+    assert (score_.low, score_.high) == pytest.approx((0.5, 0.7))
     assert row.score("accuracy", (("origin", "elsewhere"),)).value is None
 
 
-def test_a_later_and_worse_run_changes_nothing_that_is_read(world):
+def test_a_later_and_worse_run_changes_nothing(world):
     stand(world, "Engine", symmetric_scores(0.9))
     stand(world, "Engine", symmetric_scores(0.1))
     assert [row.score("accuracy").value for row in board(world).rows] == [0.9]
 
 
-def test_ties_share_a_rank_and_say_so(world):
+def test_ties_share_a_rank_and_are_marked(world):
     for name, value in [("a", 0.5), ("b", 0.7), ("c", 0.5)]:
         stand(world, name, symmetric_scores(value))
     rows = by_primary(board(world))
     assert [(row.system, row.rank, row.tied) for row in rows] == [("b", 1, False), ("a", 2, True), ("c", 2, True)]
 
 
-def test_who_does_not_compete_stands_at_its_place_without_a_rank(world):
+def test_a_system_that_does_not_compete_has_a_position_but_no_rank(world):
     stand(world, "top", symmetric_scores(0.9), kind="organiser")
     stand(world, "first", symmetric_scores(0.8))
     stand(world, "nothing", symmetric_scores(None))
@@ -61,50 +61,50 @@ def test_who_does_not_compete_stands_at_its_place_without_a_rank(world):
     assert not rows[-1].tied
 
 
-def test_rows_without_an_order_are_in_the_order_they_came(world):
+def test_unordered_rows_are_in_order_of_receipt(world):
     at = timezone.now()
     stand(world, "late", at=at)
     stand(world, "early", at=at - timedelta(days=1))
     assert [row.system for row in board(world).rows] == ["early", "late"]
 
 
-def test_the_gold_decides_which_measures_and_dimensions_there_are(world):
+def test_the_gold_determines_measures_and_dimensions(world):
     stand(world, "Engine", [*symmetric_scores(), score("fever_score", 0.5)])
-    read = board(world)
-    assert read.measures[0].name == read.primary == "accuracy"
-    assert {measure.name for measure in read.measures} == set(world.gold.measures)
-    assert read.dimensions == {"label": ["REFUTES", "SUPPORTS"], "origin": ["generated", "original"]}
-    assert [measure.name for measure in read.measures_on(["origin"])] == ["accuracy"]
+    shown_board = board(world)
+    assert shown_board.measures[0].name == shown_board.primary == "accuracy"
+    assert {measure.name for measure in shown_board.measures} == set(world.gold.measures)
+    assert shown_board.dimensions == {"label": ["REFUTES", "SUPPORTS"], "origin": ["generated", "original"]}
+    assert [measure.name for measure in shown_board.measures_on(["origin"])] == ["accuracy"]
 
 
-def test_n_is_the_golds_and_unknown_before_the_first_release(world):
+def test_n_comes_from_the_gold_and_is_unknown_before_the_first_release(world):
     assert board(world).values("origin", "accuracy")[0].n is None
     stand(world, "Engine")
-    read = board(world)
-    assert [(value.value, value.n) for value in read.values("origin", "accuracy")] == [
+    shown_board = board(world)
+    assert [(value.value, value.n) for value in shown_board.values("origin", "accuracy")] == [
         ("generated", 3),
         ("original", 1),
     ]
-    assert (read.n("accuracy"), read.n("group_accuracy"), read.n("nothing")) == (4, 1, None)
+    assert (shown_board.n("accuracy"), shown_board.n("group_accuracy"), shown_board.n("nothing")) == (4, 1, None)
 
 
-def test_slices_that_are_no_strings_are_shown_as_json_writes_them():
+def test_slice_values_that_are_no_strings_are_shown_as_json():
     assert slice_of({}) == WHOLE
     assert slice_of({"b": True, "a": 0.2}) == (("a", "0.2"), ("b", "true"))
     assert slice_of({"a": "true"}) == (("a", "true"),)
 
 
-def test_a_board_takes_the_same_queries_however_long(world, django_assert_num_queries):
+def test_a_board_takes_a_constant_number_of_queries(world, django_assert_num_queries):
     phase = Phase.objects.select_related("benchmark__dataset", "split").get(pk=world.phase.pk)
     for count in (1, 12):
         for index in range(count):
             stand(world, f"system {count} {index}")
         with django_assert_num_queries(3):
-            read = board_of(phase)
-            assert [row.team for row in read.rows]
+            shown_board = board_of(phase)
+            assert [row.team for row in shown_board.rows]
 
 
-def test_only_the_slices_that_are_asked_for_are_read(world):
+def test_only_requested_slices_are_read(world):
     stand(world, "Engine")
     phase = Phase.objects.select_related("benchmark__dataset", "split").get(pk=world.phase.pk)
     (row,) = board_of(phase, within=()).rows
@@ -113,7 +113,7 @@ def test_only_the_slices_that_are_asked_for_are_read(world):
     assert {slice_ for _, slice_ in row.scores} == {WHOLE, GENERATED, (("origin", "original"),)}
 
 
-def test_reported_rows_keep_their_own_columns_and_print(world, django_assert_num_queries):
+def test_reported_rows_keep_their_own_columns_and_printed_numbers(world, django_assert_num_queries):
     for system, values in {
         "NSMN": [{"measure": "accuracy", "slice": {"origin": "generated"}, "value": 0.587, "shown": "58.7"}],
         "BERT": [
@@ -127,13 +127,13 @@ def test_reported_rows_keep_their_own_columns_and_print(world, django_assert_num
     with django_assert_num_queries(1):
         reported = reported_of(world.benchmark)
     assert reported.columns == [("accuracy", WHOLE), ("group_accuracy", WHOLE), ("accuracy", GENERATED)]
-    assert [(row.system, cells) for row, cells in reported.table] == [
+    assert [(row.system, printed) for row, printed in reported.table] == [
         ("NSMN", ["", "", "58.7"]),
         ("BERT", ["86.2", "-", ""]),
     ]
 
 
-def test_a_board_crosses_what_its_phase_or_split_names(world):
+def test_a_board_crosses_the_dimensions_of_its_phase_or_split(world):
     assert board(world).crossed is None
     for options, crossed in [
         ({"cross": "label,origin"}, ("label", "origin")),
@@ -147,14 +147,14 @@ def test_a_board_crosses_what_its_phase_or_split_names(world):
     assert board(world).crossed == ("origin", "label")
 
 
-def test_measures_exist_on_exactly_the_dimensions_that_are_asked_for(world):
+def test_measures_exist_only_on_requested_dimensions(world):
     stand(world, "Engine", [*symmetric_scores(), score("group_accuracy", 0.5, origin="original", label="SUPPORTS")])
-    read = board(world)
-    assert [measure.name for measure in read.measures_on(["label", "origin"])] == ["group_accuracy"]
-    assert [measure.name for measure in read.measures_on(["label"])] == ["accuracy"]
+    shown_board = board(world)
+    assert [measure.name for measure in shown_board.measures_on(["label", "origin"])] == ["group_accuracy"]
+    assert [measure.name for measure in shown_board.measures_on(["label"])] == ["accuracy"]
 
 
-def test_reported_rows_can_be_asked_for_by_dimension(world):
+def test_reported_rows_can_be_filtered_by_dimension(world):
     for system, slice_ in {"whole": {}, "one": {"origin": "x"}, "two": {"origin": "x", "label": "y"}}.items():
         value = {"measure": "accuracy", "slice": slice_, "value": 0.5, "shown": "50"}
         ReportedResult.objects.create(benchmark=world.benchmark, system=system, paper="P", split="s", values=[value])

@@ -1,4 +1,4 @@
-"""What leaves the site: the page to cite from, badges, boards in frames, feeds; told as to nobody."""
+"""What others embed or cite: the citation page, badges, embedded boards, feeds; all as shown to an anonymous visitor."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def text(address: str, **query: str) -> str:
     return got(address, **query).content.decode()
 
 
-# --- citing
+# --- citations
 
 
 @pytest.mark.parametrize("address", [f"{BOARD}cite/", f"{FROZEN}cite/"])
@@ -60,7 +60,7 @@ def test_the_page_names_versions_date_and_digest(world: World, address: str) -> 
 
 
 @pytest.mark.parametrize("address", [f"{BOARD}cite/", f"{FROZEN}cite/"])
-def test_the_page_leads_to_the_board_as_of_its_latest_result(world: World, address: str) -> None:
+def test_the_page_links_to_the_board_as_of_its_latest_result(world: World, address: str) -> None:
     Leaderboard.objects.update(shown_from=AT)
     asked = f"{FROZEN}?as_of=2026-03-05"
     assert f'href="{settings.BASE_URL}{asked}"' in text(address)
@@ -82,24 +82,24 @@ def test_a_corrected_gold_makes_another_board_and_the_cited_one_stays(world: Wor
 
 
 def test_every_reader_cites_the_same_bytes(world: World) -> None:
-    """Who may know the name of an anonymous system reads it on the board, and cites what the public reads."""
+    """A reader who may know the name of an anonymous system sees it on the board, but cites what the public reads."""
     System.objects.filter(name="First").update(anonymous_until=AT + timedelta(days=365_000), anonymous_number=7)
     curator = Client()
     curator.force_login(world.curator)
     for address in (f"{BOARD}cite/", "/api/v1/benchmarks/tiny/phases/test/leaderboard.json"):
         pages = [got(address, client=client).content for client in (Client(), curator)]
-        found = [re.findall(rb"[0-9a-f]{64}", page) for page in pages]
-        assert found[0] == found[1]
+        digests = [re.findall(rb"[0-9a-f]{64}", page) for page in pages]
+        assert digests[0] == digests[1]
         assert not any(b"First" in page for page in pages)
 
 
-def test_every_board_leads_to_its_citation(world: World) -> None:
+def test_every_board_links_to_its_citation(world: World) -> None:
     assert f'href="{BOARD}cite/"' in text(BOARD)
     Leaderboard.objects.update(state=Leaderboard.State.FROZEN)
     assert f'href="{FROZEN}cite/"' in text(FROZEN)
 
 
-def test_every_file_that_is_offered_is_there(world: World) -> None:
+def test_every_linked_file_exists(world: World) -> None:
     offered = [link for link in re.findall(r'href="([^"]+)"', text(f"{BOARD}cite/")) if "/leaderboard." in link]
     assert len(offered) == 8
     for link in offered:
@@ -113,50 +113,50 @@ def badge(status: int = 200, address: str = f"{BOARD}badge.svg", **query: str) -
     return got(address, status, **query)
 
 
-def drawn(answer: Any) -> tuple[str, list[str]]:
-    """(title, texts) of a picture that is well-formed, and whose texts end within it."""
+def texts_of(answer: Any) -> tuple[str, list[str]]:
+    """(title, texts) of a well-formed picture whose texts fit into it."""
     root = ElementTree.fromstring(answer.content)
     texts = root.findall(f".//{SVG}text")
-    ends = [float(one.get("x", "")) + float(one.get("textLength", "")) for one in texts]
-    assert all(float(one.get("textLength", "")) > 0 for one in texts)
-    assert ends[0] < float(texts[1].get("x", "")) and ends[1] < float(root.get("width", ""))
+    right_ends = [float(text.get("x", "")) + float(text.get("textLength", "")) for text in texts]
+    assert all(float(text.get("textLength", "")) > 0 for text in texts)
+    assert right_ends[0] < float(texts[1].get("x", "")) and right_ends[1] < float(root.get("width", ""))
     assert root.get("role") == "img" and root.get("aria-labelledby") == root.findall(f"{SVG}title")[0].get("id")
-    return root.findtext(f"{SVG}title") or "", [one.text or "" for one in texts]
+    return root.findtext(f"{SVG}title") or "", [text.text or "" for text in texts]
 
 
-def test_a_badge_tells_rank_and_value(world: World) -> None:
-    title, texts = drawn(badge(system="First", team="Analytical Engines"))
+def test_a_badge_shows_rank_and_value(world: World) -> None:
+    title, texts = texts_of(badge(system="First", team="Analytical Engines"))
     assert texts == ["Tiny claims", "rank 1 of 2 · accuracy 0.750"]
     assert title == "First on Tiny claims, Test: rank 1 of 2, accuracy 0.750"
-    assert drawn(badge(system="First", measure="group_accuracy"))[1][1] == "rank 1 of 2 · group_accuracy 0.250"
-    assert drawn(badge(address=f"{FROZEN}badge.svg", system="First"))[1] == texts
+    assert texts_of(badge(system="First", measure="group_accuracy"))[1][1] == "rank 1 of 2 · group_accuracy 0.250"
+    assert texts_of(badge(address=f"{FROZEN}badge.svg", system="First"))[1] == texts
 
 
-def test_a_badge_is_of_one_system_or_of_none(world: World) -> None:
-    """Of two teams' systems of one name neither stands for the other, not even by its place."""
+def test_a_badge_is_of_exactly_one_system(world: World) -> None:
+    """If two teams' systems have one name, neither gets a badge by that name, not even a rank."""
     stand(world, "First", symmetric_scores(0.25), team="Compilers")
     answer = badge(404, system="First")
     assert answer["Content-Type"].startswith("text/plain") and b"team=" in answer.content
-    assert drawn(badge(system="First", team="Compilers"))[1][1] == "rank 3 of 3 · accuracy 0.250"
+    assert texts_of(badge(system="First", team="Compilers"))[1][1] == "rank 3 of 3 · accuracy 0.250"
 
 
-def test_a_badge_holds_any_name(world: World) -> None:
+def test_a_badge_fits_any_name(world: World) -> None:
     Benchmark.objects.update(title="長い名前の" * 30 + HOSTILE)
-    title, (left, _) = drawn(badge(system=HOSTILE))
+    title, (left, _) = texts_of(badge(system=HOSTILE))
     assert title.startswith(HOSTILE) and len(left) == 40
 
 
 @pytest.mark.parametrize(
     "query", [{}, {"system": "Nobody"}, {"system": "First", "team": "Others"}, {"system": "First", "measure": "x"}]
 )
-def test_what_is_not_on_the_board_has_no_badge(world: World, query: dict[str, str]) -> None:
+def test_a_system_that_is_not_on_the_board_has_no_badge(world: World, query: dict[str, str]) -> None:
     badge(404, **query)
 
 
-# --- frames
+# --- embedding
 
 
-def test_a_board_alone_may_be_framed(world: World) -> None:
+def test_only_a_board_may_be_embedded(world: World) -> None:
     for address in (f"{BOARD}embed/", f"{FROZEN}embed/"):
         answer = got(address)
         assert "X-Frame-Options" not in answer
@@ -172,7 +172,7 @@ def test_a_board_alone_may_be_framed(world: World) -> None:
         assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]
 
 
-def test_a_frame_shows_what_it_is_asked_for(world: World) -> None:
+def test_an_embedded_board_shows_what_its_query_requests(world: World) -> None:
     markup = text(f"{BOARD}embed/", rows="1", measure="group_accuracy,symmetric_gap,nonsense")
     assert "First" in markup and "alert" not in markup and "1 more on" in markup
     assert markup.count('<th scope="col" class="num">') == 2
@@ -190,7 +190,7 @@ def entries(address: str) -> list[ElementTree.Element]:
 
 
 @pytest.mark.parametrize("address", FEEDS)
-def test_a_feed_tells_what_boards_show_the_latest_first(world: World, address: str) -> None:
+def test_a_feed_lists_results_of_boards_latest_first(world: World, address: str) -> None:
     newest, first = entries(address)
     assert newest.findtext(f"{ATOM}title") == f"{HOSTILE}: accuracy 0.500, rank 2 · Tiny claims, Test"
     assert first.findtext(f"{ATOM}updated") == "2026-03-04T05:06:00+00:00"
@@ -199,16 +199,16 @@ def test_a_feed_tells_what_boards_show_the_latest_first(world: World, address: s
 
 
 @pytest.mark.parametrize("address", FEEDS)
-def test_no_name_is_markup_to_a_feed_reader(world: World, address: str) -> None:
-    """A construct without a type is text (RFC 4287, 3.1.1)."""
-    told = [part for entry in entries(address) for part in entry if part.tag in (f"{ATOM}title", f"{ATOM}summary")]
-    assert len(told) == 4 and {part.get("type", "text") for part in told} == {"text"}
-    assert sum(HOSTILE in (part.text or "") for part in told) == 2
+def test_markup_in_names_is_escaped_in_feeds(world: World, address: str) -> None:
+    """A text construct without a type is plain text (RFC 4287, 3.1.1)."""
+    texts_ = [part for entry in entries(address) for part in entry if part.tag in (f"{ATOM}title", f"{ATOM}summary")]
+    assert len(texts_) == 4 and {part.get("type", "text") for part in texts_} == {"text"}
+    assert sum(HOSTILE in (part.text or "") for part in texts_) == 2
 
 
 @pytest.mark.parametrize("address", FEEDS)
-def test_a_result_that_no_board_shows_is_in_no_feed(world: World, address: str) -> None:
-    """A worse submission of the same system is released, and represents nobody."""
+def test_a_result_on_no_board_is_in_no_feed(world: World, address: str) -> None:
+    """A worse submission of the same system is released, but does not represent it."""
     before = [entry.findtext(f"{ATOM}id") for entry in entries(address)]
     stand(world, "First", symmetric_scores(0.1))
     assert [entry.findtext(f"{ATOM}id") for entry in entries(address)] == before
@@ -218,32 +218,32 @@ def test_a_result_that_no_board_shows_is_in_no_feed(world: World, address: str) 
 
 
 @pytest.mark.parametrize("address", FEEDS)
-def test_a_result_on_an_earlier_board_is_told_once(world: World, address: str) -> None:
-    shown = Leaderboard.objects.get()
+def test_a_result_on_an_earlier_board_is_listed_once(world: World, address: str) -> None:
+    board = Leaderboard.objects.get()
     earlier = Leaderboard.objects.create(
-        phase=shown.phase, gold_version=shown.gold_version, task_version=7, state=Leaderboard.State.FROZEN
+        phase=board.phase, gold_version=board.gold_version, task_version=7, state=Leaderboard.State.FROZEN
     )
-    for standing in shown.standings.all():
+    for standing in board.standings.all():
         standing.pk, standing.leaderboard = None, earlier
         standing.save()
     assert len(entries(address)) == 2
 
 
-def test_an_empty_feed_stays_the_same(world: World) -> None:
+def test_an_empty_feed_stays_identical(world: World) -> None:
     Leaderboard.objects.update(state=Leaderboard.State.PREPARING)
     assert entries(FEEDS[0]) == []
     etag = got(FEEDS[0])["ETag"]
     assert got(FEEDS[0])["ETag"] == etag
 
 
-# --- who is told
+# --- visibility
 
 
 SHARED = (f"{BOARD}badge.svg", f"{BOARD}embed/", f"{FROZEN}badge.svg", f"{FROZEN}embed/", *FEEDS)
 
 
 @pytest.mark.parametrize("address", SHARED)
-def test_what_others_show_hangs_on_no_session(world: World, address: str) -> None:
+def test_shared_pages_do_not_depend_on_a_session(world: World, address: str) -> None:
     curator = Client()
     curator.force_login(world.curator)
     answers = [got(address, client=client, system="First") for client in (Client(), curator)]
@@ -251,13 +251,13 @@ def test_what_others_show_hangs_on_no_session(world: World, address: str) -> Non
     for answer in answers:
         assert not answer.cookies and "Cookie" not in answer.get("Vary", "")
         assert "public" in answer["Cache-Control"]
-        again = Client().get(address, {"system": "First"}, headers={"If-None-Match": answer["ETag"]})
-        assert (again.status_code, again.content) == (304, b"")
+        revalidated = Client().get(address, {"system": "First"}, headers={"If-None-Match": answer["ETag"]})
+        assert (revalidated.status_code, revalidated.content) == (304, b"")
 
 
 @pytest.mark.parametrize("address", SHARED)
 @pytest.mark.parametrize("change", ["draft", "preparing"])
-def test_what_the_public_may_not_see_is_nowhere(world: World, address: str, change: str) -> None:
+def test_hidden_content_is_shown_nowhere(world: World, address: str, change: str) -> None:
     if change == "draft":
         Benchmark.objects.update(state="draft")
     else:
@@ -271,8 +271,8 @@ def test_what_the_public_may_not_see_is_nowhere(world: World, address: str, chan
 
 
 @pytest.mark.parametrize("suffix", ["tex", "md"])
-def test_no_interval_is_made_where_none_was_revealed(suffix: str) -> None:
-    """A ladder tells values alone."""
+def test_no_interval_appears_where_none_was_revealed(suffix: str) -> None:
+    """A ladder shows values only."""
     stand(build(), "Alone", [{**score("accuracy", 0.75), "low": None, "high": None}], at=AT)
     table = text(f"/api/v1/benchmarks/tiny/phases/test/leaderboard.{suffix}", measure="accuracy")
     assert "0.750" in table and "interval" not in table

@@ -1,4 +1,4 @@
-"""A submission declares a track where the phase has tracks: on every path, before anything is kept, and for good."""
+"""In a phase with tracks a submission declares one: checked in every way in before anything is stored, and permanent."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def world() -> World:
     return build_with_tracks()
 
 
-def refusal(action: Any, **given: Any) -> Refused:
-    """What the action was refused with; nothing is left of it."""
+def refusal(action: Any, **kwargs: Any) -> Refused:
+    """The refusal of the action, which must store nothing."""
     before = footprint()
-    with pytest.raises(Refused) as caught:
-        action(**given)
+    with pytest.raises(Refused) as refusal_info:
+        action(**kwargs)
     assert footprint() == before
-    return caught.value
+    return refusal_info.value
 
 
 @pytest.mark.parametrize("track", BAD)
-def test_a_missing_or_unknown_track_is_refused_with_what_is_expected(
+def test_a_missing_or_unknown_track_is_refused_with_the_expected_ones(
     world: World, track: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(submissions.sandbox_client, "validate", None)  # nothing may be read before
@@ -47,7 +47,7 @@ def test_a_missing_or_unknown_track_is_refused_with_what_is_expected(
     assert str(refused).endswith("expected one of simple, thorough.")
 
 
-def test_a_phase_without_tracks_takes_none() -> None:
+def test_a_phase_without_tracks_accepts_none() -> None:
     world = build()
     assert refusal(world.submit, track="simple").code is Code.INVALID_TRACK
     assert world.submit().track == ""
@@ -63,9 +63,7 @@ def test_a_systems_first_submission_fixes_its_track(world: World) -> None:
     assert world.submit(track="thorough").track == "thorough"
 
 
-def test_what_is_asked_without_the_cheap_checks_is_refused_under_the_lock(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_early_check_it_is_refused_under_the_lock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(submissions, "check_may_submit", lambda **_: world.gold)
     assert refusal(world.submit, track="").code is Code.INVALID_TRACK
     world.submit(track="simple")
@@ -73,7 +71,7 @@ def test_what_is_asked_without_the_cheap_checks_is_refused_under_the_lock(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_first_submissions_at_once_one_track_is_left() -> None:
+def test_of_two_simultaneous_first_submissions_one_track_remains() -> None:
     world = build_with_tracks()
 
     def submit(track: str) -> str:
@@ -90,39 +88,39 @@ def test_of_two_first_submissions_at_once_one_track_is_left() -> None:
 
 
 @pytest.mark.parametrize("track", BAD)
-def test_no_image_comes_in_without_a_track(world: World, track: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_images_are_refused_without_a_track(world: World, track: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "check_takes_images", lambda phase: None)
     monkeypatch.setattr(images.settings, "REGISTRIES", ["registry.example"])
-    asked = {"by": world.researcher, "track": track}
-    on = {"phase": world.phase, "system": world.system, **asked}
+    fields = {"by": world.researcher, "track": track}
+    on = {"phase": world.phase, "system": world.system, **fields}
     reference = f"registry.example/system@sha256:{'0' * 64}"
     with uploaded(b"an archive", "image.tar") as archive:
-        for action, given in (
-            (image_uploads.begin, {"phase": world.phase, "name": "image.tar", "size": 10, **asked}),
+        for action, kwargs in (
+            (image_uploads.begin, {"phase": world.phase, "name": "image.tar", "size": 10, **fields}),
             (images.submit_archive, {"file": archive, **on}),
             (images.submit_reference, {"reference": reference, **on}),
             (images.submit, {"image": Image(reference=reference), **on}),
         ):
-            assert refusal(action, **given).code is Code.INVALID_TRACK
+            assert refusal(action, **kwargs).code is Code.INVALID_TRACK
     assert not ImageUpload.objects.exists() and not Image.objects.exists()
     upload = image_uploads.begin(phase=world.phase, name="i.tar", size=3, by=world.researcher, track="simple")
     image_uploads.add(upload=upload, offset=0, piece=b"abc")
-    refused = refusal(image_uploads.finish, upload=upload, system=world.system, **asked)
+    refused = refusal(image_uploads.finish, upload=upload, system=world.system, **fields)
     assert refused.code is Code.INVALID_TRACK
     assert image_uploads.finish(upload=upload, system=world.system, by=world.researcher, track="simple").track
 
 
-def test_the_database_keeps_a_declared_track(world: World) -> None:
-    sent = world.submit(track="simple")
+def test_the_database_protects_a_declared_track(world: World) -> None:
+    submission = world.submit(track="simple")
     with pytest.raises(DatabaseError), transaction.atomic():
-        Submission.objects.filter(pk=sent.pk).update(track="thorough")
-    Submission.objects.filter(pk=sent.pk).update(note="another")
-    sent.refresh_from_db()
-    assert (sent.track, sent.note) == ("simple", "another")
+        Submission.objects.filter(pk=submission.pk).update(track="thorough")
+    Submission.objects.filter(pk=submission.pk).update(note="another")
+    submission.refresh_from_db()
+    assert (submission.track, submission.note) == ("simple", "another")
 
 
 class TestChanging:
-    def test_names_stay_once_something_was_submitted(self, world: World) -> None:
+    def test_names_are_fixed_once_something_was_submitted(self, world: World) -> None:
         stand(world, "Somebody's", track="simple")
         simple, thorough = TRACKS
         for given in ([thorough], [], [{**simple, "name": "plain"}, thorough]):
@@ -131,28 +129,28 @@ class TestChanging:
         added = [thorough, {**simple, "title": "Simple"}, {"name": "basic", "title": ""}]
         tracks.change(phase=world.phase, tracks_given=added, by=world.curator)
         stored = Phase.objects.get(pk=world.phase.pk).tracks
-        assert [(one["name"], one["title"]) for one in stored] == [
+        assert [(track["name"], track["title"]) for track in stored] == [
             ("thorough", "THOROUGH"),
             ("simple", "Simple"),
             ("basic", "basic"),
         ]
 
-    def test_a_phase_with_submissions_gets_no_first_tracks(self) -> None:
+    def test_a_phase_with_submissions_cannot_get_its_first_tracks(self) -> None:
         world = build()
         world.submit()
         refused = refusal(tracks.change, phase=world.phase, tracks_given=TRACKS, by=world.curator)
         assert refused.code is Code.INVALID_TRACK
 
-    def test_before_that_they_may_go(self, world: World) -> None:
+    def test_before_the_first_submission_tracks_can_be_removed(self, world: World) -> None:
         tracks.change(phase=world.phase, tracks_given=[], by=world.curator)
         assert world.submit().track == ""
 
-    def test_others_than_organisers_change_nothing(self, world: World) -> None:
+    def test_only_organisers_change_tracks(self, world: World) -> None:
         refused = refusal(tracks.change, phase=world.phase, tracks_given=TRACKS, by=world.researcher)
         assert refused.code is Code.NOT_AN_ORGANISER
 
     @pytest.mark.parametrize(
-        ("given", "said"),
+        ("given", "message"),
         [
             ([{"name": "Über", "title": "x"}], "the name of track 1 is 'Über', expected lower-case letters"),
             ([*TRACKS, TRACKS[0]], "the track simple is listed twice, expected each name once"),
@@ -160,15 +158,17 @@ class TestChanging:
             ([{"name": "x", "title": "X" * 201}], "the title of track 1 is not text, or is too long"),
         ],
     )
-    def test_what_does_not_fit_is_said(self, world: World, given: list[dict[str, str]], said: str) -> None:
+    def test_invalid_tracks_are_refused_with_a_reason(
+        self, world: World, given: list[dict[str, str]], message: str
+    ) -> None:
         refused = refusal(tracks.change, phase=world.phase, tracks_given=given, by=world.curator)
-        assert said in str(refused)
+        assert message in str(refused)
 
 
-def test_a_system_that_nobody_stored_yet_declares_too(world: World) -> None:
+def test_a_new_system_declares_its_track_too(world: World) -> None:
     new = teams.find_system(team=world.system.team, name="Newcomer")
     assert refusal(world.submit, system=new, track="").code is Code.INVALID_TRACK
     assert not System.objects.filter(name="Newcomer").exists()
     with uploaded(prediction_lines()) as file:
-        sent = submissions.submit(phase=world.phase, system=new, file=file, by=world.researcher, track="simple")
-    assert sent.track == "simple"
+        submission = submissions.submit(phase=world.phase, system=new, file=file, by=world.researcher, track="simple")
+    assert submission.track == "simple"

@@ -1,4 +1,4 @@
-"""Boards of a phase with tracks: the mark, the filter, each track's own ranking, and what others take away."""
+"""Boards of a phase with tracks: the mark, the filter, each track's own ranking, and the exports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SYSTEMS = (
     ("Ours", "thorough", 0.7, "baseline"),
     ("Last", "thorough", 0.2, "participant"),
 )
-# Of each track by hand: rank on the board, rank in the track.
+# For each system, calculated by hand: rank on the board, rank in the track.
 RANKS = {
     "Best": (1, 1),
     "Twin A": (2, 1),
@@ -61,18 +61,18 @@ def ranks(rows: list[dict[str, Any]]) -> dict[str, tuple[int | None, int | None]
     return {row["system"]: (row["rank"], row["track_rank"]) for row in rows}
 
 
-def test_the_ranks_within_tracks_hang_on_no_order() -> None:
+def test_ranks_within_tracks_do_not_depend_on_the_sort_order() -> None:
     ranked = [("a", 1), ("b", 2), ("a", 2), ("b", 2), ("b", 5), ("b", None), ("", 1)]
     expected = {("a", 1): (1, False), ("a", 2): (2, False), ("b", 2): (1, True), ("b", 5): (3, False)}
     assert ranks_of(ranked) == ranks_of(reversed(ranked)) == expected
 
 
-def test_the_api_tells_tracks_and_ranks_within(world: World, client: Client) -> None:
-    whole = told(client)
-    assert whole["tracks"] == ["simple", "thorough"]
-    assert ranks(whole["rows"]) == RANKS
-    assert {row["system"]: row["track"] for row in whole["rows"]} == {name: track for name, track, *_ in SYSTEMS}
-    as_of_today = told(client, as_of=whole["rows"][0]["released_at"][:10])
+def test_the_api_shows_tracks_and_ranks_within_them(world: World, client: Client) -> None:
+    all_rows = told(client)
+    assert all_rows["tracks"] == ["simple", "thorough"]
+    assert ranks(all_rows["rows"]) == RANKS
+    assert {row["system"]: row["track"] for row in all_rows["rows"]} == {name: track for name, track, *_ in SYSTEMS}
+    as_of_today = told(client, as_of=all_rows["rows"][0]["released_at"][:10])
     assert ranks(as_of_today["rows"]) == RANKS
 
 
@@ -83,7 +83,7 @@ def test_a_page_of_a_track_keeps_the_ranks(world: World, client: Client) -> None
     assert ranks(told(client, track="thorough", as_of=day)["rows"]).keys() == {"Twin A", "Twin B", "Ours", "Last"}
 
 
-def test_an_unknown_track_is_said(world: World, client: Client) -> None:
+def test_an_unknown_track_is_reported(world: World, client: Client) -> None:
     answer = client.get(f"{BOARD}/", {"track": "basic"})
     assert answer.status_code == 400
     assert "expected one of: simple, thorough." in str(answer.json())
@@ -95,7 +95,7 @@ def test_csv_has_both_columns_where_there_are_tracks(world: World, client: Clien
     assert numbers == {name: tuple("" if n is None else str(n) for n in pair) for name, pair in RANKS.items()}
 
 
-def test_without_tracks_a_board_is_as_it_was(client: Client) -> None:
+def test_a_board_without_tracks_is_unchanged(client: Client) -> None:
     stand(build(), "Alone")
     assert "track" not in client.get(f"{BOARD}.csv").content.decode()
     row = told(client)["rows"][0]
@@ -104,22 +104,22 @@ def test_without_tracks_a_board_is_as_it_was(client: Client) -> None:
     assert client.get(reverse("board_by_track", args=["tiny", "test"])).status_code == 404
 
 
-def test_the_tables_of_papers_name_the_track(world: World, client: Client) -> None:
+def test_exported_tables_name_the_track(world: World, client: Client) -> None:
     assert "Ours *(THOROUGH, baseline)*" in client.get(f"{BOARD}.md").content.decode()
     assert r"Best \textit{(SIMPLE)}" in client.get(f"{BOARD}.tex").content.decode()
 
 
 def sections(page: str) -> dict[str, list[tuple[str, str]]]:
-    """Of the page by track: title -> (rank, system) of each row as it is shown."""
-    found = {}
+    """The page by track: title -> (rank, system) of each row, as shown."""
+    by_title = {}
     for title, body in re.findall(r'<h2 id="track-\w+" dir="auto">(\w+)</h2>(.*?)</section>', page, re.DOTALL):
         rows = re.findall(
             r'<td class="col-rank num">(.*?)</td>.*?class="system-name" dir="auto">([^<]+)<', body, re.DOTALL
         )
-        found[title] = [
+        by_title[title] = [
             (re.sub("<.*?>", "", rank.partition('<span class="rank-range">')[0]), name) for rank, name in rows
         ]
-    return found
+    return by_title
 
 
 def test_each_track_is_ranked_by_itself(world: World, client: Client) -> None:
@@ -128,7 +128,7 @@ def test_each_track_is_ranked_by_itself(world: World, client: Client) -> None:
         "SIMPLE": [("1", "Best"), ("2", "Twin C")],
         "THOROUGH": [("1=", "Twin A"), ("1=", "Twin B"), ("\N{EN DASH} not ranked", "Ours"), ("3", "Last")],
     }
-    # One dimension's values stand beside the whole; which one can be asked for.
+    # Values of one dimension are next to the whole; the dimension can be chosen.
     assert page.count('<span class="rank-range">2 overall</span>') == 3
     assert "<bdi>SUPPORTS</bdi>" in page and "<bdi>original</bdi>" not in page
     other = client.get(reverse("board_by_track", args=["tiny", "test"]), {"dimension": "origin"}).content.decode()
@@ -136,7 +136,7 @@ def test_each_track_is_ranked_by_itself(world: World, client: Client) -> None:
     assert client.get(reverse("board_by_track", args=["tiny", "test"]), {"dimension": "no"}).status_code == 404
 
 
-def test_papers_rows_stand_in_their_track(world: World, client: Client) -> None:
+def test_reported_rows_are_in_their_track(world: World, client: Client) -> None:
     values = [{"measure": "accuracy", "slice": {}, "value": 0.039, "shown": "3.9"}]
     for system, track in (("In thorough", "thorough"), ("In none", "")):
         described = {"paper": "A paper", "split": "test", "values": values, "track": track}
@@ -149,16 +149,16 @@ def test_papers_rows_stand_in_their_track(world: World, client: Client) -> None:
 
 def test_the_page_marks_filters_and_shows_both_ranks(world: World, client: Client) -> None:
     page = client.get(reverse("leaderboard", args=["tiny", "test"]), {"track": "thorough"}).content.decode()
-    shown = re.findall(r'class="system-name" dir="auto">([^<]+)<', page)
-    assert {"Twin A", "Last"} <= set(shown) and "Best" not in shown
+    names = re.findall(r'class="system-name" dir="auto">([^<]+)<', page)
+    assert {"Twin A", "Last"} <= set(names) and "Best" not in names
     assert page.count('<span class="tag" title="track"><bdi>THOROUGH</bdi></span>') == 4
     assert '<option value="thorough" selected>THOROUGH</option>' in page
 
 
-def test_a_retitled_track_is_shown_at_once(world: World, client: Client) -> None:
+def test_a_new_title_of_a_track_is_shown_at_once(world: World, client: Client) -> None:
     address = reverse("leaderboard", args=["tiny", "test"])
     tag = client.get(address)["ETag"]
-    given = [{**track, "title": f"{track['title']} 2"} for track in world.phase.tracks]
-    tracks.change(phase=world.phase, tracks_given=given, by=world.curator)
-    again = client.get(address, headers={"If-None-Match": tag})
-    assert again.status_code == 200 and "<bdi>SIMPLE 2</bdi>" in again.content.decode()
+    retitled = [{**track, "title": f"{track['title']} 2"} for track in world.phase.tracks]
+    tracks.change(phase=world.phase, tracks_given=retitled, by=world.curator)
+    revalidated = client.get(address, headers={"If-None-Match": tag})
+    assert revalidated.status_code == 200 and "<bdi>SIMPLE 2</bdi>" in revalidated.content.decode()

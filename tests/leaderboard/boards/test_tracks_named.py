@@ -1,4 +1,4 @@
-"""The declared track on the pages of a system and of its team, and in what they take away; nothing without tracks."""
+"""The declared track on pages of a system and of its team, and in their exports; not mentioned without tracks."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def release(world: World) -> Release:
 
 
 def named(world: World, address: str) -> list[str]:
-    """The tracks that a page names to a member of the team, in its order."""
+    """Tracks that a page names to a member of the team, in order."""
     client = Client()
     client.force_login(world.researcher)
     answer = client.get(address)
     assert answer.status_code == 200
-    return [one or other for one, other in NAMED.findall(answer.content.decode())]
+    return [track or other for track, other in NAMED.findall(answer.content.decode())]
 
 
-def test_a_system_s_page_names_it_beside_boards_and_submissions(world: World, release: Release) -> None:
+def test_a_systems_page_names_the_track_with_boards_and_submissions(world: World, release: Release) -> None:
     address = reverse("system", args=[world.system.pk])
     assert named(world, address) == ["THOROUGH", "THOROUGH"]
-    seen = Client().get(address).content.decode()
-    assert NAMED.findall(seen) == [("THOROUGH", "")]
+    markup = Client().get(address).content.decode()
+    assert NAMED.findall(markup) == [("THOROUGH", "")]
 
 
 def test_my_submissions_name_it(world: World, release: Release) -> None:
@@ -49,26 +49,30 @@ def test_my_submissions_name_it(world: World, release: Release) -> None:
     assert named(world, reverse("my_submissions")) == ["SIMPLE", "THOROUGH"]
 
 
-def test_a_submission_s_page_and_receipt_name_it(world: World, release: Release) -> None:
+def test_a_submissions_page_and_receipt_name_it(world: World, release: Release) -> None:
     assert named(world, release.submission.get_absolute_url()) == ["THOROUGH", "THOROUGH"]
 
 
-def test_the_receipt_that_is_taken_away_has_its_name(world: World, release: Release) -> None:
+def test_the_downloaded_receipt_has_its_name(world: World, release: Release) -> None:
     Run.objects.filter(pk=release.run_id).update(provenance={"task_version": 1})
     client = Client()
     client.force_login(world.researcher)
     assert client.get(reverse("submission_receipt", args=[release.submission_id])).json()["track"] == "thorough"
 
 
-def test_finals_name_it(world: World, release: Release) -> None:
+def test_final_submissions_name_it(world: World, release: Release) -> None:
     at = timezone.now()
     dates = {"closes_at": at, "sealed_until": at, "unsealed_at": at}
     Phase.objects.filter(pk=world.phase.pk).update(disclosure=Phase.Disclosure.SEALED, **dates)
     assert named(world, reverse("finals", args=["tiny", "test"])) == ["THOROUGH"]
 
 
-def test_without_tracks_nothing_is_named() -> None:
+def test_without_tracks_none_is_named() -> None:
     world = build()
-    made = stand(world, "Bernoulli")
-    pages = [reverse("system", args=[world.system.pk]), reverse("my_submissions"), made.submission.get_absolute_url()]
+    submission = stand(world, "Bernoulli")
+    pages = [
+        reverse("system", args=[world.system.pk]),
+        reverse("my_submissions"),
+        submission.submission.get_absolute_url(),
+    ]
     assert [named(world, page) for page in pages] == [[], [], []]

@@ -1,4 +1,4 @@
-"""Rank ranges of a board: computed once a pair, for the systems that stand there, whatever dies on the way."""
+"""Rank ranges of a board: computed once per pair, for the standing systems, whatever process dies meanwhile."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HIDDEN = {"Best": (1, None, None), "Good": (2, None, None), "Half": (3, None, No
 
 @pytest.fixture
 def world(transactional_db: None, sandbox: str) -> World:
-    """Three systems, two of which cannot be told apart; nothing is computed yet."""
+    """Three systems, two of which do not differ significantly; nothing is computed yet."""
     world = build_wide()
     for name, wrong in (("Best", 0), ("Good", 1), ("Half", 25)):
         enter(world, name, wrong)
@@ -40,8 +40,8 @@ def world(transactional_db: None, sandbox: str) -> World:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many pairs each question to the sandbox had."""
+def batch_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Number of pairs in each request to the sandbox."""
     counts: list[int] = []
     original = sandbox_client.compare_board
 
@@ -58,7 +58,7 @@ def due(board: Leaderboard) -> bool:
 
 
 def stored() -> list[tuple[Any, ...]]:
-    """Every comparison, all of it but its key."""
+    """Every comparison, with all fields except its key."""
     names = [field.attname for field in Comparison._meta.fields if field.name != "id"]
     return list(Comparison.objects.order_by("a", "b").values_list(*names))
 
@@ -75,13 +75,15 @@ def test_ranges_follow_the_scores(world: World) -> None:
     ranking = Ranking.objects.get(leaderboard=board)
     assert (ranking.n_pairs, ranking.n_unresolved, ranking.is_due) == (3, 0, False)
     by_p = sorted(Comparison.objects.values_list("p", "n_permutations", "n_groups"))
-    assert by_p[-1] == (1.0, 200, 40), "one error in forty is as good as none"
+    assert by_p[-1] == (1.0, 200, 40), "one error in forty is not significant"
     assert by_p[0][:2] == (1 / (MAX_PERMUTATIONS + 1), MAX_PERMUTATIONS), (
-        "no exchange of 200,000 gives twenty-five errors' difference"
+        "no permutation of 200,000 reaches the difference of twenty-five errors"
     )
 
 
-def test_a_submission_hides_the_ranges_until_they_are_of_all_that_stand_there(world: World, asked: list[int]) -> None:
+def test_a_submission_hides_the_ranges_until_they_cover_all_standing_systems(
+    world: World, batch_sizes: list[int]
+) -> None:
     rank_all(world)
     board = board_of(world)
     enter(world, "Late", 25)
@@ -90,50 +92,50 @@ def test_a_submission_hides_the_ranges_until_they_are_of_all_that_stand_there(wo
     assert ranges(board) == {**HIDDEN, "Late": (3, None, None)}
     rank_ranges.WORK.run(board.pk)
     assert ranges(board) == {**SHOWN, "Half": (3, 3, 4), "Late": (3, 3, 4)}
-    assert asked == [3, 3], "only the pairs of the system that is new were computed"
+    assert batch_sizes == [3, 3], "only the pairs of the new system were computed"
 
 
-def test_a_worse_run_of_a_system_changes_nothing(world: World, asked: list[int]) -> None:
+def test_a_worse_run_of_a_system_changes_nothing(world: World, batch_sizes: list[int]) -> None:
     rank_all(world)
     enter(world, "Good", 9)
     score_all()
     assert ranges(board_of(world)) == SHOWN and not due(board_of(world))
 
 
-def test_a_better_run_takes_its_systems_place(world: World, asked: list[int]) -> None:
+def test_a_better_run_replaces_the_systems_standing(world: World, batch_sizes: list[int]) -> None:
     rank_all(world)
     enter(world, "Half", 0)
     rank_all(world)
     assert ranges(board_of(world)) == {"Best": (1, 1, 3), "Half": (1, 1, 3), "Good": (3, 1, 3)}
-    assert asked == [3, 2]
+    assert batch_sizes == [3, 2]
 
 
-def test_who_waits_for_a_score_goes_first(
-    world: World, asked: list[int], monkeypatch: pytest.MonkeyPatch, rung: list[int]
+def test_scoring_has_priority_over_rank_ranges(
+    world: World, batch_sizes: list[int], monkeypatch: pytest.MonkeyPatch, enqueued: list[int]
 ) -> None:
     monkeypatch.setattr(pairs, "AT_ONCE", 1)
     enter(world, "Waits", 25)
     board = board_of(world)
-    rung.clear()
+    enqueued.clear()
     rank_ranges.WORK.run(board.pk)
-    assert (asked, rung) == ([1], [board.pk])
-    assert due(board) and rank_ranges.WORK.claim(board.pk), "nobody holds it"
+    assert (batch_sizes, enqueued) == ([1], [board.pk])
+    assert due(board) and rank_ranges.WORK.claim(board.pk), "no worker holds it"
     Ranking.objects.update(lease_until=None)
     rank_ranges.WORK.run(board.pk)
     rank_ranges.WORK.run(board.pk)
-    assert (asked, due(board)) == ([1, 1, 1], False), "it comes to its end, however many wait"
+    assert (batch_sizes, due(board)) == ([1, 1, 1], False), "it finishes, however many runs wait"
     assert ranges(board) == SHOWN
 
 
 @pytest.fixture
-def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The boards for whom the bell was rung."""
+def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Boards that were enqueued."""
     boards: list[int] = []
     monkeypatch.setattr(rank_ranges.WORK, "enqueue", lambda row: boards.append(row.leaderboard_id))
     return boards
 
 
-def test_baselines_are_not_part_of_it(world: World) -> None:
+def test_baselines_are_not_compared(world: World) -> None:
     rank_all(world)
     enter(world, "Baseline", 30, kind="baseline")
     rank_all(world)
@@ -142,26 +144,28 @@ def test_baselines_are_not_part_of_it(world: World) -> None:
     assert Comparison.objects.count() == 3 and not due(board)
 
 
-def test_a_burst_is_one_piece_of_work(world: World, asked: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_burst_of_submissions_is_one_job(
+    world: World, batch_sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     rank_all(world)
-    rings: list[str] = []
-    monkeypatch.setattr(enqueue, "_send", lambda task, identifier, queue: rings.append(task))
-    for place in range(4):
-        enter(world, f"Burst {place}", 2 + place)
+    messages: list[str] = []
+    monkeypatch.setattr(enqueue, "_send", lambda task, identifier, queue: messages.append(task))
+    for index in range(4):
+        enter(world, f"Burst {index}", 2 + index)
     score_all()
-    assert rings.count("leaderboard.jobs.compare") == 1
+    assert messages.count("leaderboard.jobs.compare") == 1
     for _ in range(3):
         rank_ranges.WORK.run(board_of(world).pk)
-    assert asked == [3, 18]
+    assert batch_sizes == [3, 18]
     assert Comparison.objects.count() == 21 and not due(board_of(world))
 
 
-def test_what_is_published_meanwhile_is_computed_next(
-    world: World, asked: list[int], monkeypatch: pytest.MonkeyPatch
+def test_a_standing_published_meanwhile_is_computed_next(
+    world: World, batch_sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     board = board_of(world)
-    compared, rings = pairs.compared, []
-    monkeypatch.setattr(enqueue, "_send", lambda task, identifier, queue: rings.append(task))
+    compared, messages = pairs.compared, []
+    monkeypatch.setattr(enqueue, "_send", lambda task, identifier, queue: messages.append(task))
 
     def interrupted(**question: Any) -> list[Comparison]:
         rows = compared(**question)
@@ -172,19 +176,21 @@ def test_what_is_published_meanwhile_is_computed_next(
 
     monkeypatch.setattr(pairs, "compared", interrupted)
     rank_ranges.WORK.run(board.pk)
-    assert all(found[1] is None for found in ranges(board).values()), "of three systems, and four stand there"
-    assert due(board) and rings.count("leaderboard.jobs.compare") == 1
+    assert all(range_[1] is None for range_ in ranges(board).values()), (
+        "they are of three systems, and four are standing"
+    )
+    assert due(board) and messages.count("leaderboard.jobs.compare") == 1
     rank_ranges.WORK.run(board.pk)
     assert ranges(board) == {**SHOWN, "Half": (3, 3, 4), "Meanwhile": (4, 3, 4)}
-    assert asked == [3, 3]
+    assert batch_sizes == [3, 3]
 
 
-def test_a_late_double_cannot_win(world: World) -> None:
+def test_a_late_duplicate_message_changes_nothing(world: World) -> None:
     board = board_of(world)
     late = rank_ranges.WORK.claim(board.pk)
     assert late is not None and rank_ranges.WORK.claim(board.pk) is None
     let_lease_end()
-    assert rank_ranges.WORK.sweep() == 1, "taken back, and enqueued"
+    assert rank_ranges.WORK.sweep() == 1, "taken back and enqueued"
     second = rank_ranges.WORK.claim(board.pk)
     assert second is not None and second.attempt == late.attempt + 1
     assert not late.renew()
@@ -199,7 +205,7 @@ def test_a_late_double_cannot_win(world: World) -> None:
     assert ranges(board) == SHOWN and stored() == before
 
 
-def test_two_workers_on_one_board(world: World) -> None:
+def test_two_workers_on_the_same_board(world: World) -> None:
     barrier = threading.Barrier(4)
 
     def worker() -> None:
@@ -218,17 +224,17 @@ def test_two_workers_on_one_board(world: World) -> None:
     assert Comparison.objects.count() == 3 and Ranking.objects.get().attempt == 1
 
 
-def test_no_attempt_is_spent_on_a_sandbox_that_is_away(world: World, settings: Any) -> None:
-    there, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
+def test_an_unavailable_sandbox_costs_no_attempt(world: World, settings: Any) -> None:
+    socket, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
     for _ in range(settings.MAX_ATTEMPTS + 1):
         rank_ranges.WORK.run(board_of(world).pk)
     assert Ranking.objects.get().attempt == 0
-    settings.SANDBOX_SOCKET = there
+    settings.SANDBOX_SOCKET = socket
     rank_ranges.WORK.run(board_of(world).pk)
     assert ranges(board_of(world)) == SHOWN
 
 
-def test_attempts_are_bounded_until_the_board_changes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attempts_are_limited_until_the_board_changes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     board = board_of(world)
 
     def broken(**_: Any) -> None:
@@ -257,7 +263,7 @@ def test_attempts_are_bounded_until_the_board_changes(world: World, monkeypatch:
         ({"difference": "much"}, "shape is wrong"),
     ],
 )
-def test_an_impossible_report_is_not_stored(
+def test_an_inconsistent_report_is_not_stored(
     world: World, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], words: str
 ) -> None:
     original = sandbox_client.compare_board
@@ -285,41 +291,41 @@ def test_altered_outcomes_are_not_compared(world: World) -> None:
     assert ranges(board_of(world)) == HIDDEN
 
 
-def test_a_board_of_an_earlier_task_version_has_no_code_to_compare_it(world: World) -> None:
+def test_a_board_of_an_earlier_task_version_is_not_compared(world: World) -> None:
     Leaderboard.objects.update(task_version=0)
     rank_ranges.WORK.run(Leaderboard.objects.get().pk)
     assert Ranking.objects.get().reason == Reason.OUTDATED
 
 
-def test_the_sweeper_rings_for_a_board_that_nobody_came_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    rings: list[str] = []
-    monkeypatch.setattr(enqueue, "_send", lambda task, identifier, queue: rings.append(identifier))
-    assert rank_ranges.WORK.sweep() == 0, "it was rung for just now"
+def test_the_sweep_enqueues_a_board_whose_message_was_lost(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages: list[str] = []
+    monkeypatch.setattr(enqueue, "_send", lambda task, identifier, queue: messages.append(identifier))
+    assert rank_ranges.WORK.sweep() == 0, "it was enqueued just now"
     Ranking.objects.update(enqueued_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
-    assert rank_ranges.WORK.sweep() == 1 and rings == [str(board_of(world).pk)]
+    assert rank_ranges.WORK.sweep() == 1 and messages == [str(board_of(world).pk)]
     assert rank_ranges.WORK.sweep() == 0
     rank_ranges.WORK.run(board_of(world).pk)
     Ranking.objects.update(enqueued_at=timezone.now() - timedelta(days=1))
     assert rank_ranges.WORK.sweep() == 0
 
 
-def test_all_over_again_gives_the_same_bytes(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """Pair by pair as the systems came, and all pairs at once."""
+def test_recomputation_gives_identical_bytes(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pair by pair in order of receipt, and all pairs at once."""
     rank_all(world)
     for name, wrong in (("Fourth", 3), ("Fifth", 12)):
         enter(world, name, wrong)
         rank_all(world)
     board = board_of(world)
-    before, shown = stored(), ranges(board)
+    before, ranges_before = stored(), ranges(board)
     assert len(before) == 10
     call_command("compare", world.benchmark.slug, world.phase.slug, "--again")
     assert "10 comparisons will be recomputed" in capsys.readouterr().out
-    assert stored() == [] and all(found[1] is None for found in ranges(board).values())
+    assert stored() == [] and all(range_[1] is None for range_ in ranges(board).values())
     rank_ranges.WORK.run(board.pk)
-    assert (stored(), ranges(board)) == (before, shown)
+    assert (stored(), ranges(board)) == (before, ranges_before)
 
 
-def test_all_over_again_takes_the_board_from_who_is_at_it(world: World) -> None:
+def test_recomputation_takes_the_lease_from_a_running_worker(world: World) -> None:
     late = rank_ranges.WORK.claim(board_of(world).pk)
     assert late is not None
     rank_ranges.renewed(board=board_of(world), again=True)
@@ -329,7 +335,7 @@ def test_all_over_again_takes_the_board_from_who_is_at_it(world: World) -> None:
     assert ranges(board_of(world)) == SHOWN
 
 
-def test_a_rescored_board_has_ranges_of_its_own_and_the_frozen_one_keeps_its(world: World) -> None:
+def test_a_rescored_board_has_its_own_ranges_and_the_frozen_one_keeps_its(world: World) -> None:
     rank_all(world)
     old = board_of(world)
     correct(world, gold(answers(25)))
@@ -337,7 +343,7 @@ def test_a_rescored_board_has_ranges_of_its_own_and_the_frozen_one_keeps_its(wor
     rank_ranges.WORK.run(preparing.pk)
     score_all()
     assert board_of(world).pk == preparing.pk and ranges(old) == SHOWN
-    assert all(found[1] is None for found in ranges(preparing).values())
+    assert all(range_[1] is None for range_ in ranges(preparing).values())
     rank_ranges.WORK.run(preparing.pk)
     assert ranges(preparing) == {"Half": (1, 1, 1), "Good": (2, 2, 3), "Best": (3, 2, 3)}
     assert ranges(old) == SHOWN
@@ -351,7 +357,7 @@ def test_nothing_is_computed_for_a_cancelled_board(world: World) -> None:
     assert rank_ranges.WORK.claim(Leaderboard.objects.get().pk) is None
 
 
-def test_a_phase_that_keeps_comparisons_to_itself_has_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_phase_without_public_comparisons_computes_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rank_ranges, "reveals_comparisons", lambda phase: False)
     before = Ranking.objects.get().changes
     enter(world, "Silent", 2)
@@ -360,16 +366,16 @@ def test_a_phase_that_keeps_comparisons_to_itself_has_none(world: World, monkeyp
     assert policies.reveals_comparisons(world.phase)
 
 
-def test_the_database_refuses_a_pair_twice_and_a_rank_outside_its_range(world: World) -> None:
+def test_the_database_refuses_a_duplicate_pair_and_a_rank_outside_its_range(world: World) -> None:
     rank_all(world)
     row = Comparison.objects.first()
     assert row is not None
     for change in ({"pk": None}, {"pk": None, "a_id": row.b_id, "b_id": row.a_id}, {"p": 0.0}, {"p": None}):
         with pytest.raises(IntegrityError), transaction.atomic():
-            again = Comparison.objects.get(pk=row.pk)
+            duplicate = Comparison.objects.get(pk=row.pk)
             for name, value in change.items():
-                setattr(again, name, value)
-            again.save()
+                setattr(duplicate, name, value)
+            duplicate.save()
     for low, high in ((2, 3), (None, 1), (1, None)):
         with pytest.raises(IntegrityError), transaction.atomic():
             Standing.objects.filter(rank=1).update(rank_low=low, rank_high=high)

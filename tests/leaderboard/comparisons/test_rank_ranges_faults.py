@@ -1,4 +1,4 @@
-"""A worker that dies between computing comparisons and storing them, and the whole path by real workers."""
+"""A worker that dies between computing and storing comparisons, and the whole path with real workers."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ def world(transactional_db: None, sandbox: str) -> World:
 
 @pytest.fixture
 def ranker(tmp_path: Path) -> Iterator[object]:
-    """Starts the faulty worker; returns once it holds."""
+    """Starts the faulty worker; returns when it holds a lease."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start() -> subprocess.Popen[bytes]:
-        reached, log = tmp_path / "reached", tmp_path / "log"
+        reached_file, log = tmp_path / "reached", tmp_path / "log"
         command = [sys.executable, "-m", "celery", "-A", "tests.support.workers.faulty_comparer"]
         command += ["worker", "--pool", "solo", "-Q", "scoring", "-l", "WARNING"]
         with log.open("wb") as output:
             process = subprocess.Popen(
                 command,
                 cwd=settings.ROOT,
-                env={**environment(), "HOLD_FILE": str(reached)},
+                env={**environment(), "HOLD_FILE": str(reached_file)},
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
         started.append(process)
         waited = threading.Event()
         for _ in range(PATIENCE * 20):
-            if reached.exists():
+            if reached_file.exists():
                 return process
             assert process.poll() is None, log.read_text()
             waited.wait(0.05)
@@ -79,10 +79,10 @@ def test_a_worker_killed_between_computing_and_storing_is_replaced(world: World,
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     assert not Comparison.objects.exists()
-    assert rank_ranges.WORK.sweep() == 0, "a lease that has not ended is not taken away"
+    assert rank_ranges.WORK.sweep() == 0, "a lease that has not ended is not taken"
     assert rank_ranges.WORK.claim(board.pk) is None
     Ranking.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert rank_ranges.WORK.sweep() == 1, "taken back, and enqueued"
+    assert rank_ranges.WORK.sweep() == 1, "taken back and enqueued"
     assert Ranking.objects.get().reason == Reason.LOST
     rank_ranges.WORK.run(board.pk)
     assert ranges(board) == SHOWN and Comparison.objects.count() == 3
@@ -90,15 +90,15 @@ def test_a_worker_killed_between_computing_and_storing_is_replaced(world: World,
 
 
 def test_real_workers_score_and_rank_a_burst(world: World) -> None:
-    """Two workers, eight submissions: whoever comes first, one set of comparisons and ranges for all that stand."""
-    for place in range(5):
-        enter(world, f"Burst {place}", 10 + place)
+    """Two workers, eight submissions: in any order, one set of comparisons and ranges for all standing systems."""
+    for index in range(5):
+        enter(world, f"Burst {index}", 10 + index)
     with Stack().stopping() as stack:
         stack.start_worker(concurrency=2)
         stack._follow(lambda: Run.objects.filter(state=State.DONE).count() == 8, "the scoring")
         stack._follow(lambda: not Ranking.objects.get().is_due, "the ranking")
     board = board_of(world)
     assert Comparison.objects.count() == 28
-    found = ranges(board)
-    assert found["Best"] == (1, 1, 2) and found["Half"] == (8, 8, 8)
-    assert all(low is not None and high is not None and low <= rank <= high for rank, low, high in found.values())
+    rank_ranges = ranges(board)
+    assert rank_ranges["Best"] == (1, 1, 2) and rank_ranges["Half"] == (8, 8, 8)
+    assert all(low is not None and high is not None and low <= rank <= high for rank, low, high in rank_ranges.values())

@@ -1,4 +1,4 @@
-"""Rank ranges as readers meet them: the board's page, the board as JSON, and its pairs."""
+"""Rank ranges as shown to readers: on the board's page, in the board as JSON, and in its pairs."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def world(transactional_db: None, sandbox: str) -> World:
 def body(address: str) -> dict[str, Any]:
     response = Client().get(address)
     assert response.status_code == 200
-    found: dict[str, Any] = response.json()
-    return found
+    content: dict[str, Any] = response.json()
+    return content
 
 
 def page() -> str:
@@ -54,12 +54,12 @@ def ranks() -> list[list[Any]]:
 def test_a_board_says_that_its_ranges_are_being_computed(world: World) -> None:
     assert "are being computed" in page() and "may be" not in page()
     assert body(BOARD)["rank_ranges"] == "computing"
-    assert [found[2:] for found in ranks()] == [[None, None]] * 4
-    found = body(PAIRS)
-    assert (found["count"], found["results"], found["rank_ranges"]) == (0, [], "computing")
+    assert [content[2:] for content in ranks()] == [[None, None]] * 4
+    content = body(PAIRS)
+    assert (content["count"], content["results"], content["rank_ranges"]) == (0, [], "computing")
 
 
-def test_ranges_on_the_page_and_in_the_answer(world: World) -> None:
+def test_ranges_on_the_page_and_in_the_api(world: World) -> None:
     rank_ranges.WORK.run(board_of(world).pk)
     assert ranks() == [["Best", 1, 1, 2], ["Good", 2, 1, 2], ["Half", 3, 3, 3], ["Baseline", None, None, None]]
     assert body(BOARD)["rank_ranges"] == "ready"
@@ -70,15 +70,15 @@ def test_ranges_on_the_page_and_in_the_answer(world: World) -> None:
     read(markup)
 
 
-def test_every_pair_with_its_corrected_p(world: World) -> None:
+def test_every_pair_has_its_corrected_p_value(world: World) -> None:
     rank_ranges.WORK.run(board_of(world).pk)
-    found = body(PAIRS)
-    assert (found["count"], found["measure"], found["rank_ranges"]) == (3, "accuracy", "ready")
-    names = [(pair["a"]["system"], pair["b"]["system"], pair["significant"]) for pair in found["results"]]
+    content = body(PAIRS)
+    assert (content["count"], content["measure"], content["rank_ranges"]) == (3, "accuracy", "ready")
+    names = [(pair["a"]["system"], pair["b"]["system"], pair["significant"]) for pair in content["results"]]
     assert names == [("Best", "Good", False), ("Best", "Half", True), ("Good", "Half", True)]
-    assert [pair["difference"] for pair in found["results"]] == pytest.approx([0.025, 0.625, 0.6])
-    assert [pair["p_holm"] for pair in found["results"]] == holm([pair["p"] for pair in found["results"]])
-    for pair in found["results"]:
+    assert [pair["difference"] for pair in content["results"]] == pytest.approx([0.025, 0.625, 0.6])
+    assert [pair["p_holm"] for pair in content["results"]] == holm([pair["p"] for pair in content["results"]])
+    for pair in content["results"]:
         assert pair["low"] <= pair["difference"] <= pair["high"] and pair["n_groups"] == 40
         assert pair["a"]["rank"] < pair["b"]["rank"]
     second = body(f"{PAIRS}?page=2&page_size=2")
@@ -87,51 +87,52 @@ def test_every_pair_with_its_corrected_p(world: World) -> None:
     assert Client().get(f"{PAIRS}?page=3&page_size=2").status_code == 404
 
 
-def test_an_answer_that_did_not_change_is_not_sent_again(world: World) -> None:
+def test_an_unchanged_answer_is_not_sent_again(world: World) -> None:
     rank_ranges.WORK.run(board_of(world).pk)
     for address in (PAIRS, BOARD, PAGE):
         tag = Client().get(address)["ETag"]
         assert Client().get(address, HTTP_IF_NONE_MATCH=tag).status_code == 304
 
 
-def test_what_could_not_be_computed_is_said(world: World) -> None:
+def test_a_failed_computation_is_reported(world: World) -> None:
     Ranking.objects.update(failures=settings.MAX_ATTEMPTS)
     assert "could not be computed" in page()
     assert body(BOARD)["rank_ranges"] == "failed"
 
 
-def test_pairs_that_need_more_exchanges_are_counted(world: World) -> None:
+def test_pairs_that_need_more_permutations_are_counted(world: World) -> None:
     rank_ranges.WORK.run(board_of(world).pk)
     Comparison.objects.filter(p__lt=0.01).update(p=1 / 11, n_permutations=10)
     Ranking.objects.update(covered=0)
     rank_ranges.WORK.run(board_of(world).pk)
-    assert [found[2:] for found in ranks()[:3]] == [[1, 3]] * 3
+    assert [row[2:] for row in ranks()[:3]] == [[1, 3]] * 3
     assert "<strong>2 pairs</strong> would need more permutations" in page()
 
 
-def test_a_frozen_board_shows_its_ranges_and_leads_to_its_own_pairs(world: World) -> None:
+def test_a_frozen_board_shows_its_ranges_and_links_to_its_own_pairs(world: World) -> None:
     rank_ranges.WORK.run(board_of(world).pk)
     board = board_of(world)
     type(board).objects.filter(pk=board.pk).update(state="frozen")
     markup = Client().get(f"{PAGE}gold-2/task-1/").content.decode()
-    asked = f"{PAIRS}?gold_version=2&task_version=1"
-    assert markup.count("1\N{EN DASH}2") == 2 and asked.replace("&", "&amp;") in markup
-    assert body(asked)["count"] == 3 and body(PAIRS)["count"] == 0
+    address = f"{PAIRS}?gold_version=2&task_version=1"
+    assert markup.count("1\N{EN DASH}2") == 2 and address.replace("&", "&amp;") in markup
+    assert body(address)["count"] == 3 and body(PAIRS)["count"] == 0
     assert (
-        f"{PAIRS}?" in body(f"{asked}&page_size=2")["next"] and "gold_version=2" in body(f"{asked}&page_size=2")["next"]
+        f"{PAIRS}?" in body(f"{address}&page_size=2")["next"]
+        and "gold_version=2" in body(f"{address}&page_size=2")["next"]
     )
 
 
-def test_a_phase_may_keep_comparisons_to_itself(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_phase_may_hide_comparisons(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     rank_ranges.WORK.run(board_of(world).pk)
     for reader in (queries.board, queries.reading):
         monkeypatch.setattr(reader, "reveals_comparisons", lambda phase: False)
     assert body(BOARD)["rank_ranges"] == "none" and body(PAIRS)["results"] == []
-    assert [found[2:] for found in ranks()] == [[None, None]] * 4
+    assert [row[2:] for row in ranks()] == [[None, None]] * 4
     assert "may be" not in page() and "being computed" not in page()
 
 
-def test_who_is_taken_out_or_chosen_anew_may_leave_the_ranges_that_were_told(world: World) -> None:
+def test_disqualification_or_a_new_choice_may_hide_published_ranges(world: World) -> None:
     """They are computed again; until then there are none."""
     rank_ranges.WORK.run(board_of(world).pk)
     leader = board_of(world).standings.get(rank=1)
@@ -145,7 +146,7 @@ def test_who_is_taken_out_or_chosen_anew_may_leave_the_ranges_that_were_told(wor
     systems.represent_by_best(phase=world.phase, system=leader.system, by=world.researcher)
     rank_all(world)
     systems.disqualify(phase=world.phase, system=leader.system, reason="trained on the test", by=world.curator)
-    assert [found[2:] for found in ranks()] == [[None, None]] * 4
+    assert [row[2:] for row in ranks()] == [[None, None]] * 4
     rank_all(world)
     systems.reinstate(phase=world.phase, system=leader.system, by=world.curator)
     rank_all(world)
@@ -153,7 +154,7 @@ def test_who_is_taken_out_or_chosen_anew_may_leave_the_ranges_that_were_told(wor
 
 
 @pytest.mark.parametrize("is_older", [False, True], ids=["this scorer", "an older scorer's board"])
-def test_hiding_computes_the_ranges_again_from_what_was_compared(world: World, is_older: bool) -> None:
+def test_hiding_a_system_recomputes_ranges_from_stored_comparisons(world: World, is_older: bool) -> None:
     rank_ranges.WORK.run(board_of(world).pk)
     board = board_of(world)
     before, n_compared = ranks(), Comparison.objects.count()
@@ -170,7 +171,7 @@ def test_hiding_computes_the_ranges_again_from_what_was_compared(world: World, i
     assert ranks() == before and Comparison.objects.count() == n_compared
 
 
-def test_one_system_alone_has_no_range(transactional_db: None, sandbox: str) -> None:
+def test_a_single_system_has_no_range(transactional_db: None, sandbox: str) -> None:
     world = build_wide()
     enter(world, "Alone", 3)
     rank_all(world)
@@ -179,15 +180,15 @@ def test_one_system_alone_has_no_range(transactional_db: None, sandbox: str) -> 
 
 
 @pytest.mark.parametrize("address", [PAGE, BOARD, PAIRS])
-def test_more_systems_cost_no_more_queries(world: World, address: str) -> None:
+def test_more_systems_take_no_more_queries(world: World, address: str) -> None:
     rank_ranges.WORK.run(board_of(world).pk)
     with CaptureQueriesContext(
         connection,
-    ) as few:
+    ) as queries_for_few:
         Client().get(address)
-    for place in range(4):
-        enter(world, f"More {place}", 4 + place)
+    for index in range(4):
+        enter(world, f"More {index}", 4 + index)
     rank_all(world)
-    with CaptureQueriesContext(connection) as many:
+    with CaptureQueriesContext(connection) as queries_for_many:
         Client().get(address)
-    assert len(many) == len(few)
+    assert len(queries_for_many) == len(queries_for_few)

@@ -1,4 +1,4 @@
-"""Two systems of a board side by side: computed once, by a worker, and no more told of it than the phase allows."""
+"""Head-to-head comparison of two systems of a board: computed once, by a worker, and shown as far as the phase allows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WHERE = "/benchmarks/tiny/test/side-by-side/"
 
 @pytest.fixture
 def world(transactional_db: None, sandbox: str) -> World:
-    """Forty claims; one system has all right, one the first ten wrong, one the first of them."""
+    """Forty claims: one system has all right, one the first ten wrong, one only the first wrong."""
     world = build_wide()
     for name, wrong in (("Best", 0), ("Worse", 10), ("Good", 1)):
         enter(world, name, wrong)
@@ -35,23 +35,23 @@ def world(transactional_db: None, sandbox: str) -> World:
 
 
 @pytest.fixture(autouse=True)
-def forgotten() -> None:
-    """What earlier tests asked for."""
+def no_requests() -> None:
+    """Deletes the requests of earlier tests."""
     cache.clear()
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each question to the sandbox whether the gold went with it."""
-    found: list[bool] = []
+def gold_was_sent(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each request to the sandbox, whether it included the gold."""
+    requests: list[bool] = []
     original = sandbox_client.side_by_side
 
     def watched(**question: Any) -> sandbox_client.Answer:
-        found.append(question["gold"] is not None)
+        requests.append(question["gold"] is not None)
         return original(**question)
 
     monkeypatch.setattr(sandbox_client, "side_by_side", watched)
-    return found
+    return requests
 
 
 def system(name: str) -> int:
@@ -71,23 +71,25 @@ def text(response: Any) -> str:
     return response.content.decode()
 
 
-def test_the_first_reader_asks_and_all_read_what_was_computed(world: World, asked: list[bool]) -> None:
+def test_the_first_reader_requests_the_comparison_and_all_readers_see_it(
+    world: World, gold_was_sent: list[bool]
+) -> None:
     first = page()
     assert not first.context["computed"] and "being computed" in text(first)
-    assert "0.750" in text(first), "what the board shows is there at once"
+    assert "0.750" in text(first), "the board's values are shown at once"
     compute()
     line = page().context["line"]
-    # Ten of forty claims: the difference is a quarter, and nobody is right where the other is but on those.
+    # Ten of forty claims: the difference is a quarter, and Worse is right on no claim that Best has wrong.
     assert line.difference == 0.25
     assert 0 < line.low < 0.25 < line.high < 0.5
     assert line.p < 0.01
     assert (line.counts.both, line.counts.a_only, line.counts.b_only, line.counts.neither) == (30, 10, 0, 0)
     page()
     compute()
-    assert asked == [False], "computed once, and the held-out gold stayed where it is"
+    assert gold_was_sent == [False], "computed once, and the held-out gold was not sent"
 
 
-def test_by_slice_each_line_says_its_own(world: World) -> None:
+def test_each_slice_has_its_own_line(world: World) -> None:
     page()
     compute()
     (table,) = page().context["tables"]
@@ -99,28 +101,28 @@ def test_by_slice_each_line_says_its_own(world: World) -> None:
     assert "Only first right" in text(page())
 
 
-def test_the_other_way_round_it_says_the_contrary(world: World) -> None:
+def test_swapping_the_systems_negates_the_difference(world: World) -> None:
     page()
     compute()
-    there, back = page().context["line"], page("Worse", "Best").context["line"]
-    assert (back.difference, back.low, back.high) == (-there.difference, -there.high, -there.low)
-    assert (back.counts.a_only, back.counts.b_only) == (there.counts.b_only, there.counts.a_only)
-    assert back.p == there.p
+    forward, backward = page().context["line"], page("Worse", "Best").context["line"]
+    assert (backward.difference, backward.low, backward.high) == (-forward.difference, -forward.high, -forward.low)
+    assert (backward.counts.a_only, backward.counts.b_only) == (forward.counts.b_only, forward.counts.a_only)
+    assert backward.p == forward.p
     assert HeadToHead.objects.count() == 1
 
 
-def test_items_are_named_where_everybody_has_the_gold(world: World, asked: list[bool]) -> None:
+def test_items_are_named_where_the_gold_is_public(world: World, gold_was_sent: list[bool]) -> None:
     Split.objects.update(gold_public=True)
     page()
     compute()
-    assert asked == [True]
-    (_, here), (_, there) = page().context["items"]
-    assert [item.id for item in here] == [f'"c{place}"' for place in range(10)]
-    assert list(there) == []
+    assert gold_was_sent == [True]
+    (_, only_first_wrong), (_, only_second_wrong) = page().context["items"]
+    assert [item.id for item in only_first_wrong] == [f'"c{index}"' for index in range(10)]
+    assert list(only_second_wrong) == []
     assert "claim c9" in text(page())
 
 
-def test_items_of_a_held_out_split_are_not_named_whatever_was_stored(world: World) -> None:
+def test_items_of_a_held_out_split_are_never_named(world: World) -> None:
     Split.objects.update(gold_public=True)
     page()
     compute()
@@ -129,7 +131,7 @@ def test_items_of_a_held_out_split_are_not_named_whatever_was_stored(world: Worl
     assert "held out" in text(page())
 
 
-def test_a_ladder_tells_no_difference_and_asks_for_none(world: World) -> None:
+def test_a_ladder_phase_shows_no_difference_and_requests_none(world: World) -> None:
     page()
     compute()
     Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
@@ -139,7 +141,7 @@ def test_a_ladder_tells_no_difference_and_asks_for_none(world: World) -> None:
     assert HeadToHead.objects.count() == 0
 
 
-def test_what_was_stored_is_not_told_once_the_phase_tells_none(world: World) -> None:
+def test_a_stored_difference_is_hidden_once_the_phase_discloses_none(world: World) -> None:
     page()
     compute()
     Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
@@ -148,7 +150,7 @@ def test_what_was_stored_is_not_told_once_the_phase_tells_none(world: World) -> 
     assert "Both are right" not in text(response)
 
 
-def test_counts_are_told_in_full_phases_alone(world: World) -> None:
+def test_counts_are_shown_only_under_full_disclosure(world: World) -> None:
     page()
     compute()
     at = timezone.now()
@@ -160,78 +162,78 @@ def test_counts_are_told_in_full_phases_alone(world: World) -> None:
 PAIRS = (("Best", "Worse"), ("Best", "Good"), ("Good", "Worse"))
 
 
-def from_(address: str, a: str, b: str, client: Client | None = None) -> Any:
-    asked = {"a": system(a), "b": system(b)}
-    return (client or Client()).get(WHERE, asked, REMOTE_ADDR=address)
+def request_from(address: str, a: str, b: str, client: Client | None = None) -> Any:
+    query = {"a": system(a), "b": system(b)}
+    return (client or Client()).get(WHERE, query, REMOTE_ADDR=address)
 
 
 def queued() -> int:
     return HeadToHead.objects.filter(state=State.QUEUED).count()
 
 
-def test_readers_together_cannot_pile_up_work(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simultaneous_readers_cannot_queue_duplicate_work(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(head_to_head, "MOST_WAITING", 2)
-    for place, (a, b) in enumerate((PAIRS[0], PAIRS[0], PAIRS[0][::-1], PAIRS[1])):
-        assert from_(f"198.51.100.{place}", a, b).status_code == 200
-    response = from_("198.51.100.9", *PAIRS[2])
+    for index, (a, b) in enumerate((PAIRS[0], PAIRS[0], PAIRS[0][::-1], PAIRS[1])):
+        assert request_from(f"198.51.100.{index}", a, b).status_code == 200
+    response = request_from("198.51.100.9", *PAIRS[2])
     assert (response.status_code, response["Retry-After"]) == (503, "60")
     assert "too many other comparisons are waiting" in text(response) and "0.975" in text(response)
     assert HeadToHead.objects.count() == 2
     compute()
-    assert from_("198.51.100.9", *PAIRS[2]).status_code == 200
+    assert request_from("198.51.100.9", *PAIRS[2]).status_code == 200
     assert queued() == 1
 
 
-def test_one_reader_leaves_room_for_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_reader_cannot_fill_the_queue(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limit, "MOST_WAITING", 2)
     address = "198.51.100.1"
-    assert [from_(address, *pair).status_code for pair in PAIRS] == [200, 200, 429]
-    refused = from_(address, *PAIRS[2])
+    assert [request_from(address, *pair).status_code for pair in PAIRS] == [200, 200, 429]
+    refused = request_from(address, *PAIRS[2])
     assert "requested many new comparisons" in text(refused) and refused["Retry-After"] == "60"
     assert queued() == 2
-    assert from_(address, *PAIRS[0]).status_code == 200, "what waits already may be looked at"
-    assert from_("198.51.100.2", *PAIRS[2]).status_code == 200, "and somebody else may ask"
+    assert request_from(address, *PAIRS[0]).status_code == 200, "a queued comparison can still be viewed"
+    assert request_from("198.51.100.2", *PAIRS[2]).status_code == 200, "another reader can still request one"
     assert queued() == 3
     compute()
     HeadToHead.objects.latest("pk").delete()
-    assert from_(address, *PAIRS[2]).status_code == 200, "what is computed waits no more"
+    assert request_from(address, *PAIRS[2]).status_code == 200, "a computed comparison no longer counts as waiting"
 
 
-def test_one_reader_has_so_many_pairs_in_an_hour(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pairs_of_one_reader_are_limited_per_hour(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limit, "MOST_WITHIN", 2)
     for pair in PAIRS[:2]:
-        from_("198.51.100.1", *pair)
+        request_from("198.51.100.1", *pair)
         compute()
-    assert from_("198.51.100.1", *PAIRS[2]).status_code == 429
-    assert from_("198.51.100.1", *PAIRS[0]).status_code == 200, "what was computed is there for everybody"
+    assert request_from("198.51.100.1", *PAIRS[2]).status_code == 429
+    assert request_from("198.51.100.1", *PAIRS[0]).status_code == 200, "computed comparisons are available to everybody"
     later = timezone.now() + timedelta(hours=1, seconds=1)
     monkeypatch.setattr(rate_limit.timezone, "now", lambda: later)
-    assert from_("198.51.100.1", *PAIRS[2]).status_code == 200
+    assert request_from("198.51.100.1", *PAIRS[2]).status_code == 200
 
 
-def test_a_person_who_changes_addresses_is_one_reader(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_who_changes_addresses_counts_as_one_reader(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limit, "MOST_WAITING", 1)
     client = Client()
     client.force_login(world.researcher)
-    assert from_("198.51.100.1", *PAIRS[0], client).status_code == 200
-    assert from_("198.51.100.2", *PAIRS[1], client).status_code == 429
+    assert request_from("198.51.100.1", *PAIRS[0], client).status_code == 200
+    assert request_from("198.51.100.2", *PAIRS[1], client).status_code == 429
 
 
 @pytest.mark.parametrize(("second", "status"), [("2001:db8:0:1:ffff::9", 429), ("2001:db8:0:2::1", 200)])
-def test_a_network_of_ipv6_is_one_reader(
+def test_an_ipv6_network_counts_as_one_reader(
     world: World, monkeypatch: pytest.MonkeyPatch, second: str, status: int
 ) -> None:
     monkeypatch.setattr(rate_limit, "MOST_WAITING", 1)
-    assert from_("2001:db8:0:1::1", *PAIRS[0]).status_code == 200
-    assert from_(second, *PAIRS[1]).status_code == status
+    assert request_from("2001:db8:0:1::1", *PAIRS[0]).status_code == 200
+    assert request_from(second, *PAIRS[1]).status_code == status
 
 
-def test_looking_whether_the_page_is_there_asks_for_nothing(world: World) -> None:
+def test_a_head_request_queues_nothing(world: World) -> None:
     assert Client().head(WHERE).status_code == 200
     assert HeadToHead.objects.count() == 0
 
 
-def test_a_board_of_an_earlier_task_version_says_so_and_asks_for_nothing(
+def test_a_board_of_an_earlier_task_version_says_so_and_queues_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page("Best", "Good")
@@ -245,20 +247,20 @@ def test_a_board_of_an_earlier_task_version_says_so_and_asks_for_nothing(
     assert HeadToHead.objects.count() == 1
 
 
-def test_what_an_earlier_task_version_computed_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_of_an_earlier_task_version_stays_visible(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     page()
     compute()
     monkeypatch.setattr(TASKS[TASK], "version", 2)
     assert page().context["line"].difference == 0.25
 
 
-def test_systems_without_outcomes_are_said_to_have_none(world: World) -> None:
+def test_systems_without_stored_outcomes_are_reported(world: World) -> None:
     Run.objects.update(outcomes="", outcomes_sha256="", scorer=custom_scorers.row(world))
     assert "no per-unit outcomes" in text(page())
     assert HeadToHead.objects.count() == 0
 
 
-def test_a_worker_that_died_is_followed_by_another_and_at_last_by_a_word_on_the_page(world: World) -> None:
+def test_after_a_worker_dies_another_retries_and_at_last_the_page_says_so(world: World) -> None:
     page()
     for attempt in range(1, settings.MAX_ATTEMPTS + 1):
         past = timezone.now() - timedelta(seconds=1)
@@ -283,7 +285,7 @@ def test_a_late_worker_changes_nothing(world: World, monkeypatch: pytest.MonkeyP
     assert (row.state, row.report, row.attempt) == (State.RUNNING, {}, 9)
 
 
-def test_a_report_that_no_sound_job_gives_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_inconsistent_report_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     page()
     original = sandbox_client.side_by_side
 
@@ -309,7 +311,7 @@ def test_a_system_that_is_not_on_the_board_is_a_404(query: dict[str, str]) -> No
 
 
 @pytest.mark.django_db
-def test_fewer_than_two_systems_have_nothing_to_compare() -> None:
+def test_fewer_than_two_systems_cannot_be_compared() -> None:
     world = build()
     stand(world, "Bernoulli")
     assert "A comparison needs two systems on the board" in text(Client().get(WHERE))

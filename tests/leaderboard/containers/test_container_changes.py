@@ -1,6 +1,5 @@
-"""What changes while a container runs: it is withdrawn, its lease is lost, gold is corrected, the phase closes, disks
-and engines fail. Each ends in one terminal state, and nothing is left in the engine.
-"""
+"""Events while a container runs: withdrawal, a lost lease, corrected gold, a closing phase, failing disks and engines.
+Each case ends in one terminal state, and nothing is left in the engine."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ PATIENCE = 120.0
 
 
 class Held:
-    """A container that runs, in a worker that is a thread; `let_go` has the worker look whether it has ended."""
+    """A container that runs, in a worker that is a thread; `let_go` makes the worker check whether it has ended."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.running, self.go_on = threading.Event(), threading.Event()
@@ -50,7 +49,7 @@ class Held:
         monkeypatch.setattr(execution.Run, "_wait", held)
 
     def start(self, submission: Submission) -> None:
-        """Returns when its container has been started."""
+        """Returns when its container has started."""
         key = submission.predictions.get().pk
 
         def worker() -> None:
@@ -73,17 +72,17 @@ class Held:
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
-    made = Held(monkeypatch)
-    yield made
-    made.let_go()
+    held_container = Held(monkeypatch)
+    yield held_container
+    held_container.let_go()
 
 
 def charge(submission: Submission) -> QuotaCharge:
     return QuotaCharge.objects.get(submission=submission)
 
 
-def test_withdrawn_while_it_runs(world: World, patient: Path, held: Held) -> None:
-    """The container waits for ever; it is the withdrawal that ends it, and the late worker writes nothing."""
+def test_withdrawal_while_it_runs(world: World, patient: Path, held: Held) -> None:
+    """The container never ends by itself; the withdrawal ends it, and the late worker writes nothing."""
     world.phase.limits = {"wall_seconds": WAITS_AT}
     world.phase.save()
     submission = submit(world, patient)
@@ -101,7 +100,7 @@ def test_withdrawn_while_it_runs(world: World, patient: Path, held: Held) -> Non
 
 
 def test_a_worker_that_lost_its_lease_writes_nothing(world: World, right: Path, held: Held) -> None:
-    """Another attempt is made meanwhile, and it comes back with a result that nobody wants."""
+    """Another attempt runs meanwhile, and the first worker returns with an obsolete result."""
     submission = submit(world, right)
     held.start(submission)
     let_leases_end()
@@ -125,7 +124,7 @@ def test_a_report_never_takes_the_container_of_a_live_worker(world: World, right
     assert assert_one_result(submission).attempt == 1
 
 
-def test_gold_that_is_corrected_meanwhile_is_what_it_is_scored_by(world: World, right: Path, held: Held) -> None:
+def test_a_gold_correction_meanwhile_is_used_for_scoring(world: World, right: Path, held: Held) -> None:
     submission = submit(world, right)
     held.start(submission)
     corrected_gold.correct(world)
@@ -176,30 +175,30 @@ def altered(path: Path) -> None:
     path.write_bytes(content)
 
 
-@pytest.mark.parametrize("what", [Path.unlink, altered])
+@pytest.mark.parametrize("damage", [Path.unlink, altered])
 @pytest.mark.parametrize("which", ["archive", "inputs"])
-def test_a_stored_file_that_is_gone_or_altered_is_our_failure(
-    world: World, right: Path, which: str, what: Callable[[Path], None]
+def test_a_stored_file_that_is_missing_or_altered_is_our_failure(
+    world: World, right: Path, which: str, damage: Callable[[Path], None]
 ) -> None:
     submission = submit(world, right)
     image = submission.image
     assert image is not None
-    what(Path(image.archive.path if which == "archive" else world.split.inputs.path))
+    damage(Path(image.archive.path if which == "archive" else world.split.inputs.path))
     for _ in range(settings.MAX_ATTEMPTS):
         work()
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.reason) == (State.FAILED, Reason.STORAGE)
     assert (prediction.log, prediction.cost) == ("", {}), "nothing was run"
     assert charge(submission).refunded_at is not None
-    if which == "archive" and what is Path.unlink:
-        again = submit(world, right)
-        assert again.image == image, "sent again, it is stored again"
+    if which == "archive" and damage is Path.unlink:
+        resubmitted = submit(world, right)
+        assert resubmitted.image == image, "uploaded again, it is stored again"
         work()
-        assert_one_result(again)
+        assert_one_result(resubmitted)
 
 
-def test_what_always_ends_as_killed_is_charged(world: World, archives: Callable[[str], Path]) -> None:
-    """The engine does not tell a kill from a system that chooses this status: retried, and not for nothing for ever."""
+def test_a_container_that_is_always_killed_is_charged(world: World, archives: Callable[[str], Path]) -> None:
+    """The engine cannot distinguish a kill from a system that exits with this status: it retries, then charges."""
     submission = submit(world, archives("import os\nos._exit(137)"))
     for _ in range(settings.MAX_ATTEMPTS - 1):
         work()
@@ -210,7 +209,7 @@ def test_what_always_ends_as_killed_is_charged(world: World, archives: Callable[
     assert charge(submission).refunded_at is None
 
 
-def test_processors_that_the_engine_lacks_end_at_once_and_are_refunded(world: World, right: Path) -> None:
+def test_more_processors_than_the_engine_has_fail_at_once_with_a_refund(world: World, right: Path) -> None:
     world.phase.limits = {"cpus": 1000.0}
     world.phase.save()
     submission = submit(world, right)
@@ -220,56 +219,54 @@ def test_processors_that_the_engine_lacks_end_at_once_and_are_refunded(world: Wo
     assert charge(submission).refunded_at is not None
 
 
-def test_no_attempt_is_spent_on_an_engine_that_is_away(
-    world: World, right: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unavailable_engine_costs_no_attempt(world: World, right: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     submission = submit(world, right)
-    there = engine.sandbox()
-    away = DockerSandbox(instance=settings.INSTANCE, url=f"unix://{settings.DATA}/nobody.sock")
-    monkeypatch.setattr(engine, "sandbox", lambda: away)
+    real_sandbox = engine.sandbox()
+    unavailable = DockerSandbox(instance=settings.INSTANCE, url=f"unix://{settings.DATA}/nobody.sock")
+    monkeypatch.setattr(engine, "sandbox", lambda: unavailable)
     for _ in range(settings.MAX_ATTEMPTS + 1):
         work()
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.attempt) == (State.QUEUED, 0)
-    here = worker_status.of()
-    assert not here.ready and "engine" in here.why_not
-    monkeypatch.setattr(engine, "sandbox", lambda: there)
+    worker_state = worker_status.of()
+    assert not worker_state.ready and "engine" in worker_state.why_not
+    monkeypatch.setattr(engine, "sandbox", lambda: real_sandbox)
     work()
     assert_one_result(submission)
 
 
-def test_no_attempt_is_spent_on_a_sandbox_that_is_away(world: World, right: Path, settings: Any) -> None:
-    """What a container wrote is checked in it; so without it a container would be run for nothing."""
+def test_an_unavailable_sandbox_costs_no_attempt(world: World, right: Path, settings: Any) -> None:
+    """The sandbox checks what a container wrote; without it, running a container would be useless."""
     submission = submit(world, right)
-    there, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
+    socket, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
     for _ in range(settings.MAX_ATTEMPTS + 1):
         work()
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.attempt) == (State.QUEUED, 0)
-    settings.SANDBOX_SOCKET = there
+    settings.SANDBOX_SOCKET = socket
     work()
     assert_one_result(submission)
 
 
-def test_a_sandbox_that_hangs_up_while_collecting(
+def test_a_sandbox_that_disconnects_while_collecting(
     world: World, right: Path, held: Held, hung_up: str, settings: Any
 ) -> None:
     submission = submit(world, right)
     held.start(submission)
-    there, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, hung_up
+    socket, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, hung_up
     held.let_go()
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.reason, prediction.stage) == (State.QUEUED, Reason.SANDBOX, "")
-    settings.SANDBOX_SOCKET = there
+    settings.SANDBOX_SOCKET = socket
     work()
     assert assert_one_result(submission).attempt == 2
 
 
-def test_stages_are_told_in_their_order(world: World, right: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
+def test_stages_are_reported_in_order(world: World, right: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stages: list[str] = []
     enter = run_system._enter
-    monkeypatch.setattr(run_system, "_enter", lambda mine, stage: (seen.append(stage), enter(mine, stage)))
+    monkeypatch.setattr(run_system, "_enter", lambda claim, stage: (stages.append(stage), enter(claim, stage)))
     submission = submit(world, right)
     work()
     assert_one_result(submission)
-    assert seen == [Stage.READING, Stage.LOADING, Stage.RUNNING, Stage.COLLECTING]
+    assert stages == [Stage.READING, Stage.LOADING, Stage.RUNNING, Stage.COLLECTING]

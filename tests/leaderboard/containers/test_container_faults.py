@@ -1,4 +1,5 @@
-"""Whatever dies while a container is on its way, there is one result, one charge, and nothing left in the engine.
+"""Whatever process dies while a container is in progress, there is one result, one charge, and nothing left in the
+engine.
 
 The workers are real Celery processes with a real engine; they are killed with -9.
 """
@@ -47,7 +48,7 @@ STAGES = {
 
 
 def finish(stack_later: Callable[[], object], prediction: Prediction) -> None:
-    """Real workers of both queues bring it to its end."""
+    """Real workers of both queues complete it."""
     stack = stack_later()
     stack.start_worker(command=processes.systems())
     stack._follow(lambda: Prediction.objects.get(pk=prediction.pk).is_over, "the prediction")
@@ -56,7 +57,7 @@ def finish(stack_later: Callable[[], object], prediction: Prediction) -> None:
         worker.stop()
 
 
-# Where a container runs, and where its file is stored and nothing committed; the others take their time.
+# While a container runs, and after its file is stored but before the commit; the other stages are slow.
 BRIEF = {"running", "stored-uncommitted"}
 POINTS = [pytest.param(point, marks=() if point in BRIEF else pytest.mark.slow) for point in STAGES]
 
@@ -73,14 +74,14 @@ def test_a_worker_killed_at_each_stage_is_replaced(
     assert (prediction.state, prediction.attempt, prediction.stage) == (State.RUNNING, 1, STAGES[point])
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert run_system.WORK.sweep() == 0, "a lease that has not ended is not taken away"
+    assert run_system.WORK.sweep() == 0, "a lease that has not ended is not taken"
     workers.report()
-    # System, keeper and two volumes; the worker may be alive as far as anybody knows.
+    # System, volume holder and two volumes; the worker may still be alive.
     assert len(container_images.left(settings.INSTANCE)) == (4 if point in HELD_BY_ENGINE else 0)
     let_leases_end()
     assert run_system.WORK.sweep() == 1
     workers.report()
-    assert container_images.left(settings.INSTANCE) == [], "reaped as soon as the execution is nobody's"
+    assert container_images.left(settings.INSTANCE) == [], "reaped as soon as no claim refers to the execution"
     world.phase.limits = {"wall_seconds": 300}
     world.phase.save()
     if point in HELD_BY_ENGINE:
@@ -90,7 +91,7 @@ def test_a_worker_killed_at_each_stage_is_replaced(
     assert assert_one_result(submission).attempt == 2
 
 
-def test_a_worker_killed_after_the_hand_over_changes_nothing_more(
+def test_a_worker_killed_after_collecting_changes_nothing_more(
     world: World, right: Path, faulty: Callable[..., object], stack_later: Callable[[], object]
 ) -> None:
     submission = submit(world, right)
@@ -105,7 +106,7 @@ def test_a_worker_killed_after_the_hand_over_changes_nothing_more(
     assert assert_one_result(submission).finished_at == before.finished_at
 
 
-def test_the_same_message_ten_times(world: World, right: Path, stack_later: Callable[[], object]) -> None:
+def test_the_same_message_delivered_ten_times(world: World, right: Path, stack_later: Callable[[], object]) -> None:
     submission = submit(world, right)
     prediction = submission.predictions.get()
     for _ in range(10):
@@ -116,10 +117,10 @@ def test_the_same_message_ten_times(world: World, right: Path, stack_later: Call
     assert assert_one_result(last).attempt == 1
 
 
-def test_the_queue_wiped_is_rung_again(world: World, right: Path, stack_later: Callable[[], object]) -> None:
+def test_a_wiped_queue_is_enqueued_again(world: World, right: Path, stack_later: Callable[[], object]) -> None:
     submission = submit(world, right)
     empty_queue()
-    assert run_system.WORK.sweep() == 0, "what was rung for just now is not rung for again"
+    assert run_system.WORK.sweep() == 0, "a row enqueued just now is not enqueued again"
     Prediction.objects.update(enqueued_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
     assert run_system.WORK.sweep() == 1
     finish(stack_later, submission.predictions.get())
@@ -127,7 +128,7 @@ def test_the_queue_wiped_is_rung_again(world: World, right: Path, stack_later: C
 
 
 def test_two_workers_on_one_prediction(world: World, right: Path) -> None:
-    """Threads with a connection of their own go for it at one moment; one gets it, and one container runs."""
+    """Threads with their own connections claim it at the same moment; one gets it, and one container runs."""
     submission = submit(world, right)
     key = submission.predictions.get().pk
     together, claims = threading.Barrier(6), list[object]()

@@ -1,4 +1,4 @@
-"""The page of a submitted image: where it is, what it cost, what it printed, and who reads how much of that."""
+"""Page of a submitted image: its state, its cost, its log, and who sees how much of them."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ EXACT = ("37.25", "301000000", "113")
 
 
 def exact_in(page: str) -> list[str]:
-    """Those that the page tells, as numbers: the digits of a random id are none."""
-    return [one for one in EXACT if re.search(rf"(?<![0-9a-f-]){re.escape(one)}(?![0-9a-f-])", page)]
+    """The exact values that the page shows as numbers; digits in a random id do not count."""
+    return [value for value in EXACT if re.search(rf"(?<![0-9a-f-]){re.escape(value)}(?![0-9a-f-])", page)]
 
 
 @pytest.fixture
 def here() -> World:
-    made = tiny_world.build()
-    takes_images(made)
-    return made
+    new_world = tiny_world.build()
+    takes_images(new_world)
+    return new_world
 
 
 def client_of(user: User) -> Client:
@@ -55,7 +55,7 @@ def olga(here: World) -> Client:
 
 
 def page_of(client: Client, prediction: Prediction) -> str:
-    """The page, after its markup was found well-formed."""
+    """The page, checked to be well-formed."""
     response = client.get(prediction.submission.get_absolute_url())
     assert response.status_code == 200
     assert read(response.content.decode()).faults == []
@@ -89,10 +89,10 @@ def scored(here: World, prediction: Prediction) -> Run:
     )
 
 
-# --- where it is
+# --- state
 
 
-def test_a_waiting_image_says_what_it_waits_for(here: World, ada: Client) -> None:
+def test_a_queued_image_says_why_it_waits(here: World, ada: Client) -> None:
     insert(here)
     page = page_of(ada, insert(here))
     assert "Waiting for a worker with a container engine. 1 ahead in the queue." in page
@@ -100,7 +100,7 @@ def test_a_waiting_image_says_what_it_waits_for(here: World, ada: Client) -> Non
 
 
 @pytest.mark.parametrize(
-    ("stage", "said"),
+    ("stage", "expected"),
     [
         ("reading", "Reading the image"),
         ("loading", "Handing the image to the engine"),
@@ -109,16 +109,16 @@ def test_a_waiting_image_says_what_it_waits_for(here: World, ada: Client) -> Non
         ("", "Claimed by a worker"),
     ],
 )
-def test_each_stage_is_told_with_the_time_used(here: World, ada: Client, stage: str, said: str) -> None:
+def test_each_stage_is_shown_with_the_time_used(here: World, ada: Client, stage: str, expected: str) -> None:
     started = timezone.now() - timedelta(seconds=34)
     prediction = insert(here, state=State.RUNNING, stage=stage, started_at=started)
     page = page_of(ada, prediction)
-    assert said in page
+    assert expected in page
     assert "claimed it 34 s ago; the container itself may run for 600 s" in page
     assert told(ada, prediction)["stage"] == stage
 
 
-def test_no_time_is_told_on_hidden_inputs(here: World, ada: Client) -> None:
+def test_no_time_is_shown_with_hidden_inputs(here: World, ada: Client) -> None:
     hide_inputs(here)
     started = timezone.now() - timedelta(seconds=34)
     page = page_of(ada, insert(here, state=State.RUNNING, stage="running", started_at=started))
@@ -127,7 +127,7 @@ def test_no_time_is_told_on_hidden_inputs(here: World, ada: Client) -> None:
     assert "<progress" not in page
 
 
-def test_made_predictions_wait_for_a_scorer(here: World, ada: Client) -> None:
+def test_predictions_from_a_container_wait_for_scoring(here: World, ada: Client) -> None:
     prediction = insert(here, state=State.DONE, with_file=True, **ran())
     at = timezone.now()
     Run.objects.create(prediction=prediction, gold_version=here.gold, task_version=1, queued_at=at, enqueued_at=at)
@@ -136,10 +136,10 @@ def test_made_predictions_wait_for_a_scorer(here: World, ada: Client) -> None:
     assert "Withdraw" not in page
 
 
-# --- what it cost
+# --- cost
 
 
-def test_the_cost_is_told_in_coarse_steps_alone(here: World, ada: Client) -> None:
+def test_the_cost_is_shown_only_in_coarse_steps(here: World, ada: Client) -> None:
     prediction = insert(here, state=State.DONE, with_file=True, **ran(log="37 passages"))
     page = page_of(ada, prediction)
     for step in ("45.3 s", "362 MB", "90.5 MB"):
@@ -157,54 +157,54 @@ def test_organisers_see_the_exact_record(here: World, olga: Client) -> None:
     assert "You can see this because you manage the benchmark" in page
 
 
-# --- what it printed
+# --- log
 
 
-def test_the_log_is_escaped_and_its_control_characters_are_seen(here: World, ada: Client) -> None:
+def test_the_log_is_escaped_and_its_control_characters_are_visible(here: World, ada: Client) -> None:
     page = page_of(ada, insert(here, state=State.REJECTED, reason="system_exit", **ran(log=LOG)))
     assert "&lt;script&gt;alert(1)&lt;/script&gt;\u241b[31mred\\u202eder" in page
     assert "<script>alert" not in page and "\x1b" not in page and "\u202e" not in page
 
 
-def test_printed_keeps_lines_and_tabs_and_shows_the_rest() -> None:
+def test_printed_keeps_newlines_and_tabs_and_escapes_other_controls() -> None:
     assert printed("a\tb\r\nc\rd\x00\x7f\x9b") == "a\tb\nc\u240dd\u2400\u2421\\x9b"
 
 
 @pytest.mark.parametrize(
-    ("setting", "hidden", "shown"),
+    ("setting", "hidden", "expected"),
     [(None, False, True), (None, True, False), (False, False, False), (True, True, True)],
 )
-def test_the_log_is_its_teams_where_the_phase_says_so(
-    here: World, ada: Client, setting: bool | None, hidden: bool, shown: bool
+def test_the_team_sees_the_log_where_the_phase_allows_it(
+    here: World, ada: Client, setting: bool | None, hidden: bool, expected: bool
 ) -> None:
     takes_images(here, shows_logs=setting)
     if hidden:
         hide_inputs(here)
     prediction = insert(here, state=State.REJECTED, reason="system_exit", **ran(log="a canary sings"))
-    assert ("a canary sings" in page_of(ada, prediction)) is shown
-    assert told(ada, prediction)["log"] == ("a canary sings" if shown else "")
+    assert ("a canary sings" in page_of(ada, prediction)) is expected
+    assert told(ada, prediction)["log"] == ("a canary sings" if expected else "")
 
 
-# --- what hidden inputs keep to themselves
+# --- hidden inputs
 
 
-def test_hidden_inputs_leave_nothing_of_the_file_to_its_team(here: World, ada: Client) -> None:
+def test_with_hidden_inputs_the_team_sees_nothing_of_the_file(here: World, ada: Client) -> None:
     hide_inputs(here)
     prediction = insert(here, state=State.DONE, with_file=True, **ran(log="a canary sings"))
     scored(here, prediction)
     address = prediction.submission.get_absolute_url()
     answer = told(ada, prediction)
-    seen = page_of(ada, prediction) + str(answer) + text(ada.get(f"{address}state/"))
+    visible = page_of(ada, prediction) + str(answer) + text(ada.get(f"{address}state/"))
     for kept_back in ("ab" * 32, "canary", "0.50 s", "predictions.jsonl,"):
-        assert kept_back not in seen
-    assert exact_in(seen) == []
+        assert kept_back not in visible
+    assert exact_in(visible) == []
     assert answer["file"] is None
     assert "predictions_sha256" not in answer["receipt"] and "seconds" not in answer["receipt"]
     assert ada.get(f"{address}predictions/").status_code == 404
     assert "Download" not in text(ada.get("/me/submissions/"))
 
 
-def test_open_inputs_give_the_file_and_the_whole_receipt(here: World, ada: Client) -> None:
+def test_with_open_inputs_the_team_sees_the_file_and_the_whole_receipt(here: World, ada: Client) -> None:
     prediction = insert(here, state=State.DONE, with_file=True, **ran())
     scored(here, prediction)
     receipt = told(ada, prediction)["receipt"]
@@ -219,7 +219,7 @@ def test_open_inputs_give_the_file_and_the_whole_receipt(here: World, ada: Clien
 # --- charged, refunded, withdrawn
 
 
-def test_a_container_that_ran_is_charged_and_one_that_could_not_is_refunded(here: World, ada: Client) -> None:
+def test_a_container_that_ran_is_charged_and_one_that_could_not_run_is_refunded(here: World, ada: Client) -> None:
     problem = {"file": "", "line": None, "what": "it wrote <nothing>", "found": "", "expected": "", "text": "x"}
     charged = insert(here, state=State.REJECTED, reason="system_output", problems=[problem], **ran())
     page = page_of(ada, charged)
@@ -232,7 +232,7 @@ def test_a_container_that_ran_is_charged_and_one_that_could_not_is_refunded(here
 
 
 @pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING])
-def test_its_team_withdraws_what_waits_or_runs(here: World, ada: Client, state: str) -> None:
+def test_its_team_withdraws_a_queued_or_running_submission(here: World, ada: Client, state: str) -> None:
     prediction = insert(here, state=state)
     address = prediction.submission.get_absolute_url()
     assert f'action="{address}withdraw/"' in page_of(ada, prediction)
@@ -247,7 +247,7 @@ def test_its_team_withdraws_what_waits_or_runs(here: World, ada: Client, state: 
     assert "nothing to withdraw" in text(ada.post(f"{address}withdraw/", follow=True))
 
 
-def test_nobody_else_withdraws_it(here: World, olga: Client) -> None:
+def test_other_people_cannot_withdraw_it(here: World, olga: Client) -> None:
     prediction = insert(here, state=State.RUNNING)
     address = prediction.submission.get_absolute_url()
     assert "Withdraw" not in page_of(olga, prediction)
@@ -257,7 +257,7 @@ def test_nobody_else_withdraws_it(here: World, olga: Client) -> None:
     assert prediction.state == State.RUNNING
 
 
-def test_the_button_goes_with_the_state_that_the_page_follows(here: World, ada: Client) -> None:
+def test_the_withdraw_button_follows_the_polled_state(here: World, ada: Client) -> None:
     prediction = insert(here, state=State.RUNNING)
     where = f"{prediction.submission.get_absolute_url()}state/?was=running"
     assert "hx-swap-oob" not in text(ada.get(where))
@@ -268,7 +268,7 @@ def test_the_button_goes_with_the_state_that_the_page_follows(here: World, ada: 
 # --- lists
 
 
-def test_my_submissions_tell_files_from_images(here: World, ada: Client) -> None:
+def test_my_submissions_distinguish_files_from_images(here: World, ada: Client) -> None:
     insert(here)
     here.insert_run()
     page = ada.get("/me/submissions/").content.decode()
@@ -276,14 +276,16 @@ def test_my_submissions_tell_files_from_images(here: World, ada: Client) -> None
     assert [page.count(f'<td class="nowrap">{kind}</td>') for kind in ("image", "file")] == [1, 1]
 
 
-def test_the_api_lists_images_by_the_state_they_are_in(here: World, ada: Client) -> None:
+def test_the_api_filters_images_by_state(here: World, ada: Client) -> None:
     waiting, over = insert(here), insert(here, state=State.REJECTED, reason="system_exit")
     for state, expected in (("queued", waiting), ("rejected", over)):
-        found = ada.get(f"/api/v1/submissions/?state={state}").json()["results"]
-        assert [(line["id"], line["state"]) for line in found] == [(str(expected.submission.pk), state)]
+        submissions = ada.get(f"/api/v1/submissions/?state={state}").json()["results"]
+        assert [(line["id"], line["state"]) for line in submissions] == [(str(expected.submission.pk), state)]
 
 
-def test_a_page_asks_the_same_few_questions(here: World, ada: Client, django_assert_max_num_queries: Any) -> None:
+def test_a_page_takes_a_constant_number_of_queries(
+    here: World, ada: Client, django_assert_max_num_queries: Any
+) -> None:
     prediction = insert(here, state=State.RUNNING, stage="running")
     with django_assert_max_num_queries(11):
         ada.get(f"{prediction.submission.get_absolute_url()}state/")

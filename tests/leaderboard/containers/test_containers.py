@@ -1,4 +1,4 @@
-"""A container's way: an archive in pieces, an execution on the inputs, predictions, a score. With a real engine."""
+"""Path of a container: an archive in pieces, an execution on the inputs, predictions, a score. With a real engine."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def right(folder: Path) -> Path:
-    """An image that answers every claim rightly."""
+    """An image that answers every claim correctly."""
     return container_images.archive_of(container_images.answering(LABELS), folder)
 
 
@@ -57,7 +57,7 @@ def submit(world: World, archive: Path) -> Submission:
 
 
 def work() -> None:
-    """What the workers of both queues would do."""
+    """Does the work of both queues' workers."""
     for prediction in Prediction.objects.filter(state=State.QUEUED):
         run_system.WORK.run(prediction.pk)
     for run in Run.objects.filter(state=State.QUEUED):
@@ -79,19 +79,19 @@ def test_an_image_becomes_a_score(world: World, right: Path) -> None:
         1.0
     ]
     assert release.cost == costs.of(prediction).as_dict()
-    # Of an execution as short as this, processor time and memory may have ended before anybody looked.
+    # So short an execution may end before its processor time and memory are measured.
     assert release.cost["wall_seconds"] >= 1.0 and release.cost["image_mb"] >= 1.0
 
 
-def test_the_same_archive_is_kept_once(world: World, right: Path) -> None:
+def test_the_same_archive_is_stored_once(world: World, right: Path) -> None:
     first = submit(world, right)
     storage = first.image.archive.storage
-    kept = storage.listdir("archives")
+    stored = storage.listdir("archives")
     assert submit(world, right).image == first.image
-    assert storage.listdir("archives") == kept
+    assert storage.listdir("archives") == stored
 
 
-def test_a_system_that_leaves_out_an_answer_is_rejected_and_charged(world: World, folder: Path) -> None:
+def test_a_missing_answer_is_rejected_and_charged(world: World, folder: Path) -> None:
     submission = submit(world, container_images.archive_of(container_images.answering({"a1": "SUPPORTS"}), folder))
     work()
     prediction = submission.predictions.get()
@@ -100,7 +100,7 @@ def test_a_system_that_leaves_out_an_answer_is_rejected_and_charged(world: World
     assert QuotaCharge.objects.get(submission=submission).refunded_at is None
 
 
-def test_hidden_inputs_stay_out_of_what_the_owner_reads(world: World, folder: Path) -> None:
+def test_hidden_inputs_are_not_shown_to_the_owner(world: World, folder: Path) -> None:
     world.split.inputs_public = False
     world.split.save()
     submission = submit(world, container_images.archive_of(container_images.answering({"a1": "SUPPORTS"}), folder))
@@ -112,7 +112,7 @@ def test_hidden_inputs_stay_out_of_what_the_owner_reads(world: World, folder: Pa
     assert not world.phase.logs_are_shown
 
 
-def test_what_is_no_image_is_refused_and_refunded(world: World, tmp_path: Path) -> None:
+def test_an_invalid_image_is_refused_and_refunded(world: World, tmp_path: Path) -> None:
     (tmp_path / "no.tar").write_bytes(b"this is no archive" * 1000)
     submission = submit(world, tmp_path / "no.tar")
     work()
@@ -130,7 +130,7 @@ def test_a_container_that_fails_is_charged(world: World, folder: Path) -> None:
     assert QuotaCharge.objects.get(submission=submission).refunded_at is None
 
 
-def test_an_upload_goes_on_where_it_broke_off(world: World, right: Path) -> None:
+def test_an_interrupted_upload_is_resumed(world: World, right: Path) -> None:
     content = right.read_bytes()
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="i.tar", size=len(content))
     image_uploads.add(upload=upload, offset=0, piece=content[:1000])
@@ -139,16 +139,16 @@ def test_an_upload_goes_on_where_it_broke_off(world: World, right: Path) -> None
     assert refused.value.code is Code.WRONG_OFFSET
     with pytest.raises(Refused, match="send the rest first"):
         image_uploads.finish(upload=upload, system=world.system, by=world.researcher)
-    # Another process, which knows no more than the database, goes on.
-    again = ImageUpload.objects.get(pk=upload.pk)
-    for offset in range(again.received, len(content), image_uploads.PIECE_BYTES):
-        image_uploads.add(upload=again, offset=offset, piece=content[offset : offset + image_uploads.PIECE_BYTES])
-    submission = image_uploads.finish(upload=again, system=world.system, by=world.researcher)
+    # A new process, which knows only the database, resumes.
+    resumed = ImageUpload.objects.get(pk=upload.pk)
+    for offset in range(resumed.received, len(content), image_uploads.PIECE_BYTES):
+        image_uploads.add(upload=resumed, offset=offset, piece=content[offset : offset + image_uploads.PIECE_BYTES])
+    submission = image_uploads.finish(upload=resumed, system=world.system, by=world.researcher)
     work()
     assert submission.predictions.get().state == State.DONE
 
 
-def test_a_prediction_whose_worker_died_is_made_by_another(world: World, right: Path, settings) -> None:
+def test_after_a_worker_dies_another_makes_the_prediction(world: World, right: Path, settings) -> None:
     with right.open("rb") as file:
         image = image_files.get_or_store(archive=File(file), sha256=hashlib.sha256(right.read_bytes()).hexdigest())
     submission = images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)

@@ -1,7 +1,8 @@
-"""Hostile systems through the site: submitted, run by the engine, ended, charged; and the next honest one is right.
+"""Hostile systems on the site: submitted, run by the engine, ended, charged; the next honest submission scores
+correctly.
 
-What each does inside is `tests/container/systems`' subject. Here it is the whole way: one terminal state, what the
-participant reads of it, and that nothing hidden can be read by a container or by whoever sent it.
+The behaviour inside each container is tested in `tests/container/systems`. Here the whole path is tested: one terminal
+state, the text shown to the participant, and that neither a container nor its sender can read hidden data.
 """
 
 from __future__ import annotations
@@ -92,13 +93,13 @@ def assert_the_next_is_right(world: World, right: Path) -> None:
     assert accuracy(honest) == 1.0
 
 
-# The sandbox's own suite has the whole list (tests/container/systems); through the site, one of a kind at a time.
+# The sandbox's own suite has the whole list (tests/container/systems); here the site runs one of each kind.
 BRIEF = {"fork bomb", "endless loop", "sparse terabyte", "a scorer's report"}
 CASES = [pytest.param(name, marks=() if name in BRIEF else pytest.mark.slow) for name in PROGRAMS]
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_system_that_is_hostile_is_rejected_and_charged(
+def test_a_hostile_system_is_rejected_and_charged(
     strict: World, archives: Callable[[str], Path], right: Path, name: str
 ) -> None:
     program, expected = PROGRAMS[name]
@@ -116,7 +117,7 @@ def test_a_system_that_is_hostile_is_rejected_and_charged(
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_a_system_that_tries_and_still_answers_is_scored(
+def test_a_hostile_system_that_still_answers_is_scored(
     strict: World, archives: Callable[[str], Path], right: Path, name: str
 ) -> None:
     submission = submit(strict, archives(HARMLESS[name]))
@@ -151,10 +152,10 @@ print("looked and found", found, "inputs", "HIDDEN-INPUT" in open("/input/inputs
 """
 
 
-def test_gold_is_nowhere_that_a_container_or_its_sender_can_look(
+def test_gold_is_not_readable_by_a_container_or_its_sender(
     strict: World, archives: Callable[[str], Path], right: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The word stands in gold's file, the database, and the worker's environment and folders."""
+    """The canary is in gold's file, the database, and the worker's environment and folders."""
     canary = "CANARY-" + "of-gold"
     for path in (Path(strict.gold.file.path), settings.DATA / "canary.txt"):
         path.chmod(0o600) if path.exists() else None
@@ -170,13 +171,13 @@ def test_gold_is_nowhere_that_a_container_or_its_sender_can_look(
     assert "looked and found [] " in prediction.log
     assert canary not in json.dumps([prediction.cost, prediction.execution, prediction.problems, prediction.warnings])
     for client in (client_of(strict.researcher), logged_in(strict.researcher)):
-        for answer in everything(client, submission.pk):
+        for answer in everything_readable(client, submission.pk):
             assert canary not in answer
     (settings.DATA / "canary.txt").unlink()
 
 
 HIDING = {
-    # What it knows, in each place that it has: the log, an unknown key, an id, a name, its exit.
+    # A container may put hidden inputs into each of its outputs: the log, an unknown key, an id, a name, the exit status.
     "in its log": "print(secret, flush=True)\n" + ANSWER,
     "in a wrong id": "open('/output/predictions.jsonl', 'w').write(json.dumps({'id': secret, 'predicted_label': 'x'}))",
     "in a wrong label": (
@@ -192,9 +193,7 @@ HIDING = {
 
 
 @pytest.mark.parametrize("how", HIDING)
-def test_hidden_inputs_stay_out_of_what_the_sender_reads(
-    world: World, archives: Callable[[str], Path], how: str
-) -> None:
+def test_hidden_inputs_are_not_shown_to_the_sender(world: World, archives: Callable[[str], Path], how: str) -> None:
     inputs = world.split.inputs.read().replace(b"claim 0", b"HIDDEN-INPUT")
     assert b"HIDDEN-INPUT" in inputs
     world.split.inputs.save("inputs.jsonl", ContentFile(inputs), save=False)
@@ -209,9 +208,9 @@ def test_hidden_inputs_stay_out_of_what_the_sender_reads(
     prediction = Prediction.objects.get(submission=submission)
     assert prediction.is_over
     if how in ("in its log", "in its error"):
-        assert "HIDDEN-INPUT" in prediction.log, "the container sees them, and curators its log"
+        assert "HIDDEN-INPUT" in prediction.log, "the container reads them, and curators see its log"
     for client in (client_of(world.researcher), logged_in(world.researcher), client_of(person("grace")), Client()):
-        for answer in everything(client, submission.pk):
+        for answer in everything_readable(client, submission.pk):
             assert "HIDDEN-INPUT" not in answer, answer[max(0, answer.find("HIDDEN-INPUT") - 200) :][:400]
 
 
@@ -221,11 +220,11 @@ def logged_in(user: Any) -> Client:
     return client
 
 
-def everything(client: Client, key: Any) -> list[str]:
-    """What somebody can read that has to do with a submission, headers too."""
-    ours = ["", "state/", "receipt.json", "predictions/"]
+def everything_readable(client: Client, key: Any) -> list[str]:
+    """Everything a person can read about a submission, including headers."""
+    pages = ["", "state/", "receipt.json", "predictions/"]
     addresses = [
-        *(f"/submissions/{key}/{part}" for part in ours),
+        *(f"/submissions/{key}/{part}" for part in pages),
         *(f"/api/v1/submissions/{key}/{part}" for part in ("", "scores/", "predictions/")),
         *("/", "/me/submissions/", "/benchmarks/tiny/", "/api/v1/submissions/", "/api/v1/benchmarks/tiny/"),
         *("/benchmarks/tiny/test/", "/api/v1/benchmarks/tiny/phases/test/leaderboard/"),

@@ -1,4 +1,4 @@
-"""How long an image's bytes are kept, in the store and in the engine; without an engine."""
+"""How long an image's bytes are stored on the site and in the engine; without an engine."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def here(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> World:
     def load(*_: Any, **__: Any) -> None:
         raise ImageArchiveError("this is no image")
 
-    made = tiny_world.build(quota_per_day=50)
-    takes_images(made)
+    new_world = tiny_world.build(quota_per_day=50)
+    takes_images(new_world)
     engine_is_there()
     monkeypatch.setattr(workers, "ready", lambda: True)
     monkeypatch.setattr(engine, "load", load)
-    return made
+    return new_world
 
 
 def submit(here: World, content: bytes) -> Submission:
-    kept = image_files.get_or_store(archive=ContentFile(content), sha256=hashlib.sha256(content).hexdigest())
-    return images.submit(phase=here.phase, system=here.system, image=kept, by=here.researcher)
+    image = image_files.get_or_store(archive=ContentFile(content), sha256=hashlib.sha256(content).hexdigest())
+    return images.submit(phase=here.phase, system=here.system, image=image, by=here.researcher)
 
 
 def is_stored(image: Image | None) -> bool:
@@ -53,7 +53,7 @@ def work(submission: Submission) -> Prediction:
     return submission.predictions.get()
 
 
-def test_an_archive_that_is_refused_is_deleted_at_once_and_refunded(here: World) -> None:
+def test_a_refused_archive_is_deleted_at_once_and_refunded(here: World) -> None:
     submission = submit(here, b"no image")
     assert is_stored(submission.image)
     prediction = work(submission)
@@ -62,7 +62,7 @@ def test_an_archive_that_is_refused_is_deleted_at_once_and_refunded(here: World)
     assert QuotaCharge.objects.get(submission=submission).refunded_at is not None
 
 
-def test_it_is_kept_while_another_submission_waits_for_it(here: World) -> None:
+def test_it_is_stored_while_another_submission_waits_for_it(here: World) -> None:
     first, second = submit(here, b"no image"), submit(here, b"no image")
     assert first.image == second.image
     work(first)
@@ -71,19 +71,19 @@ def test_it_is_kept_while_another_submission_waits_for_it(here: World) -> None:
     assert not is_stored(first.image)
 
 
-def test_one_that_was_refused_is_stored_again_when_it_is_sent_again(here: World) -> None:
+def test_a_refused_archive_is_stored_again_when_it_is_uploaded_again(here: World) -> None:
     first = submit(here, b"no image")
     work(first)
     assert first.image is not None
     with pytest.raises(Refused, match="upload it again"):
         images.submit(phase=here.phase, system=here.system, image=first.image, by=here.researcher)
     assert QuotaCharge.objects.filter(refunded_at=None).count() == 0
-    again = submit(here, b"no image")
-    assert again.image == first.image and is_stored(again.image)
+    second = submit(here, b"no image")
+    assert second.image == first.image and is_stored(second.image)
     assert Image.objects.count() == 1
 
 
-def test_a_refusal_that_comes_late_deletes_nothing(here: World) -> None:
+def test_a_late_refusal_deletes_nothing(here: World) -> None:
     submission = submit(here, b"no image")
     late = run_system.WORK.claim(submission.predictions.get().pk)
     assert late is not None
@@ -94,12 +94,12 @@ def test_a_refusal_that_comes_late_deletes_nothing(here: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "reason", "runs"), [(999, Reason.BAD_IMAGE, []), (1000, Reason.SYSTEM_EXIT, [DIGEST])]
+    ("limit", "reason", "runs"), [(999, Reason.BAD_IMAGE, []), (1000, Reason.SYSTEM_EXIT, [DIGEST])]
 )
-def test_a_phase_s_limit_holds_for_an_image_that_another_phase_took(
-    monkeypatch: pytest.MonkeyPatch, here: World, most: int, reason: str, runs: list[str]
+def test_a_phases_limit_applies_to_an_image_that_another_phase_accepted(
+    monkeypatch: pytest.MonkeyPatch, here: World, limit: int, reason: str, runs: list[str]
 ) -> None:
-    """It is read again under the smaller limit: here every image that is read is refused."""
+    """It is read again under the smaller limit: in this test every image that is read is refused."""
     ran: list[str] = []
 
     def run(*, image: str, **_: Any) -> engine.Ran:
@@ -107,24 +107,24 @@ def test_a_phase_s_limit_holds_for_an_image_that_another_phase_took(
         return engine.Ran(Reason.SYSTEM_EXIT, "it ended", "", "", {}, {})
 
     monkeypatch.setattr(engine, "run", run)
-    takes_images(here, limits={"image_bytes": most})
+    takes_images(here, limits={"image_bytes": limit})
     submission = submit(here, b"small")
     Image.objects.update(digest=DIGEST, unpacked_bytes=1000)
     prediction = work(submission)
     assert (prediction.state, prediction.reason, ran) == (State.REJECTED, reason, runs)
 
 
-def test_a_phase_s_limit_holds_for_a_registry_s_image(monkeypatch: pytest.MonkeyPatch, sandbox: str) -> None:
+def test_a_phases_limit_applies_to_an_image_from_a_registry(monkeypatch: pytest.MonkeyPatch, sandbox: str) -> None:
     class Engine:
         def pull(self, reference: str) -> LoadedImage:
             return LoadedImage(id=DIGEST, size=1000)
 
     monkeypatch.setattr(engine, "sandbox", Engine)
     image = Image(reference=f"registry/name@{DIGEST}")
-    here = container_limits.defaults()
-    assert engine.load(image, replace(here, image_bytes=1000), when_read=lambda: None).id == DIGEST
+    defaults = container_limits.defaults()
+    assert engine.load(image, replace(defaults, image_bytes=1000), when_read=lambda: None).id == DIGEST
     with pytest.raises(TooLargeError, match="1000 bytes, expected at most 999"):
-        engine.load(image, replace(here, image_bytes=999), when_read=lambda: None)
+        engine.load(image, replace(defaults, image_bytes=999), when_read=lambda: None)
 
 
 @pytest.mark.parametrize(
@@ -138,29 +138,29 @@ def test_a_phase_s_limit_holds_for_a_registry_s_image(monkeypatch: pytest.Monkey
         (State.CANCELLED, False),
     ],
 )
-def test_an_engine_keeps_what_a_prediction_waits_for(here: World, state: str, needed: bool) -> None:
+def test_an_engine_retains_the_image_of_a_waiting_prediction(here: World, state: str, needed: bool) -> None:
     insert(here, state=state, with_file=True)
     assert (DIGEST in image_files.idle()) == (not needed)
 
 
-def test_an_engine_keeps_an_image_that_another_archive_of_it_needs(here: World) -> None:
-    """Two archives may differ in their bytes and be one image."""
+def test_an_engine_retains_an_image_that_another_archive_needs(here: World) -> None:
+    """Two archives may differ in their bytes and contain the same image."""
     insert(here, state=State.REJECTED)
     insert(here, state=State.QUEUED)
     assert image_files.idle() == frozenset()
 
 
-def test_the_engine_is_asked_for_a_whole_report_once_a_sweep(monkeypatch: pytest.MonkeyPatch, here: World) -> None:
-    """A report runs a container; between two of them it is enough that the engine answers."""
+def test_the_engine_makes_a_full_report_once_per_sweep(monkeypatch: pytest.MonkeyPatch, here: World) -> None:
+    """A report runs a container; between two reports it is enough that the engine answers."""
     monkeypatch.undo()
-    asked: list[str] = []
-    monkeypatch.setattr(engine, "health_check", lambda: asked.append("report") or {})
-    monkeypatch.setattr(engine, "reap", lambda *, keep: asked.append("reap") or [])
+    requests: list[str] = []
+    monkeypatch.setattr(engine, "health_check", lambda: requests.append("report") or {})
+    monkeypatch.setattr(engine, "reap", lambda *, keep: requests.append("reap") or [])
     monkeypatch.setattr(engine, "forget", lambda images: None)
-    monkeypatch.setattr(engine, "check", lambda: asked.append("check"))
+    monkeypatch.setattr(engine, "check", lambda: requests.append("check"))
     monkeypatch.delitem(workers._full_report, workers.SYSTEMS, raising=False)
     assert [workers.ready() for _ in range(3)] == [True, True, True]
-    assert asked == ["report", "reap", "check", "check"]
+    assert requests == ["report", "reap", "check", "check"]
 
     def away() -> None:
         raise engine.SandboxError("the engine does not answer")

@@ -1,4 +1,4 @@
-"""The page to submit an image on: what it takes, what it refuses, what it says, and uploads that are unfinished."""
+"""The page for submitting an image: accepted and refused input, its texts, and unfinished uploads."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ HOSTILE = '"><script>alert(1)</script>\u202egnp.tar'
 
 @pytest.fixture
 def here() -> World:
-    made = tiny_world.build()
-    takes_images(made)
+    new_world = tiny_world.build()
+    takes_images(new_world)
     engine_is_there()
-    return made
+    return new_world
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def archive(content: bytes = b"an archive", **fields: Any) -> dict[str, Any]:
     return {"new_system": "Pascaline", "note": "", "file": SimpleUploadedFile("mine.tar", content), **fields}
 
 
-def begun(here: World, content: bytes = b"", size: int = 10, **changes: Any) -> ImageUpload:
+def started(here: World, content: bytes = b"", size: int = 10, **changes: Any) -> ImageUpload:
     upload = image_uploads.begin(phase=here.phase, by=here.researcher, name="mine.tar", size=size, **changes)
     if content:
         image_uploads.add(upload=upload, offset=0, piece=content)
@@ -51,7 +51,7 @@ def begun(here: World, content: bytes = b"", size: int = 10, **changes: Any) -> 
 # --- submitting
 
 
-def test_an_archive_in_one_piece_is_taken_charged_and_queued(here: World, ada: Client) -> None:
+def test_an_archive_in_one_piece_is_accepted_charged_and_queued(here: World, ada: Client) -> None:
     response = ada.post(PAGE, archive(note="seed 3"))
     submission = Submission.objects.get()
     assert response["Location"] == submission.get_absolute_url()
@@ -62,8 +62,8 @@ def test_an_archive_in_one_piece_is_taken_charged_and_queued(here: World, ada: C
     assert QuotaCharge.objects.filter(submission=submission, refunded_at=None).count() == 1
 
 
-def test_an_upload_that_is_all_here_is_submitted_by_its_name(here: World, ada: Client) -> None:
-    upload = begun(here, b"an archive")
+def test_a_complete_upload_is_submitted_by_its_name(here: World, ada: Client) -> None:
+    upload = started(here, b"an archive")
     page = text(ada.get(f"{PAGE}?upload={upload.pk}"))
     assert "is completely uploaded" in page
     assert 'type="file"' not in page
@@ -75,8 +75,8 @@ def test_an_upload_that_is_all_here_is_submitted_by_its_name(here: World, ada: C
     assert not ImageUpload.objects.exists()
 
 
-def test_half_an_upload_is_refused_and_kept(here: World, ada: Client) -> None:
-    upload = begun(here, b"an ar")
+def test_an_incomplete_upload_is_refused_and_retained(here: World, ada: Client) -> None:
+    upload = started(here, b"an ar")
     response = ada.post(PAGE, {"new_system": "Pascaline", "upload": str(upload.pk)})
     assert response.status_code == 422
     assert "send the rest first" in text(response)
@@ -84,19 +84,19 @@ def test_half_an_upload_is_refused_and_kept(here: World, ada: Client) -> None:
     assert not Submission.objects.exists()
 
 
-def test_anothers_upload_cannot_be_submitted(here: World, ada: Client) -> None:
+def test_another_persons_upload_cannot_be_submitted(here: World, ada: Client) -> None:
     bob = User.objects.create_user("bob", "bob@holdout.example", "correct horse")
-    theirs = image_uploads.begin(phase=here.phase, by=bob, name="secret-name.tar", size=5)
-    image_uploads.add(upload=theirs, offset=0, piece=b"bytes")
-    response = ada.post(PAGE, {"new_system": "Pascaline", "upload": str(theirs.pk)})
+    upload = image_uploads.begin(phase=here.phase, by=bob, name="secret-name.tar", size=5)
+    image_uploads.add(upload=upload, offset=0, piece=b"bytes")
+    response = ada.post(PAGE, {"new_system": "Pascaline", "upload": str(upload.pk)})
     assert response.status_code == 422
     assert not Submission.objects.exists()
     assert "secret-name" not in text(response)
-    assert "secret-name" not in text(ada.get(f"{PAGE}?upload={theirs.pk}"))
+    assert "secret-name" not in text(ada.get(f"{PAGE}?upload={upload.pk}"))
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"new_system": "P"}, "Choose the archive of your image"),
         (
@@ -106,14 +106,14 @@ def test_anothers_upload_cannot_be_submitted(here: World, ada: Client) -> None:
         ({"new_system": "P", "upload": "no-uuid"}, "upload"),
     ],
 )
-def test_what_is_missing_is_said(here: World, ada: Client, fields: dict[str, Any], said: str) -> None:
+def test_missing_fields_are_reported(here: World, ada: Client, fields: dict[str, Any], message: str) -> None:
     response = ada.post(PAGE, fields)
     assert response.status_code == 422
-    assert said in text(response)
+    assert message in text(response)
     assert not Submission.objects.exists()
 
 
-def test_an_archive_over_the_phases_limit_is_not_kept(here: World, ada: Client) -> None:
+def test_an_archive_over_the_phases_limit_is_not_stored(here: World, ada: Client) -> None:
     takes_images(here, limits={"image_bytes": 9})
     response = ada.post(PAGE, archive())
     assert response.status_code == 413
@@ -122,7 +122,7 @@ def test_an_archive_over_the_phases_limit_is_not_kept(here: World, ada: Client) 
     assert not QuotaCharge.objects.exists()
 
 
-def test_a_used_up_quota_is_429_with_the_time_to_come_back(here: World, ada: Client) -> None:
+def test_a_used_up_quota_is_429_with_retry_after(here: World, ada: Client) -> None:
     takes_images(here, quota_per_day=1)
     assert ada.post(PAGE, archive()).status_code == 302
     response = ada.post(PAGE, archive(b"another"))
@@ -135,7 +135,7 @@ def test_a_used_up_quota_is_429_with_the_time_to_come_back(here: World, ada: Cli
 # --- references
 
 
-def test_references_are_asked_for_only_where_a_registry_is_allowed(here: World, ada: Client, settings: Any) -> None:
+def test_references_are_offered_only_where_a_registry_is_allowed(here: World, ada: Client, settings: Any) -> None:
     assert "in a registry" not in text(ada.get(PAGE))
     settings.REGISTRIES = ["registry.holdout.example"]
     assert "from registry.holdout.example" in text(ada.get(PAGE))
@@ -178,10 +178,10 @@ def test_a_phase_that_takes_one_leads_to_its_form(
     assert "Kind of submission" not in page
 
 
-def test_a_file_posted_where_images_alone_are_taken_is_refused(here: World, ada: Client) -> None:
+def test_a_file_in_a_phase_for_images_only_is_refused(here: World, ada: Client) -> None:
     takes_images(here, takes_predictions=False)
-    sent = {"new_system": "P", "file": SimpleUploadedFile("p.jsonl", tiny_world.prediction_lines())}
-    assert ada.post(FILES, sent).status_code == 409
+    data = {"new_system": "P", "file": SimpleUploadedFile("p.jsonl", tiny_world.prediction_lines())}
+    assert ada.post(FILES, data).status_code == 409
     takes_images(here, takes_predictions=True, takes_images=False)
     refused = ada.post(PAGE, archive())
     assert refused.status_code == 409
@@ -190,22 +190,22 @@ def test_a_file_posted_where_images_alone_are_taken_is_refused(here: World, ada:
 
 
 @pytest.mark.parametrize(
-    ("report", "setting", "said"),
+    ("report", "setting", "message"),
     [
         (None, True, "No worker with a container engine has reported"),
         ({"ready": False, "message": "The engine does not answer <b>: start dockerd."}, True, "start dockerd"),
         ({}, False, "switched off on this server"),
     ],
 )
-def test_without_an_engine_it_says_why_and_shows_no_form(
-    here: World, ada: Client, settings: Any, report: dict[str, Any] | None, setting: bool, said: str
+def test_without_an_engine_the_page_says_why_and_shows_no_form(
+    here: World, ada: Client, settings: Any, report: dict[str, Any] | None, setting: bool, message: str
 ) -> None:
     settings.SYSTEMS = setting
     WorkerReport.objects.all().delete()
     if report is not None:
         engine_is_there(**report)
     page = text(ada.get(PAGE))
-    assert said in page
+    assert message in page
     assert "data-image-upload" not in page
     assert "<b>" not in page.split("<main")[1].replace("<bdi>", "")
     assert "Predictions files</a> are still accepted" in page
@@ -215,10 +215,10 @@ def test_without_an_engine_it_says_why_and_shows_no_form(
     assert not Image.objects.exists()
 
 
-# --- what the page says
+# --- texts of the page
 
 
-def test_the_limits_of_this_phase_are_told(here: World, ada: Client) -> None:
+def test_the_limits_of_the_phase_are_shown(here: World, ada: Client) -> None:
     page = text(ada.get(PAGE))
     assert "600 s (10 min)" in page and "4 GB" in page and "10 GB" in page
     takes_images(here, limits={"wall_seconds": 90, "memory_bytes": 1_500_000_000, "cpus": 0.5})
@@ -229,7 +229,7 @@ def test_the_limits_of_this_phase_are_told(here: World, ada: Client) -> None:
 
 
 def test_the_page_is_well_formed_with_uploads_and_a_hostile_name(here: World, ada: Client) -> None:
-    upload = begun(here, b"an ar")
+    upload = started(here, b"an ar")
     ImageUpload.objects.update(name=HOSTILE)
     for address in (PAGE, f"{PAGE}?upload={upload.pk}", f"{PAGE}?upload=%22%3E%3Cscript%3E"):
         page = ada.get(address).content.decode()
@@ -237,13 +237,13 @@ def test_the_page_is_well_formed_with_uploads_and_a_hostile_name(here: World, ad
         assert "<script>alert" not in page
 
 
-def test_unfinished_uploads_are_gone_on_with_or_given_up(here: World, ada: Client) -> None:
-    upload = begun(here, b"an ar")
+def test_unfinished_uploads_are_resumed_or_discarded(here: World, ada: Client) -> None:
+    upload = started(here, b"an ar")
     page = text(ada.get(PAGE))
     assert "Unfinished uploads" in page and f"?upload={upload.pk}" in page
-    chosen = text(ada.get(f"{PAGE}?upload={upload.pk}"))
-    assert "Choose the same file again" in chosen
-    assert f'data-upload="/api/v1/image-uploads/{upload.pk}/" data-bytes="10"' in chosen
+    upload_page = text(ada.get(f"{PAGE}?upload={upload.pk}"))
+    assert "Choose the same file again" in upload_page
+    assert f'data-upload="/api/v1/image-uploads/{upload.pk}/" data-bytes="10"' in upload_page
     pieces, storage = list(ImageUpload.objects.get().pieces), Image._meta.get_field("archive").storage
     assert [storage.exists(name) for name in pieces] == [True]
     response = ada.post(f"/me/image-uploads/{upload.pk}/give-up/")
@@ -252,25 +252,25 @@ def test_unfinished_uploads_are_gone_on_with_or_given_up(here: World, ada: Clien
     assert [storage.exists(name) for name in pieces] == [False]
 
 
-def test_nobody_gives_anothers_upload_up(here: World) -> None:
-    upload = begun(here, b"an ar")
+def test_another_persons_upload_cannot_be_discarded(here: World) -> None:
+    upload = started(here, b"an ar")
     bob = Client()
     bob.force_login(User.objects.create_user("bob", "bob@holdout.example", "correct horse"))
     assert bob.post(f"/me/image-uploads/{upload.pk}/give-up/").status_code == 404
     assert ImageUpload.objects.filter(pk=upload.pk).exists()
 
 
-def test_the_page_asks_the_same_few_questions_however_many_uploads(
+def test_the_page_takes_a_constant_number_of_queries(
     here: World, ada: Client, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(image_uploads.AT_ONCE):
-        begun(here)
+        started(here)
     ada.get(PAGE)
     with django_assert_max_num_queries(14):
         ada.get(PAGE)
 
 
-# --- where else a phase tells what it takes
+# --- other places that show what a phase accepts
 
 
 def phase_by_api() -> dict[str, Any]:
@@ -278,7 +278,7 @@ def phase_by_api() -> dict[str, Any]:
     return phase
 
 
-def test_the_benchmarks_page_and_the_api_tell_what_a_phase_takes(here: World) -> None:
+def test_the_benchmark_page_and_the_api_show_what_a_phase_accepts(here: World) -> None:
     takes_images(here, limits={"wall_seconds": 90})
     page = text(Client().get("/benchmarks/tiny/"))
     assert f'href="{PAGE}">images</a>' in page and f'href="{FILES}">files</a>' in page

@@ -1,4 +1,4 @@
-"""What curators set for containers, and what they see of the workers that run them."""
+"""Container settings of curators, and the state of workers that they see."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def phase_form(here: World, **changes: Any) -> dict[str, Any]:
     return {**form, **TOLD_IN_FULL, "takes_images": "on", **changes}
 
 
-def test_limits_are_stored_as_containers_meet_them(here: World, curator: Client) -> None:
+def test_limits_are_stored_in_the_units_of_containers(here: World, curator: Client) -> None:
     filled = {"seconds": "90.5", "memory_mb": "512", "cpus": "0.5", "image_mb": "2000", "shows_logs": "no"}
     assert curator.post(f"{DESK}phases/create/", phase_form(here, **filled)).status_code == 302
     phase = Phase.objects.get(slug="boxes")
@@ -55,14 +55,14 @@ def test_limits_are_stored_as_containers_meet_them(here: World, curator: Client)
     assert '<td class="nowrap">images</td>' in " ".join(page.replace("\n", "").split())
 
 
-def test_empty_limits_are_the_servers(here: World, curator: Client) -> None:
+def test_empty_limits_mean_the_servers_limits(here: World, curator: Client) -> None:
     curator.post(f"{DESK}phases/create/", phase_form(here, takes_predictions="on"))
     phase = Phase.objects.get(slug="boxes")
     assert (phase.limits, phase.shows_logs, phase.takes_predictions) == ({}, None, True)
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"takes_images": ""}, "The phase accepts nothing"),
         (
@@ -75,32 +75,32 @@ def test_empty_limits_are_the_servers(here: World, curator: Client) -> None:
         ({"shows_logs": "perhaps"}, "Select a valid choice"),
     ],
 )
-def test_what_a_phase_cannot_be_is_said(here: World, curator: Client, changes: dict[str, Any], said: str) -> None:
+def test_invalid_combinations_are_refused(here: World, curator: Client, changes: dict[str, Any], message: str) -> None:
     response = curator.post(f"{DESK}phases/create/", phase_form(here, **changes))
     assert response.status_code == 422
-    assert said in text(response)
+    assert message in text(response)
     assert Phase.objects.count() == 1
 
 
-@pytest.mark.parametrize(("asked", "status"), [("2.5", 422), ("2", 302)])
-def test_no_phase_asks_for_more_processors_than_its_engines_have(
-    here: World, curator: Client, asked: str, status: int
+@pytest.mark.parametrize(("requested", "status"), [("2.5", 422), ("2", 302)])
+def test_a_phase_cannot_ask_for_more_processors_than_its_engines_have(
+    here: World, curator: Client, requested: str, status: int
 ) -> None:
     engine_is_there(detail={"processors": 1.0})
     engine_is_there(detail={"processors": 2.0}, host="engine-2")
     engine_is_there(detail={"processors": 64.0}, host="gone", seen_at=timezone.now() - timedelta(hours=1))
-    response = curator.post(f"{DESK}phases/create/", phase_form(here, cpus=asked))
+    response = curator.post(f"{DESK}phases/create/", phase_form(here, cpus=requested))
     assert response.status_code == status
     if status == 422:
         assert "The engine has 2 processors; expected at most 2." in text(response)
 
 
-def test_without_an_engines_word_any_number_of_processors_is_taken(here: World, curator: Client) -> None:
+def test_without_a_report_from_an_engine_any_number_of_processors_is_accepted(here: World, curator: Client) -> None:
     engine_is_there()
     assert curator.post(f"{DESK}phases/create/", phase_form(here, cpus="64")).status_code == 302
 
 
-def test_a_split_with_hidden_inputs_takes_images_alone(here: World, curator: Client, sandbox: str) -> None:
+def test_a_split_with_hidden_inputs_accepts_only_images(here: World, curator: Client, sandbox: str) -> None:
     form = split_form(tiny_world.gold_lines(), hide_inputs="on")
     assert curator.post(f"{DESK}splits/create/", form).status_code == 302
     split = Split.objects.get(name="fold-4")
@@ -113,7 +113,7 @@ def test_a_split_with_hidden_inputs_takes_images_alone(here: World, curator: Cli
     assert curator.post(f"{DESK}phases/create/", phase_form(here, split=split.pk)).status_code == 302
 
 
-def test_gold_cannot_be_public_where_inputs_are_hidden(here: World, curator: Client, sandbox: str) -> None:
+def test_gold_cannot_be_public_when_inputs_are_hidden(here: World, curator: Client, sandbox: str) -> None:
     form = split_form(tiny_world.gold_lines(), hide_inputs="on", gold_public="on")
     response = curator.post(f"{DESK}splits/create/", form)
     assert response.status_code == 422
@@ -123,7 +123,7 @@ def test_gold_cannot_be_public_where_inputs_are_hidden(here: World, curator: Cli
 # --- workers
 
 
-def test_workers_say_whether_they_are_ready_and_what_waits(here: World, curator: Client) -> None:
+def test_the_workers_page_shows_readiness_and_queue_lengths(here: World, curator: Client) -> None:
     takes_images(here)
     nobody = curator.get("/manage/workers/").content.decode()
     assert read(nobody).faults == []
@@ -144,7 +144,7 @@ def test_workers_say_whether_they_are_ready_and_what_waits(here: World, curator:
     assert "the container runs" in page
 
 
-def test_the_desk_leads_curators_to_the_workers_and_nobody_else(here: World, curator: Client) -> None:
+def test_only_curators_get_a_link_to_the_workers(here: World, curator: Client) -> None:
     assert "/manage/workers/" in text(curator.get("/manage/"))
     here.benchmark.organisers.add(here.researcher)
     ada = session_of(here.researcher)
@@ -152,7 +152,7 @@ def test_the_desk_leads_curators_to_the_workers_and_nobody_else(here: World, cur
     assert ada.get("/manage/workers/").status_code == 404
 
 
-# --- when to ask again
+# --- Retry-After
 
 
 def test_the_api_says_when_the_day_is_over(here: World, sandbox: str) -> None:
@@ -165,10 +165,10 @@ def test_the_api_says_when_the_day_is_over(here: World, sandbox: str) -> None:
     takes_images(here, quota_total=1)
     over = send(client, tiny_world.prediction_lines())
     assert over.status_code == 429
-    assert "Retry-After" not in over, "no waiting brings a quota back that is used up for good"
+    assert "Retry-After" not in over, "waiting does not restore a quota that does not reset"
 
 
-def test_guesses_are_told_to_wait_a_minute(here: World, settings: Any) -> None:
+def test_failed_log_ins_get_a_retry_after_of_one_minute(here: World, settings: Any) -> None:
     settings.ACCOUNT_RATE_LIMITS = {"login_failed": "1/m/ip", "signup": "1/m/ip"}
     ask = Client()
     guess = {"username": "ada", "password": "wrong"}

@@ -1,4 +1,4 @@
-"""The reference systems as images: built without a registry, sent as users send theirs, run, scored, on the boards."""
+"""The reference systems as images: built without a registry, submitted as users do, run, scored, on the boards."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.skipif(bool(container_images.missing()), reason=container_images.missing()),
 ]
 BUILT = ("atlas-facts", "graph-claims", "mirror-claims", "open-facts")
-# Name on the board: benchmark, folder, what its image holds.
+# Name on the board: benchmark, folder, content of its image.
 SYSTEMS = {
     "Majority label, in a container": ("mirror-claims", "majority", "splits/train.jsonl"),
     "Claim-only, in a container": ("mirror-claims", "claim-only", "splits/train.jsonl"),
@@ -59,7 +59,7 @@ def containers(stack: Stack, settings: Any) -> Iterator[Stack]:
 
 @pytest.fixture(scope="module")
 def fixtures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The benchmarks that have a reference system, without the systems that are files."""
+    """The benchmarks that have a reference system, without systems submitted as files."""
     folder = tmp_path_factory.mktemp("fixtures")
     shutil.copytree(FIXTURES / "systems", folder / "systems")
     shutil.copy(FIXTURES / ".dockerignore", folder)
@@ -72,13 +72,13 @@ def fixtures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def seed(fixtures: Path) -> str:
-    said = io.StringIO()
-    call_command("seed", fixtures=fixtures, stdout=said)
-    return said.getvalue()
+    output = io.StringIO()
+    call_command("seed", fixtures=fixtures, stdout=output)
+    return output.getvalue()
 
 
 def score(name: str, folder: Path) -> float:
-    """The primary measure of a system that runs here, without an engine, by the referee's own arithmetic."""
+    """Primary measure of a system that runs here, without an engine, computed by the sandbox's own functions."""
     benchmark, system, data = SYSTEMS[name]
     gold = (FIXTURES / benchmark / "splits" / "test.jsonl").read_bytes()
     task = json.loads((FIXTURES / benchmark / "benchmark.json").read_text())["task"]
@@ -87,39 +87,41 @@ def score(name: str, folder: Path) -> float:
     folder.mkdir()
     answers(system, folder, {Path(data).name: public(benchmark, data)}, [json.loads(i) for i in inputs.splitlines()])
     predictions = io.BytesIO((folder / "predictions.jsonl").read_bytes())
-    named = {"gold_name": "gold.jsonl", "predictions_name": "predictions.jsonl"}
-    scored, _ = JOBS["score"]({"gold": io.BytesIO(gold), "predictions": predictions}, {**options, **named})
+    names = {"gold_name": "gold.jsonl", "predictions_name": "predictions.jsonl"}
+    scored, _ = JOBS["score"]({"gold": io.BytesIO(gold), "predictions": predictions}, {**options, **names})
     (value,) = (
-        one["value"] for one in scored["result"]["scores"] if one["measure"] == scored["primary"] and not one["slice"]
+        score_["value"]
+        for score_ in scored["result"]["scores"]
+        if score_["measure"] == scored["primary"] and not score_["slice"]
     )
     return float(value)
 
 
 def test_seeding_puts_them_on_the_boards(containers: Stack, fixtures: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    said = seed(fixtures)
-    assert said.count("built and submitted as a container image") == len(SYSTEMS), said + containers.said()
+    output = seed(fixtures)
+    assert output.count("built and submitted as a container image") == len(SYSTEMS), output + containers.said()
     states = {p.submission.system.name: (p.state, p.reason, p.log) for p in Prediction.objects.all()}
     assert {name: state for name, (state, *_) in states.items()} == dict.fromkeys(SYSTEMS, State.DONE), states
-    shown = {row.system.name: row for row in Standing.objects.select_related("system", "leaderboard__phase")}
-    assert shown.keys() == SYSTEMS.keys()
+    standings = {row.system.name: row for row in Standing.objects.select_related("system", "leaderboard__phase")}
+    assert standings.keys() == SYSTEMS.keys()
     for number, name in enumerate(SYSTEMS):
-        assert shown[name].leaderboard.phase.benchmark.slug == SYSTEMS[name][0]
-        assert shown[name].value == pytest.approx(score(name, tmp_path / str(number)), abs=1e-9), name
-    claim_only = shown["Claim-only, in a container"].release
-    (told,) = (one for one in claim_only.values if one["measure"] == "accuracy" and not one["slice"])
-    assert told["value"] == 0.5
-    assert told["low"] <= 0.5 <= told["high"]
+        assert standings[name].leaderboard.phase.benchmark.slug == SYSTEMS[name][0]
+        assert standings[name].value == pytest.approx(score(name, tmp_path / str(number)), abs=1e-9), name
+    claim_only = standings["Claim-only, in a container"].release
+    (values,) = (value for value in claim_only.values if value["measure"] == "accuracy" and not value["slice"])
+    assert values["value"] == 0.5
+    assert values["low"] <= 0.5 <= values["high"]
     assert "Claim-only, in a container" in Client().get("/benchmarks/mirror-claims/test/").content.decode()
 
     counts = [model.objects.count() for model in (Submission, Prediction, Run, Image)]
     monkeypatch.setattr(build_image, "built_archive", lambda **_: pytest.fail("what is there was built again"))
-    again = seed(fixtures)
-    assert "built and submitted" not in again
-    assert "skipped" not in again
+    second_output = seed(fixtures)
+    assert "built and submitted" not in second_output
+    assert "skipped" not in second_output
     assert counts == [model.objects.count() for model in (Submission, Prediction, Run, Image)]
 
 
-def test_web_and_api_take_the_same_image(containers: Stack, fixtures: Path) -> None:
+def test_web_and_api_accept_the_same_image(containers: Stack, fixtures: Path) -> None:
     curator = User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
     ada = User.objects.create_user("ada", "ada@holdout.example", "correct horse")
     teams.create(name="Analytical Engines", by=ada)
@@ -131,21 +133,21 @@ def test_web_and_api_take_the_same_image(containers: Stack, fixtures: Path) -> N
     web = Client()
     web.force_login(ada)
     page = "/benchmarks/mirror-claims/test/submit-image/"
-    sent = web.post(page, {"new_system": "By web", "note": "", "file": SimpleUploadedFile("image.tar.gz", content)})
-    assert sent.status_code == 302, sent.content.decode()[-3000:]
+    response = web.post(page, {"new_system": "By web", "note": "", "file": SimpleUploadedFile("image.tar.gz", content)})
+    assert response.status_code == 302, response.content.decode()[-3000:]
 
     api = client_of(ada)
     root = "/api/v1/benchmarks/mirror-claims/phases/test"
     asked_for = {"name": "image.tar.gz", "bytes": len(content)}
-    begun = api.post(f"{root}/images/", json.dumps(asked_for), content_type="application/json")
-    assert begun.status_code == 201, begun.content
-    upload = begun.json()
+    upload_response = api.post(f"{root}/images/", json.dumps(asked_for), content_type="application/json")
+    assert upload_response.status_code == 201, upload_response.content
+    upload = upload_response.json()
     for offset in range(0, len(content), upload["chunk_bytes"]):
-        piece = content[offset : offset + upload["chunk_bytes"]]
-        kept = api.post(f"{upload['chunks']}?offset={offset}", piece, content_type="application/octet-stream")
-        assert kept.status_code == 200, kept.content
-    named = json.dumps({"system": "By API", "team": "Analytical Engines"})
-    submitted = api.post(upload["submission"], named, content_type="application/json")
+        chunk = content[offset : offset + upload["chunk_bytes"]]
+        chunk_response = api.post(f"{upload['chunks']}?offset={offset}", chunk, content_type="application/octet-stream")
+        assert chunk_response.status_code == 200, chunk_response.content
+    body = json.dumps({"system": "By API", "team": "Analytical Engines"})
+    submitted = api.post(upload["submission"], body, content_type="application/json")
     assert submitted.status_code == 201, submitted.content
 
     assert Image.objects.count() == 1
@@ -170,7 +172,7 @@ def follow(stack: Stack, submission: Submission) -> None:
     stack.wait_for(submission)
 
 
-def test_no_build_is_given_a_hidden_answer(tmp_path: Path) -> None:
+def test_no_build_contains_a_hidden_answer(tmp_path: Path) -> None:
     (tmp_path / "Dockerfile").write_text("ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nCOPY . /context\n")
     shutil.copytree(FIXTURES, tmp_path / "all", ignore=shutil.ignore_patterns("__pycache__"))
     build = (
@@ -185,9 +187,9 @@ def test_no_build_is_given_a_hidden_answer(tmp_path: Path) -> None:
     program = (
         "import os; print(*sorted(f'{a}/{n}'[9:] for a, _, names in os.walk('/context') for n in names), sep=chr(10))"
     )
-    listed = container_images._docker("run", "--rm", "--network", "none", image, "python3", "-c", program)
+    listing = container_images._docker("run", "--rm", "--network", "none", image, "python3", "-c", program)
     container_images._docker("image", "rm", image)
-    assert listed.returncode == 0, listed.stderr
-    learned = {name for name in listed.stdout.splitlines() if not name.startswith("systems/")}
+    assert listing.returncode == 0, listing.stderr
+    learned = {name for name in listing.stdout.splitlines() if not name.startswith("systems/")}
     expected = {f"{benchmark}/{data}" for benchmark, _, data in SYSTEMS.values()}
     assert learned == expected | {"sourced-claims/splits/train.jsonl"}

@@ -1,4 +1,4 @@
-"""A scorer that fails is asked no more after a few times: else whether it fails would be a free answer."""
+"""After a few failures of a scorer a team gets no more answers: whether it fails would leak information."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ def world() -> World:
 
 
 def fail(submission: Submission, reason: str = Reason.SCORER) -> None:
-    """As scorer_runs ends a run whose scorer failed."""
-    now = timezone.now()
-    Run.objects.filter(prediction__submission=submission).update(state=State.FAILED, reason=reason, finished_at=now)
-    QuotaCharge.objects.filter(submission=submission).update(refunded_at=now)
+    """Ends a run as scorer_runs does when its scorer failed."""
+    at = timezone.now()
+    Run.objects.filter(prediction__submission=submission).update(state=State.FAILED, reason=reason, finished_at=at)
+    QuotaCharge.objects.filter(submission=submission).update(refunded_at=at)
 
 
-def refused(world: World, **more: object) -> Refused:
-    with pytest.raises(Refused) as caught:
-        world.submit(**more)  # type: ignore[arg-type]
-    return caught.value
+def refusal_of(world: World, **options: object) -> Refused:
+    with pytest.raises(Refused) as refusal:
+        world.submit(**options)  # type: ignore[arg-type]
+    return refusal.value
 
 
 def test_after_three_failures_a_team_waits_for_the_next_scorer(world: World) -> None:
     for _ in range(failure_limit.A_TEAM):
         fail(world.submit())
     before = Submission.objects.count()
-    refusal = refused(world)
+    refusal = refusal_of(world)
     assert (refusal.code, "scorer of this phase has failed" in str(refusal)) == (Code.NOT_READY, True)
     assert Submission.objects.count() == before
     custom_scorers.scores_by(world, custom_scorers.row(world, number=2))
@@ -56,31 +56,31 @@ def test_other_teams_and_other_failures_do_not_count(world: World) -> None:
         fail(world.submit(system=other, by=grace))
         fail(world.submit(), Reason.ENGINE)
     assert world.submit()
-    assert refused(world, system=other, by=grace).code == Code.NOT_READY
+    assert refusal_of(world, system=other, by=grace).code == Code.NOT_READY
 
 
-def test_many_teams_together_are_bounded(world: World) -> None:
+def test_failures_of_many_teams_together_are_limited(world: World) -> None:
     for number in range(failure_limit.ALL):
-        one = person(f"person{number}")
-        system = teams.system(team=teams.create(name=f"Team {number}", by=one), name="S", by=one)
-        fail(world.submit(system=system, by=one))
-    assert refused(world).code == Code.NOT_READY
+        member = person(f"person{number}")
+        system = teams.system(team=teams.create(name=f"Team {number}", by=member), name="S", by=member)
+        fail(world.submit(system=system, by=member))
+    assert refusal_of(world).code == Code.NOT_READY
 
 
-def test_one_that_was_under_way_meanwhile_is_counted_under_the_lock(
+def test_a_failure_during_the_submission_is_counted_under_the_lock(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first look is before the sandbox, the second in the transaction."""
+    """The first check is before the sandbox, the second in the transaction."""
     for _ in range(failure_limit.A_TEAM):
         fail(world.submit())
-    looks: list[int] = []
+    checks: list[int] = []
     real = failure_limit.check
 
     def second_only(**asked: object) -> None:
-        looks.append(1)
-        if len(looks) > 1:
+        checks.append(1)
+        if len(checks) > 1:
             real(**asked)  # type: ignore[arg-type]
 
     monkeypatch.setattr(failure_limit, "check", second_only)
-    assert refused(world).code == Code.NOT_READY
-    assert len(looks) == 2
+    assert refusal_of(world).code == Code.NOT_READY
+    assert len(checks) == 2

@@ -1,4 +1,4 @@
-"""Whatever dies while an organiser's scorer is at work: one result, one charge, and no gold left in the engine.
+"""Whatever process dies while an organiser's scorer runs: one result, one charge, and no gold left in the engine.
 
 The workers are real Celery processes with a real engine; they are killed with -9.
 """
@@ -35,7 +35,7 @@ pytestmark = [
 SCORERS = {"module": "faulty_custom_scorer", "queue": "scorers"}
 SHA256 = hashlib.sha256(b"an archive").hexdigest()
 IN_THE_ENGINE = {"running": 6, "claimed": 0}
-"""Scorer, keeper and four volumes, as long as nobody has cleaned up."""
+"""Scorer, volume holder and four volumes, until they are cleaned up."""
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def image() -> Iterator[str]:
 def world(
     transactional_db: None, sandbox: str, image: str, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[World]:
-    """Its phase is scored by an image; after the test the engine holds nothing of ours."""
+    """Its phase is scored by an image; after the test the engine holds nothing of this site."""
     empty_queue()
     settings.SCORERS = True
     monkeypatch.setenv("HOLDOUT_SCORERS", "true")
@@ -64,7 +64,7 @@ def world(
 
 
 def finish(stack_later: Callable[[], Any], run: Run) -> None:
-    """A real worker of the queue brings it to its end."""
+    """A real worker of the queue completes it."""
     stack = stack_later()
     stack.start_worker(command=processes.scorers())
     stack.wait_for_run(run)
@@ -78,19 +78,19 @@ def assert_one_result(attempt: int) -> Run:
     assert Score.objects.get(run=run, slice_key="").value == 1.0
     assert Release.objects.count() == 1
     assert QuotaCharge.objects.get().refunded_at is None
-    kept = [name for name in run.outcomes.storage.listdir("")[1] if name.startswith(run.pk.hex)]
-    assert kept == [run.outcomes.name]
+    stored = [name for name in run.outcomes.storage.listdir("")[1] if name.startswith(run.pk.hex)]
+    assert stored == [run.outcomes.name]
     return run
 
 
-# Where gold lies in the engine; the others take their time.
+# Points at which gold is in the engine; the others are slow.
 BRIEF = {"running"}
 KILLED_AT = ["claimed", "running", "between", "executed-twice", "stored-uncommitted"]
 POINTS = [pytest.param(point, marks=() if point in BRIEF else pytest.mark.slow) for point in KILLED_AT]
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_a_worker_killed_on_its_way_is_replaced(
+def test_a_worker_killed_at_each_point_is_replaced(
     world: World, faulty: Callable[..., Any], stack_later: Callable[[], Any], point: str
 ) -> None:
     world.submit()
@@ -99,15 +99,15 @@ def test_a_worker_killed_on_its_way_is_replaced(
     assert (run.state, run.attempt) == (State.RUNNING, 1)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert run_scorer.WORK.sweep() == 0, "a lease that has not ended is not taken away"
+    assert run_scorer.WORK.sweep() == 0, "a lease that has not ended is not taken"
     for queue in (workers.SYSTEMS, workers.SCORERS):
-        # Both workers may share an engine: neither takes the other's for dead.
+        # Both workers may share an engine: neither treats the other's execution as dead.
         workers.report(queue=queue)
         assert len(container_images.left(site.INSTANCE)) == IN_THE_ENGINE.get(point, 0)
     let_leases_end()
     assert run_scorer.WORK.sweep() == 1
     workers.report(queue=workers.SCORERS)
-    assert container_images.left(site.INSTANCE) == [], "gold is reaped as soon as the execution is nobody's"
+    assert container_images.left(site.INSTANCE) == [], "gold is reaped as soon as no claim refers to the execution"
     if point == "running":
         finish(stack_later, run)
     else:
@@ -134,8 +134,8 @@ def test_a_worker_killed_after_the_commit_changes_nothing_more(
     assert assert_one_result(attempt=1).finished_at == before.finished_at
 
 
-def test_one_that_dies_each_time_fails_visibly(world: World) -> None:
-    """Retried, and bounded; a late one changes nothing."""
+def test_a_scorer_that_dies_each_time_fails_visibly(world: World) -> None:
+    """Retried up to a limit; a late worker changes nothing."""
     world.submit()
     run = Run.objects.get()
     dead = []
@@ -152,8 +152,8 @@ def test_one_that_dies_each_time_fails_visibly(world: World) -> None:
     assert not Release.objects.exists()
 
 
-def test_an_engine_that_lost_the_image_is_given_it_again(world: World, image: str) -> None:
-    """Its disk is no store; here the archive is none, which the organisers are told."""
+def test_an_engine_that_lost_the_image_loads_it_again(world: World, image: str) -> None:
+    """The engine's disk is no store; here the stored archive is invalid, which is reported to the organisers."""
     scorer = world.phase.scorer
     type(scorer.image).objects.filter(pk=scorer.image_id).update(digest="sha256:" + "9" * 64, archive_sha256=SHA256)
     world.submit()

@@ -1,4 +1,4 @@
-"""Organisers' scorers on the pages: brought, set, waited for, failed and read about. Without an engine."""
+"""Organisers' scorers on the pages: uploaded, set, queued, failed and reported. Without an engine."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def form(**changes: Any) -> dict[str, Any]:
     return {"measures": json.dumps([ACCURACY]), "primary": "strict_accuracy", "reason": "ours", **changes}
 
 
-def post(user: User, name: str, *where: Any, **sent: Any) -> Any:
+def post(user: User, name: str, *where: Any, **data: Any) -> Any:
     client = Client()
     client.force_login(user)
-    return client.post(reverse(name, args=where), sent)
+    return client.post(reverse(name, args=where), data)
 
 
 def failed(world: World, detail: str = DETAIL) -> Run:
@@ -82,16 +82,16 @@ def failed(world: World, detail: str = DETAIL) -> Run:
 
 
 def scored(world: World, value: float = 0.5, name: str = "Bernoulli", *, outcomes: bool = False) -> Run:
-    """A published run by the phase's scorer."""
+    """A published run scored by the phase's scorer."""
     scores = [board_rows.score("strict_accuracy", value)]
     if not outcomes:
-        scores = [{**one, "low": None, "high": None} for one in scores]
+        scores = [{**score, "low": None, "high": None} for score in scores]
     scorer = world.phase.scorer
-    told = {"number": scorer.number, "image": DIGEST, "outcomes": ["strict_accuracy"] if outcomes else []}
-    told |= {"execution_seconds": [1.0, 1.41], "runtime": "runc", "units": "u", "limits": {}}
+    fields = {"number": scorer.number, "image": DIGEST, "outcomes": ["strict_accuracy"] if outcomes else []}
+    fields |= {"execution_seconds": [1.0, 1.41], "runtime": "runc", "units": "u", "limits": {}}
     inserted = world.insert_run
     world.insert_run = lambda **changes: inserted(  # type: ignore[method-assign]
-        **{**changes, "scorer": scorer, "task_version": scorer.number, "provenance": {"scorer": told}}
+        **{**changes, "scorer": scorer, "task_version": scorer.number, "provenance": {"scorer": fields}}
     )
     try:
         return board_rows.stand(world, name, scores, primary="strict_accuracy").run
@@ -99,7 +99,7 @@ def scored(world: World, value: float = 0.5, name: str = "Bernoulli", *, outcome
         world.insert_run = inserted  # type: ignore[method-assign]
 
 
-def test_a_plain_form_brings_a_scorer(world: World, organiser: User) -> None:
+def test_a_plain_form_uploads_a_scorer(world: World, organiser: User) -> None:
     answer = post(organiser, "manage_scorers", "tiny", **form(file=uploaded(b"an archive", "scorer.tar")))
     assert answer.status_code == 302
     scorer = Scorer.objects.get()
@@ -120,34 +120,36 @@ def test_a_plain_form_brings_a_scorer(world: World, organiser: User) -> None:
         ({"file": None}, "Choose the archive of your image"),
     ],
 )
-def test_what_does_not_fit_is_told(world: World, organiser: User, changes: dict[str, Any], expected: str) -> None:
-    sent = {**form(file=uploaded(b"an archive", "scorer.tar")), **changes}
-    answer = post(organiser, "manage_scorers", "tiny", **{name: one for name, one in sent.items() if one is not None})
+def test_invalid_input_is_reported(world: World, organiser: User, changes: dict[str, Any], expected: str) -> None:
+    data = {**form(file=uploaded(b"an archive", "scorer.tar")), **changes}
+    answer = post(
+        organiser, "manage_scorers", "tiny", **{name: value for name, value in data.items() if value is not None}
+    )
     assert answer.status_code == 422
     assert expected in answer.content.decode().replace("&quot;", '"')
     assert not Scorer.objects.exists() and not Image.objects.exists()
 
 
-def test_pieces_become_a_scorer(world: World, organiser: User) -> None:
+def test_pieces_are_assembled_into_a_scorer(world: World, organiser: User) -> None:
     client = Client()
     client.force_login(organiser)
-    begun = client.post(
+    response = client.post(
         reverse("api_scorer_images", args=["tiny"]), json.dumps({"bytes": 9}), content_type="application/json"
     ).json()
-    assert (begun["benchmark"], begun["phase"], begun["submission"]) == ("tiny", None, None)
-    for offset, piece in ((0, b"four"), (4, b"fives")):
-        where = f"{reverse('api_image_chunks', args=[begun['id']])}?offset={offset}"
-        assert client.post(where, piece, content_type="application/octet-stream").status_code == 200
+    assert (response["benchmark"], response["phase"], response["submission"]) == ("tiny", None, None)
+    for offset, chunk in ((0, b"four"), (4, b"fives")):
+        where = f"{reverse('api_image_chunks', args=[response['id']])}?offset={offset}"
+        assert client.post(where, chunk, content_type="application/octet-stream").status_code == 200
     assert client.post(
-        reverse("api_image_submit", args=[begun["id"]]), json.dumps({"system": "x"}), content_type="application/json"
-    ).status_code in (403, 422), "it is no system's"
-    assert client.post(reverse("manage_scorers", args=["tiny"]), form(upload=begun["id"])).status_code == 302
+        reverse("api_image_submit", args=[response["id"]]), json.dumps({"system": "x"}), content_type="application/json"
+    ).status_code in (403, 422), "it is not a system's image"
+    assert client.post(reverse("manage_scorers", args=["tiny"]), form(upload=response["id"])).status_code == 302
     scorer = Scorer.objects.get()
     assert scorer.image.archive.read() == b"fourfives"
     assert not ImageUpload.objects.exists() and not Submission.objects.exists()
 
 
-def test_nobody_else_brings_or_sets_one(world: World) -> None:
+def test_only_managers_upload_and_set_a_scorer(world: World) -> None:
     scorer = row(world)
     upload = {"phase": world.phase, "by": world.researcher}
     with pytest.raises(Refused) as refused:
@@ -155,21 +157,23 @@ def test_nobody_else_brings_or_sets_one(world: World) -> None:
     assert refused.value.code is Code.NOT_AN_ORGANISER
     with pytest.raises(Refused):
         image_uploads.begin_scorer(benchmark=world.benchmark, by=world.researcher, name="x", size=9)
-    theirs = ImageUpload.objects.create(**upload, name="x", bytes=1, received=1)
+    upload_of_other = ImageUpload.objects.create(**upload, name="x", bytes=1, received=1)
     with pytest.raises(Refused, match="for a phase, not for a scorer"):
-        image_uploads.finish_scorer(upload=theirs, by=world.curator, measures=[ACCURACY], primary="x", reason="x")
+        image_uploads.finish_scorer(
+            upload=upload_of_other, by=world.curator, measures=[ACCURACY], primary="x", reason="x"
+        )
 
 
-def test_a_scorer_is_never_edited(world: World) -> None:
+def test_a_scorer_cannot_be_edited(world: World) -> None:
     scorer = row(world)
     with pytest.raises(DatabaseError), transaction.atomic():
         Scorer.objects.filter(pk=scorer.pk).update(primary="other")
 
 
-def test_only_a_later_scorer_follows_where_there_are_submissions(world: World) -> None:
+def test_a_phase_with_submissions_accepts_only_a_later_scorer(world: World) -> None:
     first, second = row(world), row(world, number=2)
     assert scorers.attach(phase=world.phase, scorer=second, by=world.curator) == 0
-    assert scorers.attach(phase=world.phase, scorer=None, by=world.curator) == 0, "nobody has submitted"
+    assert scorers.attach(phase=world.phase, scorer=None, by=world.curator) == 0, "there are no submissions"
     assert scorers.attach(phase=world.phase, scorer=second, by=world.curator) == 0
     world.insert_run(scorer=second, task_version=2)
     for wrong in (first, None):
@@ -182,29 +186,29 @@ def test_only_a_later_scorer_follows_where_there_are_submissions(world: World) -
     assert Run.objects.get(task_version=2).reason == Reason.SUPERSEDED
 
 
-def test_a_phase_that_the_task_has_scored_takes_no_scorer(world: World) -> None:
+def test_a_phase_scored_by_its_task_accepts_no_scorer(world: World) -> None:
     world.insert_run()
     answer = post(world.curator, "manage_scorer_attach", "tiny", "test", scorer=row(world).pk)
     assert answer.status_code == 409
     assert "Create another phase for it" in answer.content.decode()
 
 
-def test_a_half_of_the_gold_takes_no_scorer(world: World) -> None:
+def test_a_subset_of_the_gold_accepts_no_scorer(world: World) -> None:
     Phase.objects.filter(pk=world.phase.pk).update(subset=Phase.Subset.PUBLIC)
     with pytest.raises(Refused, match="only its public or private groups"):
         scorers.attach(phase=world.phase, scorer=row(world), by=world.curator)
 
 
 @pytest.mark.parametrize("bound", ["lower", "upper"])
-def test_a_ladder_takes_no_scorer_whose_measure_has_no_step(world: World, bound: str) -> None:
-    """Whoever submits would be charged, and read for ever that nothing is better."""
+def test_a_ladder_accepts_no_scorer_whose_measure_has_no_step(world: World, bound: str) -> None:
+    """Otherwise every submission would be charged, and none would ever show an improvement."""
     Phase.objects.filter(pk=world.phase.pk).update(disclosure=Phase.Disclosure.LADDER, scope=Phase.Scope.TASK)
     with pytest.raises(Refused, match="strict_accuracy has no bounds"):
         scorers.attach(phase=world.phase, scorer=row(world, measures=[{**ACCURACY, bound: None}]), by=world.curator)
     scorers.attach(phase=world.phase, scorer=row(world, number=2), by=world.curator)
 
 
-def test_another_benchmarks_scorer_is_none_of_ours(world: World) -> None:
+def test_another_benchmarks_scorer_is_refused(world: World) -> None:
     other = Scorer.objects.get(pk=row(world).pk)
     elsewhere = type(world.benchmark).objects.create(
         slug="other", title="Other", summary="x", task=world.benchmark.task, dataset=world.benchmark.dataset
@@ -214,7 +218,7 @@ def test_another_benchmarks_scorer_is_none_of_ours(world: World) -> None:
         scorers.attach(phase=strange, scorer=other, by=world.curator)
 
 
-def test_moving_on_can_be_cancelled(world: World) -> None:
+def test_a_change_of_scorer_can_be_cancelled(world: World) -> None:
     scores_by(world, row(world))
     run = scored(world)
     later = row(world, number=2)
@@ -227,29 +231,29 @@ def test_moving_on_can_be_cancelled(world: World) -> None:
     states = dict(world.phase.leaderboards.values_list("task_version", "state"))
     assert states == {1: Leaderboard.State.CURRENT, 2: Leaderboard.State.CANCELLED}
     assert Run.objects.get(task_version=2).state == State.CANCELLED
-    assert scorers.attach(phase=world.phase, scorer=later, by=world.curator) == 1, "and taken up again"
+    assert scorers.attach(phase=world.phase, scorer=later, by=world.curator) == 1, "and started again"
     run.refresh_from_db()
     assert run.state == State.DONE
 
 
-def test_participants_read_that_it_failed_and_organisers_why(world: World, organiser: User) -> None:
+def test_participants_read_that_a_scorer_failed_and_organisers_read_why(world: World, organiser: User) -> None:
     scores_by(world, row(world))
     run = failed(world)
     submission = run.prediction.submission
     assert QuotaCharge.objects.get(submission=submission).refunded_at is not None
-    theirs = page_of(world.researcher, "submission", submission.pk)
-    assert "scorer failed; its organisers are notified" in theirs.replace("&#x27;", "'")
-    assert "e77" in theirs and "refunded" in theirs
+    participants_page = page_of(world.researcher, "submission", submission.pk)
+    assert "scorer failed; its organisers are notified" in participants_page.replace("&#x27;", "'")
+    assert "e77" in participants_page and "refunded" in participants_page
     api = page_of(world.researcher, "api_submission", submission.pk)
     assert json.loads(api)["reason"] == "scorer"
-    for text in (theirs, api):
+    for text in (participants_page, api):
         assert "bounds" not in text
-    ours = page_of(organiser, "manage_scorers", "tiny")
-    assert DETAIL in ours and "e77" in ours
+    organisers_page = page_of(organiser, "manage_scorers", "tiny")
+    assert DETAIL in organisers_page and "e77" in organisers_page
     page_of(world.researcher, "manage_scorers", "tiny", status=404)
 
 
-def test_without_a_worker_everything_waits_and_says_so(world: World, organiser: User, settings: Any) -> None:
+def test_without_a_worker_runs_wait_and_the_page_says_so(world: World, organiser: User, settings: Any) -> None:
     engine_is_there()
     scores_by(world, row(world))
     run = world.insert_run(scorer=world.phase.scorer)
@@ -258,28 +262,28 @@ def test_without_a_worker_everything_waits_and_says_so(world: World, organiser: 
         assert why in page_of(organiser, "manage_scorers", "tiny")
         settings.SCORERS = False
     settings.SCORERS = True
-    theirs = page_of(world.researcher, "submission", run.prediction.submission_id)
-    assert "Waiting for a worker that runs the organisers" in theirs
+    participants_page = page_of(world.researcher, "submission", run.prediction.submission_id)
+    assert "Waiting for a worker that runs the organisers" in participants_page
     worker_is_there()
     assert "serve scorers" not in page_of(organiser, "manage_benchmark", "tiny")
     assert "Waiting for a worker" not in page_of(world.researcher, "submission", run.prediction.submission_id)
 
 
-def test_the_sweeper_rings_for_scorers_while_somebody_listens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    rung: list[tuple[str, str]] = []
-    monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda task, _, queue: rung.append((task, queue)))
-    monkeypatch.setattr("django.db.transaction.on_commit", lambda ring, **_: ring())
+def test_the_sweep_enqueues_scorer_runs_while_a_worker_listens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    enqueued: list[tuple[str, str]] = []
+    monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda task, _, queue: enqueued.append((task, queue)))
+    monkeypatch.setattr("django.db.transaction.on_commit", lambda callback, **_: callback())
     scores_by(world, row(world))
     long_ago = timezone.now() - timezone.timedelta(hours=1)
     world.insert_run(scorer=world.phase.scorer, enqueued_at=long_ago)
     run_scorer.WORK.sweep()
-    assert rung == []
+    assert enqueued == []
     worker_is_there()
     run_scorer.WORK.sweep()
-    assert rung == [("leaderboard.jobs.run_scorer", "scorers")]
+    assert enqueued == [("leaderboard.jobs.run_scorer", "scorers")]
 
 
-def test_a_scoring_worker_leaves_a_scorers_run_alone(world: World, sandbox: str) -> None:
+def test_a_scoring_worker_does_not_claim_a_scorers_run(world: World, sandbox: str) -> None:
     scores_by(world, row(world))
     run = world.insert_run(scorer=world.phase.scorer)
     runs.WORK.run(run.pk)
@@ -304,7 +308,7 @@ def test_a_board_without_outcomes_says_so(world: World) -> None:
     page_of(None, "benchmark", "tiny")
 
 
-def test_a_board_with_outcomes_asks_for_ranges(world: World) -> None:
+def test_a_board_with_outcomes_requests_ranges(world: World) -> None:
     scores_by(world, row(world))
     scored(world, outcomes=True)
     scored(world, 0.75, "Napier", outcomes=True)
@@ -312,7 +316,7 @@ def test_a_board_with_outcomes_asks_for_ranges(world: World) -> None:
     assert (board.lacks_outcomes, board.ranges) == (False, Ranges.COMPUTING)
 
 
-def test_what_a_scorer_measures_is_public_once_it_scores(world: World) -> None:
+def test_a_scorers_measures_are_public_once_it_scores(world: World) -> None:
     scorer = row(world, does="Counts what is strictly right.")
     page_of(None, "scorer_measures", "tiny", 1, status=404)
     assert "Counts what is strictly right" in page_of(world.curator, "scorer_measures", "tiny", 1)
@@ -329,7 +333,7 @@ def test_the_receipt_names_image_and_executions(world: World) -> None:
     assert command(run.provenance).endswith(f"--volume OUTPUT:/output {DIGEST}")
 
 
-def test_a_scorer_s_image_is_kept(world: World) -> None:
+def test_a_scorers_image_is_retained(world: World) -> None:
     scorer = row(world)
     Image.objects.update(created_at=timezone.now() - timezone.timedelta(days=30))
     sweep.sweep()

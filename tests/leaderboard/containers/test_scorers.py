@@ -41,11 +41,11 @@ def world(transactional_db: None, sandbox: str, settings: Any) -> World:
     return world
 
 
-def scored(world: World, image: str, does: str, labels: dict[str, str] = LABELS, **more: Any) -> Run:
-    """The run of a submission, by a scorer that does what is said."""
+def scored(world: World, image: str, behaviour: str, labels: dict[str, str] = LABELS, **fields: Any) -> Run:
+    """The run of a submission, scored by a scorer with the given behaviour."""
     if world.phase.scorer is None:
-        custom_scorers.scores_by(world, custom_scorers.row(world, does=does, digest=image))
-    return work(world.submit(labels, **more))
+        custom_scorers.scores_by(world, custom_scorers.row(world, does=behaviour, digest=image))
+    return work(world.submit(labels, **fields))
 
 
 def work(submission: Submission) -> Run:
@@ -59,10 +59,10 @@ def test_a_submission_is_scored_by_the_image(world: World, image: str) -> None:
     run = scored(world, image, "right", HALF)
     assert (run.state, run.reason) == (State.DONE, ""), run.detail
     assert (run.task_version, run.scorer.number) == (1, 1)
-    (whole,) = Score.objects.filter(run=run, slice_key="")
-    assert (whole.measure, whole.value, whole.n) == ("strict_accuracy", 0.5, 4)
-    # Four units, each a group of its own: the interval is that of a mean of 1, 0, 1, 0.
-    assert 0 <= whole.low < 0.5 < whole.high <= 1
+    (total,) = Score.objects.filter(run=run, slice_key="")
+    assert (total.measure, total.value, total.n) == ("strict_accuracy", 0.5, 4)
+    # Four units, each its own group: the interval is that of a mean of 1, 0, 1, 0.
+    assert 0 <= total.low < 0.5 < total.high <= 1
     (sliced,) = Score.objects.filter(run=run, slice={"origin": "original"})
     assert (sliced.value, sliced.n) == (0.0, 1)
     release = Release.objects.get(run=run)
@@ -92,12 +92,12 @@ def test_systems_are_compared_by_its_outcomes(world: World, image: str) -> None:
     ]
 
 
-def test_without_outcomes_there_is_a_rank_and_no_range(world: World, image: str) -> None:
+def test_without_outcomes_there_is_a_rank_but_no_range(world: World, image: str) -> None:
     run = scored(world, image, "values alone", HALF)
     assert run.state == State.DONE, run.detail
     assert run.outcomes == "" and run.provenance["scorer"]["outcomes"] == []
-    (whole,) = Score.objects.filter(run=run, slice_key="")
-    assert (whole.value, whole.low, whole.high) == (0.5, None, None)
+    (total,) = Score.objects.filter(run=run, slice_key="")
+    assert (total.value, total.low, total.high) == (0.5, None, None)
     other = teams.system(team=world.system.team, name="Napier", by=world.researcher)
     scored(world, image, "values alone", system=other)
     assert not Ranking.objects.exists()
@@ -125,18 +125,18 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("does", FAULTS)
-def test_a_scorer_that_fails_ranks_nobody(world: World, image: str, does: str) -> None:
-    run = scored(world, image, does)
+@pytest.mark.parametrize("behaviour", FAULTS)
+def test_a_failing_scorer_ranks_no_system(world: World, image: str, behaviour: str) -> None:
+    run = scored(world, image, behaviour)
     assert (run.state, run.reason, run.attempt) == (State.FAILED, Reason.SCORER, 1)
-    assert FAULTS[does] in run.detail
+    assert FAULTS[behaviour] in run.detail
     assert run.error_id
     assert not Score.objects.exists() and not Release.objects.exists()
     assert QuotaCharge.objects.get().refunded_at is not None
     assert container_images.left(site.INSTANCE) == []
-    # Neither gold's texts and labels nor what it printed came along.
-    told = json.dumps([run.detail, run.problems, run.warnings, run.provenance])
-    assert not any(word in told for word in ("SUPPORTS", "REFUTES", "evidence 0", "GOLD"))
+    # Neither gold's texts and labels nor the scorer's output is stored with the run.
+    stored = json.dumps([run.detail, run.problems, run.warnings, run.provenance])
+    assert not any(word in stored for word in ("SUPPORTS", "REFUTES", "evidence 0", "GOLD"))
 
 
 def test_an_endless_scorer_is_stopped(world: World, image: str, settings: Any) -> None:
@@ -146,21 +146,21 @@ def test_an_endless_scorer_is_stopped(world: World, image: str, settings: Any) -
     assert "stopped at its limit of 2 seconds" in run.detail
 
 
-def test_what_a_scorer_can_reach(world: World, image: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This run's gold and prediction, read-only, and nothing else: no network, no engine, no secret."""
+def test_a_scorers_access_is_limited(world: World, image: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only this run's gold and prediction, read-only: no network, no engine, no secret."""
     monkeypatch.setenv("HOLDOUT_TEST_SECRET", "of the worker")
     run = scored(world, image, "looks around")
     assert run.state == State.DONE, run.detail
 
 
-def test_gold_sets_the_units(world: World, image: str) -> None:
+def test_gold_defines_the_units(world: World, image: str) -> None:
     assert scored(world, image, "other units").state == State.DONE
     second = scored(world, image, "other units", HALF)
     assert second.reason == Reason.SCORER
     assert "differ from an earlier run on the same gold" in second.detail
 
 
-def test_a_later_scorer_scores_everything_again(world: World, image: str) -> None:
+def test_a_later_scorer_rescores_everything(world: World, image: str) -> None:
     first = scored(world, image, "values alone", HALF)
     later = custom_scorers.row(world, does="right", digest=image, number=2)
     assert scorers.attach(phase=world.phase, scorer=later, by=world.curator) == 1

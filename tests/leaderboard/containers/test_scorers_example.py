@@ -1,4 +1,4 @@
-"""The example of docs/curators.md, as it stands there: built, sent by the page's plain form, set, and right."""
+"""The example in docs/curators.md, copied from the page: built, uploaded with the plain form, set, and correct."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ PAGE = (ROOT / "docs" / "curators.md").read_text().partition("## A scorer of you
 
 
 def written(heading: str) -> str:
-    found = re.search(rf"^{heading}[^\n]*:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    assert found, heading
-    return found[1]
+    block = re.search(rf"^{heading}[^\n]*:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert block, heading
+    return block[1]
 
 
 def test_the_example_works(
@@ -41,7 +41,7 @@ def test_the_example_works(
     monkeypatch.chdir(tmp_path)
     for name in ("`main.py`", "`Dockerfile`"):
         text = written(name)
-        assert len([line for line in text.splitlines() if line]) <= 10, "it is said to have ten lines"
+        assert len([line for line in text.splitlines() if line]) <= 10, "the page says it has ten lines"
         Path(name.strip("`")).write_text(text)
     command = [
         "docker",
@@ -59,8 +59,8 @@ def test_the_example_works(
         client.force_login(world.curator)
         measures = written("Its measures")
         with Path("scorer.tar").open("rb") as archive:
-            sent = {"file": archive, "measures": measures, "primary": json.loads(measures)[0]["name"], "reason": "ours"}
-            answer = client.post(reverse("manage_scorers", args=["tiny"]), sent)
+            form = {"file": archive, "measures": measures, "primary": json.loads(measures)[0]["name"], "reason": "ours"}
+            answer = client.post(reverse("manage_scorers", args=["tiny"]), form)
         assert answer.status_code == 302, answer.content.decode()
         scorer = Scorer.objects.get()
         client.post(reverse("manage_scorer_attach", args=["tiny", "test"]), {"scorer": scorer.pk})

@@ -1,4 +1,4 @@
-"""The example of docs/systems.md, as it stands there: built, run, and right."""
+"""The example in docs/systems.md, copied from the page: built, run, and correct."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def test_the_example_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "systems.md").read_text()
     for name in ("main.py", "Dockerfile"):
-        found = re.search(rf"^`{name}`:\n\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-        assert found, name
-        assert len(found[1].split("\n")) <= 10, "it is said to have ten lines"
-        Path(name).write_text(found[1])
+        block = re.search(rf"^`{name}`:\n\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+        assert block, name
+        assert len(block[1].split("\n")) <= 10, "the page says it has ten lines"
+        Path(name).write_text(block[1])
     lines = [{"id": name, "claim": claim, "evidence_text": "e"} for name, (claim, _) in CLAIMS.items()]
     Path("inputs.jsonl").write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     command = [
@@ -40,11 +40,13 @@ def test_the_example_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
         f"BASE_IMAGE={container_images.BASE}",
         ".",
     ]
-    built = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout.strip()
+    digest = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
+    ).stdout.strip()
     try:
-        status = main(["run", built, "--task", "fact-verification", "--inputs", "inputs.jsonl"])
+        status = main(["run", digest, "--task", "fact-verification", "--inputs", "inputs.jsonl"])
     finally:
-        subprocess.run(["docker", "image", "rm", built], capture_output=True, check=False)
+        subprocess.run(["docker", "image", "rm", digest], capture_output=True, check=False)
     assert status == 0, capsys.readouterr().err
     answers = [json.loads(line) for line in Path("predictions.jsonl").read_text().splitlines()]
     assert {line["id"]: line["predicted_label"] for line in answers} == {

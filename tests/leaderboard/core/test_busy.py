@@ -1,4 +1,4 @@
-"""A database that others hold for too long is answered 503 with a time to come back, and no error of ours."""
+"""A locked database gives a 503 with Retry-After, not a server error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def world() -> World:
 
 
 def broken(monkeypatch: pytest.MonkeyPatch, words: str) -> Client:
-    """A reader of a site whose benchmarks cannot be read."""
+    """A client on a site where reading benchmarks raises a database error."""
 
     def refuse(*_: Any, **__: Any) -> None:
         raise OperationalError(words)
@@ -32,20 +32,20 @@ def broken(monkeypatch: pytest.MonkeyPatch, words: str) -> Client:
     return Client(raise_request_exception=False)
 
 
-def test_a_page_says_that_it_is_busy(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_says_that_the_site_is_busy(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = broken(monkeypatch, "database is locked").get("/benchmarks/tiny/")
     assert (answer.status_code, answer["Retry-After"]) == (503, str(db_locks.RETRY_AFTER))
     assert db_locks.MESSAGE in answer.content.decode() and "Internal server error" not in answer.content.decode()
 
 
 @pytest.mark.parametrize("words", ["database table is locked", "deadlock detected", "canceling: lock timeout"])
-def test_a_program_is_told_so_too(world: World, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+def test_the_api_says_so_too(world: World, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
     answer = broken(monkeypatch, words).get("/api/v1/benchmarks/tiny/")
     assert (answer.status_code, answer["Retry-After"]) == (503, str(db_locks.RETRY_AFTER))
     assert answer.json() == {"code": "busy", "message": db_locks.MESSAGE}
 
 
-def test_another_fault_of_the_database_is_an_error_of_ours(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_database_error_is_a_server_error(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     client = broken(monkeypatch, "disk I/O error")
     for address in ("/benchmarks/tiny/", "/api/v1/benchmarks/tiny/"):
         answer = client.get(address)

@@ -1,4 +1,4 @@
-"""Moments that nobody means: near the ends of the calendar no clock can show them, and no page may fail for that."""
+"""Moments near the ends of the calendar, which some clocks cannot show: no page fails because of them."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ def manager(world: World) -> Client:
 
 @pytest.mark.parametrize("moment", [LAST, FIRST])
 @pytest.mark.parametrize("zone", ["UTC", "AoE", "Asia/Tokyo", "America/New_York", "Pacific/Kiritimati"])
-def test_what_is_stored_is_shown_on_any_clock(moment: datetime, zone: str) -> None:
-    told = time_zones.shown(moment, zone)
-    assert told.endswith((" UTC", f" {zone}"))
+def test_a_stored_moment_is_shown_on_every_clock(moment: datetime, zone: str) -> None:
+    text = time_zones.shown(moment, zone)
+    assert text.endswith((" UTC", f" {zone}"))
     assert time_zones.describe(moment, zone).startswith(time_zones.shown(moment, "UTC"))
 
 
-def test_where_no_clock_of_the_zone_shows_it_utc_stands_once() -> None:
+def test_where_the_zones_clock_cannot_show_it_only_utc_is_shown() -> None:
     assert time_zones.describe(LAST, "Asia/Tokyo") == "9999-12-31 23:59 UTC"
     assert time_zones.describe(LAST, "America/New_York") == "9999-12-31 23:59 UTC (9999-12-31 18:59 America/New_York)"
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "AoE"])
-def test_pages_of_a_phase_that_has_one_already_stand(world: World, manager: Client, zone: str) -> None:
+def test_pages_of_a_phase_with_such_a_moment_work(world: World, manager: Client, zone: str) -> None:
     Phase.objects.filter(pk=world.phase.pk).update(closes_at=LAST, time_zone=zone)
     for page in ("/benchmarks/tiny/", "/benchmarks/tiny/feed.atom", "/manage/benchmarks/tiny/", deadline_of(world)):
         assert manager.get(page).status_code == 200, page
@@ -81,7 +81,9 @@ def deadline_of(world: World) -> str:
         ("closes_at", "2100-01-01T00:00", "UTC"),
     ],
 )
-def test_adding_a_phase_refuses_it_in_words(world: World, manager: Client, field: str, local: str, zone: str) -> None:
+def test_adding_a_phase_refuses_it_with_a_message(
+    world: World, manager: Client, field: str, local: str, zone: str
+) -> None:
     answer = manager.post("/manage/benchmarks/tiny/phases/create/", {**form(world), "time_zone": zone, field: local})
     assert answer.status_code == 422
     assert "is out of range; expected a year from 2000 to 2099." in answer.content.decode()
@@ -93,9 +95,9 @@ def form(world: World) -> dict[str, Any]:
     return {**TOLD_IN_FULL, "title": "Final", "slug": "final", "split": world.split.pk, **quotas}
 
 
-def test_the_last_moment_of_the_last_year_is_taken(world: World, manager: Client) -> None:
-    asked = {**form(world), "closes_at": "2099-12-31T23:59", "time_zone": "UTC"}
-    assert manager.post("/manage/benchmarks/tiny/phases/create/", asked).status_code == 302
+def test_the_last_moment_of_the_last_year_is_accepted(world: World, manager: Client) -> None:
+    data = {**form(world), "closes_at": "2099-12-31T23:59", "time_zone": "UTC"}
+    assert manager.post("/manage/benchmarks/tiny/phases/create/", data).status_code == 302
     assert Phase.objects.get(slug="final").closes_at == datetime(2099, 12, 31, 23, 59, tzinfo=UTC)
 
 
@@ -109,17 +111,17 @@ def test_a_deadline_is_not_moved_there(world: World, manager: Client, local: str
 
 
 @pytest.mark.parametrize("moment", FAR)
-def test_actions_refuse_it_whoever_asks(world: World, moment: datetime) -> None:
+def test_every_action_refuses_it(world: World, moment: datetime) -> None:
     Phase.objects.filter(pk=world.phase.pk).update(closes_at=datetime(2030, 1, 1, tzinfo=UTC))
     world.phase.refresh_from_db()
-    given: dict[str, Any] = {"opens_at": None, "closes_at": None, "sealed_until": None}
-    asked = {"benchmark": world.benchmark, "slug": "final", "title": "Final", "split": world.split, "options": {}}
+    dates: dict[str, Any] = {"opens_at": None, "closes_at": None, "sealed_until": None}
+    fields = {"benchmark": world.benchmark, "slug": "final", "title": "Final", "split": world.split, "options": {}}
     quotas = {"quota_per_day": 5, "quota_total": 50, "by": world.curator}
-    ways = [lambda name=name: benchmarks.add_phase(**{**asked, **quotas, **given, name: moment}) for name in given]
-    ways.append(lambda: deadlines.extend(phase=world.phase, closes_at=moment, reason="Why.", by=world.curator))
-    for way in ways:
+    actions = [lambda name=name: benchmarks.add_phase(**{**fields, **quotas, **dates, name: moment}) for name in dates]
+    actions.append(lambda: deadlines.extend(phase=world.phase, closes_at=moment, reason="Why.", by=world.curator))
+    for action in actions:
         with pytest.raises(Refused, match="is out of range; expected a year from 2000 to 2099") as refused:
-            way()
+            action()
         assert refused.value.code == Code.INVALID_NAME
 
 
@@ -140,7 +142,7 @@ def test_a_rehearsal_does_not_end_there(world: World, moment: datetime) -> None:
 def test_the_admin_refuses_it_too(world: World, rf: Any, day: str) -> None:
     request = rf.get("/")
     request.user = person("operator", is_superuser=True)
-    made = PhaseAdmin(Phase, site).get_form(request, world.phase, change=True)(
+    form_ = PhaseAdmin(Phase, site).get_form(request, world.phase, change=True)(
         {"opens_at_0": day, "opens_at_1": "00:00"}
     )
-    assert "is out of range" in str(made.errors["opens_at"])
+    assert "is out of range" in str(form_.errors["opens_at"])

@@ -1,4 +1,4 @@
-"""Messages in a folder: whole or not there."""
+"""Messages in a folder are written atomically."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ def channel(tmp_path: Path) -> Any:
         yield connection.channel()
 
 
-def test_a_reader_never_sees_half_a_message(channel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While a message is being written, somebody looks."""
-    looked = []
+def test_a_reader_never_sees_a_partial_message(channel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process reads while a message is being written."""
+    messages_read = []
     write = Path.write_text
 
     def write_slowly(path: Path, text: str) -> int:
         write(path, text[:3])
         with pytest.raises(Empty):
             channel._get("scoring")
-        looked.append(path)
+        messages_read.append(path)
         return write(path, text)
 
     monkeypatch.setattr(Path, "write_text", write_slowly)
     channel._put("scoring", {"id": 1})
-    assert len(looked) == 1
+    assert len(messages_read) == 1
     assert channel._get("scoring") == {"id": 1}
 
 
-def test_messages_come_in_order_and_once(channel: Any) -> None:
+def test_messages_come_once_and_in_order(channel: Any) -> None:
     for number in range(3):
         channel._put("scoring", {"id": number})
     channel._put("systems", {"id": "elsewhere"})
@@ -47,7 +47,7 @@ def test_messages_come_in_order_and_once(channel: Any) -> None:
         channel._get("scoring")
 
 
-def test_a_folder_that_is_gone_is_said(channel: Any, tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(channel: Any, tmp_path: Path) -> None:
     tmp_path.rmdir()
     with pytest.raises(Exception, match="cannot add the message"):
         channel._put("scoring", {})

@@ -1,4 +1,4 @@
-"""Each hostile upload is answered with what, where and what was expected, and leaves everything as it was."""
+"""Each hostile upload is answered with what is wrong, where, and what was expected, and changes nothing."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def host(slug: str, by: User) -> None:
     with closing(uploaded(gold, "gold.jsonl")) as file:
         splits.add_gold(split=split, file=file, reason="first", by=by)
     lifecycle.publish_unaudited(split=split, by=by)
-    told = {"title": slug.title(), "summary": "Numbers.", "description": "", "rules": ""}
-    made = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **told)
+    texts = {"title": slug.title(), "summary": "Numbers.", "description": "", "rules": ""}
+    benchmark = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **texts)
     limits = {"opens_at": None, "closes_at": None, "quota_per_day": 5, "quota_total": 100}
-    benchmarks.add_phase(benchmark=made, slug="test", title="Test", split=split, options={}, by=by, **limits)
-    benchmarks.publish(benchmark=made, by=by)
+    benchmarks.add_phase(benchmark=benchmark, slug="test", title="Test", split=split, options={}, by=by, **limits)
+    benchmarks.publish(benchmark=benchmark, by=by)
 
 
 @pytest.mark.parametrize("case", hostile_files.ALL, ids=lambda case: case.name)
@@ -63,9 +63,9 @@ def test_upload(world, ada, case: Case):
         assert answer.json()["state"] == "queued"
         return
     assert answer.status_code == 422, answer.content
-    told = answer.json()
-    assert told["code"] == "invalid_predictions"
-    first = told["problems"][0]
+    body = answer.json()
+    assert body["code"] == "invalid_predictions"
+    first = body["problems"][0]
     assert (first["file"], first["line"]) == (case.file, case.line)
     assert first["what"] and (first["expected"] or case.line is None)
     where = f"{case.file}:{case.line}: " if case.line else f"{case.file}: "
@@ -74,7 +74,7 @@ def test_upload(world, ada, case: Case):
     assert footprint() == before
 
 
-def test_what_is_ignored_is_warned_of(ada):
+def test_ignored_keys_give_a_warning(ada):
     case = next(case for case in hostile_files.JSON if case.name == "proto")
     assert any("__proto__" in warning for warning in send(ada, case.make()).json()["warnings"])
 
@@ -86,20 +86,20 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: ascii(name)[:24])
-def test_a_files_name_leads_nowhere(world, ada, name):
+def test_a_file_name_cannot_leave_its_folder(world, ada, name):
     answer = send(ada, prediction_lines(), name=name)
     assert answer.status_code == 201
-    told = answer.json()["file"]
-    assert len(told["name"]) <= 255 and "/" not in told["name"] and "\x1b" not in told["name"]
+    file_name = answer.json()["file"]
+    assert len(file_name["name"]) <= 255 and "/" not in file_name["name"] and "\x1b" not in file_name["name"]
     stored = Path(settings.DATA, "files", "predictions")
     assert all(path.stem.isalnum() for path in stored.rglob("*.jsonl"))
-    fetched = ada.get(told["url"])
+    fetched = ada.get(file_name["url"])
     assert fetched["Content-Disposition"].startswith("attachment;")
     assert b"".join(fetched.streaming_content) == prediction_lines()
 
 
 @pytest.mark.parametrize("name", ["a\x1b[31mred", "bell\x07", "del\x7f"])
-def test_a_systems_name_holds_no_control_characters(ada, name):
+def test_a_system_name_has_no_control_characters(ada, name):
     answer = send(ada, prediction_lines(), system=name)
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_name")
     assert System.objects.count() == 1
@@ -108,20 +108,20 @@ def test_a_systems_name_holds_no_control_characters(ada, name):
 @pytest.mark.parametrize(
     "name", ["<script>alert(1)</script>", "<svg/onload=alert(1)>", '"; DROP TABLE x', "نظام", "系統 🧪"]
 )
-def test_a_systems_name_comes_back_as_it_was(ada, name):
+def test_a_system_name_is_returned_unchanged(ada, name):
     answer = send(ada, prediction_lines(), system=name)
     assert (answer.status_code, answer.json()["system"]) == (201, name)
     assert answer["Content-Type"] == "application/json"
 
 
-def test_no_text_of_a_refused_file_reaches_the_log(ada, caplog):
+def test_no_text_of_a_refused_file_is_logged(ada, caplog):
     caplog.set_level(0)
     send(ada, b'{"id": "a1", "predicted_label": "\x1b[31mXYZZY"}\n', name="\x1b[31mQUUX.jsonl")
     assert "XYZZY" not in caplog.text and "\x1b" not in caplog.text
 
 
 def peak_memory(of: int) -> int:
-    """The most memory, in bytes, that a process of this parent's ever held."""
+    """Peak memory, in bytes, of any child process so far."""
     children = Path(f"/proc/{of}/task/{of}/children").read_text().split()
     texts = [Path(f"/proc/{pid}/status").read_text() for pid in children]
     return max(int(text.split("VmHWM:")[1].split()[0]) * 1024 for text in texts)
@@ -153,7 +153,7 @@ def test_a_string_of_200_mb_takes_little_memory(world):
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", ["application/x-ndjson", "multipart/form-data; boundary=b"])
-def test_a_client_that_hangs_up_leaves_nothing(world, kind):
+def test_a_client_that_disconnects_leaves_nothing(world, kind):
     _, secret = tokens.issue(by=world.researcher)
     before = footprint()
     head = f"POST {SUBMIT}?system=S HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Token {secret}\r\n"
@@ -162,7 +162,7 @@ def test_a_client_that_hangs_up_leaves_nothing(world, kind):
     with served() as site, socket.create_connection(("127.0.0.1", urlsplit(site.address).port)) as connection:
         connection.sendall(f"{head}Content-Type: {kind}\r\nContent-Length: 99000000\r\n\r\n".encode() + body)
         connection.shutdown(socket.SHUT_WR)
-        # The server closes when it has done with the request, whatever it still wanted to say.
+        # The server closes the connection after the request, even if the client would send more.
         while connection.recv(65536):
             pass
     assert footprint() == before

@@ -1,4 +1,4 @@
-"""Log lines of errors: where they happened can be read, what they quote cannot."""
+"""Log lines of errors say where they happened but quote no data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ANSWER = "the answer is REFUTES"
 
 
 def written() -> str:
-    """A record of Django's own, for an error that quotes an answer, as the site's formatter writes it."""
+    """Django's own log record of an error that quotes an answer, as the site's formatter writes it."""
     try:
         raise ValueError(ANSWER)
     except ValueError:
@@ -23,7 +23,7 @@ def written() -> str:
     return formatter.format(record)
 
 
-def test_a_line_says_what_broke_and_where() -> None:
+def test_a_line_names_the_error_and_its_location() -> None:
     line = written()
     assert "error='ValueError'" in line
     assert "test_logs.py:" in line
@@ -31,5 +31,5 @@ def test_a_line_says_what_broke_and_where() -> None:
 
 
 @pytest.mark.parametrize("word", [ANSWER, "traceback object"])
-def test_a_line_quotes_nothing(word: str) -> None:
+def test_a_line_quotes_no_data(word: str) -> None:
     assert word not in written()

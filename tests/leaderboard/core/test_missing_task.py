@@ -1,4 +1,4 @@
-"""A benchmark whose task is no longer installed has no pages for the time being; the site's other pages stay."""
+"""A benchmark whose task is not installed has no pages for now; the site's other pages work."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def test_its_own_pages_say_what_is_missing(world: World) -> None:
     assert (answer.status_code, answer.data) == (503, {"code": "task_missing", "message": MESSAGE})
 
 
-def test_pages_of_the_site_stay(world: World) -> None:
+def test_other_pages_of_the_site_work(world: World) -> None:
     client = Client()
     client.force_login(world.curator)
     for page in ("/", "/tasks/", "/manage/", "/api/v1/benchmarks/", "/api/v1/tasks/"):
         assert client.get(page).status_code == 200, page
 
 
-def test_what_is_left_out_is_a_warning_of_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not [found for found in run_checks() if found.id == "leaderboard.W001"]
+def test_the_system_check_warns_of_a_missing_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not [message for message in run_checks() if message.id == "leaderboard.W001"]
     monkeypatch.setattr(type(TASKS), "faults", [TaskProblem("ancient", "ancient-task 1.0", "it does not load")])
-    (warning,) = [found for found in run_checks() if found.id == "leaderboard.W001"]
+    (warning,) = [message for message in run_checks() if message.id == "leaderboard.W001"]
     assert warning.msg == 'task "ancient" of ancient-task 1.0 is not loaded: it does not load'

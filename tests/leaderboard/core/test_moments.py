@@ -1,4 +1,4 @@
-"""Moments are not told earlier than they are."""
+"""Moments are never rounded to an earlier one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from leaderboard.templatetags.moments import in_zone, to_the_second
 WHOLE, WITHIN = datetime(2026, 3, 4, 12, 0, tzinfo=UTC), datetime(2026, 3, 4, 12, 0, 59, tzinfo=UTC)
 
 
-def test_seconds_are_told_where_there_are_some() -> None:
+def test_seconds_are_shown_unless_they_are_zero() -> None:
     assert (to_the_second(WHOLE), to_the_second(WITHIN)) == ("2026-03-04 12:00", "2026-03-04 12:00:59")
     assert to_the_second(None) == ""
     assert in_zone(WITHIN, "AoE") == "2026-03-04 00:00:59 AoE"

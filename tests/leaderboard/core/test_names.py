@@ -1,4 +1,4 @@
-"""Names that stand on boards: nobody takes another's, or that of those who show none."""
+"""Names on boards: nobody can take or imitate another's name, or the name shown for anonymous systems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNSEEN = [*range(0x200B, 0x2010), 0x2060, 0xFEFF, 0x00AD, 0x061C, 0x180E, 0x202E
 
 
 def wide(text: str) -> str:
-    """In the full-width forms of its letters and digits."""
+    """The text in full-width letters and digits."""
     return "".join(chr(ord(sign) + 0xFEE0) for sign in text)
 
 
@@ -51,13 +51,13 @@ def refused(name: str, *, of: str, world: World) -> Code:
         "Anonymous-3",
     ],
 )
-def test_the_name_of_nobody_is_nobodys(world: World, name: str, of: str) -> None:
+def test_the_name_of_anonymous_systems_is_reserved(world: World, name: str, of: str) -> None:
     assert refused(name, of=of, world=world) is Code.INVALID_NAME
 
 
 @pytest.mark.parametrize("of", ["team", "system"])
 @pytest.mark.parametrize("sign", UNSEEN, ids=hex)
-def test_a_name_holds_nothing_that_cannot_be_seen(world: World, sign: int, of: str) -> None:
+def test_a_name_has_no_invisible_characters(world: World, sign: int, of: str) -> None:
     assert refused(f"Anony{chr(sign)}mous 12", of=of, world=world) is Code.INVALID_NAME
 
 
@@ -65,7 +65,7 @@ def test_a_name_holds_nothing_that_cannot_be_seen(world: World, sign: int, of: s
     "name",
     ["Anonymous Bosch", "anonymously", "Synonymous 3", "Łódź ضاد 👍", "\u06cc\u200c\u062e", "👩\u200d🔬 🏳️\u200d🌈"],
 )
-def test_other_names_are_taken(world: World, name: str) -> None:
+def test_ordinary_names_are_accepted(world: World, name: str) -> None:
     assert teams.create(name=name, by=world.researcher).name == name
     assert teams.system(team=world.system.team, name=name, by=world.researcher).name == name
 
@@ -73,17 +73,17 @@ def test_other_names_are_taken(world: World, name: str) -> None:
 @pytest.mark.parametrize(
     "twin", ["STRASSE CAFÉ", "straße cafe\u0301", wide("strasse") + "\u3000café", "Strasse  Café", "Straße Café\ufe0f"]
 )
-def test_two_teams_do_not_look_alike(world: World, twin: str) -> None:
+def test_look_alike_team_names_are_refused(world: World, twin: str) -> None:
     Team.objects.filter(pk=world.system.team.pk).update(name="Straße Café")
     assert refused(twin, of="team", world=world) is Code.NAME_TAKEN
 
 
-def test_a_system_keeps_the_name_that_it_has(world: World) -> None:
+def test_a_system_may_keep_its_own_name(world: World) -> None:
     old = System.objects.create(team=world.system.team, name="One\u200cword")
     assert teams.system(team=old.team, name=old.name, by=world.researcher) == old
 
 
-def test_a_person_called_anonymous_has_a_team_all_the_same(world: World) -> None:
+def test_a_person_called_anonymous_can_have_a_team(world: World) -> None:
     nobody = person("Anonymous")
     assert teams.of(nobody).name == f"Anonymous ({nobody.pk})"
 
@@ -109,7 +109,7 @@ LOOK_ALIKES = [
 
 
 @pytest.mark.parametrize(("first", "second"), LOOK_ALIKES)
-def test_what_is_drawn_alike_makes_no_other_name(world: World, first: str, second: str) -> None:
+def test_look_alikes_are_refused(world: World, first: str, second: str) -> None:
     teams.create(name=first, by=world.researcher)
     with pytest.raises(Refused) as refusal:
         teams.create(name=second, by=world.researcher)
@@ -137,7 +137,7 @@ def test_what_is_drawn_alike_makes_no_other_name(world: World, first: str, secon
         ("Wave", "Vave"),
     ],
 )
-def test_names_that_differ_to_the_eye_are_two(world: World, first: str, second: str) -> None:
+def test_names_that_look_different_are_accepted(world: World, first: str, second: str) -> None:
     for name in (first, second):
         assert teams.create(name=name, by=world.researcher).name == name
 
@@ -146,11 +146,11 @@ def test_names_that_differ_to_the_eye_are_two(world: World, first: str, second: 
 @pytest.mark.parametrize(
     "name", ["\u0410nonym\u043eus 12", "An0nymous", "Anonymous l2", "Anonymous I", "Anonyrnous 3", "An0nyrnous"]
 )
-def test_nor_is_what_looks_like_nobodys(world: World, name: str, of: str) -> None:
+def test_look_alikes_of_the_anonymous_name_are_refused(world: World, name: str, of: str) -> None:
     assert refused(name, of=of, world=world) is Code.INVALID_NAME
 
 
-def test_what_only_begins_like_nobodys_is_taken(world: World) -> None:
+def test_a_name_that_only_begins_like_the_anonymous_one_is_accepted(world: World) -> None:
     assert teams.create(name="Anonymous Lol", by=world.researcher).name == "Anonymous Lol"
 
 
@@ -163,7 +163,7 @@ def test_what_only_begins_like_nobodys_is_taken(world: World) -> None:
         *("R eported", "Re-ported", "The_Organ.isers", "Reported (in papers)", "Organiser\u2019s", "Human performance"),
     ],
 )
-def test_what_boards_call_others_is_no_participant_s(world: World, name: str) -> None:
+def test_board_labels_for_other_systems_are_reserved(world: World, name: str) -> None:
     assert refused(name, of="team", world=world) is Code.INVALID_NAME
     world.benchmark.organisers.add(world.researcher)
     assert teams.create(name=name, by=world.researcher).name == name
@@ -172,16 +172,16 @@ def test_what_boards_call_others_is_no_participant_s(world: World, name: str) ->
 @pytest.mark.parametrize(
     "name", ["Reporters", "Rep0rt", "Organ1sation", "Basel", "Bas3lines", "R0ported", "Human", "Baselines offline"]
 )
-def test_what_is_read_otherwise_is_anybody_s(world: World, name: str) -> None:
+def test_names_that_read_differently_are_accepted(world: World, name: str) -> None:
     assert teams.create(name=name, by=world.researcher).name == name
 
 
 @pytest.mark.parametrize("of", ["team", "system"])
-def test_a_name_that_could_not_be_read_is_refused(world: World, of: str) -> None:
+def test_an_unreadable_name_is_refused(world: World, of: str) -> None:
     assert refused("Caf\ufffd", of=of, world=world) is Code.INVALID_NAME
 
 
-def test_a_name_in_another_encoding_makes_no_system(world: World) -> None:
+def test_a_name_in_another_encoding_creates_no_system(world: World) -> None:
     kind = "application/x-ndjson"
     answer = client_of(world.researcher).post(f"{SUBMIT}?system=%FF", prediction_lines(), content_type=kind)
     assert answer.status_code == 422 and "U+FFFD" in answer.json()["message"]
@@ -199,13 +199,13 @@ def test_a_name_in_another_encoding_makes_no_system(world: World) -> None:
         "B\u0430selines of tiny",
     ],
 )
-def test_the_names_of_teams_of_baselines_are_the_sites(world: World, name: str) -> None:
+def test_names_of_baseline_teams_are_reserved(world: World, name: str) -> None:
     assert refused(name, of="team", world=world) is Code.INVALID_NAME
     world.benchmark.organisers.add(world.researcher)
     assert refused(name, of="team", world=world) is Code.INVALID_NAME
 
 
-def test_nobody_founds_a_team_that_looks_like_an_organiser(world: World) -> None:
+def test_a_team_that_looks_like_an_organiser_is_refused(world: World) -> None:
     assert refused("Curat\u043er", of="team", world=world) is Code.NAME_TAKEN
     grace = person("grace")
     assert teams.create(name="ada", by=grace).name == "ada"
@@ -217,7 +217,7 @@ def test_nobody_founds_a_team_that_looks_like_an_organiser(world: World) -> None
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("of", ["team", "system"])
-def test_of_two_at_once_one_has_the_name(of: str) -> None:
+def test_of_two_simultaneous_requests_one_gets_the_name(of: str) -> None:
     world = build()
 
     def call(name: str) -> Callable[[], object]:
@@ -231,8 +231,8 @@ def test_of_two_at_once_one_has_the_name(of: str) -> None:
     assert answers.count(Code.NAME_TAKEN) == 3
 
 
-def test_a_capital_l_is_no_digit() -> None:
-    """The demonstration has both, as papers do."""
+def test_a_capital_l_is_not_confused_with_a_digit() -> None:
+    """The demonstration has both names, as papers do."""
     assert names.first_confusable("ROUGE-1", ["ROUGE-2", "ROUGE-L"]) is None
     assert names.first_confusable("ROUGE-1", ["ROUGE-l"]) == "ROUGE-l"
 
@@ -245,7 +245,7 @@ Vint, DKRL, CKRL, Baseline D, Baseline C, Baseline M, BERT, Bart, Albert, Alarm,
 """
 
 
-def test_ordinary_names_are_not_taken_for_each_other() -> None:
+def test_ordinary_names_do_not_collide() -> None:
     ordinary = [" ".join(name.split()) for name in ORDINARY.split(",")]
-    for place, name in enumerate(ordinary):
-        assert names.first_confusable(name, ordinary[:place]) is None
+    for index, name in enumerate(ordinary):
+        assert names.first_confusable(name, ordinary[:index]) is None

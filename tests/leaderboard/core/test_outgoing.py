@@ -1,4 +1,4 @@
-"""Where calls may go: to public addresses, once, without redirects, in bounded time."""
+"""Outgoing HTTP calls: only to public addresses, once, without redirects, in bounded time."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ LOCAL = ("127.0.0.1",)
 
 @contextmanager
 def listening(answer: Callable[[socket.socket], None]) -> Iterator[tuple[str, list[bytes]]]:
-    """(address, what came) of a server that reads one request a connection and then does this."""
-    came: list[bytes] = []
+    """(address, received requests) of a server that reads one request per connection and then calls `answer`."""
+    received: list[bytes] = []
 
     def serve() -> None:
         while True:
@@ -28,7 +28,7 @@ def listening(answer: Callable[[socket.socket], None]) -> Iterator[tuple[str, li
             except OSError:
                 return
             with peer:
-                came.append(peer.recv(65536))
+                received.append(peer.recv(65536))
                 try:
                     answer(peer)
                 except OSError:
@@ -37,7 +37,7 @@ def listening(answer: Callable[[socket.socket], None]) -> Iterator[tuple[str, li
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}/hook?x=1", came
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/hook?x=1", received
         server.shutdown(socket.SHUT_RDWR)
     thread.join()
 
@@ -52,12 +52,12 @@ def replies(text: bytes) -> Callable[[socket.socket], None]:
         *("127.0.0.1", "127.8.8.8", "0.0.0.0", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254"),
         *("100.64.0.1", "192.0.2.1", "224.0.0.1", "255.255.255.255", "240.0.0.1", "198.18.0.1"),
         *("::1", "::", "fe80::1", "fe80::1%lo", "fc00::1", "ff02::1", "2001:db8::1"),
-        # The same, wrapped.
+        # IPv4 addresses embedded in IPv6 ones.
         *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "2002:7f00:1::", "2002:a00:1::"),
         *("64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe"),
     ],
 )  # fmt: skip
-def test_no_address_of_our_own_network_is_public(address: str) -> None:
+def test_private_addresses_are_not_public(address: str) -> None:
     assert not is_public(address)
 
 
@@ -76,24 +76,24 @@ def test_public_addresses_are(address: str) -> None:
         *("http://a.example:25/", "http://a.example:22/", "https://a.example/a b", "https://a.example/\r\nX: 1", "https://ä.example/"),
     ],
 )  # fmt: skip
-def test_what_is_no_address_of_a_webhook(url: str) -> None:
+def test_invalid_webhook_addresses_are_refused(url: str) -> None:
     with pytest.raises(AddressError):
         target(url)
 
 
 def test_a_target_keeps_its_query_and_names_its_port() -> None:
-    found = target("https://a.example:8443/x?y=1")
-    assert (found.path, found.authority) == ("/x?y=1", "a.example:8443")
+    parsed = target("https://a.example:8443/x?y=1")
+    assert (parsed.path, parsed.authority) == ("/x?y=1", "a.example:8443")
     assert target("http://[2606:4700::1]/").authority == "[2606:4700::1]"
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0x7f.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]"])
-def test_a_private_host_is_not_called_however_it_is_written(host: str) -> None:
-    with listening(replies(b"HTTP/1.1 200 OK\r\n\r\n")) as (url, came):
+def test_a_private_host_is_not_called_in_any_notation(host: str) -> None:
+    with listening(replies(b"HTTP/1.1 200 OK\r\n\r\n")) as (url, received):
         port = url.split(":")[2].split("/")[0]
         with pytest.raises(RequestFailedError):
             post(f"http://{host}:{port}/", b"{}", {})
-    assert came == []
+    assert received == []
 
 
 def test_a_name_with_one_private_address_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,59 +105,59 @@ def test_a_name_with_one_private_address_is_not_called(monkeypatch: pytest.Monke
         post("http://both.example/", b"{}", {})
 
 
-def test_the_connection_goes_to_the_address_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second look at the name would find another address: there is none."""
-    asked: list[str] = []
+def test_the_connection_goes_to_the_checked_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second DNS lookup would give another address: there is none."""
+    lookups: list[str] = []
     real = socket.getaddrinfo
 
     def once(host: str, *args: Any, **more: Any) -> Any:
         if host == "rebinding.example":
-            asked.append(host)
-            return real("127.0.0.1", *args, **more) if len(asked) == 1 else pytest.fail("resolved again")
+            lookups.append(host)
+            return real("127.0.0.1", *args, **more) if len(lookups) == 1 else pytest.fail("resolved again")
         return real(host, *args, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", once)
-    with listening(replies(b"HTTP/1.1 204 No Content\r\n\r\n")) as (url, came):
+    with listening(replies(b"HTTP/1.1 204 No Content\r\n\r\n")) as (url, received):
         assert post(url.replace("127.0.0.1", "rebinding.example"), b"{}", {}, also=("rebinding.example",)) == 204
-    assert b"Host: rebinding.example:" in came[0] and asked == ["rebinding.example"]
+    assert b"Host: rebinding.example:" in received[0] and lookups == ["rebinding.example"]
 
 
 def test_a_call_carries_its_headers_and_body() -> None:
-    with listening(replies(b"HTTP/1.1 200 OK\r\n\r\n")) as (url, came):
+    with listening(replies(b"HTTP/1.1 200 OK\r\n\r\n")) as (url, received):
         assert post(url, b'{"a": 1}', {"Holdout-Id": "7"}, also=LOCAL) == 200
-    head, _, body = came[0].partition(b"\r\n\r\n")
+    head, _, body = received[0].partition(b"\r\n\r\n")
     assert head.startswith(b"POST /hook?x=1 HTTP/1.1\r\n") and b"Holdout-Id: 7" in head
-    assert b'{"a": 1}' in (body, *came[1:]) or body == b""
+    assert b'{"a": 1}' in (body, *received[1:]) or body == b""
 
 
-def test_a_redirect_is_an_answer_and_not_followed() -> None:
-    with listening(replies(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n")) as (url, came):
+def test_a_redirect_is_not_followed() -> None:
+    with listening(replies(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n")) as (url, received):
         assert post(url, b"{}", {}, also=LOCAL) == 302
-    assert len(came) == 1
+    assert len(received) == 1
 
 
-def test_a_peer_that_drips_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each byte is in time, the whole is not."""
+def test_a_slow_server_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each byte arrives in time, the whole answer does not."""
     monkeypatch.setattr(http_client, "ALL_SECONDS", 0.3)
-    gone = threading.Event()
+    closed = threading.Event()
 
     def drip(peer: socket.socket) -> None:
         peer.sendall(b"HTTP/1.1 200 OK\r\nX: ")
         try:
-            while not gone.wait(0.05):
+            while not closed.wait(0.05):
                 peer.sendall(b"x")
         finally:
-            gone.set()
+            closed.set()
 
     with listening(drip) as (url, _):
         with pytest.raises(RequestFailedError, match="took too long"):
             post(url, b"{}", {}, also=LOCAL)
-        assert gone.wait(30)
+        assert closed.wait(30)
 
 
-@pytest.mark.parametrize("said", [b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000 + b"\r\n"])
-def test_what_is_no_answer_is_told_without_its_words(said: bytes) -> None:
-    with listening(replies(said)) as (url, _), pytest.raises(RequestFailedError) as refused:
+@pytest.mark.parametrize("reply", [b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000 + b"\r\n"])
+def test_an_invalid_answer_is_reported_without_quoting_it(reply: bytes) -> None:
+    with listening(replies(reply)) as (url, _), pytest.raises(RequestFailedError) as refused:
         post(url, b"{}", {}, also=LOCAL)
     assert str(refused.value) == "no response"
 

@@ -1,4 +1,4 @@
-"""Statements that are compiled once answer as the queries that they were made of."""
+"""Compiled statements give the same results as the querysets they were compiled from."""
 
 from __future__ import annotations
 
@@ -23,51 +23,51 @@ def world() -> World:
 
 
 def _phases(benchmark: str, phase: str) -> QuerySet[Phase]:
-    found = Phase.objects.filter(benchmark__slug=benchmark, slug=phase)
-    return found.select_related("benchmark__dataset", "split__dataset", "scorer")
+    queryset = Phase.objects.filter(benchmark__slug=benchmark, slug=phase)
+    return queryset.select_related("benchmark__dataset", "split__dataset", "scorer")
 
 
 def _state(one: Phase | Benchmark | object) -> dict[str, object]:
     return {name: value for name, value in vars(one).items() if name != "_state"}
 
 
-def test_models_come_whole_with_what_is_selected_beside(world: World, django_assert_num_queries: object) -> None:
+def test_models_are_complete_with_their_related_objects(world: World, django_assert_num_queries: object) -> None:
     expected = _phases("tiny", "test").get()
     prepared = PreparedQuery(_phases, str, str)
     for _ in range(2):
         with django_assert_num_queries(1):  # type: ignore[operator]
-            (found,) = prepared("tiny", "test")
-            assert found == expected and _state(found) == _state(expected)
-            assert _state(found.benchmark.dataset) == _state(expected.benchmark.dataset)
-            assert _state(found.split) == _state(expected.split) and found.scorer is None
-            assert not found.get_deferred_fields() and not found._state.adding
+            (loaded,) = prepared("tiny", "test")
+            assert loaded == expected and _state(loaded) == _state(expected)
+            assert _state(loaded.benchmark.dataset) == _state(expected.benchmark.dataset)
+            assert _state(loaded.split) == _state(expected.split) and loaded.scorer is None
+            assert not loaded.get_deferred_fields() and not loaded._state.adding
     assert prepared("tiny", "other") == [] == prepared("other", "test")
-    assert [found.pk for found in prepared("tiny", "test")] == [expected.pk]
+    assert [loaded.pk for loaded in prepared("tiny", "test")] == [expected.pk]
 
 
-def test_what_is_selected_beside_may_be_missing(world: World, django_assert_num_queries: object) -> None:
+def test_related_objects_may_be_missing(world: World, django_assert_num_queries: object) -> None:
     board = Leaderboard.objects.create(phase=world.phase, gold_version=world.gold, task_version=1, state="current")
     of_phase = PreparedQuery(lambda phase: Leaderboard.objects.filter(phase=phase).select_related("ranking"), int)
     with django_assert_num_queries(1):  # type: ignore[operator]
-        (found,) = of_phase(world.phase.pk)
-        assert getattr(found, "ranking", None) is None
-    assert found == board
+        (loaded,) = of_phase(world.phase.pk)
+        assert getattr(loaded, "ranking", None) is None
+    assert loaded == board
 
 
-def test_lines_are_as_django_reads_them(world: World) -> None:
+def test_values_are_converted_as_django_converts_them(world: World) -> None:
     def made(until: object, phase: int) -> QuerySet[Phase, tuple[object, ...]]:
-        found = Phase.objects.filter(opens_at__lte=until, pk=phase)
-        return found.values_list("pk", "opens_at", "options", "takes_images")
+        queryset = Phase.objects.filter(opens_at__lte=until, pk=phase)
+        return queryset.values_list("pk", "opens_at", "options", "takes_images")
 
-    prepared, now = PreparedQuery(made, type(timezone.now()), int), timezone.now()
-    Phase.objects.filter(pk=world.phase.pk).update(opens_at=now - timedelta(days=1))
-    assert prepared(now, world.phase.pk) == list(made(now, world.phase.pk)) != []
-    assert prepared(now - timedelta(days=2), world.phase.pk) == []
-    assert prepared(now, world.phase.pk + 1) == []
+    prepared, at = PreparedQuery(made, type(timezone.now()), int), timezone.now()
+    Phase.objects.filter(pk=world.phase.pk).update(opens_at=at - timedelta(days=1))
+    assert prepared(at, world.phase.pk) == list(made(at, world.phase.pk)) != []
+    assert prepared(at - timedelta(days=2), world.phase.pk) == []
+    assert prepared(at, world.phase.pk + 1) == []
 
 
-def test_only_what_is_asked_is_replaced(world: World) -> None:
-    """A number like the one that stands in, of another type, stays what it is."""
+def test_only_parameters_are_replaced(world: World) -> None:
+    """A constant that equals the placeholder but has another type is not replaced."""
     like = float(PLACEHOLDERS[int](0))  # type: ignore[arg-type]
 
     def made(phase: int) -> QuerySet[Phase, tuple[float]]:
@@ -76,7 +76,7 @@ def test_only_what_is_asked_is_replaced(world: World) -> None:
     assert PreparedQuery(made, int)(world.phase.pk) == [(like,)]
 
 
-def test_what_is_asked_must_reach_the_statement() -> None:
+def test_a_parameter_must_reach_the_statement() -> None:
     prepared = PreparedQuery(lambda name, phase: Phase.objects.filter(pk=phase), str, int)
     with pytest.raises(ValueError, match=r"no parameter for the arguments \[0\]"):
         prepared("never asked about", 1)

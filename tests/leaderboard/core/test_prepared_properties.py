@@ -1,4 +1,4 @@
-"""Whatever is asked of a statement that was compiled once, it answers as the queryset that it was made of.
+"""For any parameters, a compiled statement gives the same results as the queryset it was compiled from.
 
 Run on SQLite, and with HOLDOUT_DATABASE_URL on PostgreSQL.
 """
@@ -47,7 +47,7 @@ NAMES = [
     "é",
     " ",
 ]
-# PostgreSQL takes no NUL, and neither takes half of a pair.
+# PostgreSQL accepts neither NUL nor half of a surrogate pair.
 TEXTS = st.sampled_from([*NAMES, "tiny", "test"]) | st.text(
     st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20
 )
@@ -57,16 +57,18 @@ MOMENTS = st.builds(
     st.sampled_from([0, 1e-6, -1e-6, 3600, -3600]) | st.integers(-(10**8), 10**8),
     st.sampled_from(ZONES),
 )
-ASKED: dict[type, st.SearchStrategy[Any]] = {str: TEXTS, int: NUMBERS, datetime: MOMENTS}
+PARAMETERS: dict[type, st.SearchStrategy[Any]] = {str: TEXTS, int: NUMBERS, datetime: MOMENTS}
 
 
 def populate() -> World:
     world = build()
-    for place, name in enumerate(NAMES):
-        value = [0.25, 0.5, None][place % 3]
-        told = [score("accuracy", value), score("accuracy", value, 1, origin="original")]
-        made = stand(world, f"System {place}", told, team=f"Team {place}", at=NOON + timedelta(hours=place // 2))
-        System.objects.filter(pk=made.submission.system_id).update(name=name)
+    for index, name in enumerate(NAMES):
+        value = [0.25, 0.5, None][index % 3]
+        scores = [score("accuracy", value), score("accuracy", value, 1, origin="original")]
+        submission = stand(
+            world, f"System {index}", scores, team=f"Team {index}", at=NOON + timedelta(hours=index // 2)
+        )
+        System.objects.filter(pk=submission.submission.system_id).update(name=name)
     System.objects.filter(name="Zoë").update(anonymous_until=NOON, anonymous_number=1)
     made_of = {"phase": world.phase, "gold_version": world.gold, "task_version": 9, "shown_from": NOON}
     Leaderboard.objects.create(state=Leaderboard.State.FROZEN, **made_of)
@@ -76,26 +78,30 @@ def populate() -> World:
 world, _django_db_helper = shared(populate)
 
 
-def _between(system: str, since: datetime, until: datetime) -> QuerySet[Any, Any]:
-    found = Submission.objects.filter(received_at__gte=since, received_at__lt=until)
-    return found.filter(Q(system__name=system) | Q(system__team__name=system)).order_by("pk").values_list("pk")
+def _between(system: str, start: datetime, end: datetime) -> QuerySet[Any, Any]:
+    queryset = Submission.objects.filter(received_at__gte=start, received_at__lt=end)
+    return queryset.filter(Q(system__name=system) | Q(system__team__name=system)).order_by("pk").values_list("pk")
 
 
-def _told(name: str, twice: int) -> QuerySet[Any, Any]:
-    """The number in three places, one of them what is selected."""
-    beside = Standing.objects.filter(system=OuterRef("pk"), leaderboard=twice)
-    found = System.objects.annotate(stands=Exists(beside), asked=Value(twice), named=Concat(F("name"), Value(name)))
-    return found.filter(~Q(pk=twice)).order_by("pk").values_list("name", "stands", "asked", "named", "anonymous_until")
+def _annotated(name: str, twice: int) -> QuerySet[Any, Any]:
+    """The number is used three times, once in the selected columns."""
+    standings = Standing.objects.filter(system=OuterRef("pk"), leaderboard=twice)
+    queryset = System.objects.annotate(
+        stands=Exists(standings), asked=Value(twice), named=Concat(F("name"), Value(name))
+    )
+    return (
+        queryset.filter(~Q(pk=twice)).order_by("pk").values_list("name", "stands", "asked", "named", "anonymous_until")
+    )
 
 
-MADE: dict[str, tuple[Callable[..., QuerySet[Any, Any]], tuple[type[Argument], ...]]] = {
+QUERIES: dict[str, tuple[Callable[..., QuerySet[Any, Any]], tuple[type[Argument], ...]]] = {
     "by text": (lambda name: System.objects.filter(name=name).select_related("team"), (str,)),
     "by number, beside that may be missing": (
         lambda pk: Release.objects.filter(pk__lte=pk).select_related("submission__image", "run").order_by("pk"),
         (int,),
     ),
     "by moments and text": (_between, (str, datetime, datetime)),
-    "selected and asked about": (_told, (str, int)),
+    "selected and asked about": (_annotated, (str, int)),
     "of one kind twice": (
         lambda low, high: Release.objects.filter(pk__gt=low, pk__lte=high).order_by("pk").values_list("released_at"),
         (int, int),
@@ -118,30 +124,30 @@ MADE: dict[str, tuple[Callable[..., QuerySet[Any, Any]], tuple[type[Argument], .
 
 
 def _state(one: Any, deep: int = 2) -> Any:
-    """A model with what it came with, which may know it again; a line as it is."""
+    """A model with its cached related objects, which may refer back to it; other values unchanged."""
     if isinstance(one, tuple) or not deep:
         return one
-    beside = one._state.fields_cache.items()
+    related = one._state.fields_cache.items()
     own = {name: value for name, value in vars(one).items() if name != "_state"}
-    return own | {"beside": {name: other and _state(other, deep - 1) for name, other in beside}}
+    return own | {"beside": {name: other and _state(other, deep - 1) for name, other in related}}
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_it_answers_as_its_queryset(world: World, name: str) -> None:
-    made, kinds = MADE[name]
-    prepared = PreparedQuery(made, *kinds)
+@pytest.mark.parametrize("name", QUERIES)
+def test_it_gives_the_results_of_its_queryset(world: World, name: str) -> None:
+    query, kinds = QUERIES[name]
+    prepared = PreparedQuery(query, *kinds)
 
     def check(asked: tuple[Argument, ...]) -> None:
-        assert [_state(one) for one in prepared(*asked)] == [_state(one) for one in made(*asked)]
+        assert [_state(row) for row in prepared(*asked)] == [_state(row) for row in query(*asked)]
 
-    there = _there(world)[name]
-    assert made(*there)
-    check(there)
-    MANY(given(st.tuples(*(ASKED[kind] for kind in kinds)))(check))()
+    existing = _existing(world)[name]
+    assert query(*existing)
+    check(existing)
+    MANY(given(st.tuples(*(PARAMETERS[kind] for kind in kinds)))(check))()
 
 
-def _there(world: World) -> dict[str, tuple[Argument, ...]]:
-    """What finds something."""
+def _existing(world: World) -> dict[str, tuple[Argument, ...]]:
+    """Parameters that match rows."""
     board, day = Leaderboard.objects.get(state="current").pk, timedelta(days=1)
     return {
         "by text": ("Zoë",),
@@ -160,9 +166,9 @@ def _there(world: World) -> dict[str, tuple[Argument, ...]]:
 
 @pytest.mark.parametrize("benchmark", ["tiny", "Tiny", "tiny\u200b", "名前", ""])
 @pytest.mark.parametrize("phase", ["test", "t%", ""])
-def test_a_public_phase_is_found_by_its_slugs_alone(world: World, benchmark: str, phase: str) -> None:
-    found = lookup.PUBLIC_PHASE(benchmark, phase)
-    assert found == list(Phase.objects.filter(benchmark__slug=benchmark, slug=phase))
+def test_a_public_phase_is_found_only_by_its_slugs(world: World, benchmark: str, phase: str) -> None:
+    phase_found = lookup.PUBLIC_PHASE(benchmark, phase)
+    assert phase_found == list(Phase.objects.filter(benchmark__slug=benchmark, slug=phase))
     Benchmark.objects.update(state=Benchmark.State.DRAFT)
     assert lookup.PUBLIC_PHASE(benchmark, phase) == []
 
@@ -179,21 +185,21 @@ COLUMNS = [
 
 
 @pytest.mark.parametrize(("page", "size"), [(1, 150), (1, 5), (2, 5), (99, 5)])
-def test_pages_of_boards_answer_as_their_querysets(world: World, page: int, size: int) -> None:
+def test_board_pages_equal_their_querysets(world: World, page: int, size: int) -> None:
     board = Leaderboard.objects.get(state="current")
     rows = 0
     for column, descending, slice_ in product(COLUMNS, (False, True), ((), (("origin", "original"),))):
-        wanted = BoardQuery(column, descending, slice_, page=page, size=size)
-        for asked in (board.pk, board.pk + 1):
-            standings = Standing.objects.filter(leaderboard=asked)
-            expected = list(paging._lines(paging._sliced(standings, wanted), wanted))
-            assert paging._all_of(wanted)(asked) == expected
+        board_query = BoardQuery(column, descending, slice_, page=page, size=size)
+        for board_id in (board.pk, board.pk + 1):
+            standings = Standing.objects.filter(leaderboard=board_id)
+            expected = list(paging._lines(paging._sliced(standings, board_query), board_query))
+            assert paging._all_of(board_query)(board_id) == expected
             rows += len(expected)
     assert bool(rows) == (page < 99)
 
 
-def test_a_day_that_is_over_is_asked_for_in_utc(world: World) -> None:
-    """A day's end as every zone writes it is the same moment."""
+def test_the_end_of_a_day_is_compared_in_utc(world: World) -> None:
+    """The end of a day is the same moment in every zone's notation."""
     prepared = PreparedQuery(
         lambda at: Release.objects.filter(released_at__lt=at).order_by("pk").values_list("pk"), datetime
     )
@@ -204,31 +210,31 @@ def test_a_day_that_is_over_is_asked_for_in_utc(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked", [(None, 1), ("tiny", None), ("tiny", "1"), (1, "tiny"), ([], 1), ("tiny",), ("tiny", 1, 2)]
+    "parameters", [(None, 1), ("tiny", None), ("tiny", "1"), (1, "tiny"), ([], 1), ("tiny",), ("tiny", 1, 2)]
 )
-def test_what_is_of_another_kind_is_refused(world: World, asked: tuple[Any, ...]) -> None:
-    """A database finds nothing that equals NULL, where Django looks for what is NULL: no answer is better."""
+def test_a_parameter_of_another_type_is_refused(world: World, parameters: tuple[Any, ...]) -> None:
+    """In SQL nothing equals NULL, while Django's filter looks for rows with NULL: refusing is safer than either."""
     prepared = PreparedQuery(lambda slug, pk: Phase.objects.filter(slug=slug, pk=pk), str, int)
     assert prepared("test", world.phase.pk) == [world.phase]
     with pytest.raises(TypeError, match="expected str, int"):
-        prepared(*asked)
+        prepared(*parameters)
 
 
-def test_what_is_changed_on_its_way_to_the_statement_is_refused() -> None:
+def test_a_parameter_changed_before_the_statement_is_refused() -> None:
     prepared = PreparedQuery(lambda word: System.objects.filter(name__icontains=word), str)
     with pytest.raises(ValueError, match="no parameter for the arguments"):
         prepared("Zo")
 
 
-def test_what_reaches_it_in_one_place_and_is_changed_in_another_is_refused() -> None:
-    """Else the other would stay what stood in."""
+def test_a_parameter_used_unchanged_once_and_changed_once_is_refused() -> None:
+    """Otherwise the changed use would keep the placeholder's value."""
     with pytest.raises(ValueError, match="changed on its way"):
         PreparedQuery(lambda word: System.objects.filter(Q(name=word) | Q(name__contains=word)), str)("Zo")
     with pytest.raises(ValueError, match="changed on its way"):
         PreparedQuery(lambda pk: System.objects.filter(pk=pk).extra(where=[f"{pk} < 0"]), int)(1)
 
 
-def test_no_stand_in_is_like_another() -> None:
-    all_of_them = [made(place) for made in PLACEHOLDERS.values() for place in range(20)]
-    assert len({repr(one) for one in all_of_them}) == len(all_of_them)
-    assert all(-(2**63) <= one < 2**63 for one in all_of_them if isinstance(one, int))
+def test_placeholders_are_distinct() -> None:
+    all_of_them = [made(index) for made in PLACEHOLDERS.values() for index in range(20)]
+    assert len({repr(value) for value in all_of_them}) == len(all_of_them)
+    assert all(-(2**63) <= value < 2**63 for value in all_of_them if isinstance(value, int))

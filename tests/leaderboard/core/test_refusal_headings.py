@@ -1,4 +1,4 @@
-"""A refusal's heading says what was not done, not what another page would have said."""
+"""The heading of a refusal says which action was refused, on each page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _requests_end() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Case:
-    """What is asked for, after what has happened, and the heading of the answer."""
+    """An action, the situation in which it is requested, and the heading of the answer."""
 
     name: str
     prepare: Callable[[World], object]
@@ -51,9 +51,9 @@ def without_a_phase(world: World) -> None:
     Benchmark.objects.update(state="draft")
 
 
-def a_preview_under_way(world: World) -> None:
-    at, told = timezone.now(), {"generator": "claims", "version": 1, "seed": 1, "salt": "s"}
-    Generation.objects.create(pk=7, dataset=world.split.dataset, queued_at=at, enqueued_at=at, **told)
+def a_running_preview(world: World) -> None:
+    at, options = timezone.now(), {"generator": "claims", "version": 1, "seed": 1, "salt": "s"}
+    Generation.objects.create(pk=7, dataset=world.split.dataset, queued_at=at, enqueued_at=at, **options)
 
 
 def without_gold(world: World) -> None:
@@ -62,32 +62,30 @@ def without_gold(world: World) -> None:
 
 def a_dropped_correction(world: World) -> None:
     at = timezone.now()
-    ends = {"state": State.DONE, "queued_at": at, "enqueued_at": at, "finished_at": at, "expires_at": at}
-    told = {"decision": "dropped", "decided_by": world.curator, "decided_at": at, "bytes": 1, **ends}
-    Correction.objects.create(pk=7, split=world.split, base=world.gold, **told)
+    finished = {"state": State.DONE, "queued_at": at, "enqueued_at": at, "finished_at": at, "expires_at": at}
+    fields = {"decision": "dropped", "decided_by": world.curator, "decided_at": at, "bytes": 1, **finished}
+    Correction.objects.create(pk=7, split=world.split, base=world.gold, **fields)
 
 
-def nothing(world: World) -> None:
+def nothing_else(world: World) -> None:
     return None
 
 
 CASES = [
     Case("gold not audited", a_draft, f"{LIFE}publish/", "The split was not published"),
-    Case("split published already", nothing, f"{LIFE}publish/", "The split is not a draft"),
+    Case("split published already", nothing_else, f"{LIFE}publish/", "The split is not a draft"),
     Case("benchmark without a phase", without_a_phase, f"{DESK}publish/", "The benchmark was not published"),
     Case("phase on a draft split", a_draft, f"{DESK}publish/", "The benchmark was not published"),
-    Case(
-        "preview under way", a_preview_under_way, f"{DESK}new-split/previews/7/forget/", "The preview was not deleted"
-    ),
+    Case("preview under way", a_running_preview, f"{DESK}new-split/previews/7/forget/", "The preview was not deleted"),
     Case("audit without gold", without_gold, f"{LIFE}audits/begin/", "There is no gold yet"),
     Case("dry run without gold", without_gold, f"{LIFE}dry-run/begin/", "The dry run was not started"),
     Case("correction dropped", a_dropped_correction, f"{LIFE}corrections/7/drop/", "The correction was not dropped"),
-    Case("phase has opened", nothing, f"{DESK}phases/test/rehearsal/", "The rehearsal was not started"),
+    Case("phase has opened", nothing_else, f"{DESK}phases/test/rehearsal/", "The rehearsal was not started"),
 ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_it_says_what_was_not_done(case: Case) -> None:
+def test_the_heading_names_the_refused_action(case: Case) -> None:
     world = build()
     case.prepare(world)
     answer = client_of(world.curator).post(case.address)
@@ -95,7 +93,7 @@ def test_it_says_what_was_not_done(case: Case) -> None:
     assert f">{case.heading}</h2>" in answer.content.decode()
 
 
-def test_unanswered_warnings_keep_an_audit_back() -> None:
+def test_unanswered_warnings_block_an_audit() -> None:
     world = build()
     audit = audited_splits.done(world.gold)
     answer = client_of(world.curator).post(f"{LIFE}audits/{audit.pk}/show/")
@@ -106,28 +104,28 @@ def test_a_phase_without_data_is_not_ready() -> None:
     world = build()
     without_gold(world)
     file = SimpleUploadedFile("predictions.jsonl", b"{}\n")
-    told = {"system": world.system.pk, "file": file}
-    assert "This phase is not ready" in text(client_of(world.researcher).post("/benchmarks/tiny/test/submit/", told))
+    data = {"system": world.system.pk, "file": file}
+    assert "This phase is not ready" in text(client_of(world.researcher).post("/benchmarks/tiny/test/submit/", data))
 
 
-def test_a_team_that_has_sent_something_is_not_deleted() -> None:
+def test_a_team_with_submissions_is_not_deleted() -> None:
     world = build()
     world.insert_run()
     answer = client_of(world.researcher).post(f"/me/teams/{world.system.team_id}/delete/")
     assert (answer.status_code, answer.context["refusal"].headline) == (409, "The team was not deleted")
 
 
-def test_only_a_phase_does_not_take_something() -> None:
-    """Whoever else refuses with that code says himself what was not done."""
+def test_only_a_phase_uses_the_default_heading() -> None:
+    """Every other refusal with that code has its own heading."""
     silent = {
         file.name
         for file in (ROOT / "leaderboard").glob("*/actions/**/*.py")
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and ast.unparse(node).startswith("Refused(Code.NOT_TAKEN")
-        if not any(given.arg == "heading" for given in node.keywords)
+        if not any(keyword.arg == "heading" for keyword in node.keywords)
     }
     assert silent == {"submit.py", "images.py"}
 
 
-def test_where_nothing_is_said_no_phase_is_meant() -> None:
+def test_without_a_heading_no_phase_is_mentioned() -> None:
     assert "phase" not in HEADLINES[Code.NOT_READY]

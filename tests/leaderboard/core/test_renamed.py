@@ -60,8 +60,8 @@ def test_the_schema_marks_the_former_name(schema: dict[str, Any], name: str, pre
 @pytest.mark.parametrize("former", FORMER, ids=lambda pattern: pattern.name)
 def test_a_former_address_serves_the_same_view(schema: dict[str, Any], former: URLPattern) -> None:
     (present,) = (pattern for pattern in PRESENT if f"former_{pattern.name}" == former.name)
-    found = resolve("/api/v1/" + PARAMETER.sub(lambda match: KEYS[match[1]], str(former.pattern)))
-    assert (found.url_name, found.func.cls) == (former.name, present.callback.cls)
+    match_ = resolve("/api/v1/" + PARAMETER.sub(lambda match: KEYS[match[1]], str(former.pattern)))
+    assert (match_.url_name, match_.func.cls) == (former.name, present.callback.cls)
     operations = {re.sub(r"{\w+}", "", path): operations for path, operations in schema["paths"].items()}
     then, now = (operations["/api/v1/" + PARAMETER.sub("", str(pattern.pattern))] for pattern in (former, present))
     for method, operation in then.items():
@@ -71,12 +71,12 @@ def test_a_former_address_serves_the_same_view(schema: dict[str, Any], former: U
 
 
 def test_each_renamed_address_is_served() -> None:
-    ends = {address.former for address in renamed.ADDRESSES}
-    assert {end for end in ends for pattern in FORMER if str(pattern.pattern).endswith(end)} == ends
+    former_endings = {address.former for address in renamed.ADDRESSES}
+    assert {end for end in former_endings for pattern in FORMER if str(pattern.pattern).endswith(end)} == former_endings
 
 
 @pytest.mark.parametrize("code", list(Code))
-def test_a_renamed_code_is_returned_beside_the_former_one(code: Code) -> None:
+def test_a_renamed_code_is_returned_with_the_former_one(code: Code) -> None:
     response = handler(Refused(code, "No."), {})
     assert response is not None and response.status_code == code.status
     former = renamed.CODES.get(code.text)
@@ -84,7 +84,7 @@ def test_a_renamed_code_is_returned_beside_the_former_one(code: Code) -> None:
     assert response.data == {**expected, "message": "No."}
 
 
-def test_each_renamed_code_is_one() -> None:
+def test_each_renamed_code_exists() -> None:
     assert renamed.CODES.keys() <= {code.text for code in Code}
 
 
@@ -96,7 +96,7 @@ def test_the_documentation_lists_every_name() -> None:
         assert f"{address.present[1:]}`" in table and f"{address.former[1:]}`" in table
 
 
-def test_two_releases_are_compared_without_the_new_fields() -> None:
+def test_comparing_two_releases_ignores_the_new_fields() -> None:
     assert set(ADDED) == {present for _, present, _ in RENAMED}
     text = '{"half":"public","gold_subset":"public","a":[{"parts":3,"n_bins":3}],"b":1,"queue_position":null}'
     assert ADDED_FIELD.sub("", text) == '{"half":"public","a":[{"parts":3}],"b":1}'

@@ -1,4 +1,4 @@
-"""Sizes are said one way, by one filter: in decimal units, to three digits."""
+"""Sizes have one notation, made by one filter: decimal units, three digits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGES = ROOT / "leaderboard" / "templates"
 
 
 @pytest.mark.parametrize(
-    ("number", "told"),
+    ("number", "expected"),
     [
         (0, "0 bytes"),
         (1, "1 byte"),
@@ -28,12 +28,12 @@ PAGES = ROOT / "leaderboard" / "templates"
         (1_234_567_890_123, "1,235 GB"),
     ],
 )
-def test_a_size_has_three_digits_and_its_unit(number: int, told: str) -> None:
-    assert size(number) == told
+def test_a_size_has_three_digits_and_its_unit(number: int, expected: str) -> None:
+    assert size(number) == expected
 
 
-def test_no_page_says_sizes_another_way() -> None:
-    """Django's own filter counts in 1,024 and says KB."""
+def test_no_page_uses_djangos_size_filter() -> None:
+    """Django's own filter divides by 1,024 and writes KB."""
     texts = {path: path.read_text() for path in PAGES.rglob("*.html")}
     assert sum("|decimal" in text for text in texts.values()) > 10
     assert [path.name for path, text in texts.items() if re.search(r"filesizeformat|\d KB\b|Ki?B\b", text)] == []

@@ -1,4 +1,4 @@
-"""Text as TeX takes it: whatever people write, TeX would set it, and nothing of it is an order."""
+"""Escaping for TeX: TeX typesets any user text as written, and no part of it is a command."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ NASTY = st.text(st.sampled_from("\\&%$#_{}~^<>|-`'!?,\" \n\t\0aé\u0301\u202e\u2
 
 
 def set_by_tex(text: str) -> str:
-    """What TeX would set; fails at whatever would be an order, an argument or a comment."""
-    found, place = [], 0
-    while place < len(text):
-        token = TOKEN.match(text, place)
-        assert token, f"{text[place:]!r} is not set as it stands"
-        found.append(MACROS[token["macro"]] if token["macro"] else token["sign"] or token["plain"] or "")
-        place = token.end()
-    return "".join(found)
+    """What TeX would typeset; fails at any command, argument or comment."""
+    typeset, position_ = [], 0
+    while position_ < len(text):
+        token = TOKEN.match(text, position_)
+        assert token, f"{text[position_:]!r} is not set as it stands"
+        typeset.append(MACROS[token["macro"]] if token["macro"] else token["sign"] or token["plain"] or "")
+        position_ = token.end()
+    return "".join(typeset)
 
 
 def depths(text: str) -> list[int]:
-    """How deep BibTeX finds each place in braces."""
-    depth, found = 0, [0]
+    """Nesting depth of braces at each position, as BibTeX counts it."""
+    depth, levels = 0, [0]
     for sign in text:
         depth += {"{": 1, "}": -1}.get(sign, 0)
-        found.append(depth)
-    return found
+        levels.append(depth)
+    return levels
 
 
 @given(st.one_of(st.text(max_size=200), NASTY))
-def test_it_is_set_as_it_was_written(text: str) -> None:
-    made = escaped(text)
-    assert set_by_tex(made) == unicodedata.normalize("NFC", one_line(text))
-    assert not [pair for pair in LIGATURES if pair in made]
-    assert "\n" not in made and min(depths(made)) == 0 == depths(made)[-1]
+def test_text_is_typeset_as_written(text: str) -> None:
+    latex = escaped(text)
+    assert set_by_tex(latex) == unicodedata.normalize("NFC", one_line(text))
+    assert not [pair for pair in LIGATURES if pair in latex]
+    assert "\n" not in latex and min(depths(latex)) == 0 == depths(latex)[-1]
 
 
 @pytest.mark.parametrize(
-    ("text", "made"),
+    ("text", "expected"),
     [
         ("a--b", "a-{}-b"),
         ("---", "-{}-{}-"),
@@ -66,11 +66,11 @@ def test_it_is_set_as_it_was_written(text: str) -> None:
         ("50 % of $x_1^2$", r"50 \% of \$x\_1\textasciicircum{}2\$"),
     ],
 )
-def test_examples(text: str, made: str) -> None:
-    assert escaped(text) == made
+def test_examples(text: str, expected: str) -> None:
+    assert escaped(text) == expected
 
 
 @pytest.mark.parametrize("order", ["%", "\\", "a_b", "{", "~", "$", "&", "#", "^"])
-def test_an_order_would_be_found(order: str) -> None:
+def test_a_command_would_be_detected(order: str) -> None:
     with pytest.raises(AssertionError, match="is not set"):
         set_by_tex(order)

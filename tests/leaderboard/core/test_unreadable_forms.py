@@ -1,4 +1,4 @@
-"""Forms in a charset that no browser sends: a bad request, whoever asks for whatever, and no fault of the server."""
+"""Forms in a charset that no browser sends give a bad request for every visitor and page, not a server error."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_it_is_a_bad_request(path: str, charset: str) -> None:
 
 @pytest.mark.parametrize("charset", CHARSETS)
 @pytest.mark.parametrize("path", ["/nowhere/", "/metrics"])
-def test_what_is_not_there_is_not_there_in_any_charset(path: str, charset: str) -> None:
+def test_a_missing_page_is_a_404_in_any_charset(path: str, charset: str) -> None:
     assert post(visitor(), path, charset).status_code == 404
 
 
@@ -47,7 +47,7 @@ def test_the_api_answers_it_too(charset: str) -> None:
 
 
 @pytest.mark.parametrize("charset", CHARSETS)
-def test_who_is_signed_in_gets_a_page_whose_forms_work(charset: str) -> None:
+def test_a_signed_in_user_gets_a_page_with_working_forms(charset: str) -> None:
     build()
     client = visitor()
     client.force_login(person("somebody"))
@@ -56,7 +56,7 @@ def test_who_is_signed_in_gets_a_page_whose_forms_work(charset: str) -> None:
     assert b'name="csrfmiddlewaretoken"' in answer.content
 
 
-def test_a_page_that_is_not_there_gives_its_forms_a_token() -> None:
+def test_a_404_page_has_csrf_tokens_in_its_forms() -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(person("somebody"))
     page = client.get("/nowhere/")

@@ -1,4 +1,4 @@
-"""*Put it on the board* pressed by several at one moment: one submission, one charge, one team."""
+"""*Put it on the board* pressed several times at the same moment gives one submission, one charge, one team."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def _requests_end() -> Iterator[None]:
     close_all()
 
 
-def test_one_of_several_presses_submits() -> None:
+def test_one_of_several_simultaneous_presses_submits() -> None:
     world = build()
     Benchmark.objects.update(state="draft")
     world.split.refresh_from_db()
     rows = request_dry_run.begin(split=world.split, phase=None, by=world.curator)
-    run_dry_run.WORK.run((row := next(one for one in rows if one.name == "majority")).pk)
+    run_dry_run.WORK.run((row := next(dry_run for dry_run in rows if dry_run.name == "majority")).pk)
     assert after(row).state == State.DONE
     Benchmark.objects.update(state="public")
 
     def press() -> Callable[[], object]:
         phase = Phase.objects.select_related("benchmark", "split__dataset").get()
-        mine = DryRun.objects.select_related("gold__split__dataset").get(pk=row.pk)
-        return lambda: submit_baseline.submit(row=mine, phase=phase, by=world.curator)
+        loaded = DryRun.objects.select_related("gold__split__dataset").get(pk=row.pk)
+        return lambda: submit_baseline.submit(row=loaded, phase=phase, by=world.curator)
 
     answers = together([press() for _ in range(3)])
     assert answers.count(Code.NAME_TAKEN) == 2, answers

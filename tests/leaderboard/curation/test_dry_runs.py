@@ -1,4 +1,5 @@
-"""Dry runs as work: which baselines are scored, on what, when, and that nothing but their own rows comes of them."""
+"""Dry runs as background work: which baselines are scored, on which data and when, with no effects beyond their own
+rows."""
 
 from __future__ import annotations
 
@@ -50,10 +51,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 
 @pytest.fixture
 def world() -> World:
-    found = build()
+    new_world = build()
     Benchmark.objects.update(state="draft")
-    found.benchmark.refresh_from_db()
-    return found
+    new_world.benchmark.refresh_from_db()
+    return new_world
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +63,7 @@ def _requests_end() -> Iterator[None]:
     close_all()
 
 
-def begun(world: World, phase: Phase | None = None) -> list[DryRun]:
+def started(world: World, phase: Phase | None = None) -> list[DryRun]:
     return request_dry_run.begin(split=world.split, phase=phase, by=world.curator)
 
 
@@ -80,12 +81,16 @@ def after(row: DryRun) -> DryRun:
 
 
 def accuracy(row: DryRun) -> float:
-    (found,) = [one for one in after(row).result["scores"] if one["measure"] == "accuracy" and not one["slice"]]
-    return float(found["value"])
+    (score,) = [
+        run_score
+        for run_score in after(row).result["scores"]
+        if run_score["measure"] == "accuracy" and not run_score["slice"]
+    ]
+    return float(score["value"])
 
 
 def train_split(world: World) -> Split:
-    """Public gold of which every claim supports."""
+    """Public gold in which every claim is supported."""
     train = splits.create_split(
         dataset=world.split.dataset, name="train", kind="train", gold_public=True, by=world.curator
     )
@@ -95,20 +100,20 @@ def train_split(world: World) -> Split:
 
 
 def test_each_baseline_of_the_task_is_scored(world: World) -> None:
-    rows = begun(world)
-    assert [row.name for row in rows] == [one.name for one in TASKS["fact-verification"].baselines]
+    rows = started(world)
+    assert [row.name for row in rows] == [baseline.name for baseline in TASKS["fact-verification"].baselines]
     for row in rows:
         run_dry_run.WORK.run(row.pk)
     states = {row.name: after(row).state for row in rows}
-    # Nothing is there to be trained on.
+    # There is no data to train on.
     rejected = {"claim-only": "rejected", "evidence-only": "rejected"}
     assert states == {"majority": "done", "random": "done", **rejected}
     assert accuracy(rows[0]) == 0.5, "two of four claims are supported"
     assert rows[0].result["n_groups"] == 1 and rows[0].result["primary"] == "accuracy"
 
 
-def test_nothing_else_comes_of_one(world: World) -> None:
-    rows = [*begun(world), added(world)]
+def test_a_dry_run_has_no_other_effects(world: World) -> None:
+    rows = [*started(world), added(world)]
     for row in rows:
         run_dry_run.WORK.run(row.pk)
     assert accuracy(rows[-1]) == 1.0
@@ -116,95 +121,95 @@ def test_nothing_else_comes_of_one(world: World) -> None:
         assert not model.objects.exists(), model
 
 
-def test_a_baseline_sees_inputs_and_public_gold_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_baseline_sees_only_inputs_and_public_gold(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     train = train_split(world)
-    seen: list[Any] = []
+    inputs_seen: list[Any] = []
     ask = sandbox_client._ask
 
     def watched(request: Any, files: Any, seconds: float, **more: Any) -> sandbox_client.Answer:
         if request.job == "baseline":
-            seen.append({name: file.read() for name, file in files.items()})
+            inputs_seen.append({name: file.read() for name, file in files.items()})
             for file in files.values():
                 file.seek(0)
         return ask(request, files, seconds, **more)
 
     monkeypatch.setattr(sandbox_client, "_ask", watched)
-    rows = begun(world)
+    rows = started(world)
     for row in rows:
         run_dry_run.WORK.run(row.pk)
     public = {"inputs": world.split.inputs.open().read(), "0": train.current_gold.file.open().read()}  # type: ignore[union-attr]
-    assert seen == [public] * len(rows)
-    assert not any(world.gold.file.open().read() in one.values() for one in seen)
+    assert inputs_seen == [public] * len(rows)
+    assert not any(world.gold.file.open().read() in kwargs.values() for kwargs in inputs_seen)
     assert {after(row).state for row in rows} == {"done"}
 
 
-def test_what_is_there_is_not_made_twice(world: World) -> None:
-    first = begun(world)
-    assert begun(world) == []
+def test_existing_dry_runs_are_not_repeated(world: World) -> None:
+    first = started(world)
+    assert started(world) == []
     for row in first:
         run_dry_run.WORK.run(row.pk)
-    again = begun(world)
-    # What could say nothing before may be able to, once there is public gold.
-    assert [row.name for row in again] == ["claim-only", "evidence-only"]
+    new_rows = started(world)
+    # A baseline that had no data to train on may be able to answer once there is public gold.
+    assert [row.name for row in new_rows] == ["claim-only", "evidence-only"]
     assert DryRun.objects.count() == len(first)
     assert AuditEntry.objects.filter(action="dry_run.begun").count() == 2
 
 
-def test_it_is_scored_as_a_phase_would(world: World) -> None:
+def test_it_is_scored_as_in_a_phase(world: World) -> None:
     other = {"max_evidence": "none"}
     phase = Phase.objects.create(benchmark=world.benchmark, slug="other", title="O", split=world.split, options=other)
-    rows, plain = begun(world, phase), begun(world)
+    rows, plain = started(world, phase), started(world)
     assert {(row.scored_as, row.options["max_evidence"]) for row in rows} == {("other", "none")}
     assert {(row.scored_as, *row.options) for row in plain} == {("",)}
     divided = Phase.objects.create(benchmark=world.benchmark, slug="h", title="H", split=world.split, subset="public")
-    assert "not split into public and private" in refusal(begun, world=world, phase=divided).message
+    assert "not split into public and private" in refusal(started, world=world, phase=divided).message
 
 
 class TestWhen:
-    def test_not_once_a_phase_takes_submissions(self, world: World) -> None:
+    def test_not_once_a_phase_accepts_submissions(self, world: World) -> None:
         Benchmark.objects.update(state="public")
-        refused = refusal(begun, world=world)
+        refused = refusal(started, world=world)
         assert (refused.code, "has opened" in refused.message) == (Code.NOT_READY, True)
         assert refusal(added, world=world).code is Code.NOT_READY
         Phase.objects.update(opens_at=timezone.now() + timedelta(hours=1))
-        assert begun(world)
+        assert started(world)
 
-    def test_a_draft_of_a_split_is_tried_whoever_sees_the_benchmark(self, world: World) -> None:
+    def test_a_draft_split_of_a_public_benchmark_can_have_dry_runs(self, world: World) -> None:
         Benchmark.objects.update(state="public")
         Split.objects.update(**DRAFT)
         world.split.refresh_from_db()
-        assert begun(world)
+        assert started(world)
 
-    def test_not_without_gold_and_not_by_strangers(self, world: World) -> None:
+    def test_gold_and_the_right_to_manage_are_required(self, world: World) -> None:
         blank = splits.create_split(
             dataset=world.split.dataset, name="blank", kind="test", gold_public=False, by=world.curator
         )
-        told = {"split": blank, "phase": None, "by": world.curator}
-        assert refusal(request_dry_run.begin, **told).code is Code.NOT_READY
-        asked = {"split": world.split, "phase": None, "by": world.researcher}
-        assert refusal(request_dry_run.begin, **asked).code is Code.NOT_AN_ORGANISER
+        without_gold = {"split": blank, "phase": None, "by": world.curator}
+        assert refusal(request_dry_run.begin, **without_gold).code is Code.NOT_READY
+        by_researcher = {"split": world.split, "phase": None, "by": world.researcher}
+        assert refusal(request_dry_run.begin, **by_researcher).code is Code.NOT_AN_ORGANISER
         row = added(world)
         assert refusal(request_dry_run.remove, row=row, by=world.researcher).code is Code.NOT_AN_ORGANISER
 
 
 class TestFiles:
-    def test_a_bad_one_leaves_nothing(self, world: World) -> None:
+    def test_an_invalid_file_leaves_nothing(self, world: World) -> None:
         refused = refusal(added, world=world, labels={**LABELS, "a1": "MAYBE"})
         assert refused.code is Code.INVALID_PREDICTIONS
         assert [problem["line"] for problem in refused.problems] == [1]
         assert not DryRun.objects.exists()
 
-    def test_a_name_stands_once_and_is_free_again(self, world: World) -> None:
+    def test_a_name_is_unique_and_free_again_after_removal(self, world: World) -> None:
         row = added(world)
-        there = files_of("predictions")
+        files_before = files_of("predictions")
         assert refusal(added, world=world).code is Code.NAME_TAKEN
-        assert files_of("predictions") == there
+        assert files_of("predictions") == files_before
         assert refusal(added, world=world, name=" ").code is Code.INVALID_NAME
         request_dry_run.remove(row=row, by=world.curator)
         assert added(world).name == "Ours"
 
     @pytest.mark.django_db(transaction=True)
-    def test_its_file_goes_with_it(self, world: World) -> None:
+    def test_its_file_is_deleted_with_it(self, world: World) -> None:
         row = added(world)
         file = row.file
         request_dry_run.remove(row=row, by=world.curator)
@@ -212,13 +217,11 @@ class TestFiles:
 
 
 class TestFaults:
-    def test_a_sandbox_that_breaks_is_tried_again_a_few_times(
-        self, world: World, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_sandbox_error_is_retried_a_few_times(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         def dies(**_: Any) -> sandbox_client.Answer:
             raise sandbox_client.SandboxError("gone")
 
-        row = begun(world)[0]
+        row = started(world)[0]
         with monkeypatch.context() as broken:
             broken.setattr(sandbox_client, "score", dies)
             run_dry_run.WORK.run(row.pk)
@@ -231,8 +234,8 @@ class TestFaults:
             run_dry_run.WORK.run(other.pk)
         assert (after(other).state, other.reason) == (State.FAILED, "sandbox")
 
-    def test_the_sweeper_takes_back_what_a_killed_worker_held(self, world: World) -> None:
-        row = begun(world)[0]
+    def test_the_sweep_reclaims_the_lease_of_a_killed_worker(self, world: World) -> None:
+        row = started(world)[0]
         past = timezone.now() - timedelta(minutes=5)
         DryRun.objects.filter(pk=row.pk).update(state=State.RUNNING, attempt=1, lease_until=past, enqueued_at=past)
         assert run_dry_run.WORK.sweep() >= 1
@@ -240,8 +243,8 @@ class TestFaults:
         run_dry_run.WORK.run(row.pk)
         assert after(row).state == State.DONE
 
-    def test_one_that_was_removed_is_not_heard(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-        row = begun(world)[0]
+    def test_the_result_of_a_removed_dry_run_is_discarded(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        row = started(world)[0]
         score = sandbox_client.score
 
         def removed_meanwhile(**asked: Any) -> sandbox_client.Answer:
@@ -252,13 +255,13 @@ class TestFaults:
         run_dry_run.WORK.run(row.pk)
         assert not DryRun.objects.filter(pk=row.pk).exists()
 
-    def test_data_that_were_replaced_end_it(self, world: World) -> None:
-        row = begun(world)[0]
+    def test_replaced_data_end_a_dry_run(self, world: World) -> None:
+        row = started(world)[0]
         Split.objects.update(inputs_sha256="0" * 64)
         run_dry_run.WORK.run(row.pk)
         assert (after(row).state, row.reason) == (State.FAILED, "superseded")
 
-    def test_impossible_numbers_are_not_kept(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_inconsistent_report_is_not_stored(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         score = sandbox_client.score
 
         def wrong(**asked: Any) -> sandbox_client.Answer:
@@ -267,12 +270,12 @@ class TestFaults:
             return answer
 
         monkeypatch.setattr(sandbox_client, "score", wrong)
-        row = begun(world)[0]
+        row = started(world)[0]
         run_dry_run.WORK.run(row.pk)
         assert (after(row).state, row.reason, row.result) == (State.FAILED, "bad_report", {})
 
-    def test_runs_go_first(self, world: World) -> None:
-        row = begun(world)[0]
+    def test_runs_have_priority(self, world: World) -> None:
+        row = started(world)[0]
         world.insert_run()
         run_dry_run.WORK.run(row.pk)
         assert after(row).state == State.QUEUED
@@ -299,7 +302,7 @@ class TestThePage:
         assert "origin=original" in page and "no predictions" in page and "needs public gold to train on" in page
         assert read(page).faults == []
 
-    def test_a_file_comes_back_with_its_problems(self, world: World) -> None:
+    def test_a_refused_file_is_shown_with_its_problems(self, world: World) -> None:
         client = self.client(world)
         file = SimpleUploadedFile("p.jsonl", prediction_lines({**LABELS, "a1": "MAYBE"}))
         answer = client.post(f"{self.WHERE}add/", {"name": "Ours", "file": file})
@@ -311,11 +314,11 @@ class TestThePage:
         page = client.get(self.WHERE).content.decode()
         assert "&lt;b&gt;Ours" in page and "1.000" in page
 
-    def test_what_was_scored_before_a_correction_is_found(self, world: World) -> None:
+    def test_dry_runs_from_before_a_correction_are_listed(self, world: World) -> None:
         client = self.client(world)
         row = added(world, {**LABELS, "a1": "REFUTES"}, name="Earlier")
         run_dry_run.WORK.run(row.pk)
-        assert "gold=" not in client.get(self.WHERE).content.decode(), "one version leaves nothing to choose"
+        assert "gold=" not in client.get(self.WHERE).content.decode(), "with one version there is no choice"
         turned = {name: "REFUTES" if label == "SUPPORTS" else "SUPPORTS" for name, label in LABELS.items()}
         corrected = uploaded(gold_lines(turned), "gold.jsonl")
         splits.add_gold(split=world.split, file=corrected, reason="better", by=world.curator)
@@ -323,7 +326,7 @@ class TestThePage:
         assert "Earlier" not in page and f'href="{self.WHERE}?gold=1"' in page and "Score the baselines" in page
         before = client.get(f"{self.WHERE}?gold=1").content.decode()
         assert "Earlier" in before and "0.750" in before and "These scores are for gold version 1" in before
-        # Nothing is asked of a version that is not in force any more.
+        # A version that is no longer in force has no form.
         assert "Score the baselines" not in before and f"{self.WHERE}add/" not in before
         assert read(before).faults == []
         for number in ("7", "x", "\N{SUPERSCRIPT TWO}", ""):
@@ -331,13 +334,13 @@ class TestThePage:
         removed = client.post(f"{self.WHERE}{row.pk}/remove/")
         assert removed["Location"] == f"{self.WHERE}?gold=1"
 
-    def test_nobody_else_reads_a_number(self, world: World) -> None:
-        for row in [*begun(world), added(world, name="tungsten-canary")]:
+    def test_only_managers_see_scores(self, world: World) -> None:
+        for row in [*started(world), added(world, name="tungsten-canary")]:
             run_dry_run.WORK.run(row.pk)
         Benchmark.objects.update(state="public")
-        stranger = Client()
-        stranger.force_login(world.researcher)
-        for client in (Client(), stranger):
+        anonymous = Client()
+        anonymous.force_login(world.researcher)
+        for client in (Client(), anonymous):
             for where in ("/", "/benchmarks/tiny/", "/benchmarks/tiny/test/", "/benchmarks/tiny/splits/test/"):
                 body = client.get(where).content
                 assert b"canary" not in body and b"majority" not in body
@@ -347,13 +350,13 @@ class TestThePage:
 
 
 class TestOnABoard:
-    """A baseline of a dry run, submitted by the ordinary way once the phase has opened."""
+    """A baseline from a dry run, submitted in the ordinary way once the phase has opened."""
 
     WHERE = "/manage/benchmarks/tiny/splits/test/dry-run/"
 
     @pytest.fixture
     def scored(self, world: World) -> list[DryRun]:
-        rows = [*begun(world), added(world, {**LABELS, "a1": "REFUTES"})]
+        rows = [*started(world), added(world, {**LABELS, "a1": "REFUTES"})]
         for row in rows:
             run_dry_run.WORK.run(row.pk)
         Benchmark.objects.update(state="public")
@@ -367,33 +370,41 @@ class TestOnABoard:
     def put(self, world: World, row: DryRun) -> Submission:
         return submit_baseline.submit(row=row, phase=world.phase, by=world.curator)
 
-    def test_it_is_a_submission_like_any_with_the_same_file_and_the_same_score(
+    def test_it_is_an_ordinary_submission_with_the_same_file_and_score(
         self, world: World, scored: list[DryRun]
     ) -> None:
         for row in (self.one(scored, "majority"), self.one(scored, "Ours")):
-            made = self.put(world, row)
-            prediction = made.predictions.get()
+            submission = self.put(world, row)
+            prediction = submission.predictions.get()
             assert prediction.sha256 == row.result["predictions_sha256"]
             runs.WORK.run(prediction.runs.get().pk)
-            shown = made.releases.get().run.scores.get(measure="accuracy", slice_key="")
-            told = next(one for one in row.result["scores"] if one["measure"] == "accuracy" and not one["slice"])
-            assert (shown.value, shown.low, shown.high) == (told["value"], told["low"], told["high"])
+            board_score = submission.releases.get().run.scores.get(measure="accuracy", slice_key="")
+            dry_run_score = next(
+                standing
+                for standing in row.result["scores"]
+                if standing["measure"] == "accuracy" and not standing["slice"]
+            )
+            assert (board_score.value, board_score.low, board_score.high) == (
+                dry_run_score["value"],
+                dry_run_score["low"],
+                dry_run_score["high"],
+            )
         assert QuotaCharge.objects.filter(team__name="Baselines of tiny").count() == 2
         board = Leaderboard.objects.get(state="current")
-        assert {(one.system.name, one.system.kind, one.rank) for one in board.standings.all()} == {
+        assert {(standing.system.name, standing.system.kind, standing.rank) for standing in board.standings.all()} == {
             ("majority", "baseline", None),
             ("Ours", "baseline", None),
         }
 
-    def test_once_until_it_failed(self, world: World, scored: list[DryRun]) -> None:
+    def test_it_is_submitted_once_unless_it_failed(self, world: World, scored: list[DryRun]) -> None:
         row = self.one(scored, "majority")
-        made = self.put(world, row)
+        submission = self.put(world, row)
         refused = refusal(submit_baseline.submit, row=row, phase=world.phase, by=world.curator)
         assert refused.code is Code.NAME_TAKEN and QuotaCharge.objects.count() == 1
-        Run.objects.filter(prediction__submission=made).update(state=State.FAILED, finished_at=timezone.now())
-        assert self.put(world, row).pk != made.pk
+        Run.objects.filter(prediction__submission=submission).update(state=State.FAILED, finished_at=timezone.now())
+        assert self.put(world, row).pk != submission.pk
 
-    def test_what_is_refused_leaves_neither_system_nor_charge(self, world: World, scored: list[DryRun]) -> None:
+    def test_a_refusal_leaves_neither_system_nor_charge(self, world: World, scored: list[DryRun]) -> None:
         row = self.one(scored, "majority")
         Phase.objects.update(opens_at=timezone.now() + timedelta(days=1))
         world.phase.refresh_from_db()
@@ -406,34 +417,34 @@ class TestOnABoard:
         row.result["predictions_sha256"] = "0" * 64
         refused = refusal(submit_baseline.submit, row=row, phase=world.phase, by=world.curator)
         assert (refused.code, "no longer makes the predictions" in refused.message) == (Code.NOT_READY, True)
-        unfit = next(one for one in scored if one.state == State.REJECTED)
+        unfit = next(rejected for rejected in scored if rejected.state == State.REJECTED)
         refused = refusal(submit_baseline.submit, row=unfit, phase=world.phase, by=world.curator)
         assert refused.code is Code.NOT_READY
         assert not System.objects.filter(kind="baseline").exists() and not QuotaCharge.objects.exists()
 
-    def test_strangers_cannot_take_the_teams_name(self, world: World, scored: list[DryRun]) -> None:
+    def test_other_people_cannot_take_the_teams_name(self, world: World, scored: list[DryRun]) -> None:
         for by in (world.researcher, world.curator):
             assert refusal(teams.create, name="Baselines of tiny", by=by).code is Code.INVALID_NAME
-        taken = Team.objects.create(name="Baselines of tiny")  # from before such names were kept from others
-        taken.members.add(world.researcher)
-        made = self.put(world, self.one(scored, "majority"))
-        assert made.system.team.name == "Baselines of tiny (2)"
-        assert not taken.systems.exists() and not made.system.team.members.contains(world.researcher)
+        existing_team = Team.objects.create(name="Baselines of tiny")  # from before such names were reserved
+        existing_team.members.add(world.researcher)
+        submission = self.put(world, self.one(scored, "majority"))
+        assert submission.system.team.name == "Baselines of tiny (2)"
+        assert not existing_team.systems.exists() and not submission.system.team.members.contains(world.researcher)
 
-    def test_all_who_manage_the_benchmark_put_them_there(self, world: World, scored: list[DryRun]) -> None:
+    def test_everybody_who_manages_the_benchmark_can_submit_them(self, world: World, scored: list[DryRun]) -> None:
         first = self.put(world, self.one(scored, "majority"))
         olive = person("olive")
         world.benchmark.organisers.add(olive)
         second = submit_baseline.submit(row=self.one(scored, "Ours"), phase=world.phase, by=olive)
         assert first.system.team == second.system.team
         assert teams.of(olive) != first.system.team
-        # Who does not manage it any more submits nothing under that name, by whichever way.
+        # A former manager submits nothing under that name, in any way.
         world.benchmark.organisers.remove(olive)
         file = uploaded(prediction_lines(LABELS), "ours.jsonl")
         refused = refusal(submit.submit, phase=world.phase, system=second.system, file=file, by=olive)
         assert refused.code is Code.NOT_AN_ORGANISER and Submission.objects.count() == 2
 
-    def test_as_another_phase_it_was_not_scored(self, world: World, scored: list[DryRun]) -> None:
+    def test_a_phase_with_other_scoring_is_refused(self, world: World, scored: list[DryRun]) -> None:
         other = Phase.objects.create(benchmark=world.benchmark, slug="other", title="Other", split=world.split)
         row = self.one(scored, "majority")
         DryRun.objects.filter(pk=row.pk).update(scored_as="other")
@@ -455,5 +466,5 @@ class TestOnABoard:
         assert "majority" in board and "baseline</span>" in board and "Baselines of tiny" in board
         page = client.get(self.WHERE).content.decode()
         assert "submitted 20" in page and page.count("Put it on the board") == 2
-        again = client.post(f"{self.WHERE}{row.pk}/submit/", {"to": "test"})
-        assert again.status_code == 409 and "was already submitted to" in again.content.decode()
+        second_press = client.post(f"{self.WHERE}{row.pk}/submit/", {"to": "test"})
+        assert second_press.status_code == 409 and "was already submitted to" in second_press.content.decode()

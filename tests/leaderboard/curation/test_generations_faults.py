@@ -1,4 +1,4 @@
-"""A worker that is killed while a generator runs: another takes the preview up, and it is what it would have been.
+"""A worker that is killed while a generator runs: another worker completes the preview, with the same result.
 
 The workers are real Celery processes over the test's database and broker; they are killed with -9.
 """
@@ -30,7 +30,7 @@ def world(transactional_db: None, sandbox: str) -> World:
     return build()
 
 
-def begun(world: World) -> Generation:
+def started(world: World) -> Generation:
     return request_preview.begin(
         dataset=world.split.dataset,
         generator="holdout",
@@ -59,10 +59,10 @@ def wait_for(generation: Generation) -> Generation:
 @pytest.mark.parametrize(
     ("point", "n_parts", "n_looked_at"), [("asking", 0, 0), ("parts-kept", 2, 0), ("second-part", 2, 1)]
 )
-def test_a_killed_workers_preview_is_made_by_another(
+def test_another_worker_completes_a_killed_workers_preview(
     world: World, faulty, stack_later, point: str, n_parts: int, n_looked_at: int
 ) -> None:
-    generation = begun(world)
+    generation = started(world)
     worker = faulty(point, module="faulty_generator")
     generation.refresh_from_db()
     assert (generation.state, generation.attempt) == (State.RUNNING, 1)
@@ -71,7 +71,7 @@ def test_a_killed_workers_preview_is_made_by_another(
     assert len(before) == n_parts
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    assert run_generator.WORK.sweep() == 0, "a lease that has not ended is not taken away"
+    assert run_generator.WORK.sweep() == 0, "a lease that has not ended is not taken"
     Generation.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert run_generator.WORK.sweep() == 1
     stack_later()
@@ -80,8 +80,8 @@ def test_a_killed_workers_preview_is_made_by_another(
     assert before in ([], digests(generation))
 
 
-def test_a_message_that_comes_ten_times_makes_one_preview(world: World, stack_later) -> None:
-    generation = begun(world)
+def test_a_message_delivered_ten_times_makes_one_preview(world: World, stack_later) -> None:
+    generation = started(world)
     for _ in range(10):
         run_generator.WORK.enqueue(generation)
     stack_later()
@@ -89,8 +89,8 @@ def test_a_message_that_comes_ten_times_makes_one_preview(world: World, stack_la
     assert generation.attempt == 1 and generation.parts.count() == 2
 
 
-def test_a_lost_message_is_rung_again(world: World, stack_later) -> None:
-    generation = begun(world)
+def test_a_lost_message_is_enqueued_again(world: World, stack_later) -> None:
+    generation = started(world)
     empty_queue()
     Generation.objects.update(enqueued_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))
     assert run_generator.WORK.sweep() == 1

@@ -1,4 +1,4 @@
-"""The pages of a new split: from a raw file to drafts without a script, who sees what of it, and what is recorded."""
+"""Pages of a new split: from a raw file to drafts without a script, who sees which part, and what is recorded."""
 
 from __future__ import annotations
 
@@ -54,21 +54,21 @@ def organiser(world: World) -> Client:
     return logged_in(user)
 
 
-def at(name: str, *more: Any) -> str:
-    return reverse(name, args=["tiny", *more])
+def url(name: str, *arguments: Any) -> str:
+    return reverse(name, args=["tiny", *arguments])
 
 
 def words(response: Any) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", response.content.decode())).split())
 
 
-def previewed(client: Client, content: bytes, generator: str = "holdout", **parameters: str) -> Generation:
-    """Through the pages: a raw file, a generator's form; then the worker comes."""
-    assert client.post(at("manage_new_split"), {"file": SimpleUploadedFile("raw.jsonl", content)}).status_code == 302
+def preview_of(client: Client, content: bytes, generator: str = "holdout", **parameters: str) -> Generation:
+    """Through the pages: uploads a raw file and submits a generator's form; then the worker runs."""
+    assert client.post(url("manage_new_split"), {"file": SimpleUploadedFile("raw.jsonl", content)}).status_code == 302
     raw = RawFile.objects.latest("pk")
     form = {"source_gold": raw.pk, **{f"parameter_{name}": text for name, text in parameters.items()}}
-    asked = client.post(at("manage_generator", generator), form)
-    assert asked.status_code == 302, words(asked)
+    response = client.post(url("manage_generator", generator), form)
+    assert response.status_code == 302, words(response)
     generation = Generation.objects.latest("pk")
     run_generator.WORK.run(generation.pk)
     generation.refresh_from_db()
@@ -78,93 +78,95 @@ def previewed(client: Client, content: bytes, generator: str = "holdout", **para
 def drafts_form(generation: Generation, **changes: str) -> dict[str, str]:
     form = {}
     for part in generation.parts.all():
-        told = {"take": "on", "name": part.name, "kind": "test", **changes}
-        form |= {f"part-{part.index}-{name}": text for name, text in told.items()}
+        fields = {"take": "on", "name": part.name, "kind": "test", **changes}
+        form |= {f"part-{part.index}-{name}": text for name, text in fields.items()}
     return form
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_an_organiser_goes_from_a_raw_file_to_a_draft(world: World) -> None:
+def test_an_organiser_makes_a_draft_from_a_raw_file(world: World) -> None:
     client = organiser(world)
-    start = client.get(at("manage_new_split"))
+    start = client.get(url("manage_new_split"))
     assert "No raw files yet" in words(start) and "Hold out a share" in words(start)
     assert "Scenarios over a knowledge graph" not in words(start)
-    generation = previewed(client, generator_previews.claims(), parts="dev=0.5,final=0.5", by="group", stratify="label")
-    page = words(client.get(at("manage_preview", generation.pk)))
+    generation = preview_of(
+        client, generator_previews.claims(), parts="dev=0.5,final=0.5", by="group", stratify="label"
+    )
+    page = words(client.get(url("manage_preview", generation.pk)))
     assert "4 lines, 4 units in 4 groups" in page and "Stratify by label" in page
     assert str(generation.seed) in page and "raw.jsonl" in page
-    answer = client.post(at("manage_preview_drafts", generation.pk), drafts_form(generation))
-    assert (answer.status_code, answer["Location"]) == (302, at("manage_split", "final"))
+    answer = client.post(url("manage_preview_drafts", generation.pk), drafts_form(generation))
+    assert (answer.status_code, answer["Location"]) == (302, url("manage_split", "final"))
     drafts = Split.objects.filter(name__in=("dev", "final"))
     assert [(split.state, split.gold_public) for split in drafts] == [("draft", False)] * 2
-    life = words(client.get(at("manage_split", "final")))
+    life = words(client.get(url("manage_split", "final")))
     assert "Publish preview" in life and "4. Draft" in life
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_lines_at_fault_are_on_the_page_with_their_numbers(world: World) -> None:
+def test_invalid_lines_are_on_the_page_with_their_numbers(world: World) -> None:
     client = organiser(world)
     broken = generator_previews.claims().replace(b'"id": "r3"', b'"id": null')
-    generation = previewed(client, broken, parts="a=0.5,b=0.5", by="group")
-    page = client.get(at("manage_preview", generation.pk))
+    generation = preview_of(client, broken, parts="a=0.5,b=0.5", by="group")
+    page = client.get(url("manage_preview", generation.pk))
     assert "raw.jsonl :4" in words(page) and "Make draft splits" not in words(page)
-    again = words(client.get(at("manage_generator", "holdout") + f"?again={generation.pk}"))
-    assert "Make a preview" in again
-    filled = client.get(at("manage_generator", "holdout") + f"?again={generation.pk}").content.decode()
+    form_page = words(client.get(url("manage_generator", "holdout") + f"?again={generation.pk}"))
+    assert "Make a preview" in form_page
+    filled = client.get(url("manage_generator", "holdout") + f"?again={generation.pk}").content.decode()
     assert 'value="a=0.5,b=0.5"' in filled and str(generation.seed) in filled
 
 
-def test_a_form_that_does_not_fit_says_where(world: World) -> None:
+def test_an_invalid_form_names_the_field(world: World) -> None:
     client, raw = organiser(world), generator_previews.raw(world)
-    answer = client.post(at("manage_generator", "folds"), {"source_gold": raw.pk, "parameter_folds": "0"})
+    answer = client.post(url("manage_generator", "folds"), {"source_gold": raw.pk, "parameter_folds": "0"})
     assert answer.status_code == 422 and "Number of folds" in words(answer)
-    assert client.post(at("manage_generator", "holdout"), {}).status_code == 422
-    assert client.get(at("manage_generator", "scenarios")).status_code == 404
+    assert client.post(url("manage_generator", "holdout"), {}).status_code == 422
+    assert client.get(url("manage_generator", "scenarios")).status_code == 404
     assert not Generation.objects.exists()
 
 
-def test_a_form_says_what_an_empty_field_means_and_capitalises_no_value(world: World) -> None:
+def test_a_form_explains_empty_fields_and_keeps_the_case_of_values(world: World) -> None:
     client = organiser(world)
-    folds = words(client.get(at("manage_generator", "folds")))
+    folds = words(client.get(url("manage_generator", "folds")))
     assert (
         "The key of the document. Default: id." in folds
         and "documentId" not in folds
         and "From 2 to 1000. Default: 5." in folds
     )
-    shares = words(client.get(at("manage_generator", "holdout")))
+    shares = words(client.get(url("manage_generator", "holdout")))
     assert "Default: train=0.8,test=0.2." in shares and "Train=" not in shares and "(default: " not in shares
 
 
-def test_each_look_at_a_preview_and_a_draft_is_recorded(world: World) -> None:
+def test_each_view_of_a_preview_and_a_draft_is_recorded(world: World) -> None:
     client, preview = organiser(world), generator_previews.done(world)
     for n in (1, 2):
-        assert client.get(at("manage_preview", preview.pk)).status_code == 200
+        assert client.get(url("manage_preview", preview.pk)).status_code == 200
         assert AuditEntry.objects.filter(action="generation.read").count() == n
     Split.objects.update(state="draft", published_at=None)
-    page = client.get(at("manage_beside", "test"))
+    page = client.get(url("manage_beside", "test"))
     act = AuditEntry.objects.get(action="gold.read")
     assert act.actor is not None and act.actor.username == "olive"
     assert "REFUTES" in words(page) and "claim 0" in words(page)
-    trail = words(client.get(at("manage_trail")))
+    trail = words(client.get(url("manage_trail")))
     assert "viewed a preview, which quotes gold" in trail and "viewed gold" in trail
 
 
-def test_lines_of_all_over_a_split_stand_beside_their_gold(world: World) -> None:
+def test_sample_lines_from_a_whole_split_are_shown_next_to_their_gold(world: World) -> None:
     lines = world.split.inputs.open().read().decode().splitlines()
-    gold = {one["id"]: one for one in map(json.loads, world.gold.file.open().read().splitlines())}
-    for most, places in ((2, [1, 3]), (4, [1, 2, 3, 4]), (50, [1, 2, 3, 4]), (1, [1])):
-        pairs = sampled_pairs(world.split, world.gold, most)
-        assert [place for place, _, _ in pairs] == places
-        for place, public, hidden in pairs:
-            assert public == lines[place - 1]
+    gold = {line["id"]: line for line in map(json.loads, world.gold.file.open().read().splitlines())}
+    for limit, expected in ((2, [1, 3]), (4, [1, 2, 3, 4]), (50, [1, 2, 3, 4]), (1, [1])):
+        pairs = sampled_pairs(world.split, world.gold, limit)
+        assert [number for number, _, _ in pairs] == expected
+        for number, public, hidden in pairs:
+            assert public == lines[number - 1]
             assert json.loads(hidden)["label"] == gold[json.loads(public)["id"]]["label"]
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_a_published_split_tells_how_it_was_made_but_not_the_seed(world: World) -> None:
+def test_a_published_split_shows_its_generator_but_not_the_seed(world: World) -> None:
     client = logged_in(world.curator)
-    generation = previewed(client, generator_previews.claims(), parts="final=0.5,rest=0.5", by="group")
-    client.post(at("manage_preview_drafts", generation.pk), drafts_form(generation))
+    generation = preview_of(client, generator_previews.claims(), parts="final=0.5,rest=0.5", by="group")
+    client.post(url("manage_preview_drafts", generation.pk), drafts_form(generation))
     split = Split.objects.get(name="final")
     lifecycle.publish_unaudited(split=split, by=world.curator)
     page = words(Client().get(reverse("split", args=["tiny", "final"])))
@@ -176,101 +178,99 @@ def test_a_published_split_tells_how_it_was_made_but_not_the_seed(world: World) 
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_what_only_raw_files_hold_comes_out_nowhere(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_content_that_only_raw_files_have_is_shown_nowhere(world: World, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(0)
     client = logged_in(world.curator)
     content = generator_previews.claims().replace(b'"group": "g', f'"remark": "{CANARY}", "group": "{CANARY}-'.encode())
-    generation = previewed(client, content, parts="final=0.5,rest=0.5", by="group", stratify="label")
-    client.post(at("manage_preview_drafts", generation.pk), drafts_form(generation))
-    previewed(client, content.replace(b'"label"', b'"lable"') + b"\n", parts="a=0.5,b=0.5")
+    generation = preview_of(client, content, parts="final=0.5,rest=0.5", by="group", stratify="label")
+    client.post(url("manage_preview_drafts", generation.pk), drafts_form(generation))
+    preview_of(client, content.replace(b'"label"', b'"lable"') + b"\n", parts="a=0.5,b=0.5")
     lifecycle.publish_unaudited(split=Split.objects.get(name="final"), by=world.curator)
     pks = Generation.objects.values_list("pk", flat=True)
-    starts = ["/", at("benchmark"), at("manage_benchmark"), at("manage_new_split"), at("manage_trail")]
-    starts += [at("manage_preview", pk) for pk in pks] + ["/api/v1/", "/api/v1/benchmarks/tiny/"]
+    starts = ["/", url("benchmark"), url("manage_benchmark"), url("manage_new_split"), url("manage_trail")]
+    starts += [url("manage_preview", pk) for pk in pks] + ["/api/v1/", "/api/v1/benchmarks/tiny/"]
     starts += [reverse("split", args=["tiny", name]) for name in ("final", "rest")]
-    told, shown = [], []
+    hidden, pages = [], []
     for role in (None, world.researcher, world.curator):
         for answer in crawl(logged_in(role) if role else Client(), starts):
             allowed = role == world.curator and re.search(r"/previews/\d+/$|/preview/$|/gold/\d+/$", answer.address)
-            (shown if allowed else told).append(answer)
-    assert [answer.address for answer in told if CANARY.encode() in answer.text] == []
-    assert len(told) > 60 and CANARY not in caplog.text
+            (pages if allowed else hidden).append(answer)
+    assert [answer.address for answer in hidden if CANARY.encode() in answer.text] == []
+    assert len(hidden) > 60 and CANARY not in caplog.text
     assert CANARY not in json.dumps(list(AuditEntry.objects.values_list("detail", flat=True)))
-    assert any(CANARY.encode() in answer.text for answer in shown), "or the search is worth nothing"
+    assert any(CANARY.encode() in answer.text for answer in pages), "otherwise the search proves nothing"
 
 
-def test_the_state_follows_and_asks_the_page_to_load_anew(world: World) -> None:
+def test_the_state_is_polled_and_reloads_the_page(world: World) -> None:
     client, preview = organiser(world), generator_previews.done(world)
-    assert client.get(at("manage_preview_state", preview.pk))["HX-Refresh"] == "true"
+    assert client.get(url("manage_preview_state", preview.pk))["HX-Refresh"] == "true"
     Generation.objects.update(state="queued", finished_at=None)
-    waiting = client.get(at("manage_preview_state", preview.pk))
+    waiting = client.get(url("manage_preview_state", preview.pk))
     assert "HX-Refresh" not in waiting and "Waiting for a worker" in words(waiting)
-    assert client.post(at("manage_preview_cancel", preview.pk)).status_code == 302
-    assert "It was cancelled" in words(client.get(at("manage_preview", preview.pk)))
+    assert client.post(url("manage_preview_cancel", preview.pk)).status_code == 302
+    assert "It was cancelled" in words(client.get(url("manage_preview", preview.pk)))
 
 
-def test_a_forgotten_preview_says_so_and_one_that_never_was_is_not_found(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_expired_preview_says_so_and_an_unknown_one_is_a_404(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_preview, "MAX_PREVIEWS", 1)
     client, old = organiser(world), generator_previews.done(world)
     raw = old.sources.get().raw
-    form = client.get(at("manage_generator", "as-it-is"))
+    form = client.get(url("manage_generator", "as-it-is"))
     assert "A new one deletes the oldest" in words(form)
-    assert at("manage_preview", old.pk) in form.content.decode()
-    assert "The 1 newest previews without a split are stored" in words(client.get(at("manage_new_split")))
-    assert client.post(at("manage_generator", "as-it-is"), {"source_gold": raw.pk}).status_code == 302
-    gone = client.get(at("manage_preview", old.pk))
-    assert gone.status_code == 410 and "This preview was deleted" in words(gone)
-    assert client.get(at("manage_preview", old.pk + 99)).status_code == 404
-    assert logged_in(world.researcher).get(at("manage_preview", old.pk)).status_code == 404
+    assert url("manage_preview", old.pk) in form.content.decode()
+    assert "The 1 newest previews without a split are stored" in words(client.get(url("manage_new_split")))
+    assert client.post(url("manage_generator", "as-it-is"), {"source_gold": raw.pk}).status_code == 302
+    expired = client.get(url("manage_preview", old.pk))
+    assert expired.status_code == 410 and "This preview was deleted" in words(expired)
+    assert client.get(url("manage_preview", old.pk + 99)).status_code == 404
+    assert logged_in(world.researcher).get(url("manage_preview", old.pk)).status_code == 404
 
 
-def test_a_preview_that_is_under_way_is_led_to(world: World) -> None:
+def test_a_running_preview_is_linked(world: World) -> None:
     client, raw = organiser(world), generator_previews.raw(world)
     for status in (302, 409):
-        answer = client.post(at("manage_generator", "as-it-is"), {"source_gold": raw.pk})
+        answer = client.post(url("manage_generator", "as-it-is"), {"source_gold": raw.pk})
         assert answer.status_code == status
-    one = Generation.objects.get()
-    assert f'href="{at("manage_preview", one.pk)}"' in answer.content.decode()
+    generation = Generation.objects.get()
+    assert f'href="{url("manage_preview", generation.pk)}"' in answer.content.decode()
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_drafts_that_were_made_already_are_named(world: World) -> None:
+def test_existing_drafts_are_named(world: World) -> None:
     client = organiser(world)
-    generation = previewed(client, generator_previews.claims(), parts="dev=0.5,final=0.5", by="group")
+    generation = preview_of(client, generator_previews.claims(), parts="dev=0.5,final=0.5", by="group")
     form = drafts_form(generation)
-    assert client.post(at("manage_preview_drafts", generation.pk), form).status_code == 302
-    again = client.post(at("manage_preview_drafts", generation.pk), form, follow=True)
-    assert again.status_code == 200 and "already made of this preview: dev, final" in words(again)
+    assert client.post(url("manage_preview_drafts", generation.pk), form).status_code == 302
+    second_request = client.post(url("manage_preview_drafts", generation.pk), form, follow=True)
+    assert second_request.status_code == 200 and "already made of this preview: dev, final" in words(second_request)
     assert Split.objects.filter(name__in=("dev", "final")).count() == 2
 
 
-def test_a_phase_begins_with_the_split_that_one_came_from(world: World) -> None:
-    client, given = organiser(world), {"dataset": world.split.dataset, "kind": "test", "by": world.curator}
-    train = splits.create_split(name="train", gold_public=True, **given)
+def test_a_new_phase_form_preselects_the_split_of_the_link(world: World) -> None:
+    client, fields = organiser(world), {"dataset": world.split.dataset, "kind": "test", "by": world.curator}
+    train = splits.create_split(name="train", gold_public=True, **fields)
     Split.objects.filter(pk=world.split.pk).update(state="draft", published_at=None)
-    later = splits.create_split(name="later", gold_public=False, **given)
-    for one in (train, later):
-        Split.objects.filter(pk=one.pk).update(state="published", published_at=timezone.now())
+    later = splits.create_split(name="later", gold_public=False, **fields)
+    for split_ in (train, later):
+        Split.objects.filter(pk=split_.pk).update(state="published", published_at=timezone.now())
 
     def offered(where: str) -> tuple[list[str], list[str]]:
         page = client.get(where).content.decode()
         (field,) = re.findall(r'<select name="split".*?</select>', page, re.DOTALL)
         return re.findall(r">([^<>]+)</option>", field), re.findall(r"selected>([^<]+)<", field)
 
-    where = at("manage_phase_create")
+    where = url("manage_phase_create")
     assert offered(where) == (["later (test)", "train (test)", "test (test, draft)"], [])
     assert offered(where + "?split=train")[1] == ["train (test)"]
     Split.objects.filter(pk=train.pk).update(state="retired", retired_at=timezone.now(), retired_reason="x")
     assert "train (test)" not in offered(where)[0]
     Split.objects.filter(pk=world.split.pk).update(state="published", published_at=timezone.now())
-    assert f'href="{where}?split=test"' in client.get(at("manage_split", "test")).content.decode()
+    assert f'href="{where}?split=test"' in client.get(url("manage_split", "test")).content.decode()
 
 
-def test_raw_files_that_may_be_left_out_are_said_to_be_optional(world: World) -> None:
+def test_optional_raw_files_are_marked_as_optional(world: World) -> None:
     form = GeneratorForm(offer=OFFERS["scenarios"], dataset=world.split.dataset)
-    said = {one.name: one.required for one in OFFERS["scenarios"].sources}
+    said = {source.name: source.required for source in OFFERS["scenarios"].sources}
     for name, required in said.items():
         field = render_to_string("core/field.html", {"field": form[f"source_{name}"]})
         assert ("(optional)" in field) is not required, name

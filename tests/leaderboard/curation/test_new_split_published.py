@@ -1,4 +1,4 @@
-"""Published sets at the desk: FEVER Symmetric's files and CoDEx's triples become drafts with the right gold."""
+"""Published sets in the curation workflow: FEVER Symmetric's files and CoDEx's triples give drafts with correct gold."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _requests_end() -> Iterator[None]:
 
 def a_benchmark(task: str, by: User) -> Dataset:
     dataset = datasets.create(slug="own", title="Own", task=task, by=by)
-    told = {"summary": "Own.", "description": "", "rules": ""}
-    benchmarks.create(slug="own", title="Own", task=task, dataset=dataset, by=by, **told)
+    texts_ = {"summary": "Own.", "description": "", "rules": ""}
+    benchmarks.create(slug="own", title="Own", task=task, dataset=dataset, by=by, **texts_)
     return dataset
 
 
@@ -47,15 +47,15 @@ def sent(dataset: Dataset, path: Path, by: User, *, packed: bool = False) -> Raw
     return raw_files.add(dataset=dataset, file=file, by=by)
 
 
-def drafted(dataset: Dataset, generator: str, by: User, *, name: str = "test", **sources: list[RawFile]) -> Split:
+def draft_of(dataset: Dataset, generator: str, by: User, *, name: str = "test", **sources: list[RawFile]) -> Split:
     texts: dict[str, Any] = {"relation": "P27", "size": "100", "transparency": "0,1", "pairs_once": "yes"}
-    asked = {"parameters": texts if generator == "scenarios" else {}, "options": {}, "seed": 11, "by": by}
-    generation = request_preview.begin(dataset=dataset, generator=generator, sources=sources, **asked)
+    fields = {"parameters": texts if generator == "scenarios" else {}, "options": {}, "seed": 11, "by": by}
+    generation = request_preview.begin(dataset=dataset, generator=generator, sources=sources, **fields)
     run_generator.WORK.run(generation.pk)
     generation = Generation.objects.get(pk=generation.pk)
     assert (generation.state, generation.problems) == (State.DONE, [])
-    wanted = [DraftRequest(part, name=name, kind="test", gold_public=False) for part in generation.parts.all()]
-    (split,) = drafts.make(generation=generation, requests=wanted, by=by)
+    requests = [DraftRequest(part, name=name, kind="test", gold_public=False) for part in generation.parts.all()]
+    (split,) = drafts.make(generation=generation, requests=requests, by=by)
     return split
 
 
@@ -70,7 +70,7 @@ def gold_of(split: Split) -> list[dict[str, Any]]:
 def test_fever_symmetric_as_published(realdata: Path, curator: User, file: str, lines: int) -> None:
     dataset = a_benchmark("fact-verification", curator)
     source = realdata / "symmetric" / "source" / f"fever_symmetric_{file}.jsonl"
-    split = drafted(dataset, "published-symmetric", curator, published=[sent(dataset, source, curator, packed=True)])
+    split = draft_of(dataset, "published-symmetric", curator, published=[sent(dataset, source, curator, packed=True)])
     gold = gold_of(split)
     assert len(gold) == lines and {*Counter(line["group"] for line in gold).values()} == {4}
     published = [json.loads(line) for line in source.read_text().splitlines()]
@@ -81,12 +81,12 @@ def test_fever_symmetric_as_published(realdata: Path, curator: User, file: str, 
     assert not {one["id"] for one in published} & {one["id"] for one in gold}
 
 
-def test_the_generated_pairs_alone_are_no_set(realdata: Path, curator: User) -> None:
+def test_generated_pairs_alone_are_refused(realdata: Path, curator: User) -> None:
     dataset = a_benchmark("fact-verification", curator)
     raw = sent(dataset, realdata / "symmetric" / "source" / "fever_symmetric_generated.jsonl", curator)
-    asked = {"parameters": {}, "options": {}, "seed": 1, "by": curator}
+    fields = {"parameters": {}, "options": {}, "seed": 1, "by": curator}
     generation = request_preview.begin(
-        dataset=dataset, generator="published-symmetric", sources={"published": [raw]}, **asked
+        dataset=dataset, generator="published-symmetric", sources={"published": [raw]}, **fields
     )
     run_generator.WORK.run(generation.pk)
     generation.refresh_from_db()
@@ -96,27 +96,27 @@ def test_the_generated_pairs_alone_are_no_set(realdata: Path, curator: User) -> 
 def test_link_prediction_over_codex(realdata: Path, curator: User) -> None:
     dataset = a_benchmark("link-prediction", curator)
     files = {part: sent(dataset, realdata / "codex-s" / f"{part}.txt", curator) for part in ("test", "valid", "train")}
-    split = drafted(
+    split = draft_of(
         dataset, "open-questions", curator, evaluation=[files["test"]], known=[files["valid"], files["train"]]
     )
     triples = [line.split("\t") for line in (realdata / "codex-s" / "test.txt").read_text().splitlines()]
-    asked = {(s, r, "?") for s, r, _ in triples} | {("?", r, o) for _, r, o in triples}
+    questions = {(s, r, "?") for s, r, _ in triples} | {("?", r, o) for _, r, o in triples}
     gold = gold_of(split)
-    assert {tuple(line["question"]) for line in gold} == asked
+    assert {tuple(line["question"]) for line in gold} == questions
     known = {tuple(line.split("\t")) for part in files for line in (realdata / "codex-s" / f"{part}.txt").open()}
     known = {(s, r, o.strip()) for s, r, o in known}
     for line in gold[:50]:
         s, r, o = line["question"]
-        place = 2 if o == "?" else 0
-        there = {triple[place] for triple in known if triple[1] == r and (triple[0] == s or triple[2] == o)}
-        assert {*line["answers"]} <= there and {*line["answers"], *line["filtered"]} == there
+        position = 2 if o == "?" else 0
+        answers_known = {triple[position] for triple in known if triple[1] == r and (triple[0] == s or triple[2] == o)}
+        assert {*line["answers"]} <= answers_known and {*line["answers"], *line["filtered"]} == answers_known
 
 
 def test_fact_checking_over_codex(realdata: Path, curator: User) -> None:
     dataset = a_benchmark("fact-checking", curator)
     graph = [sent(dataset, realdata / "codex-s" / f"{part}.txt", curator) for part in ("train", "valid", "test")]
     types = sent(dataset, realdata / "codex-s" / "codex_entity2types.json", curator)
-    split = drafted(dataset, "scenarios", curator, graph=graph, types=[types])
+    split = draft_of(dataset, "scenarios", curator, graph=graph, types=[types])
     gold = gold_of(split)
     assert Counter((line["slices"]["transparency"], line["label"]) for line in gold) == {
         (share, label): 50 for share in (0.0, 1.0) for label in (True, False)

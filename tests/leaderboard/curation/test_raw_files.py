@@ -1,4 +1,4 @@
-"""Raw files: sent whole or in pieces, resumed, checked, as hidden as gold, removed while nothing was made from them."""
+"""Raw files: uploaded whole or in pieces, resumed, checked, as hidden as gold, removable until a generator used them."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ def logged_in(user: User) -> Client:
     return client
 
 
-def begun(world: World, content: bytes = CONTENT, **changes: Any) -> RawUpload:
-    asked = {"dataset": world.split.dataset, "by": world.curator, "name": "mine.jsonl", "size": len(content)}
-    return raw_files.begin(**{**asked, **changes})
+def started(world: World, content: bytes = CONTENT, **changes: Any) -> RawUpload:
+    fields = {"dataset": world.split.dataset, "by": world.curator, "name": "mine.jsonl", "size": len(content)}
+    return raw_files.begin(**{**fields, **changes})
 
 
-def sent(world: World, *cuts: int, **changes: Any) -> RawUpload:
-    upload = begun(world, **changes)
-    for first, last in zip((0, *cuts), (*cuts, len(CONTENT)), strict=True):
+def sent(world: World, *offsets: int, **changes: Any) -> RawUpload:
+    upload = started(world, **changes)
+    for first, last in zip((0, *offsets), (*offsets, len(CONTENT)), strict=True):
         raw_files.add_piece(upload=upload, offset=first, piece=CONTENT[first:last])
     return upload
 
 
-def test_pieces_become_the_file_and_are_gone(world: World) -> None:
+def test_pieces_are_assembled_and_deleted(world: World) -> None:
     before = files_of("gold")
     raw = raw_files.finish(upload=sent(world, 7, 100), by=world.curator)
     with raw.file.open("rb") as stored:
@@ -70,8 +70,8 @@ def test_pieces_become_the_file_and_are_gone(world: World) -> None:
     assert (act.actor, act.subject) == (world.curator, f"dataset:{raw.dataset_id}")
 
 
-def test_pieces_out_of_order_and_twice_are_refused_and_it_goes_on_where_it_was(world: World) -> None:
-    upload = begun(world)
+def test_pieces_out_of_order_or_repeated_are_refused_and_the_upload_resumes(world: World) -> None:
+    upload = started(world)
     ahead = refusal(raw_files.add_piece, upload=upload, offset=10, piece=b"x")
     assert (ahead.code, ahead.message.split()[0]) == (Code.WRONG_OFFSET, "0")
     raw_files.add_piece(upload=upload, offset=0, piece=CONTENT[:10])
@@ -84,7 +84,7 @@ def test_pieces_out_of_order_and_twice_are_refused_and_it_goes_on_where_it_was(w
     assert raw_files.finish(upload=upload, by=world.curator).sha256 == hashlib.sha256(CONTENT).hexdigest()
 
 
-def test_what_is_not_what_was_announced_is_not_kept(world: World) -> None:
+def test_content_that_differs_from_the_announcement_is_not_stored(world: World) -> None:
     before = files_of("gold")
     wrong = refusal(raw_files.finish, upload=sent(world, sha256="0" * 64), by=world.curator)
     assert wrong.code is Code.INVALID_NAME and "0" * 64 in wrong.message
@@ -94,21 +94,21 @@ def test_what_is_not_what_was_announced_is_not_kept(world: World) -> None:
 
 
 @pytest.mark.parametrize(("size", "code"), [(0, Code.INVALID_NAME), (10**6 + 1, Code.TOO_LARGE)])
-def test_sizes_are_bounded_before_anything_is_sent(world: World, settings: Any, size: int, code: Code) -> None:
+def test_sizes_are_checked_before_anything_is_uploaded(world: World, settings: Any, size: int, code: Code) -> None:
     settings.MAX_RAW_BYTES = 10**6
-    assert refusal(begun, world=world, size=size).code is code
+    assert refusal(started, world=world, size=size).code is code
 
 
-def test_the_same_file_is_kept_once(world: World) -> None:
+def test_the_same_file_is_stored_once(world: World) -> None:
     raw_files.add(dataset=world.split.dataset, file=uploaded(CONTENT, "first.jsonl"), by=world.curator)
     before = files_of("gold")
-    again = refusal(raw_files.finish, upload=sent(world), by=world.curator)
-    assert again.code is Code.NAME_TAKEN and "first.jsonl" in again.message
+    duplicate = refusal(raw_files.finish, upload=sent(world), by=world.curator)
+    assert duplicate.code is Code.NAME_TAKEN and "first.jsonl" in duplicate.message
     assert files_of("gold") == before
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_finish_an_upload_one_gets_a_file(world: World) -> None:
+def test_of_simultaneous_finishes_one_gets_a_file(world: World) -> None:
     sent(world)
 
     def finish() -> str:
@@ -117,23 +117,23 @@ def test_of_two_who_finish_an_upload_one_gets_a_file(world: World) -> None:
         except (raw_files.Refused, RawUpload.DoesNotExist):
             return ""
 
-    got = together([finish] * 3)
-    assert len([one for one in got if one]) == 1 and RawFile.objects.count() == 1
+    results = together([finish] * 3)
+    assert len([result for result in results if result]) == 1 and RawFile.objects.count() == 1
 
 
-def test_strangers_send_and_remove_nothing(world: World) -> None:
+def test_only_managers_upload_and_remove(world: World) -> None:
     raw, upload = generator_previews.raw(world), sent(world)
-    for action, given in (
-        (begun, {"world": world}),
+    for action, kwargs in (
+        (started, {"world": world}),
         (raw_files.add, {"dataset": world.split.dataset, "file": uploaded(b"x\n")}),
         (raw_files.finish, {"upload": upload}),
         (raw_files.remove, {"raw": raw}),
     ):
-        assert refusal(action, **given, by=world.researcher).code is Code.NOT_AN_ORGANISER
+        assert refusal(action, **kwargs, by=world.researcher).code is Code.NOT_AN_ORGANISER
     assert RawFile.objects.count() == 1
 
 
-def test_it_is_removed_while_nothing_was_made_from_it(world: World, django_capture_on_commit_callbacks: Any) -> None:
+def test_it_is_removable_until_a_generator_used_it(world: World, django_capture_on_commit_callbacks: Any) -> None:
     raw = generator_previews.raw(world)
     stored = str(raw.file.name)
     used = generator_previews.done(world, raw)
@@ -145,7 +145,7 @@ def test_it_is_removed_while_nothing_was_made_from_it(world: World, django_captu
     assert not storages["gold"].exists(stored) and not RawFile.objects.exists()
 
 
-def test_what_nobody_goes_on_with_is_forgotten(world: World) -> None:
+def test_abandoned_uploads_are_removed(world: World) -> None:
     before = files_of("gold")
     sent(world)
     assert chunked_upload.delete_idle(RawUpload) == 0 and RawUpload.objects.exists()
@@ -154,7 +154,7 @@ def test_what_nobody_goes_on_with_is_forgotten(world: World) -> None:
     assert files_of("gold") - before == set()
 
 
-def test_through_the_api_and_the_page(world: World) -> None:
+def through_api(world: World) -> None:
     client = logged_in(world.curator)
     begin = {"name": "mine.jsonl", "bytes": len(CONTENT), "sha256": hashlib.sha256(CONTENT).hexdigest()}
     told = client.post(reverse("api_raw_files", args=["tiny"]), json.dumps(begin), content_type="application/json")
@@ -172,7 +172,7 @@ def test_through_the_api_and_the_page(world: World) -> None:
     assert RawFile.objects.get().sha256 == begin["sha256"]
 
 
-def test_without_a_script_it_comes_in_one_piece(world: World) -> None:
+def test_without_a_script_it_is_uploaded_in_one_piece(world: World) -> None:
     client, page = logged_in(world.curator), reverse("manage_new_split", args=["tiny"])
     assert client.post(page, {"file": SimpleUploadedFile("a/b\\mine.jsonl", CONTENT)}).status_code == 302
     assert RawFile.objects.get().name == "mine.jsonl"
@@ -180,7 +180,7 @@ def test_without_a_script_it_comes_in_one_piece(world: World) -> None:
     assert nothing.status_code == 422 and "The file is empty." in nothing.content.decode()
 
 
-def test_an_organiser_of_another_benchmark_knows_nothing_of_it(world: World) -> None:
+def test_an_organiser_of_another_benchmark_sees_nothing_of_it(world: World) -> None:
     raw = generator_previews.raw(world)
     other = logged_in(person("olga"))
     for where in (

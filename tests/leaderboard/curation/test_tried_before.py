@@ -1,4 +1,4 @@
-"""Baselines that were scored before a correction are led to from the dry run of the gold in force."""
+"""Dry runs from before a correction are linked from the dry run page of the gold in force."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHERE = "/manage/benchmarks/tiny/splits/test/dry-run/"
 
 
 @pytest.mark.parametrize("as_phase", [False, True])
-def test_the_page_of_the_gold_in_force_leads_to_the_button(as_phase: bool) -> None:
+def test_the_page_of_the_gold_in_force_links_to_the_button(as_phase: bool) -> None:
     world = build()
     Benchmark.objects.update(state="draft")
     row = added(world, name="Earlier")
@@ -35,7 +35,7 @@ def test_the_page_of_the_gold_in_force_leads_to_the_button(as_phase: bool) -> No
     page = client.get(WHERE).content.decode()
     to = f"{WHERE}?{'as=test&amp;' if as_phase else ''}gold=1"
     assert leads in page and f'<a href="{to}">gold version 1' in page
-    there = client.get(to.replace("&amp;", "&")).content.decode()
-    assert "Put it on the board<" in there and leads not in there
+    earlier_page = client.get(to.replace("&amp;", "&")).content.decode()
+    assert "Put it on the board<" in earlier_page and leads not in earlier_page
     type(row).objects.all().delete()
-    assert leads not in client.get(WHERE).content.decode(), "nothing is left to put there"
+    assert leads not in client.get(WHERE).content.decode(), "nothing is left to submit"

@@ -1,7 +1,7 @@
-"""The real name of an anonymous system, before its date: nowhere to be read, and not to be guessed by asking for it.
+"""Before its reveal date, the real name of an anonymous system is shown nowhere and cannot be confirmed by a request.
 
-Whoever knows a name already (from a paper under review, say) must not learn that it stands on a board: an answer to
-its name is the answer to any name.
+Someone who knows a name already (from a paper under review, for example) must not learn that it is on a board: a
+request with that name is answered like one with any other name.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ ENDS = (".csv", ".tex", ".md", ".bib", ".json", "/", "/comparisons/")
 
 @pytest.fixture
 def world() -> World:
-    """Two boards, the first frozen; the anonymous system leads both, and was disqualified from none."""
+    """Two boards, the first one frozen; the anonymous system leads both and is not disqualified."""
     cache.clear()
     world = build()
     cross(world)
     stand(world, "Others' own", crossed_scores(CELLS, whole=0.5), team="Others")
     hidden = stand(world, SYSTEM, [*crossed_scores(CELLS, whole=0.9)], primary="accuracy").submission.system
-    told = {name: SECRETS[name] for name in ("description", "paper_url", "code_url", "bibtex")}
-    systems.describe(system=hidden, by=world.researcher, anonymous_until=timezone.now() + timedelta(days=1), **told)
+    texts = {name: SECRETS[name] for name in ("description", "paper_url", "code_url", "bibtex")}
+    systems.describe(system=hidden, by=world.researcher, anonymous_until=timezone.now() + timedelta(days=1), **texts)
     return world
 
 
-def is_told(text: bytes) -> list[str]:
+def secrets_in(text: bytes) -> list[str]:
     return [secret for secret in SECRETS.values() if secret.encode() in text]
 
 
@@ -73,18 +73,20 @@ def starts(world: World) -> list[str]:
     pages = ["", "cite/", "embed/", "progress/", "significance/", "side-by-side/", "by/origin/", "cross/origin/label/"]
     pages += ["progress/?download=svg", "progress/?download=csv", "symmetric/", "badge.svg?system=Anonymous+1"]
     pages += ["?sort=system", "by/origin/?measure=all", "cross/origin/label/?view=table"]
-    found = [f"{where}/{page}" for where in (PHASE, frozen) for page in pages]
-    found += [f"{API}{end}?slices=all{version}" for end in ENDS for version in ("", "&gold_version=1&task_version=1")]
-    found += ["/feed.atom", "/benchmarks/tiny/feed.atom", "/benchmarks/tiny/", "/api/v1/benchmarks/tiny/", "/"]
-    return [*found, f"/systems/{world.system.pk}/", "/api/v1/submissions/", "/me/submissions/", "/me/teams/"]
+    addresses = [f"{where}/{page}" for where in (PHASE, frozen) for page in pages]
+    addresses += [
+        f"{API}{end}?slices=all{version}" for end in ENDS for version in ("", "&gold_version=1&task_version=1")
+    ]
+    addresses += ["/feed.atom", "/benchmarks/tiny/feed.atom", "/benchmarks/tiny/", "/api/v1/benchmarks/tiny/", "/"]
+    return [*addresses, f"/systems/{world.system.pk}/", "/api/v1/submissions/", "/me/submissions/", "/me/teams/"]
 
 
 @pytest.mark.parametrize(
     "state", [Leaderboard.State.CURRENT, pytest.param(Leaderboard.State.FROZEN, marks=pytest.mark.slow)]
 )
-def test_nobody_outside_reads_it_anywhere(world: World, state: str) -> None:
+def test_outsiders_read_the_name_nowhere(world: World, state: str) -> None:
     Leaderboard.objects.update(state=state)
-    read = 0
+    pages_read = 0
     for role, user in outsiders(world).items():
         client = Client()
         if user is not None:
@@ -92,30 +94,30 @@ def test_nobody_outside_reads_it_anywhere(world: World, state: str) -> None:
         answers = list(crawl(client, starts(world)))
         if user is not None:
             answers += [fetch(client_of(user), address) for address in starts(world)]
-        assert [(role, one.address, is_told(one.text)) for one in answers if is_told(one.text)] == []
-        assert not [one.address for one in answers if one.status >= 500]
-        assert any(b"Anonymous 1" in one.text for one in answers)
-        read += len(answers)
-    assert read > 200
+        assert [(role, answer.address, secrets_in(answer.text)) for answer in answers if secrets_in(answer.text)] == []
+        assert not [answer.address for answer in answers if answer.status >= 500]
+        assert any(b"Anonymous 1" in answer.text for answer in answers)
+        pages_read += len(answers)
+    assert pages_read > 200
 
 
-def test_the_search_is_worth_something(world: World) -> None:
+def test_the_search_finds_the_name_where_it_is_shown(world: World) -> None:
     client = Client()
     client.force_login(world.researcher)
-    found = {secret for one in crawl(client, starts(world)) for secret in is_told(one.text)}
-    assert found == set(SECRETS.values()), "its team reads all of it"
+    found_by_team = {secret for page_ in crawl(client, starts(world)) for secret in secrets_in(page_.text)}
+    assert found_by_team == set(SECRETS.values()), "its team reads all secrets"
     System.objects.filter(name=SYSTEM).update(anonymous_until=timezone.now() - timedelta(seconds=1))
-    told = {secret for one in crawl(Client(), starts(world)) for secret in is_told(one.text)}
-    assert told == set(SECRETS.values()), "and after the date so does everybody"
+    found_by_public = {secret for page_ in crawl(Client(), starts(world)) for secret in secrets_in(page_.text)}
+    assert found_by_public == set(SECRETS.values()), "after the date everybody reads them"
 
 
-def asked(address: str, name: str, query: dict[str, str]) -> tuple[int, str, list[tuple[str, str]]]:
-    """(status, page, headers) with the name, and the links that repeat what was asked, taken out."""
+def response_to(address: str, name: str, query: dict[str, str]) -> tuple[int, str, list[tuple[str, str]]]:
+    """(status, page, headers), without the requested name and the links that repeat it."""
     where = address.format(quote(name)) + "?" + urlencode({key: value.format(name) for key, value in query.items()})
     answer = Client().get(where)
     body = re.sub(r'href="/accounts/login/[^"]*"', "LOG-IN", answer.content.decode())
-    for written in (name, quote(name), quote_plus(name)):
-        body = body.replace(written, "NAME")
+    for quote_plu in (name, quote(name), quote_plus(name)):
+        body = body.replace(quote_plu, "NAME")
     headers = [(key, value) for key, value in answer.items() if key not in ("Content-Length", "ETag")]
     return answer.status_code, body, sorted(headers)
 
@@ -148,14 +150,14 @@ ORACLES = [
 
 
 @pytest.mark.parametrize(("address", "query"), ORACLES, ids=str)
-def test_its_name_is_answered_like_an_absent_one(world: World, address: str, query: dict[str, str]) -> None:
-    absent = asked(address, ABSENT, query)
+def test_its_name_is_answered_like_an_unknown_one(world: World, address: str, query: dict[str, str]) -> None:
+    absent = response_to(address, ABSENT, query)
     for name in (SYSTEM, SYSTEM.lower(), TEAM):
-        assert asked(address, name, query) == absent, name
+        assert response_to(address, name, query) == absent, name
 
 
 @pytest.mark.parametrize("version", ["", "gold-1/task-1/"])
-def test_a_badge_asked_for_by_the_real_name_is_a_404(world: World, version: str) -> None:
+def test_a_badge_requested_by_the_real_name_is_a_404(world: World, version: str) -> None:
     where = f"{PHASE}/{version}badge.svg"
     for client in (Client(), client_of(world.researcher), client_of(world.curator)):
         assert client.get(where, {"system": SYSTEM}).status_code == 404
@@ -180,8 +182,8 @@ def test_a_badge_asked_for_by_the_real_name_is_a_404(world: World, version: str)
         f"{API}.json",
     ],
 )
-def test_who_knows_the_name_cannot_check_it_against_an_etag(world: World, address: str) -> None:
-    """The public's answer, its tag and its order are of what the public reads: the same whatever the hidden name is."""
+def test_a_known_name_cannot_be_checked_against_an_etag(world: World, address: str) -> None:
+    """The public answer, its ETag and its order depend only on what the public reads, not on the hidden name."""
     before = Client().get(address)
     System.objects.filter(pk=world.system.pk).update(name="Zuse", description="other wheels")
     Team.objects.filter(name=TEAM).update(name="Zeppelins")
@@ -191,25 +193,25 @@ def test_who_knows_the_name_cannot_check_it_against_an_etag(world: World, addres
     assert conditional.status_code == 304
 
 
-def test_what_is_cited_and_its_digest_hold_the_number(world: World) -> None:
+def test_citations_and_their_digest_contain_the_number(world: World) -> None:
     digest = hashlib.sha256(Client().get(f"{API}.json").content).hexdigest()
     for user in (world.researcher, world.curator):
         client = Client()
         client.force_login(user)
         page = client.get(f"{PHASE}/cite/").content
-        assert digest.encode() in page and is_told(page) == []
+        assert digest.encode() in page and secrets_in(page) == []
 
 
-def test_a_disqualified_one_keeps_its_number(world: World) -> None:
+def test_a_disqualified_anonymous_system_keeps_its_number(world: World) -> None:
     hidden = System.objects.get(name=SYSTEM)
     systems.disqualify(phase=world.phase, system=hidden, reason="two accounts", by=world.curator)
-    told = Client().get(f"{PHASE}/").content
-    assert b"Anonymous 1" in told and is_told(told) == []
-    assert is_told(Client().get(f"/systems/{hidden.pk}/").content) == []
+    public_page = Client().get(f"{PHASE}/").content
+    assert b"Anonymous 1" in public_page and secrets_in(public_page) == []
+    assert secrets_in(Client().get(f"/systems/{hidden.pk}/").content) == []
 
 
-def test_another_team_may_take_the_name_and_learns_nothing(world: World) -> None:
-    """Names of systems belong to their teams: that one is taken elsewhere is not said."""
+def test_another_team_may_use_the_name_and_learns_nothing(world: World) -> None:
+    """Names of systems are per team, so the site does not say that another team uses the name."""
     bob = person("bob")
     answer = client_of(bob).get("/api/v1/submissions/", {"system": SYSTEM})
     assert (answer.status_code, answer.json()["count"]) == (200, 0)

@@ -1,4 +1,4 @@
-"""The attacks through the site's own door, each answer read as its sender reads it: the same answers as in process."""
+"""The attacks over HTTP: the site's answers equal those of the in-process oracle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEED = 1
 
 
 class Site:
-    """Uploads a guess, lets it be scored, and reads what the API tells of it."""
+    """Uploads a guess, has it scored, and reads the answer from the API."""
 
     def __init__(self, world: World, n: int) -> None:
         self.world = world
@@ -32,19 +32,19 @@ class Site:
         )
         where = f"/api/v1/benchmarks/tiny/phases/{self.phase.slug}/submissions/"
         try:
-            sent = self.client.post(where, {"file": file, "system": "Attack"})
+            response = self.client.post(where, {"file": file, "system": "Attack"})
         finally:
             file.close()
-        assert sent.status_code == 201, sent.content
+        assert response.status_code == 201, response.content
         for run in Run.objects.filter(state=State.QUEUED):
             runs.WORK.run(run.pk)
-        scores = self.client.get(f"/api/v1/submissions/{sent.json()['id']}/scores/").json()["scores"]
-        found = {
-            one["slice"].get("kind", ""): one["value"]
-            for one in scores
-            if one["measure"] == "accuracy" and set(one["slice"]) <= {"kind"}
+        scores = self.client.get(f"/api/v1/submissions/{response.json()['id']}/scores/").json()["scores"]
+        answer_ = {
+            score["slice"].get("kind", ""): score["value"]
+            for score in scores
+            if score["measure"] == "accuracy" and set(score["slice"]) <= {"kind"}
         }
-        return found
+        return answer_
 
 
 class Both:
@@ -54,9 +54,9 @@ class Both:
         self.site, self.oracle = site, oracle
 
     def __call__(self, guess: Guess) -> Told:
-        told = self.site(guess)
-        assert told == self.oracle(guess)
-        return told
+        site_answer = self.site(guess)
+        assert site_answer == self.oracle(guess)
+        return site_answer
 
 
 def attack(world: World, name: str, *, k: int, n: int) -> float:
@@ -66,11 +66,11 @@ def attack(world: World, name: str, *, k: int, n: int) -> float:
     return oracle.best - 0.5
 
 
-def test_a_dozen_answers_are_those_of_the_attack_in_process() -> None:
+def test_a_dozen_answers_equal_those_of_the_attack_in_process() -> None:
     attack(build(), "boosting by slice", k=12, n=400)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
-def test_four_hundred_answers_are_those_of_the_attack_in_process(name: str) -> None:
+def test_four_hundred_answers_equal_those_of_the_attack_in_process(name: str) -> None:
     assert attack(build(), name, k=400, n=4000) <= 0.045

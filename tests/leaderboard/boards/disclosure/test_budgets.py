@@ -1,4 +1,4 @@
-"""Budgets: of all teams together whoever asks, and nothing for what was refused; what abstaining tells."""
+"""Budgets: shared by all teams, not charged for refused files; abstentions reveal no labels."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def test_twenty_accounts_do_not_beat_the_limit_of_all_teams() -> None:
 
     with served() as site, ThreadPoolExecutor(len(secrets)) as pool:
         where = f"{site.address}{SUBMIT}?system=One"
-        found = Counter(pool.map(lambda secret: post(where, secret), secrets))
-    assert found == {201: 5, 429: 15}
+        statuses = Counter(pool.map(lambda secret: post(where, secret), secrets))
+    assert statuses == {201: 5, 429: 15}
     assert Submission.objects.count() == QuotaCharge.objects.count() == 5
 
 
-def test_what_the_server_failed_goes_back_to_all_teams(world: World) -> None:
+def test_a_server_failure_is_refunded_to_the_shared_budget(world: World) -> None:
     phase = a_phase(world, a_split(world, LABELS), scope="team", quota_everybody=2)
     for wrong in (3, 4):
         send(world, phase, answers(LABELS, wrong))
@@ -65,37 +65,37 @@ def test_what_the_server_failed_goes_back_to_all_teams(world: World) -> None:
     send(world, phase, answers(LABELS, 5))
 
 
-def test_a_refused_file_costs_nothing_and_tells_nothing(world: World, client: Client) -> None:
+def test_a_refused_file_costs_nothing_and_reveals_nothing(world: World, client: Client) -> None:
     phase = a_phase(world, a_split(world, LABELS), scope="team", quota_everybody=3)
     client.force_login(world.researcher)
-    some = dict(list(LABELS.items())[:-1])
+    incomplete = dict(list(LABELS.items())[:-1])
     refused = {
-        "a claim left out": some,
+        "a claim left out": incomplete,
         "abstained by a label of its own": {**LABELS, "c0": "ABSTAIN"},
         "abstained by nothing": {**LABELS, "c0": ""},
     }
-    said = set()
+    messages = set()
     for labels in refused.values():
         for right in (
             labels,
             {id_: "SUPPORTS" if id_ in LABELS and label in LABELS.values() else label for id_, label in labels.items()},
         ):
-            with pytest.raises(Refused) as caught:
+            with pytest.raises(Refused) as refusal:
                 send(world, phase, right)
-            said.add((caught.value.message, tuple(problem["text"] for problem in caught.value.problems)))
-    assert len(said) == len(refused), "right answers and wrong ones are refused in the same words"
+            messages.add((refusal.value.message, tuple(problem["text"] for problem in refusal.value.problems)))
+    assert len(messages) == len(refused), "right and wrong answers are refused with the same message"
     assert quota_of(phase=phase, team=world.system.team).left_total == 3
     assert not Submission.objects.exists() and not Run.objects.exists() and not Release.objects.exists()
     assert budget_of(phase).spent.answers == 0
 
 
-def test_abstaining_is_no_label(world: World) -> None:
-    """One claim answered at a time would tell its label, were abstentions left out of the count, or scores in full."""
+def test_abstaining_reveals_no_label(world: World) -> None:
+    """Answering one claim at a time would reveal its label if abstentions were not counted or scores were full."""
     phase = a_phase(world, a_split(world, LABELS))
     silent = dict.fromkeys(LABELS, "NOT ENOUGH INFO")
     first = send(world, phase, silent)
-    guesses = [send(world, phase, {**silent, f"c{place}": "SUPPORTS"}) for place in range(8)]
+    guesses = [send(world, phase, {**silent, f"c{index}": "SUPPORTS"}) for index in range(8)]
     score_all()
-    assert primary(first) == 0.0, "to abstain is to be wrong"
-    assert {LABELS[f"c{place}"] for place in range(8)} == {"SUPPORTS", "REFUTES"}
-    assert [primary(one) for one in guesses] == [None] * 8, "right and wrong guesses are answered alike"
+    assert primary(first) == 0.0, "an abstention counts as wrong"
+    assert {LABELS[f"c{index}"] for index in range(8)} == {"SUPPORTS", "REFUTES"}
+    assert [primary(guess) for guess in guesses] == [None] * 8, "right and wrong guesses get the same answer"

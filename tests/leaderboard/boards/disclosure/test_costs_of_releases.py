@@ -1,4 +1,4 @@
-"""What a container cost: from its prediction to the release, never edited there, and through the migration."""
+"""Cost of a container: copied from its prediction to the release, immutable there, and kept by the migration."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def board(world: World) -> Any:
 
 
 @pytest.mark.django_db
-def test_a_release_tells_coarse_steps_and_never_what_was_measured():
+def test_a_release_shows_coarse_steps_and_never_the_measured_cost():
     world = build()
     assert stand(world, "Contained", spent=MEASURED).cost == TOLD
 
 
 @pytest.mark.django_db
-def test_an_uploaded_file_has_no_cost_and_its_row_says_why():
+def test_an_uploaded_file_has_no_cost_and_its_row_gives_the_reason():
     world = build()
     assert stand(world, "Uploaded").cost is None
     (row,) = board(world).rows
@@ -42,22 +42,22 @@ def test_an_uploaded_file_has_no_cost_and_its_row_says_why():
 
 
 @pytest.mark.django_db
-def test_a_board_has_the_kinds_that_some_row_tells():
+def test_a_board_has_the_kinds_of_cost_that_some_row_shows():
     world = build()
     stand(world, "Uploaded")
     stand(world, "Contained", spent={"wall_seconds": 700.0, "image_bytes": 5})
-    found = board(world)
-    assert list(found.cost_kinds) == ["wall_seconds", "image_mb"]
-    assert found.n_inputs == 4
-    assert {row.system: row.spent("wall_seconds") for row in found.rows} == {"Uploaded": None, "Contained": 724.0}
+    board_now = board(world)
+    assert list(board_now.cost_kinds) == ["wall_seconds", "image_mb"]
+    assert board_now.n_inputs == 4
+    assert {row.system: row.spent("wall_seconds") for row in board_now.rows} == {"Uploaded": None, "Contained": 724.0}
 
 
 @pytest.mark.django_db
-def test_a_rescores_release_has_the_predictions_cost():
+def test_a_rescored_release_has_the_cost_of_its_prediction():
     world = build()
     first = stand(world, "Contained", spent=MEASURED)
     at = timezone.now()
-    again = Run.objects.create(
+    rescored = Run.objects.create(
         prediction=Prediction.objects.get(pk=first.run.prediction_id),
         gold_version=world.gold,
         task_version=2,
@@ -70,12 +70,12 @@ def test_a_rescores_release_has_the_predictions_cost():
         outcomes_sha256="0" * 64,
     )
     with transaction.atomic():
-        second = releases.publish(run=again, primary="accuracy", scores=symmetric_scores(), warnings=[], at=at)
+        second = releases.publish(run=rescored, primary="accuracy", scores=symmetric_scores(), warnings=[], at=at)
     assert second.cost == first.cost == TOLD
 
 
 @pytest.mark.django_db
-def test_what_was_told_stays_whatever_becomes_of_the_prediction():
+def test_a_released_cost_stays_when_the_prediction_changes():
     world = build()
     release = stand(world, "Contained", spent=MEASURED)
     Prediction.objects.update(cost={})
@@ -85,7 +85,7 @@ def test_what_was_told_stays_whatever_becomes_of_the_prediction():
 
 
 @pytest.mark.django_db
-def test_an_unknown_policy_tells_no_cost():
+def test_an_unknown_policy_shows_no_cost():
     world = build()
     Phase.objects.update(disclosure="whatever")
     with pytest.raises(ValueError, match="unknown disclosure policy"):
@@ -93,10 +93,10 @@ def test_an_unknown_policy_tells_no_cost():
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 1.2, 1.4142135623, 2.0, 2.1, 100.0, 1420.0])
-def test_a_step_is_not_below_its_value_nor_far_above(value):
+def test_a_step_is_at_least_its_value_and_not_far_above(value):
     step = costs.step(value)
     assert step is not None
-    # Three digits are printed: they may cut a half in a thousand.
+    # Three digits are printed: rounding may be off by a half in a thousand.
     assert max(1.0, value) <= step * 1.005 and step <= max(1.0, value) * 2**0.5 * 1.005
 
 
@@ -112,7 +112,7 @@ def test_the_migration_keeps_releases_and_their_lock():
             assert cursor.fetchone() == (1,)
     finally:
         call_command("migrate", "leaderboard", verbosity=0)
-    kept = Release.objects.get(pk=release.pk)
-    assert (kept.cost, kept.values) == (None, release.values)
+    migrated = Release.objects.get(pk=release.pk)
+    assert (migrated.cost, migrated.values) == (None, release.values)
     with pytest.raises(DatabaseError), transaction.atomic():
         Release.objects.filter(pk=release.pk).update(values=[])

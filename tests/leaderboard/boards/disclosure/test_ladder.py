@@ -1,4 +1,4 @@
-"""A ladder: what it tells of an answer, to whom, in which order, and what it keeps to itself."""
+"""A ladder: what it reveals of an answer, to whom and in which order, and what stays hidden."""
 
 from __future__ import annotations
 
@@ -33,54 +33,61 @@ def split(world: World) -> Any:
 
 
 def values(release: Release) -> dict[tuple[str, str], Any]:
-    return {(one["measure"], json.dumps(one["slice"])): one["value"] for one in release.values}
+    return {(score["measure"], json.dumps(score["slice"])): score["value"] for score in release.values}
 
 
 def progress_of(submission: Any) -> Any:
     return of(with_related(type(submission).objects.filter(pk=submission.pk)).get())
 
 
-def test_a_first_answer_is_told_on_the_grid_of_its_groups(world: World, split: Any) -> None:
+def test_a_first_answer_is_shown_on_the_grid_of_its_groups(world: World, split: Any) -> None:
     phase = a_phase(world, split)
-    sent = send(world, phase, answers(LABELS, 27))
+    submission = send(world, phase, answers(LABELS, 27))
     score_all()
-    release = Release.objects.get(submission=sent)
-    told = values(release)
-    assert told["accuracy", "{}"] == 0.7, "73 of 100 are right"
-    # The first 27 are wrong: 7 of 25 each of city, film and person, and 6 of river. Twentyfive groups: steps of .2.
-    assert {name: told["accuracy", f'{{"kind": "{name}"}}'] for name in ("city", "person", "river")} == {
+    release = Release.objects.get(submission=submission)
+    shown = values(release)
+    assert shown["accuracy", "{}"] == 0.7, "73 of 100 are right"
+    # The first 27 are wrong: 7 of 25 each of city, film and person, and 6 of river. Twenty-five groups: steps of 0.2.
+    assert {name: shown["accuracy", f'{{"kind": "{name}"}}'] for name in ("city", "person", "river")} == {
         "city": 0.6,
         "person": 0.6,
         "river": 0.6,
     }
     true = Score.objects.get(run=release.run, measure="accuracy", slice_key='{"kind":"river"}')
     assert (true.value, true.n_groups) == (0.76, 25)
-    assert all(one["low"] is None and one["high"] is None for one in release.values)
+    assert all(score["low"] is None and score["high"] is None for score in release.values)
     assert Standing.objects.get().value == 0.7 and (release.policy, release.warnings) == ("ladder", [])
 
 
-def test_no_improvement_by_a_step_tells_nothing(world: World, split: Any) -> None:
+def test_an_improvement_below_a_step_reveals_nothing(world: World, split: Any) -> None:
     phase = a_phase(world, split)
     for wrong in (27, 21, 50, 20, 20, 5):
         send(world, phase, answers(LABELS, wrong))
     score_all()
-    told = [(values(one) or {}).get(("accuracy", "{}")) for one in Release.objects.order_by("sequence")]
-    assert told == [0.7, None, None, 0.8, None, 0.9]
-    assert [bool(one.values) for one in Release.objects.order_by("sequence")] == [True, False, False, True, False, True]
+    shown = [(values(release_) or {}).get(("accuracy", "{}")) for release_ in Release.objects.order_by("sequence")]
+    assert shown == [0.7, None, None, 0.8, None, 0.9]
+    assert [bool(release_.values) for release_ in Release.objects.order_by("sequence")] == [
+        True,
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
     assert Standing.objects.get().value == 0.9
 
 
 @pytest.mark.parametrize("last_first", [False, True])
-def test_who_ends_first_changes_nothing(world: World, split: Any, last_first: bool) -> None:
+def test_the_order_of_completion_has_no_effect(world: World, split: Any, last_first: bool) -> None:
     phase = a_phase(world, split)
-    sent = [send(world, phase, answers(LABELS, wrong)) for wrong in (40, 5, 30, 20, 8)]
+    submissions = [send(world, phase, answers(LABELS, wrong)) for wrong in (40, 5, 30, 20, 8)]
     score_all(last_first=last_first)
-    assert [primary(one) for one in sent] == [0.6, 0.9, None, None, None]
+    assert [primary(submission) for submission in submissions] == [0.6, 0.9, None, None, None]
     sequence = Release.objects.order_by("sequence").values_list("submission", flat=True)
-    assert list(sequence) == [one.pk for one in sent]
+    assert list(sequence) == [submission.pk for submission in submissions]
 
 
-def test_what_waits_for_an_earlier_one_is_not_known_to_be_scored(world: World, split: Any) -> None:
+def test_a_submission_that_waits_for_an_earlier_one_is_not_shown_as_scored(world: World, split: Any) -> None:
     phase = a_phase(world, split)
     first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (40, 5))
     runs.WORK.run(Run.objects.get(prediction__submission=second).pk)
@@ -98,21 +105,21 @@ def test_what_waits_for_an_earlier_one_is_not_known_to_be_scored(world: World, s
     assert progress_of(second).is_over
 
 
-def test_one_that_the_server_failed_holds_nobody_up(
+def test_a_server_failure_delays_no_other_submission(
     world: World, split: Any, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     phase = a_phase(world, split)
     first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (40, 5))
     runs.WORK.run(Run.objects.get(prediction__submission=second).pk)
     settings.MAX_ATTEMPTS = 1
-    mine = runs.WORK.claim(Run.objects.get(prediction__submission=first).pk)
-    assert mine is not None
-    runs.WORK.retry_or_fail(mine, reason=Reason.INTERNAL)
+    claim = runs.WORK.claim(Run.objects.get(prediction__submission=first).pk)
+    assert claim is not None
+    runs.WORK.retry_or_fail(claim, reason=Reason.INTERNAL)
     assert (primary(first), primary(second)) == (None, 0.9)
     assert QuotaCharge.objects.get(submission=first).refunded_at is not None
 
 
-def test_the_sweeper_lets_out_what_waits_for_nothing(world: World, split: Any) -> None:
+def test_the_sweep_releases_submissions_that_no_longer_wait(world: World, split: Any) -> None:
     phase = a_phase(world, split)
     first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (40, 5))
     runs.WORK.run(Run.objects.get(prediction__submission=second).pk)
@@ -121,38 +128,38 @@ def test_the_sweeper_lets_out_what_waits_for_nothing(world: World, split: Any) -
     assert releases.sweep() == 1 and primary(second) == 0.9
 
 
-@pytest.mark.parametrize(("scope", "told"), [("team", [0.8, 0.7, None, 0.8]), ("task", [0.8, None, None, None])])
-def test_scope(world: World, split: Any, scope: str, told: list[float | None]) -> None:
+@pytest.mark.parametrize(("scope", "expected"), [("team", [0.8, 0.7, None, 0.8]), ("task", [0.8, None, None, None])])
+def test_scope(world: World, split: Any, scope: str, expected: list[float | None]) -> None:
     phase = a_phase(world, split, scope=scope, quota_everybody=10)
     grace = person("grace")
     other = teams.system(team=teams.create(name="Compilers", by=grace), name="A-0", by=grace)
-    sent = [
+    submissions = [
         send(world, phase, answers(LABELS, 20)),
         world.submit(answers(LABELS, 30), phase=phase, system=other, by=grace),
         send(world, phase, answers(LABELS, 15)),
         world.submit(answers(LABELS, 13), phase=phase, system=other, by=grace),
     ]
     score_all()
-    assert [primary(one) for one in sent] == told
+    assert [primary(submission) for submission in submissions] == expected
 
 
-def test_a_baseline_is_told_and_raises_the_ladder_for_nobody(world: World, split: Any) -> None:
+def test_a_baseline_is_shown_and_raises_the_ladder_for_nobody(world: World, split: Any) -> None:
     phase = a_phase(world, split)
     baseline = teams.system(team=world.system.team, name="Best", by=world.researcher)
     System.objects.filter(pk=baseline.pk).update(kind=System.Kind.BASELINE)
-    sent = [
+    submissions = [
         send(world, phase, answers(LABELS, 40)),
         send(world, phase, answers(LABELS, 3), system=baseline),
         send(world, phase, answers(LABELS, 25)),
         send(world, phase, answers(LABELS, 50), system=baseline),
     ]
     score_all()
-    assert [primary(one) for one in sent] == [0.6, 0.9, 0.7, 0.5]
+    assert [primary(submission) for submission in submissions] == [0.6, 0.9, 0.7, 0.5]
 
 
-def test_a_corrected_gold_is_climbed_anew_in_the_order_of_arrival(world: World, split: Any) -> None:
+def test_a_corrected_gold_starts_the_ladder_anew_in_order_of_receipt(world: World, split: Any) -> None:
     phase = a_phase(world, split)
-    sent = [send(world, phase, answers(LABELS, wrong)) for wrong in (40, 30, 35)]
+    submissions = [send(world, phase, answers(LABELS, wrong)) for wrong in (40, 30, 35)]
     score_all()
     before = list(Release.objects.order_by("sequence").values_list("values", flat=True))
     corrected = answers(LABELS, 36)
@@ -161,13 +168,15 @@ def test_a_corrected_gold_is_climbed_anew_in_the_order_of_arrival(world: World, 
     score_all(last_first=True)
     preparing.refresh_from_db()
     assert preparing.state == Leaderboard.State.CURRENT
-    assert [primary(one) for one in sent] == [0.9, None, None], "96, 94 and 99 of 100 are right by the corrected gold"
+    assert [primary(submission) for submission in submissions] == [0.9, None, None], (
+        "96, 94 and 99 of 100 are right by the corrected gold"
+    )
     after = Release.objects.order_by("sequence")
-    assert [one.submission_id for one in after[3:]] == [one.pk for one in sent]
+    assert [submission.submission_id for submission in after[3:]] == [submission.pk for submission in submissions]
     assert list(after.values_list("values", flat=True))[:3] == before
 
 
-def test_a_failed_run_of_a_board_in_preparation_is_waited_for(world: World, split: Any) -> None:
+def test_a_failed_run_of_a_preparing_board_is_waited_for(world: World, split: Any) -> None:
     phase = a_phase(world, split)
     for wrong in (40, 30):
         send(world, phase, answers(LABELS, wrong))
@@ -180,7 +189,7 @@ def test_a_failed_run_of_a_board_in_preparation_is_waited_for(world: World, spli
     assert not Release.objects.filter(run__gold_version=preparing.gold_version).exists()
 
 
-def test_nothing_of_an_answer_that_told_nothing_is_anywhere(world: World, split: Any, client: Client) -> None:
+def test_an_answer_without_improvement_is_visible_nowhere(world: World, split: Any, client: Client) -> None:
     phase = a_phase(world, split)
     send(world, phase, answers(LABELS, 27))
     score_all()
@@ -198,8 +207,8 @@ def test_nothing_of_an_answer_that_told_nothing_is_anywhere(world: World, split:
     client.force_login(world.researcher)
     page = client.get(second.get_absolute_url()).content.decode()
     assert "0.77" not in page and "Score not shown" in page
-    told = client.get(f"/api/v1/submissions/{second.pk}/").json()
-    assert (told["revealed"], told["state"], told["warnings"]) == ("no_improvement", "done", [])
+    body = client.get(f"/api/v1/submissions/{second.pk}/").json()
+    assert (body["revealed"], body["state"], body["warnings"]) == ("no_improvement", "done", [])
     assert client.get(f"/api/v1/submissions/{second.pk}/scores/").json()["scores"] == []
     receipt = client.get(f"{second.get_absolute_url()}receipt.json").json()
     assert receipt["scores"] == [] and "0.77" not in json.dumps(receipt)

@@ -1,4 +1,4 @@
-"""The arithmetic of a ladder: grids from the worst value on, and what beats what."""
+"""Arithmetic of a ladder: grids that start at the worst value, and when a value is an improvement."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RATIO = Measure(high=math.inf)
 
 
 @pytest.mark.parametrize(
-    ("measure", "n_groups", "value", "shown"),
+    ("measure", "n_groups", "value", "expected"),
     [
         (SHARE, 100, 0.73, 0.7),
         (SHARE, 100, 0.7, 0.7),
@@ -45,21 +45,23 @@ RATIO = Measure(high=math.inf)
     ],
 )
 def test_values_are_shown_on_the_grid(
-    measure: Measure, n_groups: int | None, value: float, shown: float | None
+    measure: Measure, n_groups: int | None, value: float, expected: float | None
 ) -> None:
-    assert ladder.shown(value, measure=measure, n_groups=n_groups) == shown
+    assert ladder.shown(value, measure=measure, n_groups=n_groups) == expected
 
 
 @given(st.floats(0, 1), st.integers(1, 10_000), st.sampled_from([SHARE, ERROR, CORRELATION]))
-def test_what_is_shown_is_never_better_and_less_than_a_step_worse(
+def test_a_shown_value_is_never_better_and_less_than_a_step_worse(
     value: float, n_groups: int, measure: Measure
 ) -> None:
-    shown, step = ladder.shown(value, measure=measure, n_groups=n_groups), ladder.step(measure, n_groups)
-    assert shown is not None and step is not None
-    worse = shown - value if measure.higher_is_better is False else value - shown
+    shown_value, step = ladder.shown(value, measure=measure, n_groups=n_groups), ladder.step(measure, n_groups)
+    assert shown_value is not None and step is not None
+    worse = shown_value - value if measure.higher_is_better is False else value - shown_value
     assert -1e-8 <= worse < step
-    assert measure.low - 1e-9 <= shown <= measure.high + 1e-9
-    assert ladder.shown(shown, measure=measure, n_groups=n_groups) == shown, "the grid holds what it shows"
+    assert measure.low - 1e-9 <= shown_value <= measure.high + 1e-9
+    assert ladder.shown(shown_value, measure=measure, n_groups=n_groups) == shown_value, (
+        "the grid contains the shown value"
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,5 +81,5 @@ def test_beats(value: float | None, best: float | None, measure: Measure, beats:
     assert ladder.beats(value, best, measure=measure) is beats
 
 
-def test_the_step_in_words() -> None:
+def test_the_step_as_text() -> None:
     assert (ladder.step_of_share(4000), ladder.step_of_share(1)) == ("0.0158", "1")

@@ -1,4 +1,4 @@
-"""A warning of a scoring may rest on gold, so it is an answer: a ladder lets it out nowhere, to nobody."""
+"""A scoring warning may depend on gold, so it is an answer: a ladder shows it nowhere and to nobody."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 TEXT = "Ada lived in old Paris, where she wrote letters to all of her friends and to some of her enemies."
 WHOLE = {"subjectStart": 0, "subjectEnd": len(TEXT), "objectStart": 0, "objectEnd": len(TEXT)}
 NAMES = {"propertyId": "9", "subjectUri": "ada", "objectUri": "paris"}
-SAID = "span_ratio is over"
-"""What the scorer says of spans that are much longer than gold's, whose length is hidden."""
+WARNING = "span_ratio is over"
+"""The scorer's warning about spans much longer than gold's, whose length is hidden."""
 PROPERTY = {"propertyId": "9", "propertyName": "PLACE_OF_RESIDENCE"}
 
 
@@ -47,46 +47,52 @@ def host(people: dict[str, User], disclosure: str) -> Benchmark:
     with closing(uploaded(lines([gold]), "gold.jsonl")) as file:
         splits.add_gold(split=split, file=file, reason="first", by=by)
     lifecycle.publish_unaudited(split=split, by=by)
-    made = benchmarks.create(
+    benchmark = benchmarks.create(
         slug="tiny", task=task, dataset=dataset, by=by, title="Tiny", summary="One fact.", description="", rules=""
     )
-    made.organisers.add(people["X"])
+    benchmark.organisers.add(people["X"])
     limits = {"opens_at": None, "closes_at": None, "quota_per_day": 50, "quota_total": 100}
-    told = {"disclosure": disclosure, "scope": "task"}
-    benchmarks.add_phase(benchmark=made, slug="test", title="Test", split=split, options={}, by=by, **limits, **told)
-    benchmarks.publish(benchmark=made, by=by)
-    return made
+    policy = {"disclosure": disclosure, "scope": "task"}
+    benchmarks.add_phase(
+        benchmark=benchmark, slug="test", title="Test", split=split, options={}, by=by, **limits, **policy
+    )
+    benchmarks.publish(benchmark=benchmark, by=by)
+    return benchmark
 
 
-def where_it_is_said(people: dict[str, User]) -> set[str]:
-    """Who reads the warning anywhere, following every link from the places where a submission is told of."""
+def readers_of_the_warning(people: dict[str, User]) -> set[str]:
+    """Users who read the warning on any page linked from the pages about a submission."""
     submissions = [str(pk) for pk in Run.objects.values_list("prediction__submission", flat=True)]
     starts = ["/", "/me/submissions/", "/manage/benchmarks/tiny/", f"{ROOT}/submissions/"]
     starts += [f"{ROOT}/benchmarks/tiny/phases/test/leaderboard{end}" for end in ("/", ".csv", ".tex", ".md", ".json")]
     starts += [f"{ROOT}/submissions/{pk}/{end}" for pk in submissions for end in ("", "scores/")]
     starts += [f"/submissions/{pk}/{end}" for pk in submissions for end in ("", "state/", "receipt.json")]
-    found = set()
+    readers = set()
     for role, user in {"anonymous": None, **people}.items():
         client = Client()
         if user is not None:
             client.force_login(user)
-        if any(SAID.encode() in answer.text for answer in crawl(client, starts)):
-            found.add(role)
-        if user is not None and any(SAID.encode() in read(client_of(user), one).text for one in starts):
-            found.add(role)
-    return found
+        if any(WARNING.encode() in answer.text for answer in crawl(client, starts)):
+            readers.add(role)
+        if user is not None and any(WARNING.encode() in read(client_of(user), start).text for start in starts):
+            readers.add(role)
+    return readers
 
 
-@pytest.mark.parametrize(("disclosure", "who"), [("full", {"anonymous", "A", "B", "X", "curator"}), ("ladder", set())])
-def test_who_reads_that_spans_are_longer_than_golds(people: dict[str, User], disclosure: str, who: set[str]) -> None:
+@pytest.mark.parametrize(
+    ("disclosure", "expected"), [("full", {"anonymous", "A", "B", "X", "curator"}), ("ladder", set())]
+)
+def test_who_sees_that_spans_are_longer_than_golds(
+    people: dict[str, User], disclosure: str, expected: set[str]
+) -> None:
     host(people, disclosure)
-    for _ in range(2):  # the second improves on nothing
+    for _ in range(2):  # the second is no improvement
         answer = send(client_of(people["A"]), lines([{**NAMES, **WHOLE}]))
-        assert answer.status_code == 201 and SAID not in answer.content.decode()
+        assert answer.status_code == 201 and WARNING not in answer.content.decode()
     for run in Run.objects.filter(state=State.QUEUED).order_by("queued_at"):
         runs.WORK.run(run.pk)
-    assert all(SAID in str(run.warnings) for run in Run.objects.all()), "the scoring warned"
-    assert where_it_is_said(people) == who
-    told = [SAID in str(release.warnings) for release in Release.objects.all()]
-    assert told == [bool(who)] * 2
+    assert all(WARNING in str(run.warnings) for run in Run.objects.all()), "the scoring gave a warning"
+    assert readers_of_the_warning(people) == expected
+    stored = [WARNING in str(release.warnings) for release in Release.objects.all()]
+    assert stored == [bool(expected)] * 2
     assert differences(Benchmark.objects.get().phases.get().leaderboards.get()) == []

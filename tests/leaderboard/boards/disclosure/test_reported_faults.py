@@ -1,6 +1,6 @@
-"""Reported rows whose stored numbers are none: no page fails, they are shown nowhere, and organisers are told.
+"""Reported rows with invalid stored numbers: no page fails, they are shown nowhere, and organisers are notified.
 
-No way into the site lets such a row through (`printed.check`): it is older than that check, or was written by SQL.
+The site's validation rejects such rows (`printed.check`); they are older than that check, or were written with SQL.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from tests.support.two_way_phase import cross, crossed_scores
 pytestmark = pytest.mark.django_db
 GOOD = {"measure": "accuracy", "slice": {}, "value": 0.86, "shown": "86.0"}
 OVERFLOWS = '[{"measure": "accuracy", "slice": {}, "value": 1e999, "shown": "1"}]'
-"""JSON has no infinity, but numbers that become one."""
+"""JSON has no infinity, but has numbers that overflow to it."""
 HALF = '[{"measure": "accuracy", "slice": {}, "value": 0.5, "shown": "\\ud800"}]'
-"""Half a surrogate pair: no page can be written with it, and PostgreSQL stores none."""
+"""Half a surrogate pair: no page can be encoded with it, and PostgreSQL does not store it."""
 CELLS = {("original", "SUPPORTS"): 0.5, ("generated", "REFUTES"): 0.25}
 BAD: dict[str, str] = {
     "a number over all": OVERFLOWS,
@@ -63,25 +63,25 @@ BAD: dict[str, str] = {
 
 
 @pytest.fixture(autouse=True)
-def _told_again() -> None:
+def _reset_logging() -> None:
     reported_results._log.cache_clear()
 
 
 @pytest.fixture
 def world() -> World:
-    """A board with tracks that crosses two dimensions, and a sound row in each place that shows such."""
-    found = build_with_tracks()
-    cross(found)
-    stand(found, "Verified", crossed_scores(CELLS), track="simple")
-    more = {"paper": "A paper", "split": "test", "track": "simple", "by": found.curator}
+    """A board with tracks that crosses two dimensions, with a valid reported row in each place that shows such rows."""
+    new_world = build_with_tracks()
+    cross(new_world)
+    stand(new_world, "Verified", crossed_scores(CELLS), track="simple")
+    fields = {"paper": "A paper", "split": "test", "track": "simple", "by": new_world.curator}
     slices: list[dict[str, str]] = [{}, {"origin": "original"}, {"origin": "original", "label": "SUPPORTS"}]
     values = [{**GOOD, "slice": slice_} for slice_ in slices]
-    benchmarks.add_reported(benchmark=found.benchmark, system="Sound row", values=values, **more)
-    return found
+    benchmarks.add_reported(benchmark=new_world.benchmark, system="Sound row", values=values, **fields)
+    return new_world
 
 
 def store(world: World, system: str, content: str) -> ReportedResult:
-    """A row as SQL writes it."""
+    """Inserts a row with SQL."""
     if content == HALF and connection.vendor == "postgresql":
         pytest.skip("PostgreSQL stores no half of a pair")
     row = ReportedResult.objects.create(
@@ -92,7 +92,7 @@ def store(world: World, system: str, content: str) -> ReportedResult:
     return row
 
 
-def test_no_public_page_or_answer_fails_and_the_rows_are_nowhere(world: World) -> None:
+def test_no_public_page_fails_and_the_rows_are_shown_nowhere(world: World) -> None:
     for name, content in BAD.items():
         if content != HALF or connection.vendor != "postgresql":
             store(world, f"Faulty row: {name}", content)
@@ -100,60 +100,60 @@ def test_no_public_page_or_answer_fails_and_the_rows_are_nowhere(world: World) -
     answers = list(crawl(Client(), starts))
     assert [answer.address for answer in answers if answer.status >= 500] == []
     assert [answer.address for answer in answers if b"Faulty row" in answer.text] == []
-    shows = {answer.address.partition("?")[0] for answer in answers if b"Sound row" in answer.text}
+    pages_with_valid_row = {answer.address.partition("?")[0] for answer in answers if b"Sound row" in answer.text}
     board = "/benchmarks/tiny/test/"
     api = "/api/v1/benchmarks/tiny/"
     pages = ["/benchmarks/tiny/", board, f"{board}by/track/", f"{board}progress/", f"{board}by/origin/"]
-    assert shows >= {*pages, f"{board}cross/origin/label/", api, f"{api}phases/test/leaderboard/"}
+    assert pages_with_valid_row >= {*pages, f"{board}cross/origin/label/", api, f"{api}phases/test/leaderboard/"}
 
 
 def admit(user: User) -> None:
-    """To the admin's pages."""
+    """To the admin."""
     User.objects.filter(pk=user.pk).update(is_staff=True, is_superuser=True)
 
 
 @pytest.mark.parametrize("content", BAD.values(), ids=BAD)
-def test_each_is_left_out_by_itself(world: World, content: str) -> None:
+def test_each_invalid_row_is_left_out_by_itself(world: World, content: str) -> None:
     row = store(world, "Faulty row", content)
-    assert [one.row for one in reported_results.left_out(world.benchmark)] == [row]
-    assert [one.system for one in reported_results.reported_of(world.benchmark).rows] == ["Sound row"]
+    assert [left_out.row for left_out in reported_results.left_out(world.benchmark)] == [row]
+    assert [left_out.system for left_out in reported_results.reported_of(world.benchmark).rows] == ["Sound row"]
 
 
-def test_its_organisers_read_what_is_wrong_and_curators_mend_it(world: World) -> None:
+def test_organisers_see_the_problem_and_curators_correct_it(world: World) -> None:
     olga = person("olga")
     world.benchmark.organisers.add(olga)
     admit(world.curator)
     row = store(world, "Faulty <b>row</b>", BAD["a value that is text"])
-    where, desk = "/manage/benchmarks/tiny/", f"/admin/leaderboard/reportedresult/{row.pk}/change/"
+    where, change_page = "/manage/benchmarks/tiny/", f"/admin/leaderboard/reportedresult/{row.pk}/change/"
     for user, leads in ((olga, False), (world.curator, True)):
         client = Client()
         client.force_login(user)
         page = client.get(where).content.decode()
         assert "Faulty &lt;b&gt;row&lt;/b&gt;" in page and "Expected `float`, got `str`" in page
-        assert (desk in page) == leads and "Sound row" not in page
+        assert (change_page in page) == leads and "Sound row" not in page
     client = Client()
     client.force_login(world.curator)
-    assert client.get(desk).status_code == 200, "it can be opened to be mended"
+    assert client.get(change_page).status_code == 200, "it can be opened and corrected"
     ReportedResult.objects.filter(pk=row.pk).update(values=[GOOD])
     assert "The stored numbers are invalid" not in client.get(where).content.decode()
 
 
 @pytest.mark.parametrize(
     ("content", "forms"),
-    # What cannot be written cannot be written into a form either: such a row is deleted.
+    # What cannot be encoded cannot be shown in a form either: such a row is deleted.
     [(OVERFLOWS, ("change", "history", "delete")), ('"58.3"', ("change", "delete")), (HALF, ("delete",))],
 )
-def test_it_can_be_mended_or_deleted_at_the_admins_pages(world: World, content: str, forms: tuple[str, ...]) -> None:
+def test_it_can_be_corrected_or_deleted_in_the_admin(world: World, content: str, forms: tuple[str, ...]) -> None:
     row = store(world, "Faulty row", content)
     admit(world.curator)
     client = Client()
     client.force_login(world.curator)
     pages = ["/manage/benchmarks/tiny/", "/admin/leaderboard/reportedresult/"]
-    pages += [f"/admin/leaderboard/reportedresult/{row.pk}/{what}/" for what in forms]
+    pages += [f"/admin/leaderboard/reportedresult/{row.pk}/{form}/" for form in forms]
     assert {page: client.get(page).status_code for page in pages} == dict.fromkeys(pages, 200)
 
 
-def test_the_log_tells_it_once_a_process(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_it_is_logged_once_per_process(world: World, caplog: pytest.LogCaptureFixture) -> None:
     row = store(world, "Faulty row", "[null]")
     for _ in range(3):
         assert Client().get("/benchmarks/tiny/test/").status_code == 200
@@ -162,13 +162,13 @@ def test_the_log_tells_it_once_a_process(world: World, caplog: pytest.LogCapture
 
 
 def test_check_boards_names_it() -> None:
-    world, out = build_with_tracks(), io.StringIO()
-    call_command("check_boards", without_drawings=True, stdout=out)
-    assert "reported result" not in out.getvalue()
+    world, output = build_with_tracks(), io.StringIO()
+    call_command("check_boards", without_drawings=True, stdout=output)
+    assert "reported result" not in output.getvalue()
     row = store(world, "Faulty row", BAD["an unknown measure"])
     with pytest.raises(CommandError, match="reported results that cannot be shown: 1"):
-        call_command("check_boards", without_drawings=True, stdout=out)
-    assert f"reported result {row.pk} of tiny, Faulty row (P): measure is 'brilliance'" in out.getvalue()
+        call_command("check_boards", without_drawings=True, stdout=output)
+    assert f"reported result {row.pk} of tiny, Faulty row (P): measure is 'brilliance'" in output.getvalue()
 
 
 def test_archives_and_rehearsals_leave_it_out(world: World) -> None:
@@ -178,21 +178,23 @@ def test_archives_and_rehearsals_leave_it_out(world: World) -> None:
     assert [row.system for row in tables.TABLES[ReportedResult](world.benchmark)] == ["Sound row"]
     Phase.objects.update(opens_at=timezone.now() + timedelta(days=1))
     world.phase.refresh_from_db()
-    made = actions.begin(phase=world.phase, testers=[], ends_at=None, by=world.curator)
-    assert [row.system for row in made.benchmark.reported_results.all()] == ["Sound row"]
+    rehearsal = actions.begin(phase=world.phase, testers=[], ends_at=None, by=world.curator)
+    assert [row.system for row in rehearsal.benchmark.reported_results.all()] == ["Sound row"]
 
 
-def test_a_row_without_the_printed_text_prints_its_number(world: World) -> None:
+def test_a_row_without_printed_text_shows_its_number(world: World) -> None:
     store(world, "Older row", '[{"measure": "accuracy", "value": 0.583}]')
-    (told,) = [row for row in reported_results.reported_of(Benchmark.objects.get()).rows if row.system == "Older row"]
-    assert dict(told.values) == {("accuracy", ()): (0.583, "0.583")}
+    (older_row,) = [
+        row for row in reported_results.reported_of(Benchmark.objects.get()).rows if row.system == "Older row"
+    ]
+    assert dict(older_row.values) == {("accuracy", ()): (0.583, "0.583")}
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\0b"])
 @pytest.mark.parametrize("where", ["shown", "slice", "name"])
-def test_no_way_in_takes_what_cannot_be_written(text: str, where: str) -> None:
+def test_every_input_refuses_what_cannot_be_encoded(text: str, where: str) -> None:
     value: dict[str, Any] = dict(GOOD)
     value |= {"shown": text} if where == "shown" else {"slice": {text: 1} if where == "name" else {"origin": text}}
-    given = json.loads(json.dumps([value]))
+    values = json.loads(json.dumps([value]))
     with pytest.raises(ValueError, match="a lone surrogate or NUL"):
-        reported_numbers.check(given, task="fact-verification")
+        reported_numbers.check(values, task="fact-verification")

@@ -1,4 +1,4 @@
-"""Where curves, circles and bars stand in their pictures."""
+"""Positions of curves, circles and bars in their charts."""
 
 from __future__ import annotations
 
@@ -14,57 +14,59 @@ from leaderboard.boards.web.charts.roc import MOST, READ_AT, SIZE, roc_chart
 from tests.support.made_rows import row
 
 
-def test_a_curve_begins_in_its_corner_and_is_read_between_its_points() -> None:
+def test_a_curve_starts_in_its_corner_and_is_interpolated() -> None:
     curve = Curve([1, 2, 4, 4, 4])
     assert curve.points[:2] == [(0.0, 0.0), (0.0, 0.25)] and curve.points[-1] == (1.0, 1.0)
     assert [curve.at(x) for x in (0.0, 0.125, 0.25, 0.5, 1.0)] == [0.25, 0.375, 0.5, 1.0, 1.0]
     assert Curve([0, 1, 4, 4, 4]).points[0] == (0.0, 0.0) and len(Curve([0, 1, 4, 4, 4]).points) == 5
 
 
-def test_curves_are_upright_and_no_more_than_have_a_colour() -> None:
+def test_curves_are_monotonic_and_limited_to_the_number_of_colours() -> None:
     chart = roc_chart([(row(f"S{i}", {}), NO_SCORE, Curve([0, 2, 3, 4, 4])) for i in range(MOST + 3)])
     assert chart is not None and [line.number for line in chart.lines] == list(range(1, MOST + 1))
-    places = [tuple(map(float, point.split(","))) for point in chart.lines[0].path.split()]
-    assert places[0] == (0.0, SIZE) and places[-1] == (SIZE, 0.0)
-    assert [x for x, _ in places] == sorted(x for x, _ in places)
+    positions = [tuple(map(float, point.split(","))) for point in chart.lines[0].path.split()]
+    assert positions[0] == (0.0, SIZE) and positions[-1] == (SIZE, 0.0)
+    assert [x for x, _ in positions] == sorted(x for x, _ in positions)
     assert len(chart.lines[0].read) == len(READ_AT)
     assert len({line.key_y for line in chart.lines}) == MOST
     assert roc_chart([]) is None
 
 
-def test_circles_hold_what_their_column_holds_and_stay_in_their_cell() -> None:
+def test_circles_show_the_share_of_their_column_and_stay_in_their_cell() -> None:
     grid = Grid([Column(0, 1, [4, 0, 0, 0]), Column(1, 4, [2, 3, 3, 4])])
-    (one,) = squares([(row("S", {}), NO_SCORE, grid)])
-    assert one.heads == ["1", "2\N{EN DASH}4"] and one.edges == [SQUARE / 4]
-    first, *others = one.dots
-    assert (first.x, first.y, first.n, first.part) == (SQUARE / 8, SQUARE * 7 / 8, 4, 1), "people's lowest is beneath"
+    (chart_,) = squares([(row("S", {}), NO_SCORE, grid)])
+    assert chart_.heads == ["1", "2\N{EN DASH}4"] and chart_.edges == [SQUARE / 4]
+    first, *others = chart_.dots
+    assert (first.x, first.y, first.n, first.part) == (SQUARE / 8, SQUARE * 7 / 8, 4, 1), (
+        "the lowest human rating is at the bottom"
+    )
     assert {dot.x for dot in others} == {SQUARE * 5 / 8}, "a wide column is drawn in its middle"
-    assert all(0 < dot.r <= SQUARE / 8 for dot in one.dots) and sum(dot.n for dot in one.dots) == grid.n == 16
+    assert all(0 < dot.r <= SQUARE / 8 for dot in chart_.dots) and sum(dot.n for dot in chart_.dots) == grid.n == 16
     radius = {dot.n: dot.r for dot in others}
     assert radius[4] > radius[3] > radius[2]
-    assert one.table[0] == (4, [0, 4]) and one.table[-1] == (1, [4, 2])
+    assert chart_.table[0] == (4, [0, 4]) and chart_.table[-1] == (1, [4, 2])
 
 
-def test_bars_are_whole_and_pieces_follow_one_another() -> None:
-    found = [(row("A", {}), Pairs(1, 2, 0, 1)), (row("B", {}), Pairs(0, 0, 0, 0)), (row("C", {}), Pairs(3, 0, 0, 0))]
-    chart = pairs_chart(found, are_whole=True)
+def test_bars_are_complete_and_segments_are_adjacent() -> None:
+    counts = [(row("A", {}), Pairs(1, 2, 0, 1)), (row("B", {}), Pairs(0, 0, 0, 0)), (row("C", {}), Pairs(3, 0, 0, 0))]
+    chart = pairs_chart(counts, are_whole=True)
     assert chart is not None and [bar.row.system for bar in chart.bars] == ["A", "C"]
-    pieces = chart.bars[0].pieces
-    assert [(piece.kind, piece.x, piece.width) for piece in pieces] == [
+    segments = chart.bars[0].pieces
+    assert [(segment.kind, segment.x, segment.width) for segment in segments] == [
         ("both", "0.00%", "25.00%"),
         ("drop", "25.00%", "50.00%"),
         ("flip", "75.00%", "0.00%"),
         ("neither", "75.00%", "25.00%"),
     ]
     assert 0 < chart.bars[0].top < chart.bars[1].top < chart.height and chart.floor == "33.33%"
-    assert pairs_chart(found[1:2]) is None
+    assert pairs_chart(counts[1:2]) is None
 
 
 @pytest.mark.parametrize("slice_", [WHOLE, (("kind", 'a "b"'),), (("é", "0.2"),)])
-def test_a_slice_is_named_and_read_back(slice_: tuple[tuple[str, str], ...]) -> None:
+def test_a_slice_key_is_parsed_as_it_was_written(slice_: tuple[tuple[str, str], ...]) -> None:
     assert parse_url_text(url_text(slice_)) == slice_
 
 
-def test_a_stored_drawing_has_slices_as_boards_show_them() -> None:
-    found = plot_of({"curves": [{"slice": {"kind": 0.5}, "heights": [0, 1, 2, 3, 4]}]})
-    assert [*found.curves] == [(("kind", "0.5"),)] and found.grids == {} and found.pairs is None
+def test_stored_plot_data_have_slices_as_boards_show_them() -> None:
+    plot = plot_of({"curves": [{"slice": {"kind": 0.5}, "heights": [0, 1, 2, 3, 4]}]})
+    assert [*plot.curves] == [(("kind", "0.5"),)] and plot.grids == {} and plot.pairs is None

@@ -43,17 +43,17 @@ ENDLESS = Ratio(
 
 
 @pytest.mark.parametrize(("value", "expected"), [(0.0, 0), (0.04, 0), (0.06, 1), (0.5, 5), (0.96, 10), (1.0, 10)])
-def test_a_value_gets_the_shade_of_its_place_between_the_bounds(value: float, expected: int):
+def test_a_value_is_shaded_by_its_position_between_the_bounds(value: float, expected: int):
     assert level(value, RIGHT) == expected
     assert level(value, WRONG) == LEVELS - expected
 
 
-def test_no_value_and_no_bound_have_no_shade():
+def test_no_value_or_no_bound_has_no_shade():
     assert level(None, RIGHT) is None
     assert level(3.0, ENDLESS) is None
 
 
-def test_the_stylesheet_has_every_shade_in_light_and_in_dark():
+def test_the_stylesheet_has_every_shade_in_light_and_dark_mode():
     sheet = (Path(leaderboard.__file__).parent / "static" / "css" / "boards.css").read_text()
     light, dark = sheet.split("@media (prefers-color-scheme: dark)", 1)
     for shade in range(LEVELS + 1):

@@ -1,4 +1,4 @@
-"""Coloured cells: who is best, and why there is no value."""
+"""Shaded cells: which system is best, and why there is no value."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ def best(*rows: object, source: Source = AUROC) -> list[bool]:
     return [line[0].best for line in heat_rows(rows, [source])]  # type: ignore[arg-type]
 
 
-def test_the_best_is_among_those_that_compete_and_ties_share_it():
+def test_the_best_is_a_competing_system_and_ties_share_the_mark():
     oracle = row("oracle", cells("auroc", {WHOLE: 0.9}), kind="organiser")
-    ours = [row(str(i), cells("auroc", {WHOLE: value})) for i, value in enumerate([0.4, 0.6, 0.6, None])]
-    assert best(oracle, *ours) == [False, False, True, True, False]
+    participants = [row(str(i), cells("auroc", {WHOLE: value})) for i, value in enumerate([0.4, 0.6, 0.6, None])]
+    assert best(oracle, *participants) == [False, False, True, True, False]
 
 
-def test_where_nobody_competes_the_best_of_all_is_marked():
+def test_if_none_competes_the_best_of_all_is_marked():
     rows = [row(str(i), cells("auroc", {WHOLE: value}), kind="baseline") for i, value in enumerate([0.4, 0.6])]
     assert best(*rows) == [False, True]
 
 
-def test_a_baseline_with_the_winners_value_is_not_marked():
+def test_a_baseline_with_the_best_value_is_not_marked():
     rows = [row("a", cells("auroc", {WHOLE: 0.6})), row("b", cells("auroc", {WHOLE: 0.6}), kind="baseline")]
     assert best(*rows) == [True, False]
 
 
-def test_nothing_is_best_where_neither_end_is():
+def test_a_measure_without_a_better_direction_has_no_best():
     rows = [row("a", cells("symmetric_gap", {WHOLE: 0.6})), row("b", cells("symmetric_gap", {WHOLE: 0.1}))]
     assert best(*rows, source=GAP) == [False, False]
 
 
-def test_no_value_has_its_reason():
+def test_a_missing_value_has_its_reason():
     known = row("a", cells("auroc", {WHOLE: 0.5}))
     one_class = row("b", cells("auroc", {WHOLE: None}, n=3))
     without = row("c", {})
@@ -49,11 +49,11 @@ def test_no_value_has_its_reason():
     assert heat_rows([empty], [AUROC])[0][0].reason == NO_UNIT
 
 
-def test_no_rows_and_no_columns_are_tables_as_well():
+def test_tables_without_rows_or_columns_work():
     assert heat_rows([], [AUROC]) == []
     assert heat_rows([row("a", {})], []) == [[]]
 
 
-def test_a_worse_first_measure_sorts_from_the_other_end():
+def test_a_measure_where_lower_is_better_sorts_from_the_other_end():
     assert AUROC.key.best_first
     assert AUROC.key.value(row("a", cells("auroc", {WHOLE: 0.25}))) == 0.25

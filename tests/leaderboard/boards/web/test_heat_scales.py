@@ -1,4 +1,4 @@
-"""Scales with two colours, their legends, and that every shade can be told and read."""
+"""Diverging colour scales and their legends; every shade is distinguishable and readable."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ SHEET = Path(leaderboard.__file__).parent / "static" / "css" / "matrices.css"
     ("value", "expected"),
     [(-1.0, "warm-10"), (-0.3, "warm-3"), (-0.04, "heat-0"), (0.0, "heat-0"), (0.3, "heat-3"), (1.0, "heat-10")],
 )
-def test_a_correlation_turns_its_colour_at_nought(value: float, expected: str):
+def test_a_correlation_changes_colour_at_zero(value: float, expected: str):
     assert shade(value, SPEARMAN) == expected
 
 
 @pytest.mark.parametrize(("value", "expected"), [(0.0, -10), (0.25, -5), (0.5, 0), (0.75, 5), (1.0, 10)])
-def test_auroc_turns_its_colour_at_guessing(value: float, expected: int):
+def test_auroc_changes_colour_at_chance_level(value: float, expected: int):
     assert level(value, AUROC) == expected
 
 
-def test_where_less_is_better_the_colours_change_sides():
+def test_where_lower_is_better_the_colours_are_swapped():
     assert (shade(0.3, HARM), shade(-0.3, HARM)) == ("warm-3", "heat-3")
 
 
 def test_which_measures_have_a_neutral_value():
-    found = {measure.name: neutral(measure) for task in TASKS.values() for measure in task.measures}
-    assert {name for name, value in found.items() if value is not None} == {
+    neutral_values = {measure.name: neutral(measure) for task in TASKS.values() for measure in task.measures}
+    assert {name for name, value in neutral_values.items() if value is not None} == {
         *("auroc", "symmetric_gap", "spearman", "pearson", "kendall", "partial_spearman", "partial_pearson")
     }
-    assert found["auroc"] == 0.5
-    assert found["spearman"] == 0.0
+    assert neutral_values["auroc"] == 0.5
+    assert neutral_values["spearman"] == 0.0
 
 
-def test_values_outside_the_bounds_keep_the_last_shade():
+def test_values_outside_the_bounds_get_the_last_shade():
     assert (level(1.5, SPEARMAN), level(-1.5, SPEARMAN)) == (LEVELS, -LEVELS)
 
 
@@ -58,13 +58,13 @@ def test_no_value_has_no_shade():
 
 
 @pytest.mark.parametrize("measure", [RIGHT, WRONG, AUROC, SPEARMAN, GAP, HARM], ids=lambda measure: measure.name)
-def test_a_legend_has_the_shades_of_evenly_spread_values(measure):
-    found = legend(measure)
-    drawn = [*found.below, *found.above]
-    steps = len(drawn) - 1
-    at = [found.low + (found.high - found.low) * i / steps for i in range(steps + 1)]
-    assert drawn == [shade(value, measure) for value in at]
-    assert len(found.below) == (0 if found.neutral is None else LEVELS)
+def test_a_legend_has_the_shades_of_evenly_spaced_values(measure):
+    scale_legend = legend(measure)
+    shades = [*scale_legend.below, *scale_legend.above]
+    steps = len(shades) - 1
+    at = [scale_legend.low + (scale_legend.high - scale_legend.low) * i / steps for i in range(steps + 1)]
+    assert shades == [shade(value, measure) for value in at]
+    assert len(scale_legend.below) == (0 if scale_legend.neutral is None else LEVELS)
 
 
 def test_measures_on_one_scale_share_a_legend():
@@ -74,7 +74,7 @@ def test_measures_on_one_scale_share_a_legend():
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_numbers_can_be_read_on_every_warm_shade(mode: str):
+def test_numbers_are_readable_on_every_warm_shade(mode: str):
     light, dark = SHEET.read_text().split(DARK, 1)
     rule = r"\.warm-(\d+) \{ --heat: (#\w+);(?: --heat-ink: (#\w+);)?"
     shades = re.findall(rule, light if mode == "light" else dark)

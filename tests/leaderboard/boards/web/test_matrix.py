@@ -1,4 +1,4 @@
-"""The matrix of two dimensions: its places and margins, each system's cells, and who leads."""
+"""The matrix of two dimensions: its entries and margins, each system's cells, and the leaders."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ AUROC = TASKS["fact-checking"].measure("auroc")
 
 
 def system(name: str, value: float, kind: str = "participant", **more: float | None) -> Row:
-    """A system with one value everywhere, save the cells of `more`, by their keys."""
+    """A system with one value everywhere, except the cells in `values`, by their keys."""
     values = {}
     for t in (None, "0.0", "0.5"):
         for h in (None, "narrow", "wide"):
-            named = {name: at for name, at in (("t", t), ("h", h)) if at is not None}
-            values[slice_of(named)] = more.get(f"{t}_{h}", value)
+            coordinates = {name: at for name, at in (("t", t), ("h", h)) if at is not None}
+            values[slice_of(coordinates)] = more.get(f"{t}_{h}", value)
     return row(name, cells("auroc", values), kind)
 
 
@@ -29,35 +29,35 @@ def grid(*rows: Row):  # type: ignore[no-untyped-def]
     return grid_of(board(rows, task="fact-checking", dimensions=DIMENSIONS, cross="t,h"), PAIR, AUROC)
 
 
-def test_lines_are_the_outer_values_and_the_margins_come_last():
-    made = grid(system("a", 0.5))
-    assert [[(place.outer, place.inner) for place in line] for line in made.lines] == [
+def test_lines_are_the_outer_values_with_the_margins_last():
+    grid_ = grid(system("a", 0.5))
+    assert [[(entry.outer, entry.inner) for entry in line] for line in grid_.lines] == [
         [("0.0", "narrow"), ("0.0", "wide"), ("0.0", None)],
         [("0.5", "narrow"), ("0.5", "wide"), ("0.5", None)],
         [(None, "narrow"), (None, "wide"), (None, None)],
     ]
-    assert made.headings == ["narrow", "wide", None]
-    assert made.lines[0][1].source.slice == (("h", "wide"), ("t", "0.0"))
-    assert made.lines[0][2].source.slice == (("t", "0.0"),)
-    assert made.whole.source.slice == WHOLE
-    assert made.whole.is_margin and not made.lines[0][0].is_margin
+    assert grid_.headings == ["narrow", "wide", None]
+    assert grid_.lines[0][1].source.slice == (("h", "wide"), ("t", "0.0"))
+    assert grid_.lines[0][2].source.slice == (("t", "0.0"),)
+    assert grid_.whole.source.slice == WHOLE
+    assert grid_.whole.is_margin and not grid_.lines[0][0].is_margin
 
 
-def test_a_key_names_a_place_whatever_its_values_hold():
-    made = grid(system("a", 0.5))
-    assert len({place.key for place in made.entries}) == len(made.entries)
-    assert made.entry(json.dumps(["0.5", None])) is made.lines[1][2]
-    assert made.entry("nonsense") is made.whole
+def test_a_key_identifies_an_entry_for_any_values():
+    grid_ = grid(system("a", 0.5))
+    assert len({entry.key for entry in grid_.entries}) == len(grid_.entries)
+    assert grid_.entry(json.dumps(["0.5", None])) is grid_.lines[1][2]
+    assert grid_.entry("nonsense") is grid_.whole
 
 
 def test_n_is_missing_where_nothing_was_scored():
     only = row("a", cells("auroc", {WHOLE: 0.5}, n=7))
-    made = grid(only)
-    assert made.whole.n == 7
-    assert made.lines[0][0].n is None
+    grid_ = grid(only)
+    assert grid_.whole.n == 7
+    assert grid_.lines[0][0].n is None
 
 
-def test_each_system_has_its_own_cells_in_the_grids_order():
+def test_each_systems_cells_are_in_the_grids_order():
     rows = [system("a", 0.5, **{"0.0_wide": 0.75}), system("b", 0.25)]
     first, second = matrices(grid(*rows), rows)
     assert [[heat.score.value for heat in line] for _, line in first.lines] == [
@@ -70,35 +70,35 @@ def test_each_system_has_its_own_cells_in_the_grids_order():
     assert first.lines[0][1][1].shade == "heat-5"
 
 
-def test_leaders_are_the_best_of_each_place_and_ties_name_all():
+def test_leaders_are_the_best_of_each_entry_and_ties_name_all():
     rows = [
         system("a", 0.6, **{"0.0_wide": 0.9}),
         system("b", 0.6, **{"0.5_wide": 0.7, "0.0_narrow": None}),
         system("chance", 0.99, kind="baseline"),
     ]
-    made = grid(*rows)
-    found = leaders(made, matrices(made, rows))
-    assert [value for value, _ in found] == ["0.0", "0.5", None]
-    names = [[leader.names for leader in line] for _, line in found]
+    grid_ = grid(*rows)
+    leaders_ = leaders(grid_, matrices(grid_, rows))
+    assert [value for value, _ in leaders_] == ["0.0", "0.5", None]
+    names = [[leader.names for leader in line] for _, line in leaders_]
     assert names[0] == [["a"], ["a"], ["a", "b"]]
     assert names[1] == [["a", "b"], ["b"], ["a", "b"]]
-    assert found[0][1][1].value == 0.9
-    assert found[0][1][1].shade == "heat-8"
+    assert leaders_[0][1][1].value == 0.9
+    assert leaders_[0][1][1].shade == "heat-8"
 
 
-def test_nobody_leads_where_there_is_no_value():
+def test_without_values_there_is_no_leader():
     rows = [system("a", 0.5, **{"0.0_wide": None})]
-    made = grid(*rows)
-    leader = leaders(made, matrices(made, rows))[0][1][1]
+    grid_ = grid(*rows)
+    leader = leaders(grid_, matrices(grid_, rows))[0][1][1]
     assert (leader.value, leader.shade, leader.names) == (None, "", [])
 
 
-def test_values_that_are_shown_alike_make_one_line():
-    made = grid_of(board([], task="fact-checking", dimensions={"t": [1, "1"], "h": ["x"]}, cross="t,h"), PAIR, AUROC)
-    assert [line[0].outer for line in made.lines] == ["1", None]
+def test_values_with_the_same_text_share_a_line():
+    grid_ = grid_of(board([], task="fact-checking", dimensions={"t": [1, "1"], "h": ["x"]}, cross="t,h"), PAIR, AUROC)
+    assert [line[0].outer for line in grid_.lines] == ["1", None]
 
 
-def test_an_address_is_read_whatever_slashes_the_names_hold():
+def test_an_address_is_parsed_if_names_contain_slashes():
     assert set(pieces("a/b")) == {"a", "b"}
     assert {"a/b", "c"} <= set(pieces("a/b/c"))
     assert {"a", "b/c"} <= set(pieces("a/b/c"))

@@ -42,7 +42,7 @@ def names(query: str) -> list[str]:
     return [r.system for r in asked(query).apply(ROWS)]
 
 
-def test_rows_without_a_value_come_last_either_way_and_ties_keep_their_order():
+def test_rows_without_a_value_come_last_in_both_directions_and_ties_are_stable():
     assert names("") == ["A", "b", "c", "none"]
     assert names("sort=f1&order=asc") == ["b", "c", "A", "none"]
 
@@ -56,7 +56,7 @@ def test_an_unknown_key_or_order_falls_back():
     assert names("sort=nope&order=sideways") == names("")
 
 
-def test_the_heading_in_force_offers_the_other_direction():
+def test_the_heading_of_the_current_order_offers_the_other_direction():
     heading = asked("sort=f1&order=desc").headings["f1"]
     assert (heading.aria_sort, heading.order) == ("descending", "asc")
     assert asked("sort=f1&order=asc").headings["f1"].order == "desc"
@@ -68,6 +68,6 @@ def test_other_headings_offer_their_best_first():
     assert asked("sort=system").headings["f1"].order == "desc"
 
 
-def test_cells_that_were_not_revealed_have_no_value():
+def test_scores_that_were_not_revealed_have_no_value():
     assert row("x", 0.5).score("f1", (("property", "CEO"),)).value is None
     assert in_order([], lambda r: r.score("f1").value, descending=True) == []
