@@ -50,7 +50,6 @@ def test_units_that_neither_system_answers_are_not_counted() -> None:
         compute_similarity(unanswered, unanswered).equal is None
         and not compute_similarity(unanswered, unanswered).is_near_duplicate
     )
-    )
 
 
 def test_facts_are_compared_as_sets() -> None:
