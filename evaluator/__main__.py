@@ -1,3 +1,5 @@
+"""`python -m evaluator`: the command line."""
+
 from evaluator.cli.main import run
 
 if __name__ == "__main__":

@@ -42,7 +42,8 @@ class Format(Generic[Record]):
 
 class Reader(Generic[Record]):
     """Reads one file. Iterate `records` to its end, then read `problems`, `warnings`, `n_lines`
-    and `n_unread` (the number of lines that gave no record)."""
+    and `n_unread` (the number of lines that gave no record).
+    """
 
     def __init__(
         self, file: str, layout: Format[Record], error: type[FileError], limits: ReadLimits | None = None
@@ -216,7 +217,8 @@ class Reader(Generic[Record]):
 
 def _most_keys(text: bytes) -> int:
     """Return an upper bound on the number of keys in the text: it counts each closing quote and colon, with or without
-    white space between them. Strings that contain such characters only raise the count."""
+    white space between them. Strings that contain such characters only raise the count.
+    """
     return text.count(b'":') + text.count(b" :") + text.count(b"\t:") + text.count(b"\r:")
 
 

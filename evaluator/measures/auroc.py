@@ -21,7 +21,8 @@ _BLOCK = 1 << 17  # weights processed at a time, so that the dozen passes over t
 @dataclass(frozen=True, kw_only=True)
 class ScoreLabelMeasure(Measure):
     """A measure of a score against a label. score, positive: names of the statistics; positive is 1 or 0 for each
-    row."""
+    row.
+    """
 
     score: str
     positive: str
@@ -46,7 +47,8 @@ class Auroc(ScoreLabelMeasure):
 
 class AveragePrecision(ScoreLabelMeasure):
     """The sum over distinct scores, highest first, of the step in recall times the precision at it. NaN where only one
-    class is present."""
+    class is present.
+    """
 
     def values(self, sample: Sample) -> Numbers:
         return self.tally(sample).average_precision

@@ -160,7 +160,8 @@ class Macro(Measure):
 @dataclass(frozen=True, kw_only=True)
 class MedianRatio(Measure):
     """The median of one ragged column over the median of another: 0 where the latter is 0, NaN where either is
-    empty."""
+    empty.
+    """
 
     numerator: str
     denominator: str

@@ -1,5 +1,6 @@
 """Pearson's, Spearman's and Kendall's correlation of two columns, plain and within systems, under the weights of
-resamples."""
+resamples.
+"""
 
 from dataclasses import dataclass
 

@@ -31,7 +31,8 @@ class Slice:
 
 def slices_of(whole: Sample, measures: Sequence[Measure], cross: tuple[str, str] | None) -> Iterator[Slice]:
     """Yield all slices, the whole first. whole: a sample whose first resample holds every gold unit. Raises
-    UsageError."""
+    UsageError.
+    """
     outcomes = whole.view.outcomes
     yield Slice({}, whole.view, (), tuple(measures))
     for name, dimension in outcomes.dimensions.items():

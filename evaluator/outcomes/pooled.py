@@ -13,7 +13,8 @@ from evaluator.outcomes.table import Dimension, Lengths, Outcomes
 
 def pool(a: Outcomes, b: Outcomes) -> Outcomes:
     """Return A's rows, then B's, with B's groups numbered after A's. Raises UsageError where the two are not of one
-    gold."""
+    gold.
+    """
     check_alike(a, b)
     return Outcomes(
         task=a.task,

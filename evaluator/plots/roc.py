@@ -45,7 +45,8 @@ class Roc:
 
 def roc(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Roc:
     """Return the exact curve, as scikit-learn's roc_curve with drop_intermediate=False, in counts. scores, positive:
-    one per row."""
+    one per row.
+    """
     ties = Ties.of(scores)
     downward = ties.order[::-1]
     hits = np.cumsum(np.take(positive, downward), dtype=np.int64)

@@ -62,7 +62,8 @@ class Resampled:
 
     def add(self, values: Sequence[Numbers], weights: Numbers) -> None:
         """Add a batch. values: scores x resamples, NaN where a resample has no value; weights: the slice's groups x
-        resamples."""
+        resamples.
+        """
         batch = self.values[:, self._done : self._done + weights.shape[1]]
         batch[:] = values
         self._done += weights.shape[1]

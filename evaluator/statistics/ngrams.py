@@ -48,7 +48,8 @@ class Occurrences:
 
 def occurrences(texts: Sequence[str], *, n: int, drop: Collection[str] = ()) -> Occurrences:
     """Return the n-grams of the texts. drop: lower-case unigrams removed first, so that their neighbours become
-    adjacent."""
+    adjacent.
+    """
     numbers: dict[str, int] = {}
     lengths = np.empty(len(texts), dtype=np.int64)
     coded: list[int] = []

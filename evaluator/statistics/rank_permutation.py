@@ -39,7 +39,8 @@ class PermutedDifferences(ABC):
 @dataclass(frozen=True)
 class _InOrder:
     """by_group: the change of U(w) - U(1 - w) when each group is swapped; start: its value without swaps; pairs: the
-    number of row pairs."""
+    number of row pairs.
+    """
 
     by_group: Numbers
     start: float

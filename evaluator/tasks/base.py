@@ -159,7 +159,8 @@ class Task(ABC, Generic[Gold, Known, Answers]):
     @abstractmethod
     def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         """Return the answers of a prediction file, unit by unit, for comparison with another file. Raises
-        PredictionError."""
+        PredictionError.
+        """
 
     @abstractmethod
     def facts(self, gold: Gold) -> dict[str, Any]:

@@ -29,7 +29,8 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
 
     def visible_to(self, user: Any) -> SubmissionQuerySet:
         """Return submissions of the user's teams to benchmarks visible to the user and all to those that the user
-        organises; for curators, all."""
+        organises; for curators, all.
+        """
         if not user.is_authenticated:
             return self.none()
         if user.is_curator:
@@ -79,7 +80,8 @@ class Submission(models.Model):
 
 def systems_visible_to(user: Any) -> models.QuerySet[System]:
     """Return the systems as shown to members of their teams: those of which the user sees a submission, and those
-    without any submission."""
+    without any submission.
+    """
     same = {"system": OuterRef("pk")}
     visible, submitted = Submission.objects.visible_to(user).filter(**same), Submission.objects.filter(**same)
     return System.objects.filter(Exists(visible) | ~Exists(submitted))

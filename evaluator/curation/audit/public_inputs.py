@@ -21,7 +21,8 @@ _ALWAYS = {"group", "slices"}
 @dataclass(frozen=True)
 class PublicInputs:
     """order: indices of the split's lines in the public order. columns: fields besides the task's input fields, one
-    value per line of the split, in its order."""
+    value per line of the split, in its order.
+    """
 
     order: list[int]
     columns: dict[str, list[Any]]

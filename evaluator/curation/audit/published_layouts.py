@@ -26,7 +26,8 @@ _EVIDENCE = ("evidence_sentence", "evidence")
 @dataclass(frozen=True)
 class Published:
     """gold: lines of the task, as bytes. columns: the file's other columns. first_line: 2 where it has a header.
-    has_ids: the file has its own ids."""
+    has_ids: the file has its own ids.
+    """
 
     gold: BinaryIO
     columns: dict[str, list[Any]]

@@ -11,7 +11,8 @@ from evaluator.curation.corruption.shuffle import Fact
 @dataclass
 class Expected:
     """Counts over texts. facts: distinct ones after the permutation; right: those in the gold; verifiable: those whose
-    subject and relation are in the gold."""
+    subject and relation are in the gold.
+    """
 
     facts: int = 0
     right: int = 0

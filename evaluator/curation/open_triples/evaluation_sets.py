@@ -51,7 +51,8 @@ class Eligible:
 
     def first(self, *, linked: bool, but: LineNumbers | None = None) -> LineNumbers:
         """Return the first line of each text, ascending. linked: only lines with both ends linked. but: exclude the
-        texts of these lines."""
+        texts of these lines.
+        """
         texts = np.frombuffer(bytes(self._texts), dtype=np.uint64)
         line_numbers = np.array(self._places, dtype=np.int64)
         mask = np.ones(len(texts), dtype=np.bool_)

@@ -65,7 +65,8 @@ class Known:
 @dataclass
 class Question:
     """answers: the mentions of the evaluated entity; filtered: other known answers; triples: indices of its triples in
-    the list."""
+    the list.
+    """
 
     prefix: Prefix
     answers: Mentions

@@ -24,7 +24,8 @@ from evaluator.statistics.ngrams import occurrences
 @dataclass(frozen=True)
 class Reweighting:
     """alpha: one value per claim, 0 or more. objectives: the true objective at alpha = 0 and at each improvement, in
-    order: it never rises, and the last belongs to `alpha`."""
+    order: it never rises, and the last belongs to `alpha`.
+    """
 
     alpha: Numbers
     objectives: list[float]

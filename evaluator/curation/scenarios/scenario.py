@@ -36,7 +36,8 @@ class ScenarioParams:
 class Claim:
     """origin: "true", "walks", "closed-world" or "unrelated". cluster: of the true claim, or of the `source`
     that a plausible false one is derived from, if facts are clustered. path: predicates from subject to object,
-    those against their direction with a leading "(-1)"."""
+    those against their direction with a leading "(-1)".
+    """
 
     subject: str
     object: str

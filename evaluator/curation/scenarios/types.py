@@ -1,4 +1,4 @@
-"""Type test: can one entity replace another?"""
+"""Test of types: entities that can replace each other."""
 
 from __future__ import annotations
 

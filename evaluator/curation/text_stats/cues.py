@@ -21,7 +21,8 @@ MIN_FREQUENCY = 5
 
 class Cue(NamedTuple):
     """One n-gram with one label. lmi: in nats; the paper prints it times 10^6. p: p(label | ngram) = n_label / n,
-    from the occurrences in the label's claims and in all."""
+    from the occurrences in the label's claims and in all.
+    """
 
     ngram: str
     label: str

@@ -58,7 +58,8 @@ def gravest_first(findings: Sequence[Finding]) -> list[Finding]:
 
 def plain(value: Any) -> Any:
     """Convert to JSON values: numbers rounded to six digits, so that a last bit does not change a report; non-finite is
-    null."""
+    null.
+    """
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

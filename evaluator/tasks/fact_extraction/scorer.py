@@ -53,7 +53,8 @@ def _cells_of(gold: Gold, width: int) -> Indices:
 
 def _distinct(indices: Indices) -> Indices:
     """Return sorted distinct values. The input is nearly sorted: a stable sort costs a thirtieth of numpy.unique
-    here."""
+    here.
+    """
     indices.sort(kind="stable")
     return indices[np.concatenate(([True], indices[1:] != indices[:-1]))]
 

@@ -1,5 +1,6 @@
 """Task fact-verification: label claims as supported, refuted, or neither. FEVER, and FEVER Symmetric (Schuster et al.
-2019)."""
+2019).
+"""
 
 import re
 from collections.abc import Iterator
@@ -109,7 +110,8 @@ class FactVerification(Task[Gold, Known, Answers]):
 
     def public_inputs(self, gold: Gold) -> bytes:
         """Return the inputs ordered by a digest of the id: the gold order could reveal the roles of a group's
-        members."""
+        members.
+        """
         questions = [
             Question(value, claim, msgspec.UNSET if text is None else text)
             for value, claim, text in zip(gold.ids, gold.claims, gold.evidence_texts, strict=True)

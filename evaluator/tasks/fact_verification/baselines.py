@@ -1,5 +1,6 @@
 """Baselines of fact-verification: majority label, random label, and labels predicted from the claim or sentence
-alone."""
+alone.
+"""
 
 from __future__ import annotations
 

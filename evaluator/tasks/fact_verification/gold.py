@@ -18,7 +18,8 @@ from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, GOLD, INPUT
 @dataclass(frozen=True)
 class Known:
     """The data that predictions are checked against: the index of each id, and a mask of those that need
-    `predicted_evidence`."""
+    `predicted_evidence`.
+    """
 
     index_of: dict[Id, int]
     needs_evidence: npt.NDArray[np.bool_]

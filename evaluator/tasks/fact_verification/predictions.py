@@ -31,7 +31,8 @@ def unanswered(n_claims: int) -> Answers:
 
 def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
     """Parse predictions. Raises PredictionError: every id needs one answer, with evidence where the gold line has
-    some."""
+    some.
+    """
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     problems = reader.problems
     register = AnswerRegister(known.index_of, problems)

@@ -114,7 +114,8 @@ def _symmetric_columns(gold: Gold, groups: Codes, correct: npt.NDArray[np.bool_]
 
 def _wholes(codes: npt.NDArray[Any], correct: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], Numbers]:
     """Return two marks on the first row of each set of rows: that it is the first, and that all its rows are
-    correct."""
+    correct.
+    """
     _, first = np.unique(codes, return_index=True)
     mark = np.zeros(len(codes), dtype=np.bool_)
     mark[first] = True

@@ -34,7 +34,8 @@ def check_symmetric(lines: Iterable[Line]) -> list[str]:
 
 def symmetric_problems(lines: Sequence[Line]) -> Iterator[tuple[int | None, str]]:
     """Yield each fault with the index of its group's first line, None for faults of the whole set, without group
-    names."""
+    names.
+    """
     groups: dict[Any, list[Line]] = defaultdict(list)
     first: dict[Any, int] = {}
     for index, line in enumerate(lines):

@@ -1,5 +1,6 @@
 """Task knowledge-base-population: extract facts of a text, as spans and as entities (KnowledgeNet, Mesquita et al.
-2019)."""
+2019).
+"""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO

@@ -21,7 +21,8 @@ FOLDS = range(1, 6)
 @dataclass(frozen=True)
 class KnownDocument:
     """passages: the index of each passage id. length: code points of its text. evaluated: it belongs to the scored
-    fold."""
+    fold.
+    """
 
     passages: dict[str, int]
     length: int

@@ -101,7 +101,8 @@ def _overlap(a: Offsets, b: Offsets) -> Marks:
 
 def _spans_overlap(a_start: Indices, a_end: Indices, b_start: Indices, b_end: Indices) -> Marks:
     """Return a mask of overlaps. The last two conditions matter for empty or inverted spans; touching spans do not
-    overlap."""
+    overlap.
+    """
     overlap: Marks = (
         ((b_start <= a_start) & (a_start < b_end))
         | ((a_start <= b_start) & (b_start < a_end))
@@ -128,6 +129,7 @@ def _linkable(facts: FactTable, property_ids: list[str]) -> Indices:
 
 def _segments(facts: FactTable, codes: dict[str, int]) -> Indices:
     """Return 2 x facts: the code of each URI's last segment, ignoring trailing slashes; new segments get the next
-    codes."""
+    codes.
+    """
     of_text = [codes.setdefault(text.rstrip("/").rpartition("/")[2], len(codes)) for text in facts.uri_texts] or [0]
     return np.array(of_text, dtype=np.int64)[facts.uris]

@@ -15,7 +15,8 @@ from evaluator.tasks.knowledge_base_population.predictions import Answers
 
 def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
     """Return outcomes with a row for each cell that holds a gold or a predicted fact; groups are those of the evaluated
-    documents."""
+    documents.
+    """
     n = max(len(gold.properties), 1)
     facts, predicted = gold.facts, answers.facts
     document_of = np.array(gold.passage_document, dtype=np.int64)
@@ -58,7 +59,8 @@ def _count(rows: Indices, n_rows: int) -> npt.NDArray[np.float64]:
 
 def _counts(matches: Matches, annotated: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Return a mask of predictions that count if wrong: the property has a gold fact somewhere and is annotated on the
-    passage."""
+    passage.
+    """
     has_gold = np.zeros(annotated.shape[1], dtype=np.bool_)
     has_gold[matches.gold.property] = True
     predicted = matches.predicted

@@ -1,5 +1,6 @@
 """Task link-prediction: rank mentions that answer (subject, relation, ?). Open and closed; OLPBENCH (Broscheit et al.
-2020)."""
+2020).
+"""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO

@@ -55,7 +55,8 @@ def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimi
 
 def locate(ranking: Sequence[str], answers: Mentions, filtered: Mentions) -> tuple[int, int]:
     """Return (raw, filtered_before) as in Answers. A mention that is both an answer and filtered counts as an
-    answer."""
+    answer.
+    """
     answer_set = frozenset(answers)
     if answer_set.isdisjoint(ranking):
         return 0, 0

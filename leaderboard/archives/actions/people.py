@@ -32,7 +32,8 @@ def address_conflict(fields: Line, numbers: Renumbered) -> str:
 
 def prepare_users(lines: list[Line]) -> list[tuple[str, str]]:
     """Prepare users without a password or rights; they reset their password by mail. A taken name becomes NAME-2 etc.
-    Return (name in the archive, name here) of each renamed user."""
+    Return (name in the archive, name here) of each renamed user.
+    """
     names = {line["fields"]["username"].casefold() for line in lines}
     renamed = []
     for line in lines:

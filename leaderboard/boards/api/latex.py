@@ -17,7 +17,7 @@ LONG = 40
 
 
 def written(table: TextTable, name: str) -> str:
-    """Return a `table` environment to \\input. name: for its \\label, of letters, digits and hyphens."""
+    r"""Return a `table` environment to \input. name: for its \label, of letters, digits and hyphens."""
     widths = (_width([line.texts[i][0] for line in table.lines]) for i in range(len(table.columns)))
     heads = [*(column.text for column in table.columns), *map(escaped, table.headings)]
     return "\n".join(

@@ -54,7 +54,7 @@ class Citation:
 
     @property
     def bibtex(self) -> str:
-        """One `@misc` entry; `\\url` needs the package url or hyperref."""
+        r"""One `@misc` entry; `\url` needs the package url or hyperref."""
         fields = {
             "key": escaped(self.benchmark),
             "title": f"{{{escaped(self.benchmark)}}}, {{{escaped(self.phase)}}}: leaderboard",

@@ -128,7 +128,8 @@ class ScorerImagesView(View):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Begin to upload the archive of a benchmark's custom scorer. After the last chunk, the benchmark's managers
-        describe the scorer on its page."""
+        describe the scorer on its page.
+        """
         benchmark = lookup.managed_or_404(request.user, slug)
         params = _valid(Archive, request)
         upload = image_uploads.begin_scorer(

@@ -71,7 +71,8 @@ def key(name: str) -> str:
 
 def first_confusable(name: str, taken: Iterable[str]) -> str | None:
     """Return the first of the names that readers may confuse with this one: equal but for what `key` ignores or for
-    similar-looking letters and digits, including pairs of letters that look like one."""
+    similar-looking letters and digits, including pairs of letters that look like one.
+    """
     forms = _visual_keys(name)
     return next((other for other in taken if any(map(str.__eq__, _visual_keys(other), forms))), None)
 

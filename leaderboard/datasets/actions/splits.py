@@ -230,7 +230,7 @@ def _check_nobody_answered(split: Split) -> None:
 
 
 def _store_inputs(split: Split, content: bytes) -> tuple[str, int, str]:
-    """(stored name, bytes, sha256)"""
+    """Store the inputs; return (stored name, bytes, sha256)."""
     field: Any = Split._meta.get_field("inputs")
     name = split.inputs.storage.save(field.generate_filename(split, "inputs.jsonl"), ContentFile(content))
     return name, len(content), hashlib.sha256(content).hexdigest()

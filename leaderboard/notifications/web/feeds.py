@@ -1,5 +1,6 @@
 """Atom feeds of new results as shown on boards, latest first: one for the site, and one for each benchmark, which also
-has its announcements and corrections."""
+has its announcements and corrections.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ class NoPlotDataError(Exception):
 
 def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) -> ReleasePlot | None:
     """Store a release's plot data if its phase's policy allows. Call in the transaction that publishes the release.
-    Returns None if nothing may be shown, or there is nothing to show."""
+    Returns None if nothing may be shown, or there is nothing to show.
+    """
     if release is None or data is None or data.is_empty or not _may_reveal(release):
         return None
     return ReleasePlot.objects.create(release=release, content=content_of(data), created_at=timezone.now())

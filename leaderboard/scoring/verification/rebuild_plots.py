@@ -12,7 +12,8 @@ from leaderboard.scoring.verification.rebuild_board import as_bytes
 
 def differences(board: Leaderboard) -> list[str]:
     """Return the plot data of a board's releases that do not follow from their outcomes or should not be public; empty
-    if all are right. For an earlier task version only the latter is checked. Raises SandboxError (a server failure)."""
+    if all are right. For an earlier task version only the latter is checked. Raises SandboxError (a server failure).
+    """
     drawings = ReleasePlot.objects.filter(
         release__phase=board.phase_id,
         release__run__gold_version=board.gold_version_id,

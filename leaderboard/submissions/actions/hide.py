@@ -43,7 +43,8 @@ def hide(*, submission: Submission, reason: str, by: User) -> HiddenSubmission:
 @transaction.atomic
 def unhide(*, submission: Submission, by: User) -> None:
     """Show a hidden submission again: all boards become as if it had never been hidden. Raises Refused
-    NOT_AN_ORGANISER."""
+    NOT_AN_ORGANISER.
+    """
     phase = _locked_phase(submission, by)
     hidden = HiddenSubmission.objects.now().filter(submission=submission)
     if not hidden.update(unhidden_at=timezone.now(), unhidden_by=by):

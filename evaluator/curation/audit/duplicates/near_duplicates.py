@@ -71,7 +71,8 @@ def near_pairs(
 
 class _Sets:
     """Texts as sets of bigrams. A bigram's number is its rank, by ascending number of texts; `shared` is the first rank
-    that occurs in more than one text."""
+    that occurs in more than one text.
+    """
 
     def __init__(self, texts: Sequence[str]) -> None:
         numbers: dict[str, int] = {}

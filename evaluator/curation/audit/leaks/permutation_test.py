@@ -1,4 +1,4 @@
-"""Permutation test of many features at once: does an order, an id or a column reveal hidden values?
+"""Permutation test of many features at once, for an order, an id or a column that may reveal hidden values.
 
 Hidden values are permuted, and every feature is computed again. Whole groups are swapped with groups of equal size, and
 lines are permuted within their group: a document's passages are adjacent in any file, which reveals nothing. Features
@@ -27,7 +27,8 @@ Indices = npt.NDArray[np.int64]
 @dataclass(frozen=True)
 class Hidden:
     """Hidden values, one per line. Numbers: standardised ranks. Classes: codes and the share of each; those beyond the
-    20 most frequent are merged."""
+    20 most frequent are merged.
+    """
 
     values: Numbers | Indices
     shares: Numbers | None
