@@ -49,7 +49,6 @@ WRITE = re.compile(r'^(INSERT INTO|UPDATE|DELETE FROM) "(leaderboard|knox)_(?!au
 TOKEN = "an-invitation-that-was-handed-on"
 THINGS: dict[str, Any] = {}
 """Keys of what the fixture makes last."""
-ASKED = ROLES if FULL else ("anonymous", "A", "B", "X", "curator")
 VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 REFUSED = {"login", "401", "403", "404", "405"}
 ROUTES = {name: route for route, name in patterns() if not route.startswith("admin/")}
@@ -194,7 +193,7 @@ def test_address(everybody, row):
     where = address(row, everybody)
     expected = {"GET": row.get, "POST": row.post, "DELETE": row.delete}
     wrong = []
-    for role in ASKED:
+    for role in ROLES:
         client, got, place = everybody.client(role), {}, ROLES.index(role)
         # HEAD renders what GET does, and verbs without an expectation are refused whoever asks: one who sees the most
         # tries them, and in the full run one owner of things in benchmarks.

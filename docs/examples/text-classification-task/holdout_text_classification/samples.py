@@ -1,5 +1,6 @@
 """Small files that cover every code path of the task. The sandbox runs them once at its start, for imports: its jobs
-cannot open files."""
+cannot open files.
+"""
 
 _MANY = range(24)
 

@@ -1,0 +1,45 @@
+"""Identifiers use the terms of docs/glossary.md: the private words that they replaced do not come back."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+RETIRED = {
+    *("told", "tells", "referee", "doorbell", "ring", "rung", "desk", "likeness", "likenesses", "belongings", "keeper"),
+    *("exchange", "exchanges", "exchanged", "arrival", "arrivals", "fate", "drawn", "drawing", "drawings", "halves"),
+    *("mine", "whoever", "thereof", "trial", "tried", "wanted", "beside", "deals"),
+}
+ALLOWED = {"is_beside"}
+"""Identifiers with a retired word in its plain English meaning."""
+
+
+def identifiers(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield each name that the module defines or uses, with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.Name):
+            yield node.id, node.lineno
+        elif isinstance(node, ast.Attribute):
+            yield node.attr, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+
+
+def test_no_identifier_of_the_product_has_a_retired_word() -> None:
+    listed = subprocess.run(["git", "ls-files", "evaluator/*.py", "leaderboard/*.py"], cwd=ROOT, capture_output=True)
+    paths = [path for path in listed.stdout.decode().split() if "/migrations/" not in path]
+    assert len(paths) > 500
+    found = {
+        f"{path}:{line}: {name}"
+        for path in paths
+        for name, line in identifiers(ast.parse((ROOT / path).read_text()))
+        if name not in ALLOWED and RETIRED & set(re.findall(r"[a-z]+", re.sub(r"([A-Z])", r"_\1", name).lower()))
+    }
+    found |= {path for path in paths if RETIRED & set(re.findall(r"[a-z]+", Path(path).stem))}
+    assert not found, "\n".join(sorted(found))
