@@ -84,10 +84,10 @@ def test_each_team_that_stands_there_is_told_once(world: World) -> None:
     (told,) = tell()
     assert (told.user, told.state) == (world.researcher, "done")
     (sent,) = mail.outbox
-    assert sent.to == ["ada@holdout.example"] and sent.subject == "tiny, test: scored again"
+    assert sent.to == ["ada@holdout.example"] and sent.subject == "tiny, test: rescored"
     assert "Bernoulli: rank 1 -> 2, accuracy 1.000 -> 0.000" in sent.body
     assert "Contrary: rank 2 -> 1, accuracy 0.000 -> 1.000" in sent.body
-    assert f"Why: {WHY}" in sent.body and "/benchmarks/tiny/test/gold-1/task-1/" in sent.body
+    assert f"Reason: {WHY}" in sent.body and "/benchmarks/tiny/test/gold-1/task-1/" in sent.body
     tell()
     assert len(mail.outbox) == 1
 
