@@ -252,7 +252,7 @@ def test_a_page_shows_its_query_and_repeats_it_in_links(world: World) -> None:
     many(world, 6, 4)
     query = "slice=origin:generated&columns=accuracy&columns=received_at&kind=participant"
     text = Client().get(f"{PAGE}?{query}").content.decode()
-    assert "on origin = generated" in text and "participant alone" in text
+    assert "on origin = generated" in text and "participant only" in text
     assert 'title="Sort by accuracy"' in text and 'title="Sort by symmetric_gap"' not in text
     assert "columns=accuracy&amp;columns=received_at&amp;kind=participant&amp;sort=accuracy" in text
     assert '<option value="origin:generated" selected>' in text

@@ -85,10 +85,10 @@ def test_each_standing_team_is_notified_once(world: World) -> None:
     (notice,) = deliver_notices()
     assert (notice.user, notice.state) == (world.researcher, "done")
     (message,) = mail.outbox
-    assert message.to == ["ada@holdout.example"] and message.subject == "tiny, test: scored again"
+    assert message.to == ["ada@holdout.example"] and message.subject == "tiny, test: rescored"
     assert "Bernoulli: rank 1 -> 2, accuracy 1.000 -> 0.000" in message.body
     assert "Contrary: rank 2 -> 1, accuracy 0.000 -> 1.000" in message.body
-    assert f"Why: {WHY}" in message.body and "/benchmarks/tiny/test/gold-1/task-1/" in message.body
+    assert f"Reason: {WHY}" in message.body and "/benchmarks/tiny/test/gold-1/task-1/" in message.body
     deliver_notices()
     assert len(mail.outbox) == 1
 
