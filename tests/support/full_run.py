@@ -89,9 +89,9 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "scoring/test_rebuilding.py::test_a_board_is_made_again_byte_for_byte": ("full", "ladder a team"),
     "statistics/test_resampled_scores.py::test_correlations": ("blocks of 7",),
-    "local/test_run_command.py::test_what_a_system_does_wrong": ("a label that is none", "a crash"),
-    "local/test_run_command.py::test_an_image_that_a_server_would_refuse": ("more0-VOLUME /data-volume",),
-    "local/test_run_command.py::test_an_interrupted_run_takes_its_container_along": ("2",),
+    "local/test_run_command.py::test_errors_of_a_system_are_reported": ("a label that is none", "a crash"),
+    "local/test_run_command.py::test_an_image_that_a_server_refuses_is_refused": ("more0-VOLUME /data-volume",),
+    "local/test_run_command.py::test_an_interrupted_run_removes_its_container": ("2",),
 }
 """Test -> its cases that every run includes; the other cases are marked slow."""
 TESTS = (
