@@ -70,13 +70,13 @@ CASES: dict[str, tuple[str, ...]] = {
     "systems/test_images_made.py::test_a_link_where_a_folder_is_mounted": ("runc-/output",),
     "systems/test_loading.py::test_a_saved_image_is_loaded_and_run_by_id": ("runc-True",),
     "systems/test_output.py::test_output_as_symlink": ("runc-/etc/passwd", "runc-../../etc"),
-    "audit/test_tells.py::test_looks_of_a_text_that_tell": (
+    "audit/test_tells.py::test_surface_features_that_reveal_the_label": (
         "claim-length",
         "claim-first word",
         "evidence_text-case",
         "evidence_text-double space",
     ),
-    "audit/test_tells.py::test_ids_that_tell_the_label": ("length", "parity", "modulo 7", "case"),
+    "audit/test_tells.py::test_ids_that_reveal_the_label": ("length", "parity", "modulo 7", "case"),
     "boards/test_as_of_choice.py::test_it_is_what_reading_all_would_choose": ("0-1", "1--1"),
     "boards/test_as_of_choice.py::test_on_every_day_it_is_what_the_releases_until_then_give": ("0",),
     "disclosure/test_best_shown.py::test_it_is_what_reading_all_would_find": ("0-1", "1--1"),

@@ -95,9 +95,9 @@ def test_derivatives_equal_differences(tau):
 )
 def test_one_ngram_of_three_claims(penalty, raised):
     """Two claims against one: 2 / (3 + a) + lambda a up to the tie at a = 1; minimum at a = sqrt(2 / lambda) - 3."""
-    found = reweight(np.ones((3, 1)), ["NO", "NO", "YES"], penalty=penalty)
-    assert found.alpha == pytest.approx([0, 0, raised], abs=1e-5)
-    assert found.objectives[-1] == pytest.approx(2 / (3 + raised) + penalty * raised, abs=1e-9)
+    result = reweight(np.ones((3, 1)), ["NO", "NO", "YES"], penalty=penalty)
+    assert result.alpha == pytest.approx([0, 0, raised], abs=1e-5)
+    assert result.objectives[-1] == pytest.approx(2 / (3 + raised) + penalty * raised, abs=1e-9)
 
 
 def scipy_minimum(presence, labels, penalty, start):
@@ -125,7 +125,7 @@ def scipy_minimum(presence, labels, penalty, start):
         slope = penalty * z[:n] / norm if norm else 0 * z[:n]
         return z[n:].sum() + penalty * norm, np.concatenate([slope, np.ones(m)])
 
-    found = minimize(
+    minimum = minimize(
         value,
         np.concatenate([start, shares(start)[0].max(axis=1)]),
         jac=True,
@@ -134,7 +134,7 @@ def scipy_minimum(presence, labels, penalty, start):
         constraints=[{"type": "ineq", "fun": gaps, "jac": slopes}],
         options={"maxiter": 300, "ftol": 1e-11},
     )
-    return objective_by_loops(presence, labels, np.maximum(found.x[:n], 0), penalty)
+    return objective_by_loops(presence, labels, np.maximum(minimum.x[:n], 0), penalty)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -186,10 +186,10 @@ def test_the_same_seed_gives_the_same_bytes():
 
 
 def test_uninformative_ngrams_change_no_weight():
-    """n-grams of a single label add 1 each, and n-grams in no claim add 0; claims without other n-grams keep weight 1."""
+    """n-grams of one label add 1 each, n-grams in no claim add 0; claims without other n-grams keep weight 1."""
     presence = np.array([[1, 0, 0, 1], [1, 0, 0, 0], [0, 0, 1, 0]], dtype=float)
-    found = reweight(presence, ["NO", "NO", "YES"], penalty=0.1)
-    assert (found.objectives, found.alpha.tolist()) == ([3.0], [0, 0, 0])
+    result = reweight(presence, ["NO", "NO", "YES"], penalty=0.1)
+    assert (result.objectives, result.alpha.tolist()) == ([3.0], [0, 0, 0])
     none = reweight(np.zeros((2, 0)), ["NO", "YES"], penalty=0.1)
     assert (none.objectives, none.alpha.tolist()) == ([0.0], [0, 0])
 
@@ -220,10 +220,10 @@ def test_cues_of_real_claims_become_weaker(realdata):
     claims = [json.loads(line) for line in lines]
     labels = [claim["label"] for claim in claims]
     presence = presence_of([claim["claim"] for claim in claims], drop=FEVER_FREQUENT)
-    found = reweight(presence, labels, penalty=0.1)
+    result = reweight(presence, labels, penalty=0.1)
     refuted = np.array([label == "REFUTES" for label in labels])
     holds = np.array(["did not" in claim["claim"].lower() for claim in claims])
     before = refuted[holds].mean()
-    after = found.weights[holds & refuted].sum() / found.weights[holds].sum()
+    after = result.weights[holds & refuted].sum() / result.weights[holds].sum()
     assert before > 0.8 and after < 0.7
-    assert objective(presence, labels, found.alpha, 0.1) == pytest.approx(found.objectives[-1])
+    assert objective(presence, labels, result.alpha, 0.1) == pytest.approx(result.objectives[-1])

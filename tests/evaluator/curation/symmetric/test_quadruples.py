@@ -178,4 +178,4 @@ def test_published_quadruples_pass_and_are_reproduced(realdata, name, n_groups):
 @pytest.mark.realdata
 def test_the_generated_pairs_alone_are_not_a_symmetric_set(realdata):
     lines = list(published(realdata / "symmetric/source/fever_symmetric_generated.jsonl"))
-    assert sum("3 members, expected 4" in fault for fault in check_symmetric(lines)) == 239
+    assert sum("3 members, expected 4" in problem for problem in check_symmetric(lines)) == 239
