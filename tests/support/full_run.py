@@ -80,7 +80,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "boards/test_as_of_choice.py::test_it_is_what_reading_all_would_choose": ("0-1", "1--1"),
     "boards/test_as_of_choice.py::test_on_every_day_it_is_what_the_releases_until_then_give": ("0",),
     "disclosure/test_best_shown.py::test_it_is_what_reading_all_would_find": ("0-1", "1--1"),
-    "scenarios/test_scenarios_realdata.py::test_a_matrix_keeps_what_it_promises": ("codex-s-P463-words4",),
+    "scenarios/test_scenarios_realdata.py::test_a_matrix_has_the_promised_properties": ("codex-s-P463-words4",),
     "scoring/test_many_pairs.py::test_every_permutation_of_few_groups": ("f1-True", "mrr-False", "auroc-True"),
     "scoring/test_published_numbers_scores.py::test_buckle": (
         "foundedBy/test_c0.5_h1.0_s300_r0.2_popular_scenario.tsv",

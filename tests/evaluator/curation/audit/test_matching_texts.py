@@ -13,9 +13,9 @@ def test_a_duplicate_text_with_different_ratings():
     lines = [{"id": i, "human": float(i % 10), "generated": f"text {i}"} for i in range(40)]
     assert "duplicates-rated-apart" not in findings("metric-correlation", lines)
     lines[9]["generated"] = "Text 20."
-    found = findings("metric-correlation", lines)["duplicates-rated-apart"]
-    assert found["severity"] == "warning"
-    assert found["numbers"]["lines"] == [[10, 21]]
+    duplicates = findings("metric-correlation", lines)["duplicates-rated-apart"]
+    assert duplicates["severity"] == "warning"
+    assert duplicates["numbers"]["lines"] == [[10, 21]]
     lines[9]["human"] = 1.0
     assert "duplicates-rated-apart" not in findings("metric-correlation", lines)
 
@@ -27,5 +27,5 @@ def test_a_subject_that_its_text_does_not_name():
     ]
     assert "subject-not-in-text" not in findings("fact-extraction", lines)
     lines[1]["subject"] = "Bob"
-    found = findings("fact-extraction", lines)["subject-not-in-text"]
-    assert (found["severity"], found["where"]["line"], found["numbers"]["count"]) == ("warning", 2, 1)
+    missing = findings("fact-extraction", lines)["subject-not-in-text"]
+    assert (missing["severity"], missing["where"]["line"], missing["numbers"]["count"]) == ("warning", 2, 1)

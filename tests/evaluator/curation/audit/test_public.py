@@ -40,57 +40,57 @@ def findings_of(gold_split, lines):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_generated_inputs_are_clean_and_each_problem_is_an_error(task):
-    one = split(task, TASKS[task])
-    lines = public_lines(one)
-    assert findings_of(one, lines) == {}
-    assert "inputs-hold-gold" in findings_of(one, [lines[0] | LEAKS[task], *lines[1:]])
-    assert "inputs-hold-gold" in findings_of(one, [lines[0] | {"group": 1}, *lines[1:]])
-    assert findings_of(one, lines[1:])["gold-without-inputs"].numbers["count"] == 1
+    gold_split = split(task, TASKS[task])
+    lines = public_lines(gold_split)
+    assert findings_of(gold_split, lines) == {}
+    assert "inputs-hold-gold" in findings_of(gold_split, [lines[0] | LEAKS[task], *lines[1:]])
+    assert "inputs-hold-gold" in findings_of(gold_split, [lines[0] | {"group": 1}, *lines[1:]])
+    assert findings_of(gold_split, lines[1:])["gold-without-inputs"].numbers["count"] == 1
     key = "documentId" if task == "knowledge-base-population" else "id"
-    with_unknown_line = findings_of(one, [*lines, lines[0] | {key: "nobody"}])
+    with_unknown_line = findings_of(gold_split, [*lines, lines[0] | {key: "nobody"}])
     assert with_unknown_line["inputs-without-gold"].line == len(lines) + 1
     assert all(finding.severity.value == "error" for finding in with_unknown_line.values())
 
 
 def test_facts_in_a_passage_of_the_inputs():
-    one = split("knowledge-base-population", TASKS["knowledge-base-population"])
-    lines = public_lines(one)
+    gold_split = split("knowledge-base-population", TASKS["knowledge-base-population"])
+    lines = public_lines(gold_split)
     lines[3]["passages"][0] |= {"facts": [], "exhaustivelyAnnotatedProperties": []}
-    assert findings_of(one, lines) == {}
+    assert findings_of(gold_split, lines) == {}
     lines[3]["passages"][0]["facts"] = [fact((0, 3), (10, 14))]
-    assert findings_of(one, lines)["inputs-hold-gold"].line == 4
+    assert findings_of(gold_split, lines)["inputs-hold-gold"].line == 4
 
 
 def test_a_changed_text_is_found():
-    one = split("fact-verification", TASKS["fact-verification"])
-    lines = public_lines(one)
+    gold_split = split("fact-verification", TASKS["fact-verification"])
+    lines = public_lines(gold_split)
     lines[5]["claim"] += "!"
-    assert findings_of(one, lines)["inputs-differ"].line == 6
+    assert findings_of(gold_split, lines)["inputs-differ"].line == 6
 
 
 def test_the_order_of_the_inputs_counts_and_extra_columns_are_tested():
     gold = sorted(claims(100), key=lambda line: line["label"])
-    one = split("fact-verification", gold)
-    lines = public_lines(one)
-    severity = {finding["code"]: finding["severity"] for finding in audited(one)["findings"]}
+    gold_split = split("fact-verification", gold)
+    lines = public_lines(gold_split)
+    severity = {finding["code"]: finding["severity"] for finding in audited(gold_split)["findings"]}
     assert severity["order-tells-label"] == "warning"  # the server writes inputs in another order
-    clean = read_public_inputs(one, stream(lines), "inputs.jsonl")
-    assert "order-tells-label" not in codes(audited(one, public=clean))
+    clean = read_public_inputs(gold_split, stream(lines), "inputs.jsonl")
+    assert "order-tells-label" not in codes(audited(gold_split, public=clean))
     label = {line["id"]: line["label"] for line in gold}
     with_column = [line | {"source": "a" if label[line["id"]] == "SUPPORTS" else "b"} for line in lines]
     assert "column-tells-label" in codes(
-        audited(one, public=read_public_inputs(one, stream(with_column), "inputs.jsonl"))
+        audited(gold_split, public=read_public_inputs(gold_split, stream(with_column), "inputs.jsonl"))
     )
-    bad = read_public_inputs(one, stream(sorted(lines, key=lambda line: label[line["id"]])), "inputs.jsonl")
-    report = audited(one, public=bad)
+    bad = read_public_inputs(gold_split, stream(sorted(lines, key=lambda line: label[line["id"]])), "inputs.jsonl")
+    report = audited(gold_split, public=bad)
     severity = {finding["code"]: finding["severity"] for finding in report["findings"]}
     assert severity["order-tells-label"] == "error"
     assert not report["publishable"]
 
 
 def test_invalid_inputs_are_reported():
-    one = split("fact-verification", claims(30))
+    gold_split = split("fact-verification", claims(30))
     with pytest.raises(InputsError, match=r'inputs.jsonl:2: duplicate id, found "'):
-        read_public_inputs(one, stream([public_lines(one)[0]] * 2), "inputs.jsonl")
+        read_public_inputs(gold_split, stream([public_lines(gold_split)[0]] * 2), "inputs.jsonl")
     with pytest.raises(InputsError, match=r"inputs.jsonl:1: id is not valid, found true"):
-        read_public_inputs(one, stream([{"id": True}]), "inputs.jsonl")
+        read_public_inputs(gold_split, stream([{"id": True}]), "inputs.jsonl")

@@ -64,12 +64,12 @@ def test_the_objective_is_the_papers(problem, data):
 @settings(max_examples=15, deadline=None)
 def test_the_objective_never_rises_and_is_reported_correctly(problem):
     presence, labels, penalty = problem
-    found = reweight(presence, labels, penalty=penalty)
-    assert (found.alpha >= 0).all() and np.isfinite(found.alpha).all()
-    assert found.objectives[0] == pytest.approx(objective_by_loops(presence, labels, np.zeros(len(labels)), penalty))
-    assert all(later < earlier for earlier, later in zip(found.objectives, found.objectives[1:], strict=False))
-    assert found.objectives[-1] == pytest.approx(objective_by_loops(presence, labels, found.alpha, penalty))
-    assert (found.weights == 1 + found.alpha).all()
+    result = reweight(presence, labels, penalty=penalty)
+    assert (result.alpha >= 0).all() and np.isfinite(result.alpha).all()
+    assert result.objectives[0] == pytest.approx(objective_by_loops(presence, labels, np.zeros(len(labels)), penalty))
+    assert all(later < earlier for earlier, later in zip(result.objectives, result.objectives[1:], strict=False))
+    assert result.objectives[-1] == pytest.approx(objective_by_loops(presence, labels, result.alpha, penalty))
+    assert (result.weights == 1 + result.alpha).all()
 
 
 @pytest.mark.parametrize("tau", [0.3, 0.01])

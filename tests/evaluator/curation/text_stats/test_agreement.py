@@ -74,12 +74,12 @@ def test_alpha_equals_its_definition(units, level):
 def test_kappa_equals_scikit_learns(pairs):
     a, b = zip(*pairs, strict=True)
     result = pairwise(a, b)
-    theirs = cohen_kappa_score(a, b)
+    expected = cohen_kappa_score(a, b)
     assert result.percent == sum(x == y for x, y in pairs) / len(pairs)
     if math.isnan(result.kappa):
         assert len({*a, *b}) == 1
     else:
-        assert result.kappa == pytest.approx(theirs, abs=1e-9)
+        assert result.kappa == pytest.approx(expected, abs=1e-9)
 
 
 def test_pairs_of_annotators_share_units_and_gaps_are_left_out():
