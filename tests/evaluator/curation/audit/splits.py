@@ -22,8 +22,8 @@ def split(task: str, lines: list[dict[str, Any]], file: str = "gold.jsonl", **op
     return read_split(task_, stream(lines), file, task_.parse_options(options))
 
 
-def audited(one: Split, **beside: Any) -> dict[str, Any]:
-    report, _ = audit(one, AuditContext(**beside), one.task.parse_options({}))
+def audited(one: Split, **context: Any) -> dict[str, Any]:
+    report, _ = audit(one, AuditContext(**context), one.task.parse_options({}))
     return report
 
 

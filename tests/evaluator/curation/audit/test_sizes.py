@@ -54,8 +54,8 @@ def test_f1_of_facts_in_documents():
     def fill(outcomes, rng, shared):
         gold = outcomes.statistics["link_gold"].astype(int)
         if shared:
-            found, wrong = ((rng.random(outcomes.n_groups) < 0.5)[outcomes.groups] for _ in range(2))
-            return {"link_tp": gold * found.astype(float), "link_fp": gold * wrong.astype(float)}
+            is_found, is_wrong = ((rng.random(outcomes.n_groups) < 0.5)[outcomes.groups] for _ in range(2))
+            return {"link_tp": gold * is_found.astype(float), "link_fp": gold * is_wrong.astype(float)}
         return {"link_tp": rng.binomial(gold, 0.5).astype(float), "link_fp": rng.poisson(gold * 0.5).astype(float)}
 
     expected, real = expected_and_measured(split("knowledge-base-population", lines), fill)

@@ -218,13 +218,13 @@ def test_rare_values_share_one_code():
 
 def test_the_choice_among_equally_frequent_values_does_not_depend_on_their_order():
     values = [f"v{i}" for i in range(100)]
-    kept = {value for value, code in zip(values, encode(values, most=20), strict=True) if code < 20}
+    most_frequent_values = {value for value, code in zip(values, encode(values, most=20), strict=True) if code < 20}
     reversed_values = values[::-1]
     assert {
         value for value, code in zip(reversed_values, encode(reversed_values, most=20), strict=True) if code < 20
-    } == kept
-    assert len(kept) == 20
-    assert kept != set(values[:20])
+    } == most_frequent_values
+    assert len(most_frequent_values) == 20
+    assert most_frequent_values != set(values[:20])
 
 
 def test_a_hundred_different_answers_give_no_finding():

@@ -72,16 +72,16 @@ def test_known_answers_from_lines_equal_those_from_triples(
 def test_groups_are_questions_connected_by_triples(evaluated: list[OpenTriple]) -> None:
     asked_questions = questions(evaluated, known_of(evaluated, []).answers)
     numbers = groups(asked_questions)
-    for one, other in ((a, b) for a in range(len(asked_questions)) for b in range(len(asked_questions))):
+    for first, second in ((a, b) for a in range(len(asked_questions)) for b in range(len(asked_questions))):
         # Questions reachable by shared triples.
-        reached, frontier = {one}, [one]
+        reached, frontier = {first}, [first]
         while frontier:
             current = frontier.pop()
             for next_ in range(len(asked_questions)):
                 if next_ not in reached and set(asked_questions[current].triples) & set(asked_questions[next_].triples):
                     reached.add(next_)
                     frontier.append(next_)
-        assert (numbers[one] == numbers[other]) == (other in reached)
+        assert (numbers[first] == numbers[second]) == (second in reached)
 
 
 def test_groups_are_joined_by_triples_that_share_a_question() -> None:

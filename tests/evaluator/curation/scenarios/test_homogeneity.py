@@ -20,19 +20,19 @@ def by_size(labels):
 @settings(deadline=None)
 def test_the_largest_clusters_are_filled_first_and_others_take_turns(clusters, data):
     n = data.draw(st.integers(1, len(clusters)))
-    wanted = data.draw(st.integers(0, n))
+    n_from_largest = data.draw(st.integers(0, n))
     sizes = Counter(clusters)
-    full, left = [], wanted  # number of facts from each of the largest clusters
+    full, left = [], n_from_largest  # number of facts from each of the largest clusters
     for number in sorted(sizes):
         full.append(min(left, sizes[number]))
         left -= full[-1]
     full_clusters = {number for number, n_facts in enumerate(full) if n_facts}
     others = sum(sizes[number] for number in sizes if number not in full_clusters)
-    if n - wanted > others:
+    if n - n_from_largest > others:
         with pytest.raises(UsageError, match="other clusters"):
-            select(clusters, n, wanted)
+            select(clusters, n, n_from_largest)
         return
-    chosen = select(clusters, n, wanted)
+    chosen = select(clusters, n, n_from_largest)
     assert len(chosen) == len(set(chosen)) == n
     counts = Counter(clusters[i] for i in chosen)
     assert [counts[number] for number in sorted(full_clusters)] == [n_facts for n_facts in full if n_facts]
