@@ -70,20 +70,20 @@ CASES: dict[str, tuple[str, ...]] = {
     "systems/test_images_made.py::test_a_link_where_a_folder_is_mounted": ("runc-/output",),
     "systems/test_loading.py::test_a_saved_image_is_loaded_and_run_by_id": ("runc-True",),
     "systems/test_output.py::test_output_as_symlink": ("runc-/etc/passwd", "runc-../../etc"),
-    "audit/test_tells.py::test_looks_of_a_text_that_tell": (  # each look in one of two fields
+    "audit/test_tells.py::test_surface_features_that_reveal_the_label": (  # each look in one of two fields
         "claim-length",
         "claim-first word",
         "claim-first letter",
         "claim-case",
         "claim-end",
-        "claim-white space",
+    "audit/test_tells.py::test_ids_that_reveal_the_label"claim-white space",
         "claim-double space",
         "claim-another space",
     ),
     "boards/test_as_of_choice.py::test_it_equals_reading_all_releases": ("0-1", "1--1"),
     "boards/test_as_of_choice.py::test_on_every_day_it_equals_the_releases_until_then": ("0",),
     "disclosure/test_best_shown.py::test_it_equals_reading_all_releases": ("0-1", "1--1"),
-    "scenarios/test_scenarios_realdata.py::test_a_matrix_keeps_what_it_promises": ("codex-s-P463-words4",),
+    "scenarios/test_scenarios_realdata.py::test_a_matrix_has_the_promised_properties": ("codex-s-P463-words4",),
     "scoring/test_many_pairs.py::test_every_permutation_of_few_groups": ("f1-True", "mrr-False", "auroc-True"),
     "scoring/test_published_numbers_scores.py::test_buckle": (
         "foundedBy/test_c0.5_h1.0_s300_r0.2_popular_scenario.tsv",
@@ -92,9 +92,9 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "scoring/test_rebuilding.py::test_a_board_is_made_again_byte_for_byte": ("full", "ladder a team"),
     "statistics/test_resampled_scores.py::test_correlations": ("blocks of 7",),
-    "local/test_run_command.py::test_what_a_system_does_wrong": ("a label that is none", "a crash"),
-    "local/test_run_command.py::test_an_image_that_a_server_would_refuse": ("more0-VOLUME /data-volume",),
-    "local/test_run_command.py::test_an_interrupted_run_takes_its_container_along": ("2",),
+    "local/test_run_command.py::test_errors_of_a_system_are_reported": ("a label that is none", "a crash"),
+    "local/test_run_command.py::test_an_image_that_a_server_refuses_is_refused": ("more0-VOLUME /data-volume",),
+    "local/test_run_command.py::test_an_interrupted_run_removes_its_container": ("2",),
 }
 """Test -> its cases that every run includes; the other cases are marked slow."""
 TESTS = (

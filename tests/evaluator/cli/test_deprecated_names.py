@@ -31,7 +31,7 @@ ARGUMENTS: dict[tuple[str, ...], list[str]] = {
     ("split", "open-evaluation", "--tokens"): ["2", "triples.tsv", "--size", "2", "--json"],
     ("audit", "split", "--near"): ["0.9", "fact-verification", "--gold", "claims.jsonl", "--json"],
 }
-"""Arguments of the commands that need no server; those that do are compared in server/test_reading_commands.py."""
+"""Arguments of the commands that need no server; server/test_reading_commands.py compares the others."""
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(words: list[str], capsysbinary: pytest.CaptureFixture[bytes]) -> tuple[int, bytes, str]:
-    status = main(words)
+def run(arguments: list[str], capsysbinary: pytest.CaptureFixture[bytes]) -> tuple[int, bytes, str]:
+    status = main(arguments)
     out, err = capsysbinary.readouterr()
     return status, out, err.decode()
 
@@ -69,8 +69,8 @@ def test_an_old_name_works_like_the_new_one(
     assert notices == [f'holdout: "{names[0]}" is now "{names[1]}"']
     assert "is now" not in new_err
     if old[0] == "split":
-        made = [{path.name: path.read_bytes() for path in (folder / f"made-{n}").iterdir()} for n in (0, 1)]
-        assert made[0] == made[1]
+        outputs = [{path.name: path.read_bytes() for path in (folder / f"made-{n}").iterdir()} for n in (0, 1)]
+        assert outputs[0] == outputs[1]
 
 
 @pytest.mark.parametrize("old", [*COMMANDS, *OPTIONS], ids=" ".join)
@@ -84,7 +84,7 @@ def test_the_help_has_the_new_name_only(old: tuple[str, ...], capsysbinary: pyte
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         ([], []),
         (["--help"], ["--help"]),
@@ -96,8 +96,8 @@ def test_the_help_has_the_new_name_only(old: tuple[str, ...], capsysbinary: pyte
         (["audit", "leakage", "--near", "1"], ["audit", "leakage", "--near", "1"]),
     ],
 )
-def test_only_names_are_replaced(words: list[str], expected: list[str]) -> None:
-    assert replace(words) == expected
+def test_only_names_are_replaced(arguments: list[str], expected: list[str]) -> None:
+    assert replace(arguments) == expected
 
 
 def test_each_name_is_tested() -> None:

@@ -57,7 +57,7 @@ def read(scores: Any, outcomes: Any = None, **changes: Any) -> tuple[dict[str, A
     files = {"scores": io.BytesIO(scores if isinstance(scores, bytes) else json.dumps(scores).encode())}
     if outcomes is not None:
         lines = (
-            outcomes if isinstance(outcomes, bytes) else "".join(json.dumps(one) + "\n" for one in outcomes).encode()
+            outcomes if isinstance(outcomes, bytes) else "".join(json.dumps(line) + "\n" for line in outcomes).encode()
         )
         files["outcomes"] = io.BytesIO(lines)
     return JOBS["scorer_output"](files, {**ARGUMENTS, **changes})
@@ -101,8 +101,8 @@ def test_outcomes_give_intervals_on_the_whole_and_on_slices() -> None:
 
 def test_the_interval_equals_that_of_the_tasks_own_mean() -> None:
     """The same values by the built-in scorer: accuracy of a task with one claim per unit."""
-    labels = [float(place % 3 != 0) for place in range(30)]
-    lines = [{"id": place, "group": place // 2, "values": {"loss": value}} for place, value in enumerate(labels)]
+    labels = [float(n % 3 != 0) for n in range(30)]
+    lines = [{"id": n, "group": n // 2, "values": {"loss": value}} for n, value in enumerate(labels)]
     mean = sum(labels) / 30
     scores = whole(scores=[row("gain", 0.0), row("loss", mean, 30)], n_units=30, n_groups=15)
     custom = score_of(read(scores, lines, resamples=1000)[0], "loss")

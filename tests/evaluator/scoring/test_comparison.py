@@ -52,9 +52,9 @@ def test_values_equal_those_of_scoring():
     rows = compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=0)
     scores = [score_outcomes(table, (*SUMS, *ORDERS), resamples=0) for table in (a, b)]
     assert len(rows) == len(scores[0]) == 4 * 5
-    for row, one, other in zip(rows, *scores, strict=True):
-        assert (row.measure, row.slice, row.n) == (one.measure, one.slice, one.n)
-        assert (row.a, row.b, row.difference) == (one.value, other.value, one.value - other.value)
+    for row, score_a, score_b in zip(rows, *scores, strict=True):
+        assert (row.measure, row.slice, row.n) == (score_a.measure, score_a.slice, score_a.n)
+        assert (row.a, row.b, row.difference) == (score_a.value, score_b.value, score_a.value - score_b.value)
         assert (row.low, row.high, row.p) == (None, None, None)
 
 
@@ -155,9 +155,9 @@ def test_swapping_the_systems_changes_only_signs():
     a, b = pair(9)
     forward = compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=200)
     reverse = compare_outcomes(b, a, (*SUMS, *ORDERS), resamples=200)
-    for one, other in zip(forward, reverse, strict=True):
-        assert (one.a, one.b, one.difference, one.p) == (other.b, other.a, -other.difference, other.p)
-        assert (one.low, one.high) == (pytest.approx(-other.high), pytest.approx(-other.low))
+    for row, swapped in zip(forward, reverse, strict=True):
+        assert (row.a, row.b, row.difference, row.p) == (swapped.b, swapped.a, -swapped.difference, swapped.p)
+        assert (row.low, row.high) == (pytest.approx(-swapped.high), pytest.approx(-swapped.low))
 
 
 def test_a_system_does_not_differ_from_itself():
@@ -172,9 +172,9 @@ def test_results_do_not_depend_on_batching(monkeypatch):
     monkeypatch.setattr("evaluator.statistics.bootstrap._MAX_HELD", 200)
     monkeypatch.setattr("evaluator.statistics.permutation._MAX_WEIGHTS", 1000)
     monkeypatch.setattr("evaluator.statistics.bootstrap._MAX_WEIGHTS", 1000)
-    for one, other in zip(once, compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=150), strict=True):
-        assert (one.measure, one.slice, one.p) == (other.measure, other.slice, other.p)
-        assert one.low == pytest.approx(other.low)
+    for row, batched in zip(once, compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=150), strict=True):
+        assert (row.measure, row.slice, row.p) == (batched.measure, batched.slice, batched.p)
+        assert row.low == pytest.approx(batched.low)
 
 
 def test_a_slice_of_one_group_has_no_interval_and_p_of_1():

@@ -1,4 +1,4 @@
-"""Values that are equal in exact arithmetic are equal in a report, in any order of units: boards rely on it for ties."""
+"""Values that are equal in exact arithmetic are equal in reports, in any order of units: boards need it for ties."""
 
 import io
 import itertools

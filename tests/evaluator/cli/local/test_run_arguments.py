@@ -36,10 +36,10 @@ def options(**changes: str | None) -> Namespace:
 
 
 def test_default_limits_equal_the_servers() -> None:
-    ours, servers = vars(run._limits(options())), container_limits.defaults().as_dict()
-    shared = set(ours) & set(servers)
+    defaults, servers = vars(run._limits(options())), container_limits.defaults().as_dict()
+    shared = set(defaults) & set(servers)
     assert shared == set(servers) - {"image_bytes", "gpus"}
-    assert {name: ours[name] for name in shared} == {name: servers[name] for name in shared}
+    assert {name: defaults[name] for name in shared} == {name: servers[name] for name in shared}
 
 
 def test_limits_follow_the_options() -> None:

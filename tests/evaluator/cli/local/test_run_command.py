@@ -1,4 +1,4 @@
-"""`holdout run` with a real engine: what an author learns at home is what the server would say."""
+"""`holdout run` with a real engine: results equal those of the server."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def docker(*arguments: str) -> str:
 
 @pytest.fixture
 def build() -> Iterator[Build]:
-    """The id of an image of a Python program, with more lines of a Dockerfile; it is gone after the test."""
-    made: list[str] = []
+    """Build an image of a Python program, with more lines of a Dockerfile; return its id. Removed after the test."""
+    images: list[str] = []
 
     def build(program: str, *lines: str, tag: str = "") -> str:
         with tempfile.TemporaryDirectory() as context:
@@ -55,11 +55,11 @@ def build() -> Iterator[Build]:
                 f'FROM {container_images.BASE}\nCOPY main.py /main.py\nENTRYPOINT ["python3", "/main.py"]\n{more}\n'
             )
             image = docker("build", "--quiet", *(("--tag", tag) if tag else ()), context).strip()
-        made.append(tag or image)
+        images.append(tag or image)
         return image
 
     yield build
-    for image in made:
+    for image in images:
         subprocess.run(["docker", "image", "rm", image], capture_output=True, check=False)
 
 
@@ -82,14 +82,14 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
     return run
 
 
-def test_a_right_answer_by_tag(run: Any, build: Build, folder: Path) -> None:
+def test_an_image_named_by_its_tag(run: Any, build: Build, folder: Path) -> None:
     build(container_images.answering(LABELS), tag="holdout-test-right:1")
     status, out, err = run("holdout-test-right:1")
     assert status == 0, err
     lines = [json.loads(line) for line in (folder / "predictions.jsonl").read_text().splitlines()]
     assert {line["id"]: line["predicted_label"] for line in lines} == LABELS
     assert "predictions.jsonl: 4 lines, no problems" in err
-    assert "answered 4" in err  # what it printed
+    assert "answered 4" in err  # the system's output
     assert re.search(r"^cost: [0-9.]+ s.*; image [0-9.]+ [kMG]B$", err, re.MULTILINE)
     assert out == ""
 
@@ -98,10 +98,10 @@ def test_an_archive_leaves_no_image_behind(run: Any, tmp_path: Path) -> None:
     archive = container_images.archive_of(container_images.answering(LABELS), tmp_path)
     status, out, err = run(str(archive), "--json", "--output", "mine.jsonl")
     assert status == 0, err
-    told = json.loads(out)
-    assert (told["ok"], told["verdict"], told["n_lines"], told["output"]) == (True, "done", 4, "mine.jsonl")
-    assert told["sandbox"]["no_capabilities"] is True
-    assert told["cost"]["wall_seconds"] > 0
+    report = json.loads(out)
+    assert (report["ok"], report["verdict"], report["n_lines"], report["output"]) == (True, "done", 4, "mine.jsonl")
+    assert report["sandbox"]["no_capabilities"] is True
+    assert report["cost"]["wall_seconds"] > 0
     assert not [
         image for image in docker("image", "ls", "--quiet", "--no-trunc").split() if image.endswith(archive.stem)
     ]
@@ -112,11 +112,11 @@ def test_limits_and_options_reach_the_system(run: Any, build: Build) -> None:
     status, _, err = run(
         image, "--seconds", "33", "--memory", "256MB", "--processes", "9", "--option", "max_evidence=7", "--no-check"
     )
-    told = json.loads(err[err.index("{") : err.rindex("}") + 1])
+    task = json.loads(err[err.index("{") : err.rindex("}") + 1])
     assert status == 2
     assert "non-zero exit status (status 3)" in err
-    assert told["options"] == {"max_evidence": "7"}
-    limits = {name: told["limits"][name] for name in ("wall_seconds", "memory_bytes", "processes", "cpus")}
+    assert task["options"] == {"max_evidence": "7"}
+    limits = {name: task["limits"][name] for name in ("wall_seconds", "memory_bytes", "processes", "cpus")}
     assert limits == {"wall_seconds": 33, "memory_bytes": 256_000_000, "processes": 9, "cpus": 1}
 
 
@@ -142,26 +142,26 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_a_system_does_wrong(run: Any, build: Build, name: str) -> None:
-    program, said = BAD[name]
+def test_errors_of_a_system_are_reported(run: Any, build: Build, name: str) -> None:
+    program, text = BAD[name]
     status, out, err = run(build(program), "--no-check", "--memory", "100MB", "--json")
     assert status == 2, err
-    assert said in err
+    assert text in err
     assert json.loads(out)["ok"] is False
 
 
 def test_a_system_that_takes_too_long(run: Any, build: Build) -> None:
-    began = time.monotonic()
+    start = time.monotonic()
     status, out, err = run(build("import time\nwhile True: time.sleep(60)"), "--no-check", "--seconds", "2", "--json")
     assert status == 2
     assert "stopped at its limit of 2 seconds" in err
     assert json.loads(out)["verdict"] == "time"
-    assert time.monotonic() - began < 55  # not by its own end
+    assert time.monotonic() - start < 55  # stopped before its own end
 
 
 @pytest.mark.parametrize(("line", "code"), [("VOLUME /data", "volume"), ("WORKDIR /proc/self", "config")])
 @pytest.mark.parametrize("more", [(), ("--no-check",)])
-def test_an_image_that_a_server_would_refuse(
+def test_an_image_that_a_server_refuses_is_refused(
     run: Any, build: Build, line: str, code: str, more: tuple[str, ...]
 ) -> None:
     status, out, err = run(build(container_images.answering(LABELS), line), "--json", *more)
@@ -171,8 +171,8 @@ def test_an_image_that_a_server_would_refuse(
     assert not Path("predictions.jsonl").exists()
 
 
-def test_an_image_is_read_as_a_server_reads_it(run: Any, build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before it runs, and unless that is left out: its layers would be too much for this server."""
+def test_an_image_is_checked_as_on_the_server(run: Any, build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it runs, unless the check is omitted: this image's layers are too large for the limit set here."""
     small = functools.partial(image_reader.read_image, limits=image_reader.ImageLimits(unpacked_bytes=1 << 20))
     monkeypatch.setattr(engine, "read_image", small)
     image = build(container_images.answering(LABELS))
@@ -182,13 +182,13 @@ def test_an_image_is_read_as_a_server_reads_it(run: Any, build: Build, monkeypat
     assert status == 0, err
 
 
-def test_an_archive_that_is_none(run: Any) -> None:
+def test_an_invalid_archive_is_refused(run: Any) -> None:
     Path("image.tar").write_bytes(b"this is no archive" * 1000)
     status, _, err = run("image.tar")
     assert (status, "the image is refused (archive)" in err) == (2, True), err
 
 
-def test_an_image_and_a_runtime_that_are_not_there(run: Any, build: Build) -> None:
+def test_an_unknown_image_and_an_unknown_runtime(run: Any, build: Build) -> None:
     status, _, err = run("no-such-image:ever")
     assert (status, "expected a tag or an id that the engine has" in err) == (64, True), err
     status, _, err = run(build("pass"), "--no-check", "--runtime", "no-such-runtime")
@@ -196,7 +196,7 @@ def test_an_image_and_a_runtime_that_are_not_there(run: Any, build: Build) -> No
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_takes_its_container_along(build: Build, folder: Path, number: signal.Signals) -> None:
+def test_an_interrupted_run_removes_its_container(build: Build, folder: Path, number: signal.Signals) -> None:
     image = build("import time\ntime.sleep(600)")
     command = [sys.executable, "-m", "evaluator", "run", image, "--no-check", "--task", "fact-verification"]
     with subprocess.Popen(

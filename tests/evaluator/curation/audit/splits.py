@@ -1,4 +1,4 @@
-"""Small splits of every task, made for tests of the audit; read as the command reads them."""
+"""Small splits of every task for tests of the audit, read as the command reads them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def stream(lines: list[dict[str, Any]]) -> io.BytesIO:
 
 
 def split(task: str, lines: list[dict[str, Any]], file: str = "gold.jsonl", **options: str) -> Split:
-    found = find_task(task)
-    return read_split(found, stream(lines), file, found.parse_options(options))
+    task_ = find_task(task)
+    return read_split(task_, stream(lines), file, task_.parse_options(options))
 
 
-def audited(one: Split, **beside: Any) -> dict[str, Any]:
-    report, _ = audit(one, AuditContext(**beside), one.task.parse_options({}))
+def audited(one: Split, **context: Any) -> dict[str, Any]:
+    report, _ = audit(one, AuditContext(**context), one.task.parse_options({}))
     return report
 
 
@@ -32,7 +32,7 @@ def codes(report: dict[str, Any]) -> set[str]:
 
 
 def claims(n: int, seed: int = 0) -> list[dict[str, Any]]:
-    """Claims without a cue: words, labels and ids are drawn apart from each other."""
+    """Claims without cues: words, labels and ids are sampled independently."""
     rng = random.Random(seed)
     return [
         {
@@ -49,17 +49,17 @@ def facts(n: int, seed: int = 0) -> list[dict[str, Any]]:
     return [
         {
             "id": f"{rng.getrandbits(64):016x}",
-            "subject": f"s{seed}-{place}",
+            "subject": f"s{seed}-{i}",
             "relation": "r",
-            "object": f"o{seed}-{place}",
+            "object": f"o{seed}-{i}",
             "label": rng.random() < 0.5,
         }
-        for place in range(n)
+        for i in range(n)
     ]
 
 
 def document(name: str, text: str, found: list[dict[str, Any]]) -> dict[str, Any]:
-    """One passage, the whole text, annotated for property 1."""
+    """A document whose only passage is the whole text, annotated for property 1."""
     passage = {
         "passageId": f"{name}:0:{len(text)}",
         "passageStart": 0,

@@ -1,4 +1,4 @@
-"""`audit split` as a command: statuses, the report for programs, files, bad input."""
+"""The command `audit split`: exit status, JSON report, files, invalid input."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def write(tmp_path):
     return write
 
 
-def run(capsys, *words):
-    status = main(["audit", "split", *words, "--json"])
+def run(capsys, *arguments):
+    status = main(["audit", "split", *arguments, "--json"])
     out, err = capsys.readouterr()
     return status, json.loads(out) if out else None, err
 
@@ -65,37 +65,39 @@ def test_every_fixture_can_be_audited_and_may_be_published(capsys, name):
     former = {"deals" if name == "permutations" else name: value for name, value in report["label_leaks"].items()}
     assert report["tells"] == former, "the first format's names stay"
     assert all(
-        set(one) == {"severity", "code", "where", "found", "means", "do", "numbers"} for one in report["findings"]
+        set(finding) == {"severity", "code", "where", "found", "means", "do", "numbers"}
+        for finding in report["findings"]
     )
 
 
-def test_errors_end_with_status_1_and_the_report_is_whole(capsys, write):
+def test_errors_end_with_status_1_and_a_complete_report(capsys, write):
     gold = write("gold.jsonl", facts(60))
     inputs = write("inputs.jsonl", sorted(facts(60), key=lambda line: line["label"]))
     status, report, _ = run(capsys, "fact-checking", "--gold", gold, "--inputs", inputs)
     assert status == 1
-    found = {(one["severity"], one["code"], one["where"]["file"]) for one in report["findings"]}
-    assert ("error", "inputs-hold-gold", "inputs.jsonl") in found
-    assert ("error", "order-tells-label", "gold.jsonl") in found
-    assert [one["severity"] for one in report["findings"]] == sorted(one["severity"] for one in report["findings"])
+    findings = {(finding["severity"], finding["code"], finding["where"]["file"]) for finding in report["findings"]}
+    assert ("error", "inputs-hold-gold", "inputs.jsonl") in findings
+    assert ("error", "order-tells-label", "gold.jsonl") in findings
+    severities = [finding["severity"] for finding in report["findings"]]
+    assert severities == sorted(severities)
     assert main(["audit", "split", "fact-checking", "--gold", gold, "--inputs", inputs]) == 1
     text = capsys.readouterr().out
     assert "interval for an auroc of" in text or "interval for an accuracy of" in text
     assert "ERROR inputs.jsonl:1 [inputs-hold-gold]" in text
 
 
-def test_the_folder_has_the_report_and_no_place_of_this_machine(capsys, write, tmp_path):
+def test_the_folder_has_the_report_and_no_local_paths(capsys, write, tmp_path):
     gold, train = write("gold.jsonl", claims(60)), write("train.jsonl", [*claims(30, 2), claims(60)[0] | {"id": "x"}])
     folder = tmp_path / "audit"
-    words = ["fact-verification", "--gold", gold, "--train", train, "--output", str(folder)]
-    status, report, _ = run(capsys, *words)
+    arguments = ["fact-verification", "--gold", gold, "--train", train, "--output", str(folder)]
+    status, report, _ = run(capsys, *arguments)
     assert status == 1
     assert json.loads((folder / "audit.json").read_text()) == report
     page = (folder / "audit.html").read_text()
     assert "leakage-simple" in page
     assert "<script" not in page
     assert all(str(tmp_path) not in path.read_text() for path in folder.iterdir())
-    assert run(capsys, *words[:-2], "--output", str(tmp_path / "again"))[1] == report
+    assert run(capsys, *arguments[:-2], "--output", str(tmp_path / "again"))[1] == report
     assert (tmp_path / "again" / "audit.json").read_bytes() == (folder / "audit.json").read_bytes()
 
 
@@ -109,8 +111,10 @@ def test_the_published_layout_of_scenarios(capsys, write):
     status, report, _ = run(capsys, "fact-checking", "--gold", write("a.tsv", [HEADER, *rows]))
     assert status == 1
     assert report["published_layout"]
-    told = {one["code"]: one["numbers"]["source"] for one in report["findings"] if "tells" in one["code"]}
-    assert told == {"order-tells-label": "order", "column-tells-label": "column Origin_Relation"}
+    sources = {
+        finding["code"]: finding["numbers"]["source"] for finding in report["findings"] if "tells" in finding["code"]
+    }
+    assert sources == {"order-tells-label": "order", "column-tells-label": "column Origin_Relation"}
 
 
 @pytest.mark.parametrize(
@@ -122,14 +126,14 @@ def test_the_published_layout_of_scenarios(capsys, write):
         ([HEADER], "a.tsv: the file has no claim"),
     ],
 )
-def test_a_bad_published_file(capsys, write, rows, message):
+def test_an_invalid_published_file_is_reported(capsys, write, rows, message):
     status, _, err = run(capsys, "fact-checking", "--gold", write("a.tsv", rows))
     assert status == 3
     assert message in err
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "message"),
+    ("arguments", "status", "message"),
     [
         (["fact", "--gold", "gold.jsonl"], 64, "unknown task"),
         (["fact-checking", "--gold", "none.jsonl"], 64, "cannot read"),
@@ -141,42 +145,42 @@ def test_a_bad_published_file(capsys, write, rows, message):
         (["fact-checking", "--gold", "empty.jsonl"], 3, "the file is empty"),
     ],
 )
-def test_wrong_words_and_bad_files(capsys, write, monkeypatch, tmp_path, words, status, message):
-    write("gold.jsonl", claims(12) if words[0] == "fact-verification" else facts(12))
+def test_invalid_arguments_and_files_are_reported(capsys, write, monkeypatch, tmp_path, arguments, status, message):
+    write("gold.jsonl", claims(12) if arguments[0] == "fact-verification" else facts(12))
     write("bad.jsonl", [{"id": None}])
     write("empty.jsonl", [])
     monkeypatch.chdir(tmp_path)
-    got, _, err = run(capsys, *words)
-    assert got == status
+    returned, _, err = run(capsys, *arguments)
+    assert returned == status
     assert message in err
 
 
-def test_agreement_is_part_of_it(capsys, write):
+def test_the_report_includes_agreement(capsys, write):
     lines = facts(12)
     judged = [
         {"id": line["id"], "annotator": who, "label": line["label"] if who == "a" or n % 3 else not line["label"]}
         for n, line in enumerate(lines)
         for who in ("a", "b", "c")
     ]
-    words = ["fact-checking", "--gold", write("gold.jsonl", lines), "--annotations"]
-    _, report, _ = run(capsys, *words, write("judged.jsonl", judged))
-    told = report["agreement"]
-    assert (told["items"], told["annotators"], told["gold_against_majority"]) == (12, 3, 4)
-    assert told["percent"] == pytest.approx((8 * 3 + 4) / 36, abs=1e-5)
-    assert {one["n"] for one in told["pairs"]} == {12}
-    found = {one["code"] for one in report["findings"]}
-    assert {"low-agreement", "gold-against-majority"} <= found
-    stranger = [*judged, {"id": "nobody", "annotator": "a", "label": True}]
-    status, report, _ = run(capsys, *words, write("more.jsonl", stranger))
+    arguments = ["fact-checking", "--gold", write("gold.jsonl", lines), "--annotations"]
+    _, report, _ = run(capsys, *arguments, write("judged.jsonl", judged))
+    agreement = report["agreement"]
+    assert (agreement["items"], agreement["annotators"], agreement["gold_against_majority"]) == (12, 3, 4)
+    assert agreement["percent"] == pytest.approx((8 * 3 + 4) / 36, abs=1e-5)
+    assert {pair["n"] for pair in agreement["pairs"]} == {12}
+    found_codes = {finding["code"] for finding in report["findings"]}
+    assert {"low-agreement", "gold-against-majority"} <= found_codes
+    with_unknown_item = [*judged, {"id": "nobody", "annotator": "a", "label": True}]
+    status, report, _ = run(capsys, *arguments, write("more.jsonl", with_unknown_item))
     assert status == 1
-    assert "judgements-without-gold" in {one["code"] for one in report["findings"]}
+    assert "judgements-without-gold" in {finding["code"] for finding in report["findings"]}
     twice = [*judged, judged[0]]
-    status, _, err = run(capsys, *words, write("twice.jsonl", twice))
+    status, _, err = run(capsys, *arguments, write("twice.jsonl", twice))
     assert status == 3
     assert "an annotator judges an item twice" in err
 
 
-ODD = {
+MINIMAL = {
     "fact-verification": [{"id": 1, "claim": "?", "label": "SUPPORTS"}],
     "fact-checking": [{"id": "a", "subject": "", "relation": "", "object": "", "label": True}],
     "link-prediction": [{"id": "a", "question": ["x", "r", "?"], "answers": [""], "filtered": []}],
@@ -186,10 +190,10 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("task", ODD)
+@pytest.mark.parametrize("task", MINIMAL)
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-def test_gold_with_next_to_nothing_in_it(capsys, write, task):
-    gold = write("gold.jsonl", ODD[task])
+def test_minimal_gold_can_be_audited(capsys, write, task):
+    gold = write("gold.jsonl", MINIMAL[task])
     status, report, err = run(capsys, task, "--gold", gold, "--train", gold)
     assert status in (0, 1), err
-    assert report["lines"] == len(ODD[task])
+    assert report["lines"] == len(MINIMAL[task])

@@ -1,4 +1,4 @@
-"""An audit made part by part, as a server makes it, says what the whole at once says."""
+"""An audit run part by part, as on a server, gives the same report as a complete run."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ def lines(*rows: dict[str, Any]) -> bytes:
 CONTRADICTION = lines({"id": "a", "label": "SUPPORTS"}, {"id": "b", "label": "REFUTES", "group": "h"})
 
 
-def test_the_gravest_finding_stands_first_whichever_part_told_it() -> None:
-    told = [job(name, CONTRADICTION)["part"] for name in NAMES]
-    report = assembled(told)
+def test_findings_are_sorted_by_severity_across_parts() -> None:
+    parts = [job(name, CONTRADICTION)["part"] for name in NAMES]
+    report = assembled(parts)
     severities = [finding["severity"] for finding in report["findings"]]
     assert severities == sorted(severities, key=["error", "warning", "note"].index)
     assert report["findings"][0]["code"] == "duplicates-disagree"
     assert report["counts"]["errors"] == severities.count("error") > 0
     assert report["publishable"] is False
-    # Few groups were told by an earlier part than the contradiction.
-    assert [one["code"] for one in told[NAMES.index("sizes")]["findings"]] == ["few-groups"]
+    # "few-groups" comes from an earlier part than the contradiction.
+    assert [finding["code"] for finding in parts[NAMES.index("sizes")]["findings"]] == ["few-groups"]
 
 
-def test_what_stands_in_training_is_told_by_its_name() -> None:
-    told = job("overlaps", CONTRADICTION, files={"0": CONTRADICTION}, train_names=["train.gold.jsonl"])["part"]
-    (overlap,) = told["keys"]["overlaps"]
+def test_overlaps_name_the_training_file() -> None:
+    part = job("overlaps", CONTRADICTION, files={"0": CONTRADICTION}, train_names=["train.gold.jsonl"])["part"]
+    (overlap,) = part["keys"]["overlaps"]
     assert (overlap["train"], overlap["simple"]) == ("train.gold.jsonl", 2)
-    said = ["leakage-simple", "ids-in-training", "groups-in-training", "evidence-in-training"]
-    assert [one["code"] for one in told["findings"]] == said
+    expected = ["leakage-simple", "ids-in-training", "groups-in-training", "evidence-in-training"]
+    assert [finding["code"] for finding in part["findings"]] == expected
 
 
 def test_inputs_that_hold_the_label_are_found() -> None:
     public = b'{"id": "a", "claim": "x", "label": "SUPPORTS"}\n'
-    codes = {one["code"] for one in job("tells", CONTRADICTION, files={"inputs": public})["part"]["findings"]}
+    codes = {finding["code"] for finding in job("tells", CONTRADICTION, files={"inputs": public})["part"]["findings"]}
     assert {"inputs-hold-gold", "gold-without-inputs"} <= codes
 
 
 @pytest.mark.parametrize(
     ("gold", "part", "fault"), [(b"{}\n", "sizes", "gold"), (CONTRADICTION, "everything", "usage")]
 )
-def test_bad_gold_and_wrong_usage_are_reports(gold: bytes, part: str, fault: str) -> None:
+def test_invalid_gold_and_wrong_usage_give_reports(gold: bytes, part: str, fault: str) -> None:
     report = job(part, gold)
     assert (report["ok"], report["fault"]) == (False, fault)
     assert report["problems"]

@@ -1,4 +1,4 @@
-"""What is known of the published files is found in them."""
+"""Known problems of the published files are found."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ pytestmark = pytest.mark.realdata
 
 
 def read(task, path, **options):
-    found = find_task(task)
+    task_ = find_task(task)
     with path.open("rb") as stream:
-        return read_split(found, stream, str(path), found.parse_options(options))
+        return read_split(task_, stream, str(path), task_.parse_options(options))
 
 
 def severities(report):
@@ -22,14 +22,14 @@ def severities(report):
 
 
 @pytest.mark.parametrize("relation", ["foundedBy", "nearestCity"])
-def test_scenarios_tell_labels_by_order_and_by_a_column(realdata, relation):
+def test_order_and_a_column_of_scenarios_reveal_labels(realdata, relation):
     folder = realdata / "buckle" / "scenarios" / relation
     report = audited(read("fact-checking", folder / "test_c1.0_h1.0_s300_r1.0_random_scenario.tsv"))
-    found = {f["numbers"]["source"]: f for f in report["findings"] if f["code"].endswith("tells-label")}
-    assert {"order", "column Origin_Relation"} <= set(found)
+    leaks = {f["numbers"]["source"]: f for f in report["findings"] if f["code"].endswith("tells-label")}
+    assert {"order", "column Origin_Relation"} <= set(leaks)
     for source in ("order", "column Origin_Relation"):
-        assert found[source]["severity"] == "error"
-        assert found[source]["numbers"]["share_told"] == 1
+        assert leaks[source]["severity"] == "error"
+        assert leaks[source]["numbers"]["share_told"] == 1
     assert not report["publishable"]
 
 
@@ -46,44 +46,44 @@ def test_train_and_test_scenarios_share_pairs(realdata, flavour):
     assert severities(report)["pairs-in-training"] == "error"
 
 
-def test_symmetric_ids_tell_the_member(realdata):
+def test_symmetric_ids_reveal_the_member(realdata):
     report = audited(read("fact-verification", realdata / "symmetric" / "source" / "fever_symmetric_full.jsonl"))
     assert severities(report)["ids-tell-origin"] == "error"
     assert severities(report)["order-tells-origin"] == "error"
-    (told,) = [f for f in report["findings"] if f["code"] == "ids-tell-origin"]
-    assert told["numbers"]["share_told"] == 1
+    (finding,) = [f for f in report["findings"] if f["code"] == "ids-tell-origin"]
+    assert finding["numbers"]["share_told"] == 1
     assert "not-symmetric" not in codes(report)
     labels = {row["slice"]["origin"]: row["labels"] for row in report["balance"] if "origin" in row["slice"]}
     assert labels["generated"] == {"REFUTES": 338, "SUPPORTS": 379}
     assert "unbalanced-origin" in codes(report)
 
 
-def test_generated_members_alone_are_no_symmetric_set(realdata):
+def test_generated_members_alone_are_not_a_symmetric_set(realdata):
     path = realdata / "symmetric" / "source" / "fever_symmetric_generated.jsonl"
     assert severities(audited(read("fact-verification", path)))["not-symmetric"] == "error"
 
 
-def test_claims_of_fever_give_labels_away(realdata):
+def test_claims_of_fever_reveal_labels(realdata):
     report = audited(read("fact-verification", realdata / "fever" / "gold_paper_dev.jsonl"))
-    scores = {one["system"]: one["scores"]["accuracy"] for one in report["trivial"]}
+    scores = {row["system"]: row["scores"]["accuracy"] for row in report["trivial"]}
     assert scores["majority"] == pytest.approx(1 / 3, abs=1e-3)
     assert scores["claim-only"] > 0.45
     assert {"trivial-system", "one-sided-words", "duplicates-disagree"} <= codes(report)
 
 
-def test_whole_passages_score_what_the_public_evaluator_gave_them(realdata):
+def test_whole_passages_score_as_with_the_public_evaluator(realdata):
     path = realdata / "knowledgenet" / "gold_folds_1_to_4.jsonl"
     gold = read("knowledge-base-population", path, fold="4")
     from evaluator.curation.audit.report import AuditContext, audit
 
     report, _ = audit(gold, AuditContext(), gold.task.parse_options({"fold": "4"}))
-    (told,) = report["trivial"]
-    assert told["scores"]["text_f1"] == pytest.approx(0.899, abs=5e-4)
-    founded = next(one for one in report["sizes"] if one["slice"] == {"property": "FOUNDED_BY"})
+    (baseline,) = report["trivial"]
+    assert baseline["scores"]["text_f1"] == pytest.approx(0.899, abs=5e-4)
+    founded = next(size for size in report["sizes"] if size["slice"] == {"property": "FOUNDED_BY"})
     assert (founded["n"], round(founded["half_width"], 2)) == (38, 0.16)
 
 
-def test_ids_of_rated_summaries_tell_the_system(realdata):
+def test_ids_of_rated_summaries_reveal_the_system(realdata):
     report = audited(read("metric-correlation", realdata / "metric-correlation" / "gold.jsonl"))
-    (told,) = [f for f in report["findings"] if f["code"] == "ids-tell-system"]
-    assert told["numbers"]["share_told"] == 1
+    (finding,) = [f for f in report["findings"] if f["code"] == "ids-tell-system"]
+    assert finding["numbers"]["share_told"] == 1

@@ -1,4 +1,4 @@
-"""Gold that does not match: each fault is found, and a clean gold has none."""
+"""Gold consistency checks: each problem is found, and a clean gold has none."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ TEXT = "Ann leads Acme and Bob leads Bolt"
 GOOD = fact((0, 3), (10, 14))
 
 
-def found(task, lines):
-    made = split(task, lines)
-    return {finding.code: finding for finding in made.task.check_gold(made)}
+def findings_of(task, lines):
+    gold_split = split(task, lines)
+    return {finding.code: finding for finding in gold_split.task.check_gold(gold_split)}
 
 
 def test_a_clean_document():
-    assert found("knowledge-base-population", [document("d", TEXT, [GOOD])]) == {}
+    assert findings_of("knowledge-base-population", [document("d", TEXT, [GOOD])]) == {}
 
 
 @pytest.mark.parametrize(
@@ -35,25 +35,25 @@ def test_a_clean_document():
         (fact((0, 3), (10, 14), propertyId="5"), "date-without-date"),
     ],
 )
-def test_a_fact_that_does_not_match(wrong, code):
+def test_an_inconsistent_fact_is_found(wrong, code):
     lines = [document("a", TEXT, [GOOD]), document("d", TEXT, [wrong])]
-    findings = found("knowledge-base-population", lines)
+    findings = findings_of("knowledge-base-population", lines)
     assert code in findings
     assert findings[code].line == 2
     assert findings[code].numbers["count"] == 1
 
 
-def test_passages_that_overlap_and_ids_that_say_other_offsets():
+def test_overlapping_passages_and_ids_with_other_offsets():
     line = document("d", TEXT, [GOOD])
     whole = line["passages"][0]
     half = {**whole, "passageId": "d:0:14", "passageEnd": 14, "passageText": TEXT[:14]}
     rest = {**whole, "passageId": "d:19:33", "passageStart": 19, "passageText": TEXT[19:], "facts": []}
-    apart = document("e", TEXT, [])
-    apart["passages"] = [half | {"passageId": "e:0:14"}, rest | {"passageId": "e:19:33"}]
-    assert found("knowledge-base-population", [apart]) == {}
+    valid = document("e", TEXT, [])
+    valid["passages"] = [half | {"passageId": "e:0:14"}, rest | {"passageId": "e:19:33"}]
+    assert findings_of("knowledge-base-population", [valid]) == {}
     line["passages"] = [half, rest | {"passageId": "d:18:33"}, {**rest, "passageId": "d:14:33", "passageStart": 10}]
     line["passages"][2]["passageText"] = TEXT[10:]
-    findings = found("knowledge-base-population", [apart, line])
+    findings = findings_of("knowledge-base-population", [valid, line])
     assert {code: finding.numbers["count"] for code, finding in findings.items()} == {
         "passage-id": 2,
         "passages-overlap": 2,
@@ -68,7 +68,7 @@ def test_passages_and_properties():
     other["passages"][0]["passageText"] = "Ann leeds Acme and Bob leads Bolt"
     other["passages"][0]["facts"] = [GOOD]
     other["passages"][0]["exhaustivelyAnnotatedProperties"] = []
-    findings = found("knowledge-base-population", [line, other])
+    findings = findings_of("knowledge-base-population", [line, other])
     assert {code: finding.line for code, finding in findings.items()} == {
         "repeated-fact": 1,
         "offsets-outside-passage": 1,
@@ -91,7 +91,7 @@ def test_claims_and_their_evidence():
         claim("e", "REFUTES", evidence=[[sentence, [1, None, None, None]]]),
         claim("f", "REFUTES", evidence=[[sentence]]) | {"claim": " "},
     ]
-    assert {code: finding.line for code, finding in found("fact-verification", lines).items()} == {
+    assert {code: finding.line for code, finding in findings_of("fact-verification", lines).items()} == {
         "evidence-missing": 2,
         "evidence-unasked": 3,
         "evidence-without-page": 5,
@@ -99,7 +99,7 @@ def test_claims_and_their_evidence():
     }
 
 
-def test_a_symmetric_set_that_is_not():
+def test_an_invalid_symmetric_set():
     members = [
         ("c", "e", "SUPPORTS", "original"),
         ("c", "f", "REFUTES", "generated"),
@@ -107,28 +107,28 @@ def test_a_symmetric_set_that_is_not():
         ("d", "f", "SUPPORTS", "generated"),
     ]
     lines = [
-        {"id": str(place), "claim": c, "evidence_text": e, "label": label, "group": 1, "slices": {"origin": origin}}
-        for place, (c, e, label, origin) in enumerate(members)
+        {"id": str(i), "claim": c, "evidence_text": e, "label": label, "group": 1, "slices": {"origin": origin}}
+        for i, (c, e, label, origin) in enumerate(members)
     ]
-    assert found("fact-verification", lines) == {}
-    assert set(found("fact-verification", lines[:3])) == {"not-symmetric"}
+    assert findings_of("fact-verification", lines) == {}
+    assert set(findings_of("fact-verification", lines[:3])) == {"not-symmetric"}
     lines[3]["label"] = "REFUTES"
-    assert set(found("fact-verification", lines)) == {"not-symmetric"}
+    assert set(findings_of("fact-verification", lines)) == {"not-symmetric"}
 
 
 def test_triples():
     def line(name, subject, object_, label, relation="r"):
         return {"id": name, "subject": subject, "relation": relation, "object": object_, "label": label}
 
-    many = [line(str(place), f"s{place}", f"o{place}", True) for place in range(8)]
-    assert found("fact-checking", many) == {}
+    many = [line(str(i), f"s{i}", f"o{i}", True) for i in range(8)]
+    assert findings_of("fact-checking", many) == {}
     wrong = [
         line("x", "s", "s", False),
         line("y", "o1", "s1", False),
         line("z", " ", "o", False),
         line("w", "s", "o", True, "q"),
     ]
-    assert {code: finding.line for code, finding in found("fact-checking", many + wrong).items()} == {
+    assert {code: finding.line for code, finding in findings_of("fact-checking", many + wrong).items()} == {
         "subject-is-object": 9,
         "turned-round": 10,
         "empty-part": 11,
@@ -141,9 +141,9 @@ def test_questions():
         return {"id": name, "question": question, "answers": answers, "filtered": list(filtered), **more}
 
     good = [line("a", ["x", "r", "?"], ["y"], group=1), line("b", ["?", "r", "y"], ["x"], group=1)]
-    assert found("link-prediction", good) == {}
-    for one in good:
-        del one["group"]
+    assert findings_of("link-prediction", good) == {}
+    for question in good:
+        del question["group"]
     wrong = [
         line("c", ["x", "q", "?"], []),
         line("d", ["x", "p", "?"], ["x"]),
@@ -151,7 +151,7 @@ def test_questions():
         line("f", ["z", "q", "?"], ["y", "y"]),
         line("g", ["u", "q", "?"], [""]),
     ]
-    assert {code: finding.line for code, finding in found("link-prediction", good + wrong).items()} == {
+    assert {code: finding.line for code, finding in findings_of("link-prediction", good + wrong).items()} == {
         "no-answers": 3,
         "answer-in-question": 4,
         "answer-filtered": 5,
@@ -168,16 +168,16 @@ def test_texts_and_ratings():
         {"id": "c", "facts": []},
         {"id": "d", "text": "x", "facts": [["Ada", "", "x"]]},
     ]
-    assert found("fact-extraction", lines[:1]) == {}
-    assert {code: finding.line for code, finding in found("fact-extraction", lines).items()} == {
+    assert findings_of("fact-extraction", lines[:1]) == {}
+    assert {code: finding.line for code, finding in findings_of("fact-extraction", lines).items()} == {
         "fact-not-in-text": 2,
         "no-text": 3,
         "no-facts": 3,
         "empty-part": 4,
     }
     rated = [{"id": "a", "human": 1, "generated": "x", "system": "s"}, {"id": "b", "human": 2, "generated": "y"}]
-    assert set(found("metric-correlation", rated)) == {"no-system"}
-    assert set(found("metric-correlation", [{"id": "a", "human": 1}, {"id": "b", "human": 1}])) == {
+    assert set(findings_of("metric-correlation", rated)) == {"no-system"}
+    assert set(findings_of("metric-correlation", [{"id": "a", "human": 1}, {"id": "b", "human": 1}])) == {
         "no-text",
         "one-rating",
     }

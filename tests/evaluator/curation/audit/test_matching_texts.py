@@ -1,4 +1,4 @@
-"""Texts rated apart, and subjects that do not stand in their texts."""
+"""Duplicate texts with different ratings, and subjects that do not occur in their texts."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from tests.evaluator.curation.audit.splits import audited, split
 
 
 def findings(task, lines):
-    return {one["code"]: one for one in audited(split(task, lines))["findings"]}
+    return {finding["code"]: finding for finding in audited(split(task, lines))["findings"]}
 
 
-def test_a_text_rated_high_and_low():
-    lines = [{"id": place, "human": float(place % 10), "generated": f"text {place}"} for place in range(40)]
+def test_a_duplicate_text_with_different_ratings():
+    lines = [{"id": i, "human": float(i % 10), "generated": f"text {i}"} for i in range(40)]
     assert "duplicates-rated-apart" not in findings("metric-correlation", lines)
     lines[9]["generated"] = "Text 20."
-    found = findings("metric-correlation", lines)["duplicates-rated-apart"]
-    assert found["severity"] == "warning"
-    assert found["numbers"]["lines"] == [[10, 21]]
+    duplicates = findings("metric-correlation", lines)["duplicates-rated-apart"]
+    assert duplicates["severity"] == "warning"
+    assert duplicates["numbers"]["lines"] == [[10, 21]]
     lines[9]["human"] = 1.0
     assert "duplicates-rated-apart" not in findings("metric-correlation", lines)
 
 
 def test_a_subject_that_its_text_does_not_name():
     lines = [
-        {"id": place, "facts": [["Ann", "lives", "Rome"]], "subject": "Ann", "text": f"ann {place} lives in Rome"}
-        for place in range(3)
+        {"id": i, "facts": [["Ann", "lives", "Rome"]], "subject": "Ann", "text": f"ann {i} lives in Rome"}
+        for i in range(3)
     ]
     assert "subject-not-in-text" not in findings("fact-extraction", lines)
     lines[1]["subject"] = "Bob"
-    found = findings("fact-extraction", lines)["subject-not-in-text"]
-    assert (found["severity"], found["where"]["line"], found["numbers"]["count"]) == ("warning", 2, 1)
+    missing = findings("fact-extraction", lines)["subject-not-in-text"]
+    assert (missing["severity"], missing["where"]["line"], missing["numbers"]["count"]) == ("warning", 2, 1)

@@ -1,4 +1,4 @@
-"""Near duplicates against comparing everything with everything."""
+"""Near duplicates against comparing all pairs."""
 
 from __future__ import annotations
 
@@ -30,41 +30,41 @@ def jaccard(a, b):
 
 @given(texts, thresholds)
 @settings(deadline=None, max_examples=examples(300))
-def test_no_pair_is_missed_and_none_is_guessed(some, threshold):
-    found = near_pairs(some, threshold=threshold)
+def test_exactly_the_similar_pairs_are_found(texts_a, threshold):
+    near = near_pairs(texts_a, threshold=threshold)
     expected = [
-        (i, j, pytest.approx(jaccard(some[i], some[j])))
-        for i, j in itertools.combinations(range(len(some)), 2)
-        if jaccard(some[i], some[j]) >= threshold - 1e-9
+        (i, j, pytest.approx(jaccard(texts_a[i], texts_a[j])))
+        for i, j in itertools.combinations(range(len(texts_a)), 2)
+        if jaccard(texts_a[i], texts_a[j]) >= threshold - 1e-9
     ]
-    assert found.whole
-    assert [tuple(pair) for pair in found.pairs] == expected
+    assert near.whole
+    assert [tuple(pair) for pair in near.pairs] == expected
 
 
 @given(texts, texts, thresholds)
 @settings(deadline=None, max_examples=examples(300))
-def test_two_files(some, others, threshold):
+def test_two_files(texts_a, texts_b, threshold):
     expected = [
         (i, j)
-        for i, j in itertools.product(range(len(some)), range(len(others)))
-        if jaccard(some[i], others[j]) >= threshold - 1e-9
+        for i, j in itertools.product(range(len(texts_a)), range(len(texts_b)))
+        if jaccard(texts_a[i], texts_b[j]) >= threshold - 1e-9
     ]
-    assert [pair[:2] for pair in near_pairs(some, others, threshold=threshold).pairs] == expected
+    assert [pair[:2] for pair in near_pairs(texts_a, texts_b, threshold=threshold).pairs] == expected
 
 
-def test_case_and_punctuation_are_no_difference():
+def test_case_and_punctuation_are_ignored():
     (pair,) = near_pairs(["A cat, sat.", "a cat sat", "?"], threshold=1).pairs
     assert pair == (0, 1, 1.0)
 
 
-def test_looking_ends_at_the_most_and_says_so(monkeypatch):
+def test_the_search_stops_at_its_limits_and_reports_it(monkeypatch):
     assert not near_pairs(["a b"] * 6, most=5).whole
     assert len(near_pairs(["a b"] * 6, most=5).pairs) == 5
     monkeypatch.setattr(near_duplicates, "MOST_COMPARED", 3)
     assert not near_pairs(["a b"] * 6).whole
 
 
-def test_a_threshold_that_cannot_be():
+def test_an_invalid_threshold_is_refused():
     for threshold in (0, 1.5, float("nan")):
         with pytest.raises(UsageError, match="expected a number above 0 and at most 1"):
             near_pairs(["a"], threshold=threshold)

@@ -1,4 +1,4 @@
-"""Inputs beside gold: what they must not hold, what they lack, what they change."""
+"""Public inputs compared with gold: leaked gold, missing lines and changed texts."""
 
 from __future__ import annotations
 
@@ -30,65 +30,67 @@ LEAKS = {
 }
 
 
-def written(one):
-    return [json.loads(line) for line in one.task.public_inputs(one.gold).splitlines()]
+def public_lines(gold_split):
+    return [json.loads(line) for line in gold_split.task.public_inputs(gold_split.gold).splitlines()]
 
 
-def found(one, lines):
-    return {finding.code: finding for finding in read_public_inputs(one, stream(lines), "inputs.jsonl").findings}
+def findings_of(gold_split, lines):
+    return {finding.code: finding for finding in read_public_inputs(gold_split, stream(lines), "inputs.jsonl").findings}
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_what_the_server_writes_is_clean_and_each_fault_is_an_error(task):
-    one = split(task, TASKS[task])
-    lines = written(one)
-    assert found(one, lines) == {}
-    assert "inputs-hold-gold" in found(one, [lines[0] | LEAKS[task], *lines[1:]])
-    assert "inputs-hold-gold" in found(one, [lines[0] | {"group": 1}, *lines[1:]])
-    assert found(one, lines[1:])["gold-without-inputs"].numbers["count"] == 1
+def test_generated_inputs_are_clean_and_each_problem_is_an_error(task):
+    gold_split = split(task, TASKS[task])
+    lines = public_lines(gold_split)
+    assert findings_of(gold_split, lines) == {}
+    assert "inputs-hold-gold" in findings_of(gold_split, [lines[0] | LEAKS[task], *lines[1:]])
+    assert "inputs-hold-gold" in findings_of(gold_split, [lines[0] | {"group": 1}, *lines[1:]])
+    assert findings_of(gold_split, lines[1:])["gold-without-inputs"].numbers["count"] == 1
     key = "documentId" if task == "knowledge-base-population" else "id"
-    strange = found(one, [*lines, lines[0] | {key: "nobody"}])
-    assert strange["inputs-without-gold"].line == len(lines) + 1
-    assert all(finding.severity.value == "error" for finding in strange.values())
+    with_unknown_line = findings_of(gold_split, [*lines, lines[0] | {key: "nobody"}])
+    assert with_unknown_line["inputs-without-gold"].line == len(lines) + 1
+    assert all(finding.severity.value == "error" for finding in with_unknown_line.values())
 
 
 def test_facts_in_a_passage_of_the_inputs():
-    one = split("knowledge-base-population", TASKS["knowledge-base-population"])
-    lines = written(one)
+    gold_split = split("knowledge-base-population", TASKS["knowledge-base-population"])
+    lines = public_lines(gold_split)
     lines[3]["passages"][0] |= {"facts": [], "exhaustivelyAnnotatedProperties": []}
-    assert found(one, lines) == {}
+    assert findings_of(gold_split, lines) == {}
     lines[3]["passages"][0]["facts"] = [fact((0, 3), (10, 14))]
-    assert found(one, lines)["inputs-hold-gold"].line == 4
+    assert findings_of(gold_split, lines)["inputs-hold-gold"].line == 4
 
 
-def test_a_text_that_was_changed():
-    one = split("fact-verification", TASKS["fact-verification"])
-    lines = written(one)
+def test_a_changed_text_is_found():
+    gold_split = split("fact-verification", TASKS["fact-verification"])
+    lines = public_lines(gold_split)
     lines[5]["claim"] += "!"
-    assert found(one, lines)["inputs-differ"].line == 6
+    assert findings_of(gold_split, lines)["inputs-differ"].line == 6
 
 
-def test_the_order_of_the_inputs_is_what_counts_and_more_columns_are_looked_at():
+def test_the_order_of_the_inputs_counts_and_extra_columns_are_tested():
     gold = sorted(claims(100), key=lambda line: line["label"])
-    one = split("fact-verification", gold)
-    lines = written(one)
-    severity = {finding["code"]: finding["severity"] for finding in audited(one)["findings"]}
+    gold_split = split("fact-verification", gold)
+    lines = public_lines(gold_split)
+    severity = {finding["code"]: finding["severity"] for finding in audited(gold_split)["findings"]}
     assert severity["order-tells-label"] == "warning"  # the server writes inputs in another order
-    clean = read_public_inputs(one, stream(lines), "inputs.jsonl")
-    assert "order-tells-label" not in codes(audited(one, public=clean))
+    clean = read_public_inputs(gold_split, stream(lines), "inputs.jsonl")
+    assert "order-tells-label" not in codes(audited(gold_split, public=clean))
     label = {line["id"]: line["label"] for line in gold}
-    told = [line | {"source": "a" if label[line["id"]] == "SUPPORTS" else "b"} for line in lines]
-    assert "column-tells-label" in codes(audited(one, public=read_public_inputs(one, stream(told), "inputs.jsonl")))
-    bad = read_public_inputs(one, stream(sorted(lines, key=lambda line: label[line["id"]])), "inputs.jsonl")
-    report = audited(one, public=bad)
+    with_column = [line | {"source": "a" if label[line["id"]] == "SUPPORTS" else "b"} for line in lines]
+    assert "column-tells-label" in codes(
+        audited(gold_split, public=read_public_inputs(gold_split, stream(with_column), "inputs.jsonl"))
+    )
+    bad = read_public_inputs(gold_split, stream(sorted(lines, key=lambda line: label[line["id"]])), "inputs.jsonl")
+    report = audited(gold_split, public=bad)
     severity = {finding["code"]: finding["severity"] for finding in report["findings"]}
     assert severity["order-tells-label"] == "error"
     assert not report["publishable"]
 
 
-def test_inputs_that_cannot_be_read():
-    one = split("fact-verification", claims(30))
+def test_invalid_inputs_are_reported():
+    gold_split = split("fact-verification", claims(30))
     with pytest.raises(InputsError, match=r'inputs.jsonl:2: duplicate id, found "'):
-        read_public_inputs(one, stream([written(one)[0]] * 2), "inputs.jsonl")
+        read_public_inputs(gold_split, stream([public_lines(gold_split)[0]] * 2), "inputs.jsonl")
     with pytest.raises(InputsError, match=r"inputs.jsonl:1: id is not valid, found true"):
-        read_public_inputs(one, stream([{"id": True}]), "inputs.jsonl")
+        read_public_inputs(gold_split, stream([{"id": True}]), "inputs.jsonl")

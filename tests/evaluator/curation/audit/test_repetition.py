@@ -1,4 +1,4 @@
-"""Duplicates within a split, and what training files tell of it."""
+"""Duplicates within a split, and overlaps with training files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_duplicates_of_claims():
     assert "duplicates-in-other-groups" in codes(report)
     lines[7] |= {"claim": lines[3]["claim"], "label": {"SUPPORTS": "REFUTES"}.get(lines[3]["label"], "SUPPORTS")}
     report = audited(split("fact-verification", lines))
-    (finding,) = [one for one in report["findings"] if one["code"] == "duplicates-disagree"]
+    (finding,) = [found for found in report["findings"] if found["code"] == "duplicates-disagree"]
     assert (finding["severity"], finding["where"]["line"], finding["numbers"]["lines"]) == ("error", 4, [[4, 8]])
     lines[3]["group"] = lines[7]["group"] = "g"
     assert "duplicates-in-groups" in codes(audited(split("fact-verification", lines)))
@@ -39,38 +39,38 @@ def test_near_duplicates_in_other_groups():
     assert "near-duplicates" not in codes(audited(split("fact-verification", lines)))
 
 
-def test_claims_that_training_has():
+def test_claims_that_occur_in_training():
     test, train = claims(40, 1), claims(40, 2)
-    one = split("fact-verification", test)
-    assert audited(one, trains=[split("fact-verification", train)])["overlaps"][0]["thorough"] == 0
+    test_split = split("fact-verification", test)
+    assert audited(test_split, trains=[split("fact-verification", train)])["overlaps"][0]["thorough"] == 0
     train[0]["claim"] = test[5]["claim"]
     train[1]["claim"] = test[6]["claim"].upper() + "."
     train[2]["claim"] = test[7]["claim"] + " more"
-    report = audited(one, trains=[split("fact-verification", train, "train.jsonl")])
-    (told,) = report["overlaps"]
-    assert (told["simple"], told["basic"], told["thorough"]) == (1, 2, 3)
+    report = audited(test_split, trains=[split("fact-verification", train, "train.jsonl")])
+    (overlap,) = report["overlaps"]
+    assert (overlap["simple"], overlap["basic"], overlap["thorough"]) == (1, 2, 3)
     severity = {finding["code"]: (finding["severity"], finding["where"]["line"]) for finding in report["findings"]}
     assert severity["leakage-simple"] == ("error", 6)
     assert severity["leakage-basic"] == ("warning", 7)
     assert severity["leakage-thorough"] == ("warning", 8)
 
 
-def test_triples_that_training_has():
+def test_triples_that_occur_in_training():
     test, train = facts(60, 1), facts(60, 2)
-    one = split("fact-checking", test)
-    clean = audited(one, trains=[split("fact-checking", train)])
+    test_split = split("fact-checking", test)
+    clean = audited(test_split, trains=[split("fact-checking", train)])
     assert not codes(clean) & {"pairs-in-training", "leakage-simple", "leakage-basic", "leakage-thorough"}
     ends = ("subject", "object")
     train[0] |= {key: test[3][key] for key in ends}
     train[1] |= {"subject": test[4]["object"], "object": test[4]["subject"]}
     train[2] |= {key: test[5][key] for key in ends} | {"relation": "another"}
-    (told,) = (report := audited(one, trains=[split("fact-checking", train)]))["overlaps"]
-    assert (told["simple"], told["basic"], told["thorough"], told["pairs_in_training"]) == (1, 2, 3, 2)
+    (overlap,) = (report := audited(test_split, trains=[split("fact-checking", train)]))["overlaps"]
+    assert (overlap["simple"], overlap["basic"], overlap["thorough"], overlap["pairs_in_training"]) == (1, 2, 3, 2)
     assert {"pairs-in-training", "leakage-simple", "leakage-basic", "leakage-thorough"} <= codes(report)
     test[8]["relation"] = "rr"
     report = audited(split("fact-checking", test), trains=[split("fact-checking", train)])
-    (strange,) = [one for one in report["findings"] if one["code"] == "relation-not-in-training"]
-    assert (strange["where"]["line"], strange["numbers"]["relations"]) == (9, ["rr"])
+    (unknown,) = [found for found in report["findings"] if found["code"] == "relation-not-in-training"]
+    assert (unknown["where"]["line"], unknown["numbers"]["relations"]) == (9, ["rr"])
 
 
 def test_questions_that_training_answers():

@@ -1,4 +1,4 @@
-"""Expected widths against the referee's own intervals of made-up systems."""
+"""Expected widths against the evaluator's intervals of simulated systems."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tests.evaluator.curation.audit.splits import claims, document, fact, facts,
 SYSTEMS = 8
 
 
-def expected_and_real(one, fill):
-    """Half widths of the whole: (expected, mean over systems) for independent and for shared mistakes."""
-    options = one.task.parse_options({})
-    outcomes = one.task.score(one.gold, one.task.unanswered(one.gold), options)
-    (whole, *_), _ = sizes(one, outcomes)
-    measure = one.task.measure(one.task.primary(one.task.facts(one.gold)))
-    real = []
+def expected_and_measured(gold_split, fill):
+    """Half widths of the whole: (expected, mean over systems), for independent and for shared errors."""
+    options = gold_split.task.parse_options({})
+    outcomes = gold_split.task.score(gold_split.gold, gold_split.task.unanswered(gold_split.gold), options)
+    (whole, *_), _ = sizes(gold_split, outcomes)
+    measure = gold_split.task.measure(gold_split.task.primary(gold_split.task.facts(gold_split.gold)))
+    measured = []
     for shared in (False, True):
         widths = []
         for seed in range(SYSTEMS):
-            drawn = fill(outcomes, np.random.default_rng(seed), shared)
-            made = dataclasses.replace(outcomes, statistics={**outcomes.statistics, **drawn})
-            score = score_outcomes(made, [measure], resamples=400, seed=seed)[0]
+            columns = fill(outcomes, np.random.default_rng(seed), shared)
+            simulated = dataclasses.replace(outcomes, statistics={**outcomes.statistics, **columns})
+            score = score_outcomes(simulated, [measure], resamples=400, seed=seed)[0]
             widths.append((score.high - score.low) / 2)
-        real.append(float(np.mean(widths)))
-    return (whole.width.independent, whole.width.shared), tuple(real)
+        measured.append(float(np.mean(widths)))
+    return (whole.width.independent, whole.width.shared), tuple(measured)
 
 
 def right_or_wrong(outcomes, rng, shared):
@@ -40,25 +40,25 @@ def right_or_wrong(outcomes, rng, shared):
 @pytest.mark.parametrize("per_group", [1, 4])
 def test_accuracy(per_group):
     lines = claims(160)
-    for place, line in enumerate(lines):
-        line["group"] = place // per_group
-    expected, real = expected_and_real(split("fact-verification", lines), right_or_wrong)
+    for i, line in enumerate(lines):
+        line["group"] = i // per_group
+    expected, real = expected_and_measured(split("fact-verification", lines), right_or_wrong)
     assert expected == pytest.approx(real, rel=0.1)
 
 
 def test_f1_of_facts_in_documents():
     text = "Ann leads Acme and Bob leads Bolt"
     two = [fact((0, 3), (10, 14)), fact((19, 22), (29, 33), subjectUri="Q3", objectUri="Q4")]
-    lines = [document(f"d{place}", text, two[: 1 + place % 2]) for place in range(80)]
+    lines = [document(f"d{i}", text, two[: 1 + i % 2]) for i in range(80)]
 
     def fill(outcomes, rng, shared):
         gold = outcomes.statistics["link_gold"].astype(int)
         if shared:
-            found, wrong = ((rng.random(outcomes.n_groups) < 0.5)[outcomes.groups] for _ in range(2))
-            return {"link_tp": gold * found.astype(float), "link_fp": gold * wrong.astype(float)}
+            is_found, is_wrong = ((rng.random(outcomes.n_groups) < 0.5)[outcomes.groups] for _ in range(2))
+            return {"link_tp": gold * is_found.astype(float), "link_fp": gold * is_wrong.astype(float)}
         return {"link_tp": rng.binomial(gold, 0.5).astype(float), "link_fp": rng.poisson(gold * 0.5).astype(float)}
 
-    expected, real = expected_and_real(split("knowledge-base-population", lines), fill)
+    expected, real = expected_and_measured(split("knowledge-base-population", lines), fill)
     assert expected == pytest.approx(real, rel=0.12)
 
 
@@ -67,27 +67,35 @@ def test_auroc():
         noise = rng.normal(size=outcomes.n_groups)[outcomes.groups] if shared else rng.normal(size=outcomes.n_rows)
         return {"score": noise + 0.9539 * outcomes.statistics["positive"]}  # AUROC .75
 
-    expected, real = expected_and_real(split("fact-checking", facts(200)), fill)
+    expected, real = expected_and_measured(split("fact-checking", facts(200)), fill)
     assert expected == pytest.approx(real, rel=0.15)
 
 
-def test_38_facts_come_16_hundredths():
-    """Of 38 claims a share of .5 reaches 1.96 * sqrt(.25 / 38) = .159, and Student's t a little further."""
-    one = split("fact-verification", claims(38))
+def test_the_expected_width_for_38_claims():
+    """For a share of .5 of 38 claims, 1.96 * sqrt(.25 / 38) = .159; with Student's t it is slightly wider."""
+    gold_split = split("fact-verification", claims(38))
     (whole, *_), findings = sizes(
-        one, one.task.score(one.gold, one.task.unanswered(one.gold), one.task.parse_options({}))
+        gold_split,
+        gold_split.task.score(
+            gold_split.gold, gold_split.task.unanswered(gold_split.gold), gold_split.task.parse_options({})
+        ),
     )
     assert (whole.n, whole.groups) == (38, 38)
     assert 0.159 < whole.width.independent < 0.17
     assert "wide-intervals" in {finding.code for finding in findings}
 
 
-def test_slices_with_few_groups_are_told():
+def test_slices_with_few_groups_are_reported():
     lines = claims(40)
-    for place, line in enumerate(lines):
-        line |= {"group": place // 2, "slices": {"topic": "rare" if place < 8 else "common"}}
-    one = split("fact-verification", lines)
-    found, findings = sizes(one, one.task.score(one.gold, one.task.unanswered(one.gold), one.task.parse_options({})))
-    rare = next(size for size in found if size.slice == {"topic": "rare"})
+    for i, line in enumerate(lines):
+        line |= {"group": i // 2, "slices": {"topic": "rare" if i < 8 else "common"}}
+    gold_split = split("fact-verification", lines)
+    slice_sizes, findings = sizes(
+        gold_split,
+        gold_split.task.score(
+            gold_split.gold, gold_split.task.unanswered(gold_split.gold), gold_split.task.parse_options({})
+        ),
+    )
+    rare = next(size for size in slice_sizes if size.slice == {"topic": "rare"})
     assert (rare.n, rare.groups, rare.largest_group) == (8, 4, 2)
     assert "few-groups" in {finding.code for finding in findings}

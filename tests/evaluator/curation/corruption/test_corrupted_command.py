@@ -1,4 +1,4 @@
-"""`split corrupt`: the scorer finds the accuracy that was announced."""
+"""`split corrupt`: the scorer's accuracy equals the reported one."""
 
 import json
 
@@ -26,25 +26,25 @@ def lines(path):
 
 @pytest.mark.parametrize("kind", WORDS)
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_scorer_finds_what_was_announced(tmp_path, capsys, kind, seed):
+def test_scores_equal_the_reported_expectation(tmp_path, capsys, kind, seed):
     assert split(tmp_path / "made", kind, *WORDS[kind], "--seed", seed, "--json") == 0
     report = json.loads(capsys.readouterr().out)
     result = run_score("fact-extraction", GOLD.read_bytes(), (tmp_path / "made" / "predictions.jsonl").read_bytes())
-    found = {score["measure"]: score["value"] for score in result["result"]["scores"] if score["slice"] == {}}
-    assert found["precision"] == pytest.approx(report["expected_accuracy"], abs=1e-12)
-    assert found["fact_acc"] == pytest.approx(report["expected_fact_acc"], abs=1e-12)
+    scores = {score["measure"]: score["value"] for score in result["result"]["scores"] if score["slice"] == {}}
+    assert scores["precision"] == pytest.approx(report["expected_accuracy"], abs=1e-12)
+    assert scores["fact_acc"] == pytest.approx(report["expected_fact_acc"], abs=1e-12)
     assert report["right"] < report["facts"] == report["gold_facts"]
     assert report["mentions_moved"] > 0
 
 
 @pytest.mark.parametrize("kind", WORDS)
-def test_facts_still_stand_in_their_texts(tmp_path, kind):
-    """Whoever reads the corrupted text finds the corrupted facts, where gold's were found before."""
+def test_corrupted_facts_occur_in_their_texts(tmp_path, kind):
+    """A corrupted text states its corrupted facts where the original text states the gold facts."""
     assert split(tmp_path / "made", kind, *WORDS[kind]) == 0
-    gold, made = lines(GOLD), lines(tmp_path / "made" / "predictions.jsonl")
+    gold, corrupted = lines(GOLD), lines(tmp_path / "made" / "predictions.jsonl")
     texts = lines(tmp_path / "made" / "inputs.jsonl")
-    assert [line["id"] for line in gold] == [line["id"] for line in made] == [line["id"] for line in texts]
-    for before, after, text in zip(gold, made, texts, strict=True):
+    assert [line["id"] for line in gold] == [line["id"] for line in corrupted] == [line["id"] for line in texts]
+    for before, after, text in zip(gold, corrupted, texts, strict=True):
         for old, new in zip(before["facts"], after["facts"], strict=True):
             if old[2] in before["text"]:
                 assert new[2] in text["text"]
@@ -58,18 +58,18 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path):
     assert (tmp_path / "one" / files[0]).read_bytes() != (tmp_path / "other" / files[0]).read_bytes()
 
 
-def test_a_text_moves_as_it_does_alone(tmp_path):
-    """Neither other texts nor their order move it."""
+def test_a_texts_corruption_does_not_depend_on_other_texts(tmp_path):
+    """The result does not depend on other texts or their order."""
     content = GOLD.read_bytes().splitlines(keepends=True)
     few = tmp_path / "few.jsonl"
     few.write_bytes(b"".join(reversed(content[:40])))
     assert split(tmp_path / "all", "dates") == 0
     assert split(tmp_path / "few", "dates", gold=few) == 0
-    every = {line["id"]: line for line in lines(tmp_path / "all" / "predictions.jsonl")}
-    assert all(every[line["id"]] == line for line in lines(tmp_path / "few" / "predictions.jsonl"))
+    all_lines = {line["id"]: line for line in lines(tmp_path / "all" / "predictions.jsonl")}
+    assert all(all_lines[line["id"]] == line for line in lines(tmp_path / "few" / "predictions.jsonl"))
 
 
-def test_the_subject_stays_where_it_is_to(tmp_path):
+def test_keep_subject_keeps_the_subject(tmp_path):
     gold = tmp_path / "gold.jsonl"
     gold.write_bytes(
         jsonl(
@@ -99,17 +99,17 @@ def test_mentions_from_a_file(tmp_path, capsys):
     mentions.write_bytes(jsonl({"id": n, "mentions": ["Ulm", "Bonn", "Rome"]} for n in range(10)))
     assert split(tmp_path / "made", "places", "--mentions", mentions, "--json", gold=gold) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["mentions"] == 20  # Rome stands nowhere
-    made = lines(tmp_path / "made" / "predictions.jsonl")
-    assert all(line["facts"] == [["a", "in", "Ulm"], ["a", "near", "Bonn"]] for line in made[10:])
-    moved = sum(line["facts"] == [["a", "in", "Bonn"], ["a", "near", "Ulm"]] for line in made[:10])
+    assert report["mentions"] == 20  # Rome occurs in no fact
+    corrupted = lines(tmp_path / "made" / "predictions.jsonl")
+    assert all(line["facts"] == [["a", "in", "Ulm"], ["a", "near", "Bonn"]] for line in corrupted[10:])
+    moved = sum(line["facts"] == [["a", "in", "Bonn"], ["a", "near", "Ulm"]] for line in corrupted[:10])
     assert report["texts_changed"] == moved > 0
     assert report["right"] == 40 - 2 * moved
     assert not (tmp_path / "made" / "inputs.jsonl").exists()
 
 
 @pytest.mark.parametrize(
-    ("kind", "words", "status", "told"),
+    ("kind", "words", "status", "message"),
     [
         ("places", [], 64, "--kind is places, which are not recognised by format"),
         ("dates", ["--objects-of", "x"], 64, "expected no --mentions"),
@@ -118,21 +118,21 @@ def test_mentions_from_a_file(tmp_path, capsys):
         ("moods", [], 64, "invalid choice"),
     ],
 )
-def test_what_cannot_be_is_refused(tmp_path, capsys, kind, words, status, told):
+def test_invalid_arguments_are_refused(tmp_path, capsys, kind, words, status, message):
     mentions = tmp_path / "mentions.jsonl"
     mentions.write_bytes(jsonl([{"id": lines(GOLD)[0]["id"], "mentions": []}, {"id": "nobody", "mentions": []}]))
     assert split(tmp_path / "made", kind, *(mentions if word == "MENTIONS" else word for word in words)) == status
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (tmp_path / "made").exists()
 
 
-def test_bad_gold_is_told_with_its_line(tmp_path, capsys):
+def test_invalid_gold_is_reported_with_its_line(tmp_path, capsys):
     gold = tmp_path / "gold.jsonl"
     gold.write_text('{"id": "a", "facts": []}\n{"id": "a", "facts": []}\n{"id": "b", "facts": [["x", "y"]]}\n')
     assert split(tmp_path / "made", "dates", gold=gold) == 3
-    told = capsys.readouterr().err
-    assert f"{gold}:2: duplicate id" in told
-    assert f"{gold}:3: " in told
+    message = capsys.readouterr().err
+    assert f"{gold}:2: duplicate id" in message
+    assert f"{gold}:3: " in message
     empty = tmp_path / "empty.jsonl"
     empty.write_text('{"id": "a", "facts": []}\n')
     assert split(tmp_path / "none", "dates", "--json", gold=empty) == 0
@@ -148,6 +148,6 @@ def test_facts_of_a_published_set(realdata, tmp_path, capsys, kind, words):
     assert split(tmp_path / "made", kind, *words, "--json", gold=gold) == 0
     report = json.loads(capsys.readouterr().out)
     result = run_score("fact-extraction", gold.read_bytes(), (tmp_path / "made" / "predictions.jsonl").read_bytes())
-    found = {score["measure"]: score["value"] for score in result["result"]["scores"] if score["slice"] == {}}
-    assert found["precision"] == pytest.approx(report["expected_accuracy"], abs=1e-12)
-    assert found["fact_acc"] == pytest.approx(report["expected_fact_acc"], abs=1e-12)
+    scores = {score["measure"]: score["value"] for score in result["result"]["scores"] if score["slice"] == {}}
+    assert scores["precision"] == pytest.approx(report["expected_accuracy"], abs=1e-12)
+    assert scores["fact_acc"] == pytest.approx(report["expected_fact_acc"], abs=1e-12)

@@ -1,4 +1,4 @@
-"""Dates are found as people write them, and keep their writing."""
+"""Dates are found in their usual formats, and keep their format when replaced."""
 
 import datetime
 import itertools
@@ -30,7 +30,7 @@ MOVED = {Date(1901, 5, 3): Date(1901, 11, 22), Date(1904, 12, 21): Date(1904, 6,
         ("3 May. 1901", "22 Nov. 1901"),
     ],
 )
-def test_day_and_month_change_and_the_year_and_the_writing_stay(text, becomes):
+def test_day_and_month_change_and_year_and_format_are_kept(text, becomes):
     assert replace_dates(text, MOVED) == becomes
 
 
@@ -39,7 +39,7 @@ def test_day_and_month_change_and_the_year_and_the_writing_stay(text, becomes):
     ["May 1901", "1901", "31 April 1901", "29 February 1901", "0 May 1901", "3 Mayor 1901", "13 May 19012",
      "x1901-05-03", "1901-05-031", "1901-13-03", "Maybe 3, 1901", "33 May 1901", "3 may 1901", "0000-05-03"],
 )  # fmt: skip
-def test_what_is_no_whole_date_stays(text):
+def test_other_text_is_not_replaced(text):
     assert list(find_dates(text)) == []
     everything = {
         Date(year, month, day): Date(year, 1, 1)
@@ -62,19 +62,19 @@ def written(date, form):
 @settings(deadline=None)
 def test_every_date_of_the_calendar_in_every_form(dates, number):
     text = f"{number} things: " + " and ".join(written(date, form) for date, form in dates) + f" of {number}"
-    found = [tuple(one.date) for one in find_dates(text)]
-    assert found == [(date.year, date.month, date.day) for date, _ in dates]
-    # "May" may be short for itself or not: what takes its place is written out.
+    dates_found = [tuple(match.date) for match in find_dates(text)]
+    assert dates_found == [(date.year, date.month, date.day) for date, _ in dates]
+    # "May" may be an abbreviation or a full name: its replacement is written in full.
     full = [(date.replace(month=2, day=1), 0 if form == 2 and date.month == 5 else form) for date, form in dates]
     expected = f"{number} things: " + " and ".join(written(date, form) for date, form in full) + f" of {number}"
-    assert replace_dates(text, {Date(*one): Date(one[0], 2, 1) for one in found}) == expected
+    assert replace_dates(text, {Date(*date): Date(date[0], 2, 1) for date in dates_found}) == expected
     assert replace_dates(text, {}) == text
 
 
 @given(st.text(st.sampled_from("0123456789 -May,.Junestrd"), max_size=40))
 @settings(deadline=None)
-def test_nothing_but_dates_is_touched(text):
-    moved = {found.date: found.date._replace(month=1, day=1) for found in find_dates(text)}
+def test_only_dates_are_replaced(text):
+    moved = {match.date: match.date._replace(month=1, day=1) for match in find_dates(text)}
     after = replace_dates(text, moved)
     assert len(list(find_dates(after))) >= len(moved)
     if not moved:

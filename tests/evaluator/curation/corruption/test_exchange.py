@@ -1,4 +1,4 @@
-"""Mentions change places: every one is kept, none is added, and what is right afterwards is counted."""
+"""Mentions are permuted: none is lost or added, and facts that remain correct are counted."""
 
 import random
 from collections import Counter
@@ -26,16 +26,16 @@ def iso(date):
 
 @given(st.lists(days | leap_days, min_size=1, max_size=7, unique=True), st.integers(0, 99))
 @settings(deadline=None)
-def test_days_and_months_are_permuted_and_years_stay(dates, seed):
-    given_facts = [("x", f"on {place}", iso(date)) for place, date in enumerate(dates)]
+def test_days_and_months_are_permuted_and_years_are_kept(dates, seed):
+    given_facts = [("x", f"on {i}", iso(date)) for i, date in enumerate(dates)]
     text = ", ".join(map(iso, dates))
-    made = permute_dates(given_facts, text, "x", random.Random(seed))
-    after = [next(find_dates(object_)).date for _, _, object_ in made.facts]  # every one of them a date
+    result = permute_dates(given_facts, text, "x", random.Random(seed))
+    after = [next(find_dates(object_)).date for _, _, object_ in result.facts]  # each is a date
     assert [date.year for date in after] == [date.year for date in dates]
     assert Counter(date[1:] for date in after) == Counter(date[1:] for date in dates)
-    assert made.text == ", ".join(object_ for _, _, object_ in made.facts)
-    assert made.mentions == len(dates)
-    assert made.moved == sum(old != new for old, new in zip(dates, after, strict=True))
+    assert result.text == ", ".join(object_ for _, _, object_ in result.facts)
+    assert result.mentions == len(dates)
+    assert result.moved == sum(old != new for old, new in zip(dates, after, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -45,27 +45,27 @@ def test_days_and_months_are_permuted_and_years_stay(dates, seed):
         [Date(1904, 2, 29), Date(1901, 5, 3), Date(1908, 6, 4), Date(1903, 7, 5)],
     ],
 )
-def test_every_permutation_that_makes_dates_is_drawn_alike(dates):
+def test_valid_permutations_of_dates_are_equally_likely(dates):
     allowed = [
         tuple(order)
         for order in permutations(date[1:] for date in dates)
         if all(pair != (2, 29) or date.year % 4 == 0 for pair, date in zip(order, dates, strict=True))
     ]
-    drawn = Counter()
+    counts = Counter()
     for seed in range(200 * len(allowed)):
-        made = permute_dates([("x", "on", iso(date)) for date in dates], None, None, random.Random(seed))
-        drawn[tuple(next(find_dates(object_)).date[1:] for _, _, object_ in made.facts)] += 1
-    assert set(drawn) == set(allowed)
-    assert all(120 < times < 280 for times in drawn.values())
+        result = permute_dates([("x", "on", iso(date)) for date in dates], None, None, random.Random(seed))
+        counts[tuple(next(find_dates(object_)).date[1:] for _, _, object_ in result.facts)] += 1
+    assert set(counts) == set(allowed)
+    assert all(120 < times < 280 for times in counts.values())
 
 
-def test_a_date_moves_as_one_in_whatever_form():
+def test_a_date_moves_in_all_its_forms():
     text = "Born May 3, 1901 (1901-05-03), died 4 June 1950."
     for seed in range(20):
-        made = permute_dates([("x", "born", "3 May 1901")], text, "x", random.Random(seed))
-        if made.moved:
-            assert made.text == "Born June 4, 1901 (1901-06-04), died 3 May 1950."
-            assert made.facts == [("x", "born", "4 June 1901")]
+        result = permute_dates([("x", "born", "3 May 1901")], text, "x", random.Random(seed))
+        if result.moved:
+            assert result.text == "Born June 4, 1901 (1901-06-04), died 3 May 1950."
+            assert result.facts == [("x", "born", "4 June 1901")]
             break
     else:
         pytest.fail("no seed moved the dates")
@@ -76,25 +76,25 @@ def test_a_date_moves_as_one_in_whatever_form():
 def test_names_are_permuted(given_facts, names, seed):
     ends = [end for s, _, o in given_facts for end in (s, o)]
     text = " met ".join(ends)
-    made = permute_names(given_facts, text, ends[0] if ends else None, names, random.Random(seed))
-    assert made.mentions == len(set(ends) & names)
-    after = [end for s, _, o in made.facts for end in (s, o)]
+    result = permute_names(given_facts, text, ends[0] if ends else None, names, random.Random(seed))
+    assert result.mentions == len(set(ends) & names)
+    after = [end for s, _, o in result.facts for end in (s, o)]
     moved = dict(zip(ends, after, strict=True))
-    assert sorted(moved) == sorted(moved.values())  # a permutation of what was there
+    assert sorted(moved) == sorted(moved.values())  # a permutation
     assert all(old == new or old in names for old, new in moved.items())
-    assert made.text == " met ".join(after)
-    assert [relation for _, relation, _ in made.facts] == [relation for _, relation, _ in given_facts]
-    assert made.subject == (after[0] if ends else None)
+    assert result.text == " met ".join(after)
+    assert [relation for _, relation, _ in result.facts] == [relation for _, relation, _ in given_facts]
+    assert result.subject == (after[0] if ends else None)
 
 
-def test_names_inside_longer_names_stay():
+def test_names_inside_longer_names_are_not_replaced():
     facts_ = [("Ann", "taught at", "Uldale Academy"), ("Ann", "born in", "Uldale"), ("Ann", "died in", "Riff")]
     text = "Uldale Academy is in Uldale, not in Riff or Riffton."
     becomes = {permute_names(facts_, text, None, {"Uldale", "Riff"}, random.Random(seed)).text for seed in range(20)}
     assert becomes == {text, "Uldale Academy is in Riff, not in Uldale or Riffton."}
 
 
-def test_names_are_exchanged_at_once_and_whole():
+def test_whole_names_are_replaced_simultaneously():
     assert replace_names("a.b ab (a.b) A.B", {"a.b": "ab", "ab": "a.b"}) == "ab a.b (ab) A.B"
     assert replace_names("Ann Lee and Ann", {"Ann": "Bob", "Ann Lee": "Cy"}) == "Cy and Bob"
     assert names_in("Ann Lee and Bob", {"Ann", "Bob", "Cy"}, ["Ann Lee"]) == {"Bob"}
@@ -103,7 +103,7 @@ def test_names_are_exchanged_at_once_and_whole():
 
 @given(facts, facts)
 @settings(deadline=None)
-def test_what_to_expect_is_counted(gold, corrupted):
+def test_expected_accuracy_is_counted(gold, corrupted):
     expected = Expected()
     expected.add(gold, corrupted)
     right = [fact for fact in dict.fromkeys(corrupted) if fact in gold]

@@ -1,4 +1,4 @@
-"""`split` and `audit`: recipes, the same bytes for the same seed, and nothing left of work that broke off."""
+"""`split` and `audit`: recipes, equal bytes for equal seeds, and no files left after failed or interrupted work."""
 
 from __future__ import annotations
 
@@ -62,53 +62,57 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("words", SPLITS.values(), ids=SPLITS)
-def test_the_recipe_tells_what_was_made_of_what(folder, capsys, words):
-    assert main(["split", *words, "--output", "made", "--json"]) == 0
+@pytest.mark.parametrize("arguments", SPLITS.values(), ids=SPLITS)
+def test_the_recipe_lists_inputs_outputs_and_the_report(folder, capsys, arguments):
+    assert main(["split", *arguments, "--output", "made", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     recipe = json.loads((folder / "made/recipe.json").read_text())
-    assert recipe["generator"] == words[0]
+    assert recipe["generator"] == arguments[0]
     assert recipe["report"] == report
-    assert [one["name"] for one in recipe["inputs"]] == [word for word in words if word.endswith(".jsonl")]
-    assert sorted(one["name"] for one in recipe["outputs"]) == [n for n in names(folder / "made") if n != "recipe.json"]
+    assert [file["name"] for file in recipe["inputs"]] == [word for word in arguments if word.endswith(".jsonl")]
+    assert sorted(file["name"] for file in recipe["outputs"]) == [
+        n for n in names(folder / "made") if n != "recipe.json"
+    ]
     for base, files in ((folder, recipe["inputs"]), (folder / "made", recipe["outputs"])):
-        for one in files:
-            content = (base / one["name"]).read_bytes()
-            assert (one["sha256"], one["bytes"]) == (hashlib.sha256(content).hexdigest(), len(content))
+        for file in files:
+            content = (base / file["name"]).read_bytes()
+            assert (file["sha256"], file["bytes"]) == (hashlib.sha256(content).hexdigest(), len(content))
     text = (folder / "made/recipe.json").read_text()
     assert str(folder) not in text and SALT not in text and os.sep not in text.replace("->", "")
 
 
-@pytest.mark.parametrize("words", SPLITS.values(), ids=SPLITS)
-def test_the_same_recipe_gives_the_same_bytes(folder, words):
+@pytest.mark.parametrize("arguments", SPLITS.values(), ids=SPLITS)
+def test_the_same_recipe_gives_the_same_bytes(folder, arguments):
     for output in ("one", "two"):
-        assert main(["split", *words, "--output", output]) == 0
+        assert main(["split", *arguments, "--output", output]) == 0
     assert names(folder / "one") == names(folder / "two")
     for name in names(folder / "one"):
         assert (folder / "one" / name).read_bytes() == (folder / "two" / name).read_bytes()
 
 
-def test_folds_share_documents_out_and_keep_lines_as_they_are(folder):
+def test_folds_distribute_documents_and_do_not_change_lines(folder):
     assert main(["split", "folds", "gold.jsonl", "--output", "made"]) == 0
-    fold = {one["documentId"]: one["fold"] for one in lines_of(folder / "made/folds.jsonl")}
+    fold = {line["documentId"]: line["fold"] for line in lines_of(folder / "made/folds.jsonl")}
     assert fold == {f"d{k}": k % 5 + 1 for k in range(14)}
     source = (folder / "gold.jsonl").read_bytes().splitlines()
-    found = {part: (folder / f"made/{part}.jsonl").read_bytes().splitlines() for part in ("train", "dev", "test")}
-    assert Counter(line for lines in found.values() for line in lines) == Counter(source)
-    assert {json.loads(line)["documentId"] for line in found["dev"]} == {"d3", "d8", "d13"}
-    assert {json.loads(line)["documentId"] for line in found["test"]} == {"d4", "d9"}
+    lines_by_part = {
+        part: (folder / f"made/{part}.jsonl").read_bytes().splitlines() for part in ("train", "dev", "test")
+    }
+    assert Counter(line for lines in lines_by_part.values() for line in lines) == Counter(source)
+    assert {json.loads(line)["documentId"] for line in lines_by_part["dev"]} == {"d3", "d8", "d13"}
+    assert {json.loads(line)["documentId"] for line in lines_by_part["test"]} == {"d4", "d9"}
 
 
 def test_folds_can_be_written_into_the_lines(folder):
-    words = ["split", "folds", "gold.jsonl", "--folds", "3", "--mark", "fold", "--output", "made"]
-    assert main(words) == 0
+    arguments = ["split", "folds", "gold.jsonl", "--folds", "3", "--mark", "fold", "--output", "made"]
+    assert main(arguments) == 0
     for number in (1, 2, 3):
         lines = lines_of(folder / f"made/fold-{number}.jsonl")
         assert lines and all(line["fold"] == number == int(line["documentId"][1:]) % 3 + 1 for line in lines)
     assert all(line.endswith('"x": 1.0}') for line in (folder / "made/fold-1.jsonl").read_text().splitlines())
 
 
-def test_a_key_that_is_there_is_not_written_over(folder, capsys):
+def test_an_existing_key_is_not_overwritten(folder, capsys):
     assert main(["split", "folds", "gold.jsonl", "--mark", "label", "--output", "made"]) == 3
     assert capsys.readouterr().err.startswith("gold.jsonl:1: label already exists")
 
@@ -127,13 +131,13 @@ def test_ids_of_two_types_are_refused(folder, capsys, name):
         jsonl([{"id": 1, "label": "A"}, {"id": 2, "label": "A"}, {"id": "1", "label": "A"}])
     )
     assert main(["split", *SPLITS[name], "--output", "made"]) == 3
-    told = (
+    message = (
         'gold.jsonl:3: id has another type than on earlier lines, found "1", expected an integer, as on earlier lines'
     )
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
-def test_halves_are_of_groups(folder):
+def test_the_public_private_split_is_by_group(folder):
     assert main(["split", *SPLITS["public-private"], "--output", "made"]) == 0
     public, private = (
         {line["group"] for line in lines_of(folder / f"made/{part}.jsonl")} for part in ("public", "private")
@@ -141,7 +145,7 @@ def test_halves_are_of_groups(folder):
     assert (len(public), len(private), public & private) == (5, 15, set())
 
 
-def test_a_made_symmetric_set_passes_its_audit_and_a_broken_one_does_not(folder, capsys):
+def test_a_generated_symmetric_set_passes_its_audit_and_a_broken_one_does_not(folder, capsys):
     assert main(["split", *SPLITS["symmetric"], "--output", "made"]) == 0
     assert main(["audit", "symmetric", "made/gold.jsonl"]) == 0
     lines = lines_of(folder / "made/gold.jsonl")
@@ -149,9 +153,9 @@ def test_a_made_symmetric_set_passes_its_audit_and_a_broken_one_does_not(folder,
     (folder / "broken.jsonl").write_bytes(jsonl(lines))
     capsys.readouterr()
     assert main(["audit", "symmetric", "broken.jsonl"]) == 3
-    told = capsys.readouterr().err.splitlines()
-    assert told[0].startswith(f'broken.jsonl:1: group "{lines[0]["group"]}": ')
-    assert any("predicts the label" in line for line in told)
+    message = capsys.readouterr().err.splitlines()
+    assert message[0].startswith(f'broken.jsonl:1: group "{lines[0]["group"]}": ')
+    assert any("predicts the label" in line for line in message)
 
 
 def test_weights_have_every_id_in_order(folder, capsys):
@@ -163,16 +167,16 @@ def test_weights_have_every_id_in_order(folder, capsys):
     assert min(line["weight"] for line in lines) >= 1 < max(line["weight"] for line in lines)
 
 
-def test_cues_are_told_and_kept_only_where_asked_for(folder, capsys):
-    words = ["audit", "cues", "claims.jsonl", "--drop", "it in", "--top", "1"]
-    assert main(words) == 0
+def test_cues_are_printed_and_written_only_on_request(folder, capsys):
+    arguments = ["audit", "cues", "claims.jsonl", "--drop", "it in", "--top", "1"]
+    assert main(arguments) == 0
     assert "not rain" in capsys.readouterr().out
     assert names(folder) == ["claims.jsonl", "contraries.jsonl", "gold.jsonl", "originals.jsonl"]
-    assert main([*words, "--output", "made", "--json"]) == 0
+    assert main([*arguments, "--output", "made", "--json"]) == 0
     top = json.loads(capsys.readouterr().out)["top"]
-    kept = lines_of(folder / "made/cues.jsonl")
-    assert next(cue for cue in kept if cue["label"] == "REFUTES") == top["REFUTES"][0]
-    assert {cue["label"] for cue in kept} == {"REFUTES", "SUPPORTS"}
+    stored = lines_of(folder / "made/cues.jsonl")
+    assert next(cue for cue in stored if cue["label"] == "REFUTES") == top["REFUTES"][0]
+    assert {cue["label"] for cue in stored} == {"REFUTES", "SUPPORTS"}
 
 
 def test_frequent_words_may_come_from_another_file(folder, capsys):
@@ -185,7 +189,7 @@ def test_frequent_words_may_come_from_another_file(folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("arguments", "message"),
     [
         (["public-private", "none.jsonl"], "cannot read"),
         (["public-private", "."], "cannot read"),
@@ -206,15 +210,15 @@ def test_frequent_words_may_come_from_another_file(folder, capsys):
         (["nothing"], "invalid choice"),
     ],
 )
-def test_wrong_usage_exits_64_and_leaves_nothing(folder, capsys, words, told):
+def test_wrong_usage_exits_64_and_leaves_no_files(folder, capsys, arguments, message):
     before = names(folder)
-    assert main(["split", *words, "--output", "made"]) == 64
-    assert told in capsys.readouterr().err
+    assert main(["split", *arguments, "--output", "made"]) == 64
+    assert message in capsys.readouterr().err
     assert names(folder) == before
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         (
             "public-private",
@@ -232,24 +236,24 @@ def test_wrong_usage_exits_64_and_leaves_nothing(folder, capsys, words, told):
         ("reweight", b'{"id": 1, "claim": 2, "label": "A"}', "bad.jsonl:1: claim has the wrong type"),
     ],
 )
-def test_a_bad_file_exits_3_with_its_line(folder, capsys, name, content, told):
+def test_a_bad_file_exits_3_with_its_line(folder, capsys, name, content, message):
     (folder / "bad.jsonl").write_bytes(content)
     before = names(folder)
     more = ["--lambda", "1"] if name == "reweight" else []
     assert main(["split", name, "bad.jsonl", *more, "--output", "made", "--json"]) == 3
     out, err = capsys.readouterr()
-    assert told in err
+    assert message in err
     assert json.loads(out)["problems"][0]["file"] == "bad.jsonl"
     assert names(folder) == before
 
 
-def test_a_full_folder_is_not_touched_and_an_empty_one_is_used(folder, capsys):
+def test_an_empty_folder_is_used_and_a_nonempty_one_is_refused(folder, capsys):
     (folder / "made").mkdir()
     assert main(["split", *SPLITS["public-private"], "--output", "made"]) == 0
-    kept = {name: (folder / "made" / name).read_bytes() for name in names(folder / "made")}
+    contents = {name: (folder / "made" / name).read_bytes() for name in names(folder / "made")}
     assert main(["split", *SPLITS["folds"], "--output", "made"]) == 64
     assert "which is not empty" in capsys.readouterr().err
-    assert {name: (folder / "made" / name).read_bytes() for name in names(folder / "made")} == kept
+    assert {name: (folder / "made" / name).read_bytes() for name in names(folder / "made")} == contents
     assert not [name for name in names(folder) if name.endswith(".partial")]
 
 
@@ -263,9 +267,9 @@ def test_a_full_folder_is_not_touched_and_an_empty_one_is_used(folder, capsys):
         (OSError(errno.ENOSPC, "No space left on device", "with gold"), 4),
     ],
 )
-def test_work_that_breaks_off_leaves_nothing(folder, capsys, monkeypatch, failure, status):
-    def make(given, bench):
-        bench.input("gold", given.gold)
+def test_failed_work_leaves_no_files(folder, capsys, monkeypatch, failure, status):
+    def make(options, bench):
+        bench.input("gold", options.gold)
         bench.output("half.jsonl").write(b"half")
         raise failure
 
@@ -277,14 +281,14 @@ def test_work_that_breaks_off_leaves_nothing(folder, capsys, monkeypatch, failur
     assert names(folder) == before
 
 
-def test_a_signal_ends_the_work_and_leaves_nothing(folder):
-    """The command waits for its input, a pipe, with its hidden folder made; then it is told to stop."""
+def test_a_signal_ends_the_work_and_leaves_no_files(folder):
+    """The command waits for its input, a pipe, after it created its hidden folder; then it gets a signal."""
     os.mkfifo(folder / "pipe.jsonl")
     before = names(folder)
-    words = [sys.executable, "-m", "evaluator", "split", "public-private", "pipe.jsonl", "--output", "made"]
+    arguments = [sys.executable, "-m", "evaluator", "split", "public-private", "pipe.jsonl", "--output", "made"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(words, cwd=folder, env=environment, stderr=subprocess.PIPE) as process:
-        with (folder / "pipe.jsonl").open("wb", buffering=0) as pipe:  # opened once the command reads
+    with subprocess.Popen(arguments, cwd=folder, env=environment, stderr=subprocess.PIPE) as process:
+        with (folder / "pipe.jsonl").open("wb", buffering=0) as pipe:  # opens when the command reads
             pipe.write(b'{"id": 1}\n')
             assert len(names(folder)) == len(before) + 1
             process.send_signal(signal.SIGTERM)
@@ -294,14 +298,14 @@ def test_a_signal_ends_the_work_and_leaves_nothing(folder):
     assert names(folder) == before
 
 
-def test_an_input_that_is_not_read_to_its_end_is_hashed_whole(folder):
+def test_a_partly_read_input_is_hashed_completely(folder):
     with Workspace(folder / "made") as bench:
         bench.input("gold", folder / "gold.jsonl").readline()
         inputs, _ = bench.files()
     assert inputs[0]["sha256"] == hashlib.sha256((folder / "gold.jsonl").read_bytes()).hexdigest()
 
 
-def test_an_output_has_one_name_and_is_no_recipe(folder):
+def test_output_names_are_unique_and_recipe_json_is_reserved(folder):
     with Workspace(folder / "made") as bench:
         bench.output("a.jsonl")
         for name in ("a.jsonl", "recipe.json"):
@@ -312,10 +316,10 @@ def test_an_output_has_one_name_and_is_no_recipe(folder):
 
 
 def test_scoring_loads_no_scipy():
-    """The commands are known to the parser; what they need is loaded when they run."""
+    """The parser knows the commands; their dependencies are loaded when they run."""
     code = (
         "import sys\nfrom evaluator.cli.main import main\nmain(['tasks', '--json'])\n"
         "sys.exit(any(name in sys.modules for name in ('scipy', 'sklearn', 'pandas')))"
     )
-    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
-    assert found.returncode == 0, found.stderr.decode()
+    completed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert completed.returncode == 0, completed.stderr.decode()

@@ -1,4 +1,4 @@
-"""Scenarios' rules over a plain list of triples: slow, and without a line of the generator's."""
+"""The rules of scenarios over a plain list of triples: slow, and without any code of the generator."""
 
 import itertools
 from collections import defaultdict
@@ -18,52 +18,52 @@ def popularity(triples, predicate, subject, object_):
 
 
 def neighbours(triples, banned=()):
-    """{entity: [(step, entity)]}; a step is a predicate, with a mark where it goes against its direction."""
-    found = defaultdict(set)
+    """{entity: [(step, entity)]}; a step is a predicate, marked where it runs against its direction."""
+    steps_of = defaultdict(set)
     for s, p, o in triples:
         if p not in banned and s != o:
-            found[s].add((p, o))
-            found[o].add((REVERSED + p, s))
-    return found
+            steps_of[s].add((p, o))
+            steps_of[o].add((REVERSED + p, s))
+    return steps_of
 
 
 def paths(triples, begin, end, banned=()):
-    """The steps of every path of one to three, without an entity twice."""
-    beside = neighbours(triples, banned)
-    found = set()
+    """The steps of every path of length one to three that visits no entity twice."""
+    steps_of = neighbours(triples, banned)
+    paths_found = set()
 
-    def go(here, seen, steps):
-        if here == end:
-            found.add(steps)
+    def go(entity, seen, steps):
+        if entity == end:
+            paths_found.add(steps)
             return
         if len(steps) < 3:
-            for step, there in beside[here]:
-                if there not in seen:
-                    go(there, seen | {there}, (*steps, step))
+            for step, neighbour in steps_of[entity]:
+                if neighbour not in seen:
+                    go(neighbour, seen | {neighbour}, (*steps, step))
 
     go(begin, {begin}, ())
-    return found
+    return paths_found
 
 
 def ends(triples, begin, path, banned=()):
-    """Where a walk along the path may end."""
-    beside = neighbours(triples, banned)
-    here = {begin}
-    for wanted in path:
-        here = {there for entity in here for step, there in beside[entity] if step == wanted}
-    return here
+    """The entities where a walk along the path may end."""
+    steps_of = neighbours(triples, banned)
+    reached = {begin}
+    for path_step in path:
+        reached = {neighbour for entity in reached for step, neighbour in steps_of[entity] if step == path_step}
+    return reached
 
 
-def passes(types, wanted, other):
-    want, have = set(types.get(wanted, ())), set(types.get(other, ()))
+def passes(types, reference, other):
+    want, have = set(types.get(reference, ())), set(types.get(other, ()))
     return len(want & have) >= min(4, len(want))
 
 
 def walkable(triples, types, predicate, fact):
-    """Every pair that Algorithm 1 may give for a true one."""
+    """Every pair that Algorithm 1 may return for a true one."""
     true = {(s, o) for s, p, o in triples if p == predicate} | {(o, s) for s, p, o in triples if p == predicate}
     subject, object_ = fact
-    found = set()
+    pairs = set()
     for s, p, o in triples:
         if p == predicate or s == o:
             continue
@@ -71,51 +71,51 @@ def walkable(triples, types, predicate, fact):
             for path in paths(triples, subject, o, {predicate}):
                 for end in ends(triples, subject, path, {predicate}) - {subject}:
                     if (subject, end) not in true and passes(types, object_, end):
-                        found.add((subject, end))
+                        pairs.add((subject, end))
         if o == object_ and (s, object_) not in true and passes(types, subject, s):
             for path in paths(triples, object_, s, {predicate}):
                 for end in ends(triples, object_, path, {predicate}) - {object_}:
                     if (end, object_) not in true and passes(types, subject, end):
-                        found.add((end, object_))
-    return found
+                        pairs.add((end, object_))
+    return pairs
 
 
 def closed_world(triples, types, predicate, fact):
-    """Every pair that the local closed-world assumption makes false, for the object (the subject) of a true one."""
+    """Every pair that the local closed-world assumption makes false, for the object or subject of a true one."""
     true = {(s, o) for s, p, o in triples if p == predicate} | {(o, s) for s, p, o in triples if p == predicate}
     subject, object_ = fact
-    found = set()
+    pairs = set()
     for s, p, o in triples:
         if p == predicate or s == o or (s, o) in true:
             continue
-        alike_object = set(types.get(object_, ())) == set(types.get(o, ()))
-        alike_subject = set(types.get(subject, ())) == set(types.get(s, ()))
-        if (s == subject and alike_object) or (o == object_ and alike_subject):
-            found.add((s, o))
-    return found
+        same_object_types = set(types.get(object_, ())) == set(types.get(o, ()))
+        same_subject_types = set(types.get(subject, ())) == set(types.get(s, ()))
+        if (s == subject and same_object_types) or (o == object_ and same_subject_types):
+            pairs.add((s, o))
+    return pairs
 
 
 def average_linkage(points, distance):
-    """Heights of all merges, and the clusters at a height: {frozenset of places}."""
-    clusters = [frozenset([place]) for place in range(len(points))]
+    """Heights of all merges, and the clusters at a height: {frozenset of indices}."""
+    clusters = [frozenset([i]) for i in range(len(points))]
     between = {
         frozenset([a, b]): distance(points[a], points[b]) for a, b in itertools.combinations(range(len(points)), 2)
     }
 
-    def apart(left, right):
+    def mean_distance(left, right):
         return sum(between[frozenset([a, b])] for a in left for b in right) / (len(left) * len(right))
 
     heights, states = [], [(0.0, set(clusters))]
     while len(clusters) > 1:
-        left, right = min(itertools.combinations(clusters, 2), key=lambda pair: apart(*pair))
-        heights.append(apart(left, right))
-        clusters = [one for one in clusters if one not in (left, right)] + [left | right]
+        left, right = min(itertools.combinations(clusters, 2), key=lambda pair: mean_distance(*pair))
+        heights.append(mean_distance(left, right))
+        clusters = [members for members in clusters if members not in (left, right)] + [left | right]
         states.append((heights[-1], set(clusters)))
-    return heights, lambda threshold: [found for height, found in states if height <= threshold][-1]
+    return heights, lambda threshold: [state for height, state in states if height <= threshold][-1]
 
 
 def steepest(heights, n):
-    """The threshold of 100 even ones where the number of clusters falls fastest, by central differences."""
+    """Of 100 even thresholds, the one where the number of clusters falls fastest, by central differences."""
     high = max(heights)
     thresholds = [high / 99 * i for i in range(99)] + [high]
     counts = [n - sum(height <= threshold for height in heights) for threshold in thresholds]

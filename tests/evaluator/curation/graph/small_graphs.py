@@ -1,4 +1,4 @@
-"""Graphs for tests: a few entities, three predicates, dense enough for walks; one fact of `p` at least."""
+"""Graphs for tests: a few entities, three predicates, dense enough for walks, at least one fact of `p`."""
 
 from hypothesis import strategies as st
 
@@ -12,5 +12,5 @@ types = st.dictionaries(entity, st.sets(st.sampled_from("ABCDEF")), max_size=8)
 @st.composite
 def graphs(draw, most=25):
     triple = st.builds(Triple, entity, st.sampled_from(["p", "q", "r"]), entity)
-    one = Triple(draw(entity), "p", draw(entity))
-    return sorted({one, *draw(st.lists(triple, min_size=4, max_size=most))})
+    fact = Triple(draw(entity), "p", draw(entity))
+    return sorted({fact, *draw(st.lists(triple, min_size=4, max_size=most))})

@@ -1,4 +1,4 @@
-"""Ctrl-C while modules are loaded: the status of an interrupt, and no traceback."""
+"""Ctrl-C during import: the exit status of an interrupt, and no traceback."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ runpy.run_module("evaluator", run_name="__main__")
 
 
 def test_an_interrupt_while_loading_is_quiet():
-    ended = subprocess.run([sys.executable, "-c", _INTERRUPTED], capture_output=True, check=False)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
+    completed = subprocess.run([sys.executable, "-c", _INTERRUPTED], capture_output=True, check=False)
+    assert (completed.returncode, completed.stdout, completed.stderr) == (130, b"", b"")

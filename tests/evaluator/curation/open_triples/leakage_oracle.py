@@ -1,4 +1,4 @@
-"""Leakage by the letter of its protocol, every training triple against every evaluation triple and all its mentions."""
+"""Leakage exactly as in its protocol: each training triple against each evaluation triple and all its mentions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 def normalised(text: str, stops: set[str]) -> set[str]:
     tokens = text.lower().split()
-    kept = [token for token in tokens if token not in stops]
-    return set(kept) if kept else set(tokens)
+    content_words = [token for token in tokens if token not in stops]
+    return set(content_words) if content_words else set(tokens)
 
 
 def most_frequent(triples: list[Any], n: int = 25) -> set[str]:
@@ -21,7 +21,7 @@ def most_frequent(triples: list[Any], n: int = 25) -> set[str]:
 
 
 def leaks(triple: Any, evaluated: list[Any], level: str, stops: set[str]) -> bool:
-    """evaluated: (i, k, j, M(i), M(j)), where M leaves out the mention itself or not."""
+    """evaluated: (i, k, j, M(i), M(j)), where M may or may not include the mention itself."""
     subject, relation, object_ = (normalised(text, stops) for text in triple[:3])
     for i, k, j, ms_i, ms_j in evaluated:
         if tuple(triple[:3]) == (i, k, j):

@@ -1,4 +1,4 @@
-"""Leakage removal agrees with a brute force, rule by rule."""
+"""Leakage removal agrees with brute force, rule by rule."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.full_run import examples
 
 from .leakage_oracle import leaks, most_frequent
 
-# Few words, in both cases, so that texts hold each other, and stop words that may be all there is.
+# Few words, in both cases, so that texts contain each other; some texts have only stop words.
 WORDS = ["a", "B", "b", "c", "D", "the", "of", "is"]
 STOPS = {"the", "of", "is"}
 
@@ -33,17 +33,17 @@ evaluation = st.lists(st.builds(OpenTriple, texts, texts, texts, mentions, menti
 @pytest.mark.parametrize("level", list(Level))
 @given(train=training, evaluated=evaluation, stops=st.sets(st.sampled_from(sorted(STOPS))))
 @settings(max_examples=examples(150), deadline=None)
-def test_what_stays_is_what_a_brute_force_leaves(
+def test_remaining_triples_equal_those_of_brute_force(
     level: Level, train: list[tuple[str, str, str]], evaluated: list[OpenTriple], stops: set[str]
 ) -> None:
-    kept, found = remove_leakage(train, evaluated, level, stops)
-    assert kept == [triple for triple in train if not leaks(triple, evaluated, level.name, stops)]
-    assert found.total() == len(train) - len(kept)
+    remaining, removed = remove_leakage(train, evaluated, level, stops)
+    assert remaining == [triple for triple in train if not leaks(triple, evaluated, level.name, stops)]
+    assert removed.total() == len(train) - len(remaining)
 
 
 @given(train=training, evaluated=evaluation)
 @settings(max_examples=examples(100), deadline=None)
-def test_each_level_takes_what_the_one_below_takes_and_names_the_first_rule(
+def test_each_level_includes_the_one_below_and_reports_the_first_rule(
     train: list[tuple[str, str, str]], evaluated: list[OpenTriple]
 ) -> None:
     leakage = Leakage(evaluated, Normaliser(STOPS))
@@ -84,8 +84,8 @@ def test_rules_by_example(triple: tuple[str, str, str], rule: int) -> None:
     assert leakage.rules([triple]) == [rule]
 
 
-def test_the_words_of_another_evaluated_fact_do_not_mix() -> None:
-    """b and k have to be of one triple."""
+def test_words_of_different_evaluated_facts_are_not_combined() -> None:
+    """The object and the relation must belong to one triple."""
     facts = [OpenTriple("a", "likes", "b"), OpenTriple("a", "hates", "c"), OpenTriple("d", "likes", "e")]
     leakage = Leakage(facts, Normaliser(()))
     rows = [
@@ -100,14 +100,14 @@ def test_the_words_of_another_evaluated_fact_do_not_mix() -> None:
 
 @given(rows=st.lists(st.tuples(texts, texts, texts), max_size=20), n=st.integers(0, 5), most=st.integers(0, 40))
 def test_stop_words_are_the_most_frequent_tokens(rows: list[tuple[str, str, str]], n: int, most: int) -> None:
-    """However few texts are held at a time."""
+    """Whatever the number of texts held in memory."""
     counts = TokenCounts(most)
     counts.add(rows[:7])
     counts.add(rows[7:])
     assert set(counts.stop_words(n).all) == most_frequent(rows, n)
 
 
-def test_stop_words_that_are_equally_frequent_go_by_code_point() -> None:
+def test_equally_frequent_stop_words_are_ordered_by_code_point() -> None:
     counts = TokenCounts()
     counts.add([("c b", "z", "A é"), ("b", "y z", "c d")])
     assert counts.stop_words(4) == (("b", "c", "a", "d"), ("z", "y"))
@@ -118,21 +118,21 @@ def test_stop_words_are_counted_where_none_are_given() -> None:
     words = [f"w{number}" for number in range(80)]
 
     def text() -> str:
-        return " ".join(draw.choices(words, [1 / place for place in range(1, 81)], k=draw.randint(1, 4)))
+        return " ".join(draw.choices(words, [1 / rank for rank in range(1, 81)], k=draw.randint(1, 4)))
 
     train = [(text(), text(), text()) for _ in range(3000)]
     evaluated = [OpenTriple(text(), text(), text(), (text(),), (text(), text())) for _ in range(12)]
     stops = most_frequent(train)
     assert len(stops) >= 25
     for level in Level:
-        kept, found = remove_leakage(train, evaluated, level)
-        assert kept == [triple for triple in train if not leaks(triple, evaluated, level.name, stops)]
-    assert set(found) >= {Rule.ANY_RELATION, Rule.IN_RELATION, Rule.IN_MENTION}
+        remaining, removed = remove_leakage(train, evaluated, level)
+        assert remaining == [triple for triple in train if not leaks(triple, evaluated, level.name, stops)]
+    assert set(removed) >= {Rule.ANY_RELATION, Rule.IN_RELATION, Rule.IN_MENTION}
 
 
 @pytest.mark.realdata
 def test_real_mentions(realdata: Path) -> None:
-    """KnowledgeNet's: whatever says one of a hundred facts of fold 4, in folds 1 to 4."""
+    """KnowledgeNet's mentions: triples of folds 1 to 4 that state one of a hundred facts of fold 4."""
     lines = (realdata / "link-prediction" / "mention_triples.jsonl").read_text().splitlines()
     read = [json.loads(line) for line in lines]
     mentions: dict[str, dict[str, None]] = defaultdict(dict)
@@ -145,22 +145,22 @@ def test_real_mentions(realdata: Path) -> None:
         for triple, line in zip(train, read, strict=True)
         if line["fold"] == 4
     ][::6]
-    stops, gone = most_frequent(train), []
+    stops, n_removed = most_frequent(train), []
     for level in Level:
-        kept, _ = remove_leakage(train, evaluated, level)
-        assert kept == [triple for triple in train if not leaks(triple, evaluated, level.name, stops)]
-        gone.append(len(train) - len(kept))
-    assert len(evaluated) <= gone[0] < gone[1] < gone[2]
+        remaining, _ = remove_leakage(train, evaluated, level)
+        assert remaining == [triple for triple in train if not leaks(triple, evaluated, level.name, stops)]
+        n_removed.append(len(train) - len(remaining))
+    assert len(evaluated) <= n_removed[0] < n_removed[1] < n_removed[2]
 
 
-def test_a_memo_forgets_and_finds_again() -> None:
-    asked: Counter[str] = Counter()
+def test_a_memo_evicts_and_recomputes() -> None:
+    calls: Counter[str] = Counter()
 
     def work(text: str) -> int:
-        asked[text] += 1
+        calls[text] += 1
         return len(text)
 
     memo = Memo(work, most=2)
     assert [memo[text] for text in ("a", "bb", "a", "ccc", "a", "bb")] == [1, 2, 1, 3, 1, 2]
-    assert asked == {"a": 2, "bb": 2, "ccc": 1}
+    assert calls == {"a": 2, "bb": 2, "ccc": 1}
     assert len(memo) <= 2

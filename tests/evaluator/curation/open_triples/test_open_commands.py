@@ -20,13 +20,13 @@ LEVELS = ("SIMPLE", "BASIC", "THOROUGH")
 
 def words(draw: random.Random, least: int, most: int) -> str:
     vocabulary = [f"w{number}" for number in range(120)]
-    weights = [1 / place for place in range(1, 121)]
+    weights = [1 / rank for rank in range(1, 121)]
     return " ".join(draw.choices(vocabulary, weights, k=draw.randint(least, most)))
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """triples.tsv, and mentions.tsv, in which most mentions mean one of few entities."""
+    """triples.tsv, and mentions.tsv, in which most mentions refer to one of a few entities."""
     draw = random.Random(7)
     names = [words(draw, 1, 3) for _ in range(150)]
     lines = [f"{draw.choice(names)}\t{words(draw, 1, 6)}\t{draw.choice(names)}\n" for _ in range(1500)]
@@ -40,7 +40,7 @@ def run(*arguments: object) -> int:
     return main([str(argument) for argument in arguments])
 
 
-def made(folder: Path) -> dict[str, bytes]:
+def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -58,8 +58,8 @@ def sampled(files: Path, name: str = "drawn", seed: int = 3) -> Path:
 
 def test_the_three_flavours(files: Path) -> None:
     folder = sampled(files)
-    assert made(folder) == made(sampled(files, "again"))
-    assert made(folder)["test.tsv"] != made(sampled(files, "other", seed=4))["test.tsv"]
+    assert contents(folder) == contents(sampled(files, "again"))
+    assert contents(folder)["test.tsv"] != contents(sampled(files, "other", seed=4))["test.tsv"]
     test, linked, mention, all_ = (
         triples(folder / f"{name}.tsv")
         for name in ("test", "validation_linked", "validation_mention", "validation_all")
@@ -78,12 +78,12 @@ def test_the_three_flavours(files: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_training_files_are_what_a_brute_force_leaves(files: Path, packed: bool) -> None:
+@pytest.mark.parametrize("compressed", [False, True])
+def test_training_files_equal_those_of_brute_force(files: Path, compressed: bool) -> None:
     folder = sampled(files)
     training = files / "triples.tsv"
     lines = training.read_text().splitlines(keepends=True)
-    if packed:
+    if compressed:
         training = files / "triples.tsv.gz"
         training.write_bytes(gzip.compress("".join(lines).encode()))
     evaluation = [word for name in ("test", "validation_all") for word in ("--evaluation", folder / f"{name}.tsv")]
@@ -95,55 +95,62 @@ def test_training_files_are_what_a_brute_force_leaves(files: Path, packed: bool)
     report = json.loads((files / "clean" / "recipe.json").read_text())["report"]
     assert {*report["stop_words"]["mentions"], *report["stop_words"]["relations"]} == stops
     for level in LEVELS:
-        kept = [line for line, row in zip(lines, rows, strict=True) if not leaks(row, evaluated, level, stops)]
-        assert (files / "clean" / f"train_{level.lower()}.tsv").read_text() == "".join(kept)
-        assert report["removed"][level] == len(lines) - len(kept) > 0
+        remaining = [line for line, row in zip(lines, rows, strict=True) if not leaks(row, evaluated, level, stops)]
+        assert (files / "clean" / f"train_{level.lower()}.tsv").read_text() == "".join(remaining)
+        assert report["removed"][level] == len(lines) - len(remaining) > 0
     removed = [line.split("\t") for line in (files / "clean" / "removed.tsv").read_text().splitlines()]
     assert len(removed) == report["removed"]["THOROUGH"] == sum(report["by_rule"].values())
-    gone = {int(number) for number, _ in removed}
-    left = [line for number, line in enumerate(lines, 1) if number not in gone]
-    assert "".join(left) == (files / "clean" / "train_thorough.tsv").read_text()
+    removed_numbers = {int(number) for number, _ in removed}
+    remaining_lines = [line for number, line in enumerate(lines, 1) if number not in removed_numbers]
+    assert "".join(remaining_lines) == (files / "clean" / "train_thorough.tsv").read_text()
 
 
-def test_an_audit_counts_what_a_split_takes_out(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_audit_counts_what_a_split_removes(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = sampled(files)
     arguments = ("remove-leakage", files / "triples.tsv", "--evaluation", folder / "test.tsv")
     capsys.readouterr()
     assert run("audit", "leakage", *arguments[1:], "--json") == 0
-    told = json.loads(capsys.readouterr().out)
+    audit_report = json.loads(capsys.readouterr().out)
     assert run("split", *arguments, "--output", files / "clean", "--json") == 0
     removed = json.loads(capsys.readouterr().out)
-    assert told["leaking"]["THOROUGH"] == removed["removed"]["THOROUGH"] > told["leaking"]["BASIC"]
-    assert sorted(made(files / "clean")) == ["recipe.json", "removed.tsv", "train_thorough.tsv"]
+    assert audit_report["leaking"]["THOROUGH"] == removed["removed"]["THOROUGH"] > audit_report["leaking"]["BASIC"]
+    assert sorted(contents(files / "clean")) == ["recipe.json", "removed.tsv", "train_thorough.tsv"]
     assert (
-        run("audit", "leakage", files / "clean" / "train_thorough.tsv", *arguments[2:], *given(files, told), "--json")
+        run(
+            "audit",
+            "leakage",
+            files / "clean" / "train_thorough.tsv",
+            *arguments[2:],
+            *stop_word_option(files, audit_report),
+            "--json",
+        )
         == 0
     )
     assert set(json.loads(capsys.readouterr().out)["by_rule"].values()) == {0}
 
 
-def given(files: Path, told: dict[str, Any]) -> tuple[str, Path]:
-    """The same stop words: what stays has others."""
+def stop_word_option(files: Path, report: dict[str, Any]) -> tuple[str, Path]:
+    """The same stop words; those of the remaining triples would differ."""
     path = files / "stops.txt"
-    path.write_text("".join(f"{word.upper()}\n" for kind in told["stop_words"].values() for word in kind))
+    path.write_text("".join(f"{word.upper()}\n" for kind in report["stop_words"].values() for word in kind))
     return "--stop-words", path
 
 
-def test_questions_of_the_drawn_triples_are_gold(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_questions_of_sampled_triples_are_valid_gold(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = sampled(files)
     mentions = ("--mentions", files / "mentions.tsv")
     evaluation = [folder / "test.tsv", folder / "validation_linked.tsv"]
     arguments = ("open-questions", *evaluation, "--known", files / "triples.tsv", *mentions)
     for name in ("gold", "again"):
         assert run("split", *arguments, "--output", files / name) == 0
-    assert made(files / "gold") == made(files / "again")
+    assert contents(files / "gold") == contents(files / "again")
     gold = [json.loads(line) for line in (files / "gold" / "test.jsonl").read_text().splitlines()]
     report = json.loads((files / "gold" / "recipe.json").read_text())["report"]
     assert len(gold) == report["files"]["test"]["questions"]
     assert [line["id"] for line in gold] == sorted(line["id"] for line in gold)
     assert all(line["answers"] and not set(line["answers"]) & set(line["filtered"]) for line in gold)
-    asked = {tuple(line["question"]) for line in gold}
-    assert asked >= {(t.subject, t.relation, "?") for t in triples(folder / "test.tsv")}
+    question_set = {tuple(line["question"]) for line in gold}
+    assert question_set >= {(t.subject, t.relation, "?") for t in triples(folder / "test.tsv")}
     rankings = [{"id": line["id"], "ranking": [*line["filtered"], line["answers"][-1]]} for line in gold]
     (files / "predictions.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in rankings))
     capsys.readouterr()
@@ -154,7 +161,7 @@ def test_questions_of_the_drawn_triples_are_gold(files: Path, capsys: pytest.Cap
     assert {s["value"] for s in result["scores"] if s["measure"] == "mrr"} == {1.0}
 
 
-def test_a_question_mark_cannot_be_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_question_is_asked_about_a_question_mark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "test.tsv").write_text("?\tis the sign of\tdoubt\na\tis part of\tb\n")
     (tmp_path / "open.tsv").write_text("a\tis part of\tc\n")
     both = (tmp_path / "test.tsv", tmp_path / "open.tsv")
@@ -170,7 +177,7 @@ def test_a_question_mark_cannot_be_asked_about(tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize(
-    ("command", "status", "told"),
+    ("command", "status", "message"),
     [
         (
             ("remove-leakage", "broken.tsv", "--evaluation", "triples.tsv"),
@@ -209,17 +216,17 @@ def test_a_question_mark_cannot_be_asked_about(tmp_path: Path, capsys: pytest.Ca
         (("open-questions", "triples.tsv", "--known", "broken.tsv"), 3, "broken.tsv:2: not an open triple"),
     ],
 )
-def test_what_is_wrong_is_told_and_nothing_left(
+def test_errors_are_reported_and_no_files_left(
     files: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     command: tuple[str, ...],
     status: int,
-    told: str,
+    message: str,
 ) -> None:
     monkeypatch.chdir(files)
     Path("broken.tsv").write_text("a\tb\tc\nd\te\n")
     before = sorted(path.name for path in files.iterdir())
     assert run("split", *command, "--output", "out") == status
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert sorted(path.name for path in files.iterdir()) == before

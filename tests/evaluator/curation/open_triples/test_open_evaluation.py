@@ -1,4 +1,4 @@
-"""Test and validation triples: whom they are drawn from, that they share nothing, and that each is drawn as often."""
+"""Test and validation triples: the eligible triples, disjoint files, and uniform sampling."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ WORDS = Dictionary({"a": ["Q1"], "b": ["Q2"]})
 
 
 def eligible(rows: list[list[str]], tokens: int = 3) -> Eligible:
-    """In two blocks; the lines are numbered from 1."""
-    made = Eligible(tokens)
+    """Eligible triples of rows read in two blocks; lines are numbered from 1."""
+    collected = Eligible(tokens)
     for begin, part in ((0, rows[:7]), (7, rows[7:])):
-        made.add(Block(range(begin + 1, begin + 1 + len(part)), [], part), WORDS)
-    return made
+        collected.add(Block(range(begin + 1, begin + 1 + len(part)), [], part), WORDS)
+    return collected
 
 
 NAME = st.sampled_from(["a", "b", "c"])
@@ -31,55 +31,55 @@ ROWS = st.lists(
 
 
 @given(rows=ROWS, tokens=st.integers(1, 4))
-def test_whom_triples_are_drawn_from(rows: list[list[str]], tokens: int) -> None:
+def test_eligible_triples(rows: list[list[str]], tokens: int) -> None:
     fit = {n: tuple(row) for n, row in enumerate(rows, 1) if len(row[1].split()) >= tokens}
     linked = {n: row for n, row in fit.items() if {row[0], row[2]} <= {"a", "b"}}
-    for pool, found in ((fit, {"linked": False}), (linked, {"linked": True})):
+    for pool, arguments in ((fit, {"linked": False}), (linked, {"linked": True})):
         first = {row: n for n, row in reversed(pool.items())}
-        assert eligible(rows, tokens).first(**found).tolist() == sorted(first.values())
+        assert eligible(rows, tokens).first(**arguments).tolist() == sorted(first.values())
 
 
 def made_rows(n: int) -> list[list[str]]:
-    """Every third triple is linked, every fourth too short; each comes twice."""
+    """All but every third triple are linked, every fourth relation is too short; each triple occurs twice."""
     relations = ["is", "is in the"]
     rows = [["a" if n % 3 else "c", f"{relations[n % 4 > 0]} {n}", "b"] for n in range(n)]
     return rows + rows
 
 
-def test_files_have_what_they_should_and_share_no_text() -> None:
+def test_files_have_eligible_triples_and_are_disjoint() -> None:
     rows = made_rows(600)
-    drawn = sample_triples(eligible(rows), 50, seed=1)
-    texts = [[tuple(rows[place - 1]) for place in places.tolist()] for places in drawn]
+    samples = sample_triples(eligible(rows), 50, seed=1)
+    texts = [[tuple(rows[number - 1]) for number in numbers.tolist()] for numbers in samples]
     assert [len(part) for part in texts] == [50, 50, 50]
     assert len({text for part in texts for text in part}) == 150
     assert all(len(text[1].split()) >= 3 for part in texts for text in part)
     assert all(text[0] == "a" for part in texts[:2] for text in part)
     assert {text[0] for text in texts[2]} == {"a", "c"}
-    assert all((np.diff(places) > 0).all() for places in drawn)
+    assert all((np.diff(numbers) > 0).all() for numbers in samples)
 
 
-def test_a_seed_draws_the_same_and_another_one_others() -> None:
-    made = eligible(made_rows(600))
-    one, again, other = (sample_triples(made, 50, seed=seed) for seed in (1, 1, 2))
-    assert all((a == b).all() for a, b in zip(one, again, strict=True))
-    assert (one.test != other.test).any()
+def test_samples_depend_on_the_seed() -> None:
+    pool = eligible(made_rows(600))
+    first, again, other = (sample_triples(pool, 50, seed=seed) for seed in (1, 1, 2))
+    assert all((a == b).all() for a, b in zip(first, again, strict=True))
+    assert (first.test != other.test).any()
 
 
-def test_each_triple_is_drawn_as_often_as_any_other() -> None:
-    """However often it stands in the file."""
+def test_triples_are_sampled_uniformly() -> None:
+    """However often it occurs in the file."""
     rows = [["a", f"is in the {n}", "b"] for n in range(12)] + [["a", "is in the 3", "b"]] * 30
-    made = eligible(rows)
+    pool = eligible(rows)
     counts: dict[str, Counter[int]] = {"test": Counter(), "linked": Counter(), "all": Counter()}
     for seed in range(600):
-        for name, places in sample_triples(made, 3, seed=seed)._asdict().items():
-            counts[name].update(places.tolist())
+        for name, numbers in sample_triples(pool, 3, seed=seed)._asdict().items():
+            counts[name].update(numbers.tolist())
     for count in counts.values():
         assert set(count) == set(range(1, 13))
         # 150 expected of 600 draws; the standard deviation is 10.6.
         assert all(abs(times - 150) < 53 for times in count.values())
 
 
-def test_too_few_are_told() -> None:
+def test_too_few_triples_are_reported() -> None:
     with pytest.raises(UsageError, match=r"found 5 different triples of 3 relation tokens.* 6: 3 for test"):
         sample_triples(eligible([["a", f"is in the {n}", "b"] for n in range(5)] * 2), 3, seed=0)
     with pytest.raises(UsageError, match="found 1 more triples of 3 relation tokens, expected at least 2"):
@@ -88,5 +88,5 @@ def test_too_few_are_told() -> None:
         sample_triples(eligible([]), 0, seed=0)
 
 
-def test_an_empty_file_has_none() -> None:
+def test_an_empty_file_has_no_eligible_triples() -> None:
     assert eligible([]).first(linked=True).tolist() == []

@@ -1,4 +1,4 @@
-"""Questions of open triples agree with a brute force, and with the published conversion; ids tell nothing."""
+"""Questions of open triples agree with brute force and with the published conversion; ids reveal nothing."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ TRIPLES = st.lists(TRIPLE, max_size=8)
 
 
 def brute_force(evaluated: list[OpenTriple], all_: list[OpenTriple]) -> set[tuple[Any, ...]]:
-    """(question, answers, filtered) by the letter of the protocol."""
-    made = set()
+    """(question, answers, filtered) exactly as in the protocol."""
+    expected = set()
     for i, k, j, ms_i, ms_j in evaluated:
         for question, answers in (((i, k, "?"), {j, *ms_j}), (("?", k, j), {i, *ms_i})):
             known: set[str] = set()
@@ -38,8 +38,8 @@ def brute_force(evaluated: list[OpenTriple], all_: list[OpenTriple]) -> set[tupl
                     known |= {other_j, *other_ms_j}
                 if question[0] == "?" and (other_k, other_j) == (k, j):
                     known |= {other_i, *other_ms_i}
-            made.add((question, frozenset(answers), frozenset(known - answers)))
-    return made
+            expected.add((question, frozenset(answers), frozenset(known - answers)))
+    return expected
 
 
 def known_of(evaluated: list[OpenTriple], others: list[OpenTriple]) -> Known:
@@ -50,16 +50,18 @@ def known_of(evaluated: list[OpenTriple], others: list[OpenTriple]) -> Known:
 
 
 @given(evaluated=TRIPLES, others=TRIPLES)
-def test_questions_are_those_of_a_brute_force(evaluated: list[OpenTriple], others: list[OpenTriple]) -> None:
-    asked = questions(evaluated, known_of(evaluated, others).answers)
-    found = [(q.prefix, frozenset(q.answers), frozenset(q.filtered)) for q in asked]
-    assert len(set(found)) == len(found)
-    assert set(found) == brute_force(evaluated, [*evaluated, *others])
-    assert all(len(set(q.filtered)) == len(q.filtered) for q in asked)
+def test_questions_equal_those_of_brute_force(evaluated: list[OpenTriple], others: list[OpenTriple]) -> None:
+    asked_questions = questions(evaluated, known_of(evaluated, others).answers)
+    converted = [(q.prefix, frozenset(q.answers), frozenset(q.filtered)) for q in asked_questions]
+    assert len(set(converted)) == len(converted)
+    assert set(converted) == brute_force(evaluated, [*evaluated, *others])
+    assert all(len(set(q.filtered)) == len(q.filtered) for q in asked_questions)
 
 
 @given(evaluated=TRIPLES, others=TRIPLES)
-def test_lines_of_a_file_teach_the_same(evaluated: list[OpenTriple], others: list[OpenTriple]) -> None:
+def test_known_answers_from_lines_equal_those_from_triples(
+    evaluated: list[OpenTriple], others: list[OpenTriple]
+) -> None:
     rows = [[*triple[:3], "|||".join(triple.subjects), "|||".join(triple.objects)] for triple in others]
     by_rows = known_of(evaluated, [])
     by_rows.learn_rows(rows, Dictionary())
@@ -67,63 +69,65 @@ def test_lines_of_a_file_teach_the_same(evaluated: list[OpenTriple], others: lis
 
 
 @given(evaluated=TRIPLES)
-def test_questions_of_one_triple_are_one_group_and_no_others(evaluated: list[OpenTriple]) -> None:
-    asked = questions(evaluated, known_of(evaluated, []).answers)
-    numbers = groups(asked)
-    for one, other in ((a, b) for a in range(len(asked)) for b in range(len(asked))):
-        # Reachable by shared triples: a plain closure.
-        reached, frontier = {one}, [one]
+def test_groups_are_questions_connected_by_triples(evaluated: list[OpenTriple]) -> None:
+    asked_questions = questions(evaluated, known_of(evaluated, []).answers)
+    numbers = groups(asked_questions)
+    for first, second in ((a, b) for a in range(len(asked_questions)) for b in range(len(asked_questions))):
+        # Questions reachable by shared triples.
+        reached, frontier = {first}, [first]
         while frontier:
-            at = frontier.pop()
-            for next_ in range(len(asked)):
-                if next_ not in reached and set(asked[at].triples) & set(asked[next_].triples):
+            current = frontier.pop()
+            for next_ in range(len(asked_questions)):
+                if next_ not in reached and set(asked_questions[current].triples) & set(asked_questions[next_].triples):
                     reached.add(next_)
                     frontier.append(next_)
-        assert (numbers[one] == numbers[other]) == (other in reached)
+        assert (numbers[first] == numbers[second]) == (second in reached)
 
 
-def test_groups_are_chained_by_triples_that_share_a_question() -> None:
-    """The first and the second triple share none; the third shares one with either."""
+def test_groups_are_joined_by_triples_that_share_a_question() -> None:
+    """The first and the second triple share no question; the third shares one with each."""
     chained = [
         OpenTriple("a", "k", "b", (), ("b", "d")),
         OpenTriple("c", "k", "d", ("c", "a"), ()),
         OpenTriple("a", "k", "d", ("a", "c"), ("d", "b")),
         OpenTriple("a", "l", "d"),
     ]
-    asked = questions(chained, known_of(chained, []).answers)
-    assert [question.triples for question in asked] == [[0, 2], [0], [1], [1, 2], [3], [3]]
-    numbers = groups(asked)
+    asked_questions = questions(chained, known_of(chained, []).answers)
+    assert [question.triples for question in asked_questions] == [[0, 2], [0], [1], [1, 2], [3], [3]]
+    numbers = groups(asked_questions)
     assert len(set(numbers[:4])) == len(set(numbers[4:])) == 1
     assert numbers[0] != numbers[4]
 
 
 def test_the_papers_example() -> None:
     nbc, new_york = ("NBC-TV", "NBC"), ("NYC", "New York City", "New York")
-    asked = OpenTriple("NBC-TV", "has office in", "NYC", nbc, new_york)
-    known = known_of([asked], [OpenTriple("NBC-TV", "has office in", "Los Angeles"), OpenTriple("ABC", "in", "NYC")])
-    tail, head = questions([asked], known.answers)
+    asked_questions = OpenTriple("NBC-TV", "has office in", "NYC", nbc, new_york)
+    known = known_of(
+        [asked_questions], [OpenTriple("NBC-TV", "has office in", "Los Angeles"), OpenTriple("ABC", "in", "NYC")]
+    )
+    tail, head = questions([asked_questions], known.answers)
     assert (tail.prefix, tail.answers, tail.filtered) == (("NBC-TV", "has office in", "?"), new_york, ("Los Angeles",))
     assert (head.prefix, head.answers, head.filtered) == (("?", "has office in", "NYC"), nbc, ())
     assert (tail.side, head.side) == ("tail", "head")
 
 
 @given(evaluated=TRIPLES, seed=st.integers(0, 3))
-def test_ids_follow_from_what_everybody_sees(evaluated: list[OpenTriple], seed: int) -> None:
-    asked = questions(evaluated, known_of(evaluated, []).answers)
-    made = ids(asked, seed=seed)
-    assert len(set(made)) == len(made)
-    # Other answers, another order of triples: the ids of the public questions stay.
-    hidden = asked[::-1]
+def test_ids_depend_only_on_public_data(evaluated: list[OpenTriple], seed: int) -> None:
+    asked_questions = questions(evaluated, known_of(evaluated, []).answers)
+    ids_made = ids(asked_questions, seed=seed)
+    assert len(set(ids_made)) == len(ids_made)
+    # With other answers and another order of triples, the ids of the public questions do not change.
+    hidden = asked_questions[::-1]
     for question in hidden:
         question.answers = (*question.answers, "more")
         question.triples = []
     assert sorted(zip([q.prefix for q in hidden], ids(hidden, seed=seed), strict=True)) == sorted(
-        zip([q.prefix for q in asked], made, strict=True)
+        zip([q.prefix for q in asked_questions], ids_made, strict=True)
     )
-    assert not set(made) & set(ids(asked, seed=seed + 1))
+    assert not set(ids_made) & set(ids(asked_questions, seed=seed + 1))
 
 
-def test_gold_of_one_file_that_tells_anothers_answers_is_counted() -> None:
+def test_answers_leaked_by_another_files_gold_are_counted() -> None:
     hidden, public = OpenTriple("a", "r", "b"), OpenTriple("a", "r", "c")
     known = known_of([hidden, public], [])
     of = {name: questions([triple], known.answers) for name, triple in (("hidden", hidden), ("public", public))}
@@ -139,7 +143,7 @@ def test_gold_of_one_file_that_tells_anothers_answers_is_counted() -> None:
 
 @pytest.mark.realdata
 def test_the_published_questions(realdata: Path) -> None:
-    """KnowledgeNet's mentions: fold 4 is asked about, folds 1 to 3 are known."""
+    """KnowledgeNet's mentions: questions about fold 4; folds 1 to 3 are known."""
     folder = realdata / "link-prediction"
     read = [json.loads(line) for line in (folder / "mention_triples.jsonl").read_text().splitlines()]
     mentions: dict[str, dict[str, None]] = defaultdict(dict)
@@ -160,10 +164,12 @@ def test_the_published_questions(realdata: Path) -> None:
         for line in read
     ]
     evaluated = [triple for fold, triple in triples if fold == 4]
-    asked = questions(evaluated, known_of(evaluated, [triple for fold, triple in triples if fold != 4]).answers)
-    found = {(q.prefix, frozenset(q.answers), frozenset(q.filtered)) for q in asked}
+    asked_questions = questions(
+        evaluated, known_of(evaluated, [triple for fold, triple in triples if fold != 4]).answers
+    )
+    converted = {(q.prefix, frozenset(q.answers), frozenset(q.filtered)) for q in asked_questions}
     gold = [json.loads(line) for line in (folder / "gold.jsonl").read_text().splitlines()]
-    assert len(asked) == 1027
-    assert found == {
+    assert len(asked_questions) == 1027
+    assert converted == {
         (tuple(line["question"]), frozenset(line["answers"]), frozenset(line["filtered"])) for line in gold
     }

@@ -1,4 +1,4 @@
-"""Open triples are read strictly, a block at a time; what is at fault is told with its line."""
+"""Open triples are read strictly, one block at a time; problems are reported with their line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evaluator.curation.open_triples.triples import (
 from evaluator.errors import GoldError
 from evaluator.jsonl.decompress import CHUNK
 
-WELL = "nbc\thas office in\tnyc\n"
+VALID = "nbc\thas office in\tnyc\n"
 
 
 def triples(data: bytes | str, file: str = "t.tsv", dictionary: Dictionary | None = None) -> list[OpenTriple]:
@@ -64,7 +64,7 @@ NAME = st.sampled_from(["a", "b", "ab", "a b"])
 
 
 @given(row=st.tuples(NAME, NAME, NAME, CELL, CELL).map(list) | st.tuples(NAME, NAME, NAME).map(list))
-def test_whether_ends_are_linked_is_told_alike(row: list[str]) -> None:
+def test_links_agree_with_parsed_triples(row: list[str]) -> None:
     words = Dictionary({"a": ["Q1"], "b": []})
     assert words.links(row) == words.triple(row).linked
 
@@ -73,18 +73,18 @@ def test_whether_ends_are_linked_is_told_alike(row: list[str]) -> None:
     triple=st.builds(OpenTriple, NAME, NAME, NAME, st.lists(NAME).map(tuple), st.lists(NAME, min_size=1).map(tuple)),
     entities=st.booleans(),
 )
-def test_what_is_written_is_read_again(triple: OpenTriple, entities: bool) -> None:
+def test_a_written_triple_can_be_read(triple: OpenTriple, entities: bool) -> None:
     (read,) = triples(to_line(triple, entities=entities) + "\n")
     assert read[:3] == triple[:3]
     expected = (set(triple.subjects), set(triple.objects)) if entities else (set(), set())
     own = ({triple.subject}, {triple.object})
-    assert [set(found) for found in read[3:]] == [e | o if e else e for e, o in zip(expected, own, strict=True)]
+    assert [set(mentions) for mentions in read[3:]] == [e | o if e else e for e, o in zip(expected, own, strict=True)]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("last", ["", "last"])
-def test_blocks_keep_every_line_and_its_number(end: str, last: str) -> None:
-    """A file of several blocks, whose borders fall anywhere."""
+def test_blocks_contain_every_line_and_its_number(end: str, last: str) -> None:
+    """A file of several blocks, with block boundaries anywhere."""
     lines = [f"subject {number}\tknows\t{'é' * (number % 50)}x" for number in range(60_000)]
     data = end.join(lines) + (end if last == "" else "")
     assert len(data.encode()) > 3 * CHUNK
@@ -95,37 +95,37 @@ def test_blocks_keep_every_line_and_its_number(end: str, last: str) -> None:
     assert [row for block in blocks for row in block.rows] == [line.split("\t") for line in lines]
 
 
-def test_a_packed_file_is_unpacked() -> None:
-    assert triples(gzip.compress(WELL.encode() * 100_000), "t.tsv.gz")[-1][:3] == ("nbc", "has office in", "nyc")
+def test_a_compressed_file_is_decompressed() -> None:
+    assert triples(gzip.compress(VALID.encode() * 100_000), "t.tsv.gz")[-1][:3] == ("nbc", "has office in", "nyc")
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         (
-            WELL + "a\tb\n" + WELL,
+            VALID + "a\tb\n" + VALID,
             "t.tsv:2: not an open triple, found 2 columns, expected subject, relation, object, and",
         ),
         ("a\tb\tc\td\n", "t.tsv:1: not an open triple, found 4 columns"),
-        (WELL + "\n" + WELL, "t.tsv:2: not an open triple, found 1 column"),
-        (WELL + " \tb\tc\n", 't.tsv:2: the subject is empty, found " ", expected at least one word'),
+        (VALID + "\n" + VALID, "t.tsv:2: not an open triple, found 1 column"),
+        (VALID + " \tb\tc\n", 't.tsv:2: the subject is empty, found " ", expected at least one word'),
         ("a\t\tc\n", 't.tsv:1: the relation is empty, found ""'),
         ("a\tb\t\n", 't.tsv:1: the object is empty, found ""'),
-        (WELL.encode() + b"a\tb\t\xff\n", "t.tsv:2: not UTF-8, found 0xff at byte 5 of the line"),
-        (WELL + "a\tb\0\tc\n", "t.tsv:2: NUL byte, found at byte 4 of the line"),
-        (WELL + "a\tb\rx\tc\n", "t.tsv:2: a carriage return alone"),
-        ("\ufeff" + WELL, "t.tsv:1: the file begins with a byte order mark"),
+        (VALID.encode() + b"a\tb\t\xff\n", "t.tsv:2: not UTF-8, found 0xff at byte 5 of the line"),
+        (VALID + "a\tb\0\tc\n", "t.tsv:2: NUL byte, found at byte 4 of the line"),
+        (VALID + "a\tb\rx\tc\n", "t.tsv:2: a carriage return alone"),
+        ("\ufeff" + VALID, "t.tsv:1: the file begins with a byte order mark"),
         ("", "t.tsv: the file is empty"),
         ("a\tb\t" + "c" * (CHUNK + 9), "t.tsv: a line is too long"),
-        (gzip.compress(WELL.encode(), mtime=0), "t.tsv: the file is compressed"),
+        (gzip.compress(VALID.encode(), mtime=0), "t.tsv: the file is compressed"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(data: bytes | str, told: str) -> None:
-    assert problems(data)[0].startswith(told)
+def test_a_problem_is_reported_with_its_line(data: bytes | str, message: str) -> None:
+    assert problems(data)[0].startswith(message)
 
 
-def test_all_problems_are_told() -> None:
-    assert [text.split(" ")[0] for text in problems(WELL + "a\n" + WELL + "b\tc\t\0\nd\t\te\n")] == [
+def test_all_problems_are_reported() -> None:
+    assert [text.split(" ")[0] for text in problems(VALID + "a\n" + VALID + "b\tc\t\0\nd\t\te\n")] == [
         "t.tsv:2:",
         "t.tsv:4:",
         "t.tsv:5:",
@@ -133,7 +133,7 @@ def test_all_problems_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "told"),
+    ("pairs", "message"),
     [
         (
             "nbc\n",
@@ -143,7 +143,7 @@ def test_all_problems_are_told() -> None:
         ("a|||b\tQ1\n", "m.tsv:1: the mention contains the separator of mention lists"),
     ],
 )
-def test_a_dictionarys_faults_are_told(pairs: str, told: str) -> None:
+def test_problems_of_a_dictionary_are_reported(pairs: str, message: str) -> None:
     with pytest.raises(GoldError) as caught:
         read_dictionary(io.BytesIO(pairs.encode()), "m.tsv")
-    assert str(caught.value.problems[0]).startswith(told)
+    assert str(caught.value.problems[0]).startswith(message)

@@ -1,4 +1,4 @@
-"""A folder of scenarios measured again, from its files and the graph's own lines alone."""
+"""Independent checks of a folder of scenarios, from its files and the graph's lines."""
 
 import csv
 import json
@@ -21,16 +21,18 @@ class Folder:
             self.next.setdefault((s, p), set()).add(o)
             self.next.setdefault((o, REVERSED + p), set()).add(s)
         self.gold = [json.loads(line) for line in (folder / "gold.jsonl").read_text().splitlines()]
-        self.origins = {one["id"]: one for one in map(json.loads, (folder / "origins.jsonl").read_text().splitlines())}
+        self.origins = {
+            origin["id"]: origin for origin in map(json.loads, (folder / "origins.jsonl").read_text().splitlines())
+        }
         self.recipe = json.loads((folder / "recipe.json").read_text())
 
     @cached_property
     def clusters(self):
         """{popularity: {(subject, object): cluster}}."""
-        found = {}
+        cluster_of = {}
         for row in self.rows("clusters.tsv"):
-            found.setdefault(row["Popularity"], {})[row["Subject"], row["Object"]] = int(row["Cluster"])
-        return found
+            cluster_of.setdefault(row["Popularity"], {})[row["Subject"], row["Object"]] = int(row["Cluster"])
+        return cluster_of
 
     def rows(self, name):
         with (self.folder / name).open(newline="", encoding="utf-8") as file:
@@ -38,13 +40,13 @@ class Folder:
 
     def scenarios(self):
         """{scenario: its gold lines}."""
-        found = {}
+        lines_of = {}
         for line in self.gold:
-            found.setdefault(line["slices"]["scenario"], []).append(line)
-        return found
+            lines_of.setdefault(line["slices"]["scenario"], []).append(line)
+        return lines_of
 
     def check(self):
-        """Everything that is promised of every scenario; returns how many there are."""
+        """Check all promised properties of every scenario; return the number of scenarios."""
         assert len({line["id"] for line in self.gold}) == len(self.gold) == len(self.origins)
         truth = {}
         for line in self.gold:
@@ -54,16 +56,16 @@ class Folder:
         return len(self.scenarios())
 
     def check_scenario(self, name, lines):
-        given = self.recipe["parameters"]
+        parameters = self.recipe["parameters"]
         slices = lines[0]["slices"]
         assert all(line["slices"] == slices for line in lines)
         true = [line for line in lines if line["label"]]
         false = [line for line in lines if not line["label"]]
-        size, ratio = Decimal(given["size"]), Decimal(given["ratio"])
+        size, ratio = Decimal(parameters["size"]), Decimal(parameters["ratio"])
         assert len(true) == (size * ratio / (1 + ratio)).to_integral_value(ROUND_CEILING)
         assert len(true) + len(false) == size
         assert len({(line["subject"], line["object"]) for line in lines}) == size
-        relation = given["relation"]
+        relation = parameters["relation"]
         for line in true:
             assert (line["subject"], relation, line["object"]) in self.triples
         for line in false:
@@ -97,35 +99,35 @@ class Folder:
         else:
             assert want == have
         assert 1 <= len(origin["path"]) <= 3
-        here = {subject}
+        reached = {subject}
         for step in origin["path"]:
             assert step.removeprefix(REVERSED) != relation
-            here = set().union(*(self.next.get((entity, step), ()) for entity in here))
-        assert object_ in here
+            reached = set().union(*(self.next.get((entity, step), ()) for entity in reached))
+        assert object_ in reached
 
     def check_published(self, name, lines):
-        """The published layout says the same."""
+        """Check that the published layout has the same content."""
         rows = self.rows(f"{self.recipe['parameters']['kind']}_{name.replace(' ', '_')}_scenario.tsv")
-        found = {(row["Subject"], row["Object"]): (row["Label"], row["Origin_Relation"]) for row in rows}
+        published = {(row["Subject"], row["Object"]): (row["Label"], row["Origin_Relation"]) for row in rows}
         for line in lines:
             origin = self.origins[line["id"]]
             path = "No" if line["label"] else ",".join(origin.get("path", ())) or "*"
-            assert found.pop((line["subject"], line["object"])) == ("1" if line["label"] else "-1", path)
-        assert not found
+            assert published.pop((line["subject"], line["object"])) == ("1" if line["label"] else "-1", path)
+        assert not published
 
     def check_alike(self, slices, true):
         clusters = self.clusters[slices["popularity"]]
         sizes = Counter(clusters.values())
         assert [n for _, n in sorted(sizes.items())] == sorted(sizes.values(), reverse=True)
-        wanted = int((Decimal(str(slices["homogeneity"])) * len(true)).to_integral_value(ROUND_FLOOR))
-        used, held = set(), 0
+        target = int((Decimal(str(slices["homogeneity"])) * len(true)).to_integral_value(ROUND_FLOOR))
+        full_clusters, n_facts = set(), 0
         for number in sorted(sizes):
-            if held >= wanted:
+            if n_facts >= target:
                 break
-            used.add(number)
-            held += sizes[number]
-        found = Counter(clusters[line["subject"], line["object"]] for line in true)
-        assert abs(sum(found[number] for number in used) - wanted) <= 1
-        rest = [found[number] for number in sizes if number not in used]
+            full_clusters.add(number)
+            n_facts += sizes[number]
+        counts = Counter(clusters[line["subject"], line["object"]] for line in true)
+        assert abs(sum(counts[number] for number in full_clusters) - target) <= 1
+        rest = [counts[number] for number in sizes if number not in full_clusters]
         most = max(rest, default=0)
-        assert all(found[number] >= min(sizes[number], most - 1) for number in sizes if number not in used)
+        assert all(counts[number] >= min(sizes[number], most - 1) for number in sizes if number not in full_clusters)

@@ -1,4 +1,4 @@
-"""Numbers of claims are those of the decimals as written, whatever binary fractions make of them."""
+"""Numbers of claims are computed from exact decimals, not from binary fractions."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
@@ -13,7 +13,7 @@ from evaluator.errors import UsageError
 shares = st.decimals(0, 1, places=3)
 
 
-def test_a_fifth_of_150_is_30_whatever_floats_say():
+def test_a_fifth_of_150_is_30_despite_float_rounding():
     assert int((1 - 0.8) * 150) == 29
     assert ambiguous(exact("transparency", "0.8"), 150) == 30
     assert ambiguous(exact("transparency", 0.8), 150) == 30
@@ -35,7 +35,7 @@ def test_true_claims_are_rounded_up(size, ratio, expected):
 
 @given(st.integers(2, 5000), st.decimals("0.01", 20, places=2))
 @settings(deadline=None)
-def test_sizes_are_those_of_long_decimals(size, ratio):
+def test_sizes_equal_those_of_long_decimals(size, ratio):
     with localcontext() as context:
         context.prec = 60
         positives = int((size * ratio / (1 + ratio)).quantize(Decimal("1e-30")).to_integral_value(ROUND_CEILING))
@@ -55,6 +55,6 @@ def test_shares_are_rounded_down(share, n):
 
 
 @pytest.mark.parametrize("value", ["1.1", "-0.1", "", "x", "1e-1", "nan", "0,5", "½", Fraction(3, 2), True])
-def test_what_is_no_share_is_refused(value):
+def test_an_invalid_share_is_refused(value):
     with pytest.raises(UsageError, match="expected a decimal from 0 to 1"):
         exact("transparency", value)

@@ -1,4 +1,4 @@
-"""Clusters against average linkage by hand, on points where nothing ties."""
+"""Clusters against plain average linkage, on points without ties."""
 
 import math
 from collections import Counter
@@ -14,14 +14,14 @@ from tests.support.full_run import examples
 
 
 def scattered(seed, n):
-    """Vectors of 2n entities in three heaps, and n facts that share none: those that do are often equally far apart."""
+    """Vectors of 2n entities in three clusters, and n facts without shared entities, which would cause ties."""
     rng = np.random.default_rng(seed)
     centres = rng.standard_normal((3, 4)) * 5
     vectors = centres[rng.integers(0, 3, 2 * n)] + rng.standard_normal((2 * n, 4))
     return vectors, rng.permutation(2 * n).reshape(n, 2)
 
 
-def between(vectors):
+def distance_function(vectors):
     def d(a, b):
         return math.dist(vectors[a], vectors[b])
 
@@ -30,17 +30,17 @@ def between(vectors):
 
 @given(st.integers(0, 1000), st.integers(2, 14))
 @settings(max_examples=examples(40), deadline=None)
-def test_clusters_are_those_of_average_linkage_at_the_elbow(seed, n):
+def test_clusters_equal_average_linkage_at_the_elbow(seed, n):
     vectors, facts = scattered(seed, n)
     points = [tuple(fact) for fact in facts.tolist()]
-    apart = distances(vectors, facts)
-    expected = [between(vectors)(points[i], points[j]) for i in range(n) for j in range(i + 1, n)]
-    assert apart.tolist() == pytest.approx(expected)
-    heights, at = graph_oracle.average_linkage(points, between(vectors))
+    computed = distances(vectors, facts)
+    expected = [distance_function(vectors)(points[i], points[j]) for i in range(n) for j in range(i + 1, n)]
+    assert computed.tolist() == pytest.approx(expected)
+    heights, clusters_at = graph_oracle.average_linkage(points, distance_function(vectors))
     threshold = elbow(np.array(heights))
     assert threshold == pytest.approx(graph_oracle.steepest(heights, n))
     labels = cluster(vectors, facts).tolist()
-    assert {frozenset(i for i in range(n) if labels[i] == label) for label in labels} == at(threshold + 1e-9)
+    assert {frozenset(i for i in range(n) if labels[i] == label) for label in labels} == clusters_at(threshold + 1e-9)
 
 
 @given(st.integers(0, 1000), st.integers(1, 40))

@@ -1,4 +1,4 @@
-"""The graph's own embeddings: a truncated SVD, on graphs of any shape."""
+"""Embeddings of the graph by a truncated SVD, on graphs of any shape."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tests.support.full_run import examples
 
 @given(graphs(), st.integers(1, 9), st.integers(0, 3))
 @settings(deadline=None, max_examples=examples(60))
-def test_any_graph_has_them_and_the_same_each_time(triples, dimensions, seed):
+def test_any_graph_has_deterministic_embeddings(triples, dimensions, seed):
     graph = Graph(triples)
     vectors = embed(graph, seed=seed, dimensions=dimensions)
     assert np.isfinite(vectors).all()
@@ -41,8 +41,8 @@ def test_stars_pairs_and_other_graphs_of_low_rank(triples):
     assert (vectors == embed(Graph(triples), seed=0)).all()
 
 
-def test_what_lies_outside_the_dimensions_has_no_place():
-    """Two stars, of which two dimensions hold the larger alone."""
+def test_entities_outside_the_dimensions_have_zero_vectors():
+    """Two stars; two dimensions represent only the larger one."""
     triples = [("a", "p", f"b{i}") for i in range(9)] + [("x", "p", f"y{i}") for i in range(3)]
     graph = Graph(triples)
     lengths = np.linalg.norm(embed(graph, seed=0, dimensions=2), axis=1)
@@ -50,7 +50,7 @@ def test_what_lies_outside_the_dimensions_has_no_place():
 
 
 @pytest.mark.parametrize("size", [30, 700])
-def test_they_are_those_of_the_whole_decomposition(size):
+def test_embeddings_equal_those_of_the_full_decomposition(size):
     rng = np.random.default_rng(3)
     triples = {(f"e{a}", "p", f"e{b}") for a, b in (rng.random((4 * size, 2)) ** 2 * size).astype(int).tolist()}
     graph = Graph(triples)
@@ -60,7 +60,7 @@ def test_they_are_those_of_the_whole_decomposition(size):
         adjacency[graph.number[o], graph.number[s]] += 1
     values, own = np.linalg.eigh(adjacency)
     most = np.argsort(-np.abs(values))[:5]
-    placed = own[:, most] * np.sqrt(np.abs(values[most]))
-    placed /= np.linalg.norm(placed, axis=1, keepdims=True)
-    found = embed(graph, seed=0, dimensions=5)
-    assert found @ found.T == pytest.approx(placed @ placed.T, abs=1e-6)
+    expected = own[:, most] * np.sqrt(np.abs(values[most]))
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    embedded = embed(graph, seed=0, dimensions=5)
+    assert embedded @ embedded.T == pytest.approx(expected @ expected.T, abs=1e-6)

@@ -1,4 +1,4 @@
-"""Which facts are chosen: a share from the largest clusters, the others one a cluster."""
+"""Choice of facts: a share from the largest clusters, the others one per cluster in turn."""
 
 from collections import Counter
 
@@ -10,38 +10,40 @@ from evaluator.curation.scenarios.homogeneity import select
 from evaluator.errors import UsageError
 
 
-def numbered(labels):
+def by_size(labels):
     """Clusters by size, as the generator numbers them."""
     order = [label for label, _ in Counter(labels).most_common()]
     return [order.index(label) for label in labels]
 
 
-@given(st.lists(st.integers(0, 6), min_size=1, max_size=40).map(numbered), st.data())
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=40).map(by_size), st.data())
 @settings(deadline=None)
-def test_the_first_fill_the_largest_clusters_and_the_rest_go_round(clusters, data):
+def test_the_largest_clusters_are_filled_first_and_others_take_turns(clusters, data):
     n = data.draw(st.integers(1, len(clusters)))
-    wanted = data.draw(st.integers(0, n))
+    n_from_largest = data.draw(st.integers(0, n))
     sizes = Counter(clusters)
-    full, left = [], wanted  # what the largest clusters give, in turn
+    full, left = [], n_from_largest  # number of facts from each of the largest clusters
     for number in sorted(sizes):
         full.append(min(left, sizes[number]))
         left -= full[-1]
-    giving = {number for number, some in enumerate(full) if some}
-    others = sum(sizes[number] for number in sizes if number not in giving)
-    if n - wanted > others:
+    full_clusters = {number for number, n_facts in enumerate(full) if n_facts}
+    others = sum(sizes[number] for number in sizes if number not in full_clusters)
+    if n - n_from_largest > others:
         with pytest.raises(UsageError, match="clusters other than"):
-            select(clusters, n, wanted)
+            select(clusters, n, n_from_largest)
         return
-    chosen = select(clusters, n, wanted)
+    chosen = select(clusters, n, n_from_largest)
     assert len(chosen) == len(set(chosen)) == n
-    found = Counter(clusters[place] for place in chosen)
-    assert [found[number] for number in sorted(giving)] == [some for some in full if some]
-    rounds = max((found[number] for number in sizes if number not in giving), default=0)
-    for number in set(sizes) - giving:  # nobody gives twice while another that has some has not given once
-        assert found[number] >= min(sizes[number], rounds - 1)
-    for number in sizes:  # within a cluster those to take first are taken
-        places = [place for place, label in enumerate(clusters) if label == number]
-        assert {place for place in chosen if clusters[place] == number} == set(places[: found[number]])
+    counts = Counter(clusters[i] for i in chosen)
+    assert [counts[number] for number in sorted(full_clusters)] == [n_facts for n_facts in full if n_facts]
+    rounds = max((counts[number] for number in sizes if number not in full_clusters), default=0)
+    for number in (
+        set(sizes) - full_clusters
+    ):  # no cluster gives a second fact before every other cluster with facts has given one
+        assert counts[number] >= min(sizes[number], rounds - 1)
+    for number in sizes:  # within a cluster, facts are taken in order
+        indices = [i for i, label in enumerate(clusters) if label == number]
+        assert {i for i in chosen if clusters[i] == number} == set(indices[: counts[number]])
 
 
 def test_too_few_facts():

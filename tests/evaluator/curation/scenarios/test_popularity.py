@@ -27,7 +27,7 @@ def test_every_fact_against_counting_by_hand(triples):
     assert popularity(graph, facts).tolist() == pytest.approx(expected)
 
 
-def test_popular_facts_come_first_or_last_and_random_ones_by_the_seed():
+def test_facts_are_ordered_by_popularity_or_by_the_seed():
     scores = np.array([3.0, 9.0, 3.0, 1.0])
     assert preferred("popular", scores, 0).tolist() == [1, 0, 2, 3]
     assert preferred("non-popular", scores, 0).tolist() == [3, 0, 2, 1]

@@ -1,4 +1,4 @@
-"""`split scenarios` over the graph of a fixture, measured again from its files."""
+"""`split scenarios` over the graph of a fixture, checked independently from its files."""
 
 import itertools
 import json
@@ -21,19 +21,19 @@ COMMAND = ["split", "scenarios", "--graph", str(GRAPH / "triples.tsv"), "--types
 RELATION = "bornIn"
 
 
-def split(folder, *words, relation=RELATION):
-    return main([*COMMAND, "--relation", relation, *map(str, words), "--output", str(folder)])
+def split(folder, *options, relation=RELATION):
+    return main([*COMMAND, "--relation", relation, *map(str, options), "--output", str(folder)])
 
 
 def types():
-    found = {}
+    types_of = {}
     for line in (GRAPH / "types.tsv").read_text().splitlines():
         entity, name = line.split("\t")
-        found.setdefault(entity, []).append(name)
-    return found
+        types_of.setdefault(entity, []).append(name)
+    return types_of
 
 
-def measured(folder):
+def checked_folder(folder):
     return Folder(folder, [GRAPH / "triples.tsv"], types())
 
 
@@ -41,43 +41,43 @@ def measured(folder):
 def whole(tmp_path_factory):
     """A matrix of 75 scenarios."""
     folder = tmp_path_factory.mktemp("scenarios") / "made"
-    words = ["--size", 60, "--transparency", SHARES, "--homogeneity", SHARES, "--seed", 5]
-    assert split(folder, *words, "--popularity", "popular,non-popular,random") == 0
+    options = ["--size", 60, "--transparency", SHARES, "--homogeneity", SHARES, "--seed", 5]
+    assert split(folder, *options, "--popularity", "popular,non-popular,random") == 0
     return folder
 
 
-def test_a_whole_matrix_keeps_what_it_promises(whole):
-    assert measured(whole).check() == 75
+def test_a_whole_matrix_has_the_promised_properties(whole):
+    assert checked_folder(whole).check() == 75
 
 
 @pytest.mark.parametrize(
-    "words",
+    "options",
     [
         ["--ratio", "0.2", "--transparency", "0.35"],
         ["--ratio", "3", "--transparency", SHARES, "--homogeneity", "0.33,0.77"],
         ["--transparency", "0,0.7", "--popularity", "popular,random"],
     ],
 )
-def test_other_ratios_and_scenarios_without_clusters(tmp_path, words):
-    assert split(tmp_path / "made", "--size", 47, *words) == 0
-    assert measured(tmp_path / "made").check()
+def test_other_ratios_and_scenarios_without_clusters(tmp_path, options):
+    assert split(tmp_path / "made", "--size", 47, *options) == 0
+    assert checked_folder(tmp_path / "made").check()
 
 
 def test_the_closed_world_as_source(tmp_path):
-    words = ["--plausible", "closed-world", "--size", 20, "--transparency", "0,0.5"]
-    assert split(tmp_path / "made", *words) == 0
-    made = measured(tmp_path / "made")
-    assert made.check() == 2
-    assert {origin["origin"] for origin in made.origins.values()} == {"true", "closed-world", "unrelated"}
+    options = ["--plausible", "closed-world", "--size", 20, "--transparency", "0,0.5"]
+    assert split(tmp_path / "made", *options) == 0
+    generated = checked_folder(tmp_path / "made")
+    assert generated.check() == 2
+    assert {origin["origin"] for origin in generated.origins.values()} == {"true", "closed-world", "unrelated"}
 
 
-def test_popular_claims_are_the_most_popular_and_the_others_the_least(whole, tmp_path):
+def test_popular_claims_are_the_most_popular_and_non_popular_the_least(whole, tmp_path):
     assert split(tmp_path / "made", "--size", 60, "--popularity", "popular,non-popular,random") == 0
-    made = measured(tmp_path / "made")
+    generated = checked_folder(tmp_path / "made")
     degree = {}
-    for s, _, o in made.triples:
+    for s, _, o in generated.triples:
         degree[s], degree[o] = degree.get(s, 0) + 1, degree.get(o, 0) + 1
-    facts = [(s, o) for s, p, o in made.triples if p == RELATION]
+    facts = [(s, o) for s, p, o in generated.triples if p == RELATION]
     ends = {end for fact in facts for end in fact}
     mean = sum(degree[end] for end in ends) / len(ends)
 
@@ -86,38 +86,38 @@ def test_popular_claims_are_the_most_popular_and_the_others_the_least(whole, tmp
         return low * (1 + high / mean)
 
     order = sorted(map(popularity, facts))
-    asked = {
+    by_preference = {
         lines[0]["slices"]["popularity"]: sorted(popularity((x["subject"], x["object"])) for x in lines if x["label"])
-        for lines in made.scenarios().values()
+        for lines in generated.scenarios().values()
     }
-    assert asked["non-popular"] == order[:30]
-    assert asked["popular"] == order[-30:]
-    assert asked["random"] not in (order[:30], order[-30:])
+    assert by_preference["non-popular"] == order[:30]
+    assert by_preference["popular"] == order[-30:]
+    assert by_preference["random"] not in (order[:30], order[-30:])
 
 
-def test_a_scenario_is_the_same_alone_and_in_a_matrix(whole, tmp_path):
+def test_a_scenario_does_not_depend_on_the_rest_of_the_matrix(whole, tmp_path):
     for t, h, popularity in (("0.5", "0.8", "popular"), ("1", "0", "random"), ("0.2", "1", "non-popular")):
         folder = tmp_path / popularity
-        words = ["--size", 60, "--transparency", t, "--homogeneity", h, "--popularity", popularity, "--seed", 5]
-        assert split(folder, *words) == 0
+        options = ["--size", 60, "--transparency", t, "--homogeneity", h, "--popularity", popularity, "--seed", 5]
+        assert split(folder, *options) == 0
         (file,) = folder.glob("*_scenario.tsv")
         assert file.read_bytes() == (whole / file.name).read_bytes()
 
 
-def test_scenarios_of_one_row_have_the_same_true_claims_and_share_false_ones(whole):
-    found = measured(whole).scenarios()
+def test_scenarios_of_one_row_have_the_same_true_claims(whole):
+    scenarios_by_name = checked_folder(whole).scenarios()
     for h, popularity in itertools.product(("0.0", "0.5"), ("random", "popular")):
-        row = [found[f"c{t} h{h} s60 r1.0 {popularity}"] for t in ("0.0", "0.2", "0.5", "0.8", "1.0")]
-        true = [{(line["subject"], line["object"]) for line in cell if line["label"]} for cell in row]
-        assert all(one == true[0] for one in true)
+        row = [scenarios_by_name[f"c{t} h{h} s60 r1.0 {popularity}"] for t in ("0.0", "0.2", "0.5", "0.8", "1.0")]
+        true = [{(line["subject"], line["object"]) for line in scenario if line["label"]} for scenario in row]
+        assert all(claims == true[0] for claims in true)
 
 
 def test_the_same_bytes_in_another_process_with_another_hash_seed(tmp_path):
-    words = ["--size", "40", "--transparency", "0.5", "--homogeneity", "0.5", "--relation", RELATION, "--seed", "9"]
+    options = ["--size", "40", "--transparency", "0.5", "--homogeneity", "0.5", "--relation", RELATION, "--seed", "9"]
     folders = [tmp_path / name for name in ("one", "two", "other seed")]
     for number, folder in enumerate(folders):
         seed = ["--seed", "10"] if number == 2 else []
-        line = [sys.executable, "-m", "evaluator", *COMMAND, *words, *seed, "--output", str(folder)]
+        line = [sys.executable, "-m", "evaluator", *COMMAND, *options, *seed, "--output", str(folder)]
         environment = {**os.environ, "PYTHONHASHSEED": str(number + 1)}
         subprocess.run(line, check=True, cwd=ROOT, env=environment, capture_output=True)
     content = [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders]
@@ -125,15 +125,15 @@ def test_the_same_bytes_in_another_process_with_another_hash_seed(tmp_path):
     assert content[0]["gold.jsonl"] != content[2]["gold.jsonl"]
 
 
-def test_ids_follow_from_the_salt_and_say_nothing_of_the_label(whole, tmp_path):
+def test_ids_depend_on_the_salt_and_do_not_reveal_the_label(whole, tmp_path):
     gold = [json.loads(line) for line in (whole / "gold.jsonl").read_text().splitlines()]
     assert [line["id"] for line in gold] == sorted(line["id"] for line in gold)
     early = sum(line["label"] for line in gold[: len(gold) // 2])
     assert abs(early - len(gold) / 4) < 4 * (len(gold) / 8) ** 0.5
-    words = ["--size", 60, "--transparency", 1, "--homogeneity", 0, "--seed", 5]
+    options = ["--size", 60, "--transparency", 1, "--homogeneity", 0, "--seed", 5]
     ids = []
     for salt in ("one", "two"):
-        assert split(tmp_path / salt, *words, "--salt", salt) == 0
+        assert split(tmp_path / salt, *options, "--salt", salt) == 0
         ids.append({json.loads(line)["id"] for line in (tmp_path / salt / "gold.jsonl").read_text().splitlines()})
         assert salt not in (tmp_path / salt / "recipe.json").read_text().replace("not recorded", "")
     assert not ids[0] & ids[1]
@@ -141,24 +141,26 @@ def test_ids_follow_from_the_salt_and_say_nothing_of_the_label(whole, tmp_path):
 
 def test_a_pair_is_one_group_in_every_scenario(whole):
     groups = {}
-    for line in measured(whole).gold:
+    for line in checked_folder(whole).gold:
         assert groups.setdefault((line["subject"], line["object"]), line["group"]) == line["group"]
     assert len(set(groups.values())) == len(groups)
 
 
-def test_training_scenarios_stay_apart_from_tests(whole, tmp_path):
-    words = ["--size", 60, "--transparency", "0,1", "--homogeneity", "0,1", "--kind", "train"]
-    assert split(tmp_path / "train", *words, "--exclude-pairs", whole / "gold.jsonl") == 0
-    made = measured(tmp_path / "train")
-    assert made.check() == 4
-    tested = {(line["subject"], line["object"]) for line in measured(whole).gold}
-    assert not tested & {(line["subject"], line["object"]) for line in made.gold}
+def test_training_scenarios_share_no_pair_with_tests(whole, tmp_path):
+    options = ["--size", 60, "--transparency", "0,1", "--homogeneity", "0,1", "--kind", "train"]
+    assert split(tmp_path / "train", *options, "--exclude-pairs", whole / "gold.jsonl") == 0
+    generated = checked_folder(tmp_path / "train")
+    assert generated.check() == 4
+    tested = {(line["subject"], line["object"]) for line in checked_folder(whole).gold}
+    assert not tested & {(line["subject"], line["object"]) for line in generated.gold}
 
 
-def test_the_site_and_the_scorer_read_what_is_written(whole):
-    found = scenarios(whole)
-    assert len(found) == 75
-    assert {(one.relation, one.ratio, one.train, len(one.claims)) for one in found} == {(RELATION, "1.0", False, 60)}
+def test_the_site_and_the_scorer_read_the_generated_files(whole):
+    parsed = scenarios(whole)
+    assert len(parsed) == 75
+    assert {(scenario.relation, scenario.ratio, scenario.train, len(scenario.claims)) for scenario in parsed} == {
+        (RELATION, "1.0", False, 60)
+    }
     gold = (whole / "gold.jsonl").read_bytes()
     answers = [{"id": json.loads(line)["id"], "score": json.loads(line)["label"] * 1.0} for line in gold.splitlines()]
     result = run_score("fact-checking", gold, jsonl(answers), cross="transparency,homogeneity")["result"]
@@ -168,14 +170,14 @@ def test_the_site_and_the_scorer_read_what_is_written(whole):
 
 def test_the_public_graph_lacks_the_true_claims(tmp_path):
     assert split(tmp_path / "made", "--size", 40, "--public-graph") == 0
-    made = measured(tmp_path / "made")
-    left = {tuple(line.split("\t")) for line in (tmp_path / "made" / "graph.tsv").read_text().splitlines()}
-    true = {(line["subject"], RELATION, line["object"]) for line in made.gold if line["label"]}
-    assert left == made.triples - true
+    generated = checked_folder(tmp_path / "made")
+    remaining = {tuple(line.split("\t")) for line in (tmp_path / "made" / "graph.tsv").read_text().splitlines()}
+    true = {(line["subject"], RELATION, line["object"]) for line in generated.gold if line["label"]}
+    assert remaining == generated.triples - true
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("options", "message"),
     [
         (["--relation", "nothing"], 'the relation is "nothing", expected a predicate of the graph'),
         (["--transparency", "0.5,1.5"], 'transparency is "1.5", expected a decimal from 0 to 1'),
@@ -191,30 +193,30 @@ def test_the_public_graph_lacks_the_true_claims(tmp_path):
         (["--pool", "60", "--size", "100", "--homogeneity", "0"], None),
     ],
 )
-def test_wrong_usage(tmp_path, capsys, words, told):
-    status = main([*COMMAND, "--relation", RELATION, *words, "--output", str(tmp_path / "made")])
-    if told is None:
+def test_wrong_usage(tmp_path, capsys, options, message):
+    status = main([*COMMAND, "--relation", RELATION, *options, "--output", str(tmp_path / "made")])
+    if message is None:
         assert status == 0
         return
     assert status == 64
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_scenario_that_cannot_be_is_named(tmp_path, capsys):
-    words = ["--transparency", "0,0.5,1", "--size", 300]
-    assert split(tmp_path / "made", *words, relation="worksFor") == 64
-    told = capsys.readouterr().err
-    assert "c0.0 s300 r1.0 random: transparency 0:" in told
-    assert "c0.5 s300 r1.0 random: transparency 0.5:" in told
-    assert "c1.0" not in told
+def test_every_impossible_scenario_is_reported(tmp_path, capsys):
+    options = ["--transparency", "0,0.5,1", "--size", 300]
+    assert split(tmp_path / "made", *options, relation="worksFor") == 64
+    message = capsys.readouterr().err
+    assert "c0.0 s300 r1.0 random: transparency 0:" in message
+    assert "c0.5 s300 r1.0 random: transparency 0.5:" in message
+    assert "c1.0" not in message
 
 
-def test_bad_files_are_told_with_their_lines(tmp_path, capsys):
+def test_invalid_files_are_reported_with_their_lines(tmp_path, capsys):
     graph = tmp_path / "graph.tsv"
     graph.write_text("a\tp\tb\na\tp\n")
-    words = ["split", "scenarios", "--graph", str(graph), "--relation", "p", "--output", str(tmp_path / "made")]
-    assert main([*words, "--json"]) == 3
+    options = ["split", "scenarios", "--graph", str(graph), "--relation", "p", "--output", str(tmp_path / "made")]
+    assert main([*options, "--json"]) == 3
     caught = capsys.readouterr()
     assert f"{graph}:2: not a triple, found 2 columns, expected subject, predicate and object" in caught.err
     assert json.loads(caught.out)["problems"][0]["line"] == 2
@@ -224,14 +226,14 @@ def test_bad_files_are_told_with_their_lines(tmp_path, capsys):
 def test_embeddings_must_have_every_entity_of_the_relation(tmp_path, capsys):
     vectors = tmp_path / "vectors.tsv"
     vectors.write_text("nobody\t1\t2\n")
-    words = ["--size", 20, "--homogeneity", "0.5", "--embeddings", vectors]
-    assert split(tmp_path / "made", *words) == 3
+    options = ["--size", 20, "--homogeneity", "0.5", "--embeddings", vectors]
+    assert split(tmp_path / "made", *options) == 3
     assert f"entities of {RELATION} have no vector" in capsys.readouterr().err
 
 
-def test_what_is_missing_is_warned_of(tmp_path, capsys):
-    words = ["--relation", RELATION, "--size", "20", "--output", str(tmp_path / "made"), "--json"]
-    assert main([*COMMAND[:4], *words]) == 0
+def test_missing_types_give_a_warning(tmp_path, capsys):
+    options = ["--relation", RELATION, "--size", "20", "--output", str(tmp_path / "made"), "--json"]
+    assert main([*COMMAND[:4], *options]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["warnings"] == ["no types are given: every entity passes the type test"]
     assert report["functionality"]["subjects_per_pair"] == 1.0

@@ -1,4 +1,4 @@
-"""The type test: as many shared types as the entity has, four at most."""
+"""The type test: an entity must share all types of the reference, or at least four."""
 
 import numpy as np
 import pytest
@@ -17,11 +17,11 @@ named = st.dictionaries(st.sampled_from("abcde"), st.sets(st.sampled_from("ABCDE
 def test_every_pair_of_entities(types):
     names = list("abcde")
     test = Types(names, types)
-    for one, name in enumerate(names):
+    for i, name in enumerate(names):
         expected = [graph_oracle.passes(types, name, other) for other in names]
-        assert test.pass_for(one, np.arange(5)).tolist() == expected
+        assert test.pass_for(i, np.arange(5)).tolist() == expected
         same = [set(types.get(name, ())) == set(types.get(other, ())) for other in names]
-        assert test.same(one, np.arange(5)).tolist() == same
+        assert test.same(i, np.arange(5)).tolist() == same
 
 
 @pytest.mark.parametrize(("shared", "passes"), [("ABCD", True), ("ABC", False), ("ABCDE", True)])

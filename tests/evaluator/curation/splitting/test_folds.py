@@ -10,7 +10,7 @@ from evaluator.curation.splitting.folds import PARTS, parse_parts, part_of_fold,
 from evaluator.errors import UsageError
 
 
-def test_the_first_document_goes_to_fold_1_and_the_sixth_again():
+def test_the_first_and_the_sixth_document_go_to_fold_1():
     assert round_robin("abcdefg") == {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 1, "g": 2}
 
 
@@ -29,20 +29,20 @@ def test_folds_differ_by_one_document_at_most(documents, folds):
         with pytest.raises(UsageError, match=f"{len(distinct)} documents for {folds} folds"):
             round_robin(documents, folds)
         return
-    found = round_robin(documents, folds)
-    assert [found[document] for document in distinct] == [place % folds + 1 for place in range(len(distinct))]
-    sizes = [list(found.values()).count(fold) for fold in range(1, folds + 1)]
+    folds_of = round_robin(documents, folds)
+    assert [folds_of[document] for document in distinct] == [i % folds + 1 for i in range(len(distinct))]
+    sizes = [list(folds_of.values()).count(fold) for fold in range(1, folds + 1)]
     assert max(sizes) - min(sizes) <= 1
 
 
-def test_parts_are_written_as_ranges():
+def test_parts_are_parsed_as_ranges():
     assert parse_parts("train=1-3,dev=4,test=5", 5) == PARTS
     assert parse_parts("a=1+3,b=2", 3) == {"a": (1, 3), "b": (2,)}
     assert part_of_fold(PARTS) == {1: "train", 2: "train", 3: "train", 4: "dev", 5: "test"}
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("train=1-3,dev=4", "each fold from 1 to 5 once"),
         ("train=1-3,dev=3,test=4-5", "each fold from 1 to 5 once"),
@@ -55,11 +55,11 @@ def test_parts_are_written_as_ranges():
         ("", "expected NAME=FOLD"),
     ],
 )
-def test_parts_that_are_not_so_are_wrong_usage(text, told):
-    with pytest.raises(UsageError, match=told):
+def test_invalid_parts_are_wrong_usage(text, message):
+    with pytest.raises(UsageError, match=message):
         parse_parts(text, 5)
 
 
-def test_one_fold_is_no_division():
+def test_one_fold_is_wrong_usage():
     with pytest.raises(UsageError, match="folds is 1"):
         round_robin("abc", 1)

@@ -1,4 +1,4 @@
-"""Public and private halves: by group, the same for the same seed, and kept when gold is corrected."""
+"""The public/private split: by group, deterministic for a seed, and stable when gold is corrected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARES = st.fractions(Fraction(1, 50), Fraction(49, 50))
 
 @given(groups=GROUPS, seed=st.integers(0, 10**18), share=SHARES)
 @settings(deadline=None)
-def test_every_group_stands_on_one_side_and_the_share_is_rounded_half_up(groups, seed, share):
+def test_each_group_is_on_one_side_and_the_share_is_rounded_half_up(groups, seed, share):
     public, private = split_public_private(groups, seed=seed, share=share)
     assert public | private == groups
     assert not public & private
@@ -28,32 +28,32 @@ def test_every_group_stands_on_one_side_and_the_share_is_rounded_half_up(groups,
 
 @given(groups=GROUPS, seed=st.integers(0, 1000), shuffled=st.randoms())
 @settings(deadline=None)
-def test_neither_order_nor_repetition_matters(groups, seed, shuffled):
+def test_order_and_repetition_do_not_matter(groups, seed, shuffled):
     rows = [*groups, *groups]
     shuffled.shuffle(rows)
     assert split_public_private(rows, seed=seed) == split_public_private(groups, seed=seed)
 
 
-@given(groups=GROUPS, gone=GROUPS, seed=st.integers(0, 1000), share=SHARES, other=st.integers(0, 1000))
+@given(groups=GROUPS, removed=GROUPS, seed=st.integers(0, 1000), share=SHARES, other=st.integers(0, 1000))
 @settings(deadline=None)
-def test_a_correction_moves_no_group_that_stays(groups, gone, seed, share, other):
-    before = split_public_private(groups | gone, seed=seed, share=share)
+def test_a_correction_moves_no_remaining_group(groups, removed, seed, share, other):
+    before = split_public_private(groups | removed, seed=seed, share=share)
     added = {f"added {number}" for number in range(5)}
-    after = split_public_private((groups - gone) | added, seed=other, share=share, previous=before)
-    stayed = groups - gone
-    assert after.public & stayed == before.public & stayed
-    assert after.private & stayed == before.private & stayed
+    after = split_public_private((groups - removed) | added, seed=other, share=share, previous=before)
+    remaining = groups - removed
+    assert after.public & remaining == before.public & remaining
+    assert after.private & remaining == before.private & remaining
 
 
-def test_new_groups_bring_the_share_back():
-    """Of ten kept groups all are public; of thirty, fifteen should be: five of the new ones."""
-    kept = PublicPrivateSplit(frozenset(range(10)), frozenset())
-    after = split_public_private(range(30), seed=1, previous=kept)
+def test_new_groups_restore_the_share():
+    """All ten earlier groups are public; of thirty, fifteen should be: five of the new ones."""
+    previous = PublicPrivateSplit(frozenset(range(10)), frozenset())
+    after = split_public_private(range(30), seed=1, previous=previous)
     assert (len(after.public), len(after.private)) == (15, 15)
     assert after.public >= set(range(10))
 
 
-def test_seeds_differ_and_a_group_is_public_as_often_as_the_share_says():
+def test_a_group_is_public_as_often_as_the_share_over_seeds():
     times = sum(7 in split_public_private(range(50), seed=seed, share="0.3").public for seed in range(2000))
     assert 520 < times < 680  # 600 expected, four standard deviations are 82
     assert len({split_public_private(range(50), seed=seed).public for seed in range(20)}) == 20
@@ -64,14 +64,14 @@ def test_a_string_and_an_integer_are_two_groups():
     assert {type(next(iter(side))) for side in (public, private)} == {int, str}
 
 
-def test_the_share_is_the_decimal_that_is_written():
-    """0.145 of 100 is 14.5, which rounds to 15; the binary fraction next to it is below."""
+def test_the_share_is_read_as_a_decimal():
+    """0.145 of 100 is 14.5, which rounds to 15; the nearest binary fraction is below 0.145."""
     assert len(split_public_private(range(100), seed=0, share=0.145).public) == 15
     assert len(split_public_private(range(100), seed=0, share="0.145").public) == 15
 
 
 @pytest.mark.parametrize(
-    ("groups", "arguments", "told"),
+    ("groups", "arguments", "message"),
     [
         ([1], {}, "the gold has 1 group, expected at least two groups"),
         ([1, 2], {"share": 0}, "above 0 and below 1"),
@@ -88,12 +88,12 @@ def test_the_share_is_the_decimal_that_is_written():
         ),
     ],
 )
-def test_what_cannot_be_divided_is_wrong_usage(groups, arguments, told):
-    with pytest.raises(UsageError, match=told):
+def test_invalid_arguments_are_wrong_usage(groups, arguments, message):
+    with pytest.raises(UsageError, match=message):
         split_public_private(groups, **{"seed": 0, **arguments})
 
 
-def test_kept_halves_may_fill_one_side_alone():
-    """Nothing is drawn: what stays keeps its side, even where that leaves the other side without a group."""
+def test_one_side_may_become_empty_after_a_correction():
+    """Remaining groups keep their side, even if the other side has no group left."""
     sides = PublicPrivateSplit(frozenset({1, 2}), frozenset({3}))
     assert split_public_private([1, 2], seed=0, previous=sides) == PublicPrivateSplit(frozenset({1, 2}), frozenset())

@@ -1,4 +1,4 @@
-"""Quadruples from originals and contrary pairs: complete, checked, with ids that tell nothing."""
+"""Quadruples from originals and contrary pairs: complete, checked, with ids that reveal nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pairs(n, label=lambda number: "SUPPORTS"):
     return originals, [Pair(k + 1, k, f"claim {k} no", f"sentence {k} no") for k in range(n)]
 
 
-def made(originals, contraries, salt=SALT):
+def make(originals, contraries, salt=SALT):
     return quadruples(originals, contraries, salt=salt, files=FILES)
 
 
@@ -33,7 +33,7 @@ def made(originals, contraries, salt=SALT):
 def test_each_group_has_the_four_members(labels, order):
     originals, contraries = pairs(len(labels), labels.__getitem__)
     order.shuffle(contraries)
-    lines = made(originals, contraries)
+    lines = make(originals, contraries)
     groups = defaultdict(set)
     for line in lines:
         groups[line["group"]].add((line["claim"], line["evidence_text"], line["label"], line["slices"]["origin"]))
@@ -51,41 +51,41 @@ def test_each_group_has_the_four_members(labels, order):
     assert check_symmetric(lines) == []
 
 
-def test_ids_and_their_order_tell_neither_member_nor_original():
-    """A member's place among its group's ids, in the order of the file, is any of four as often."""
+def test_ids_and_their_order_reveal_neither_member_nor_original():
+    """The original's rank among its group's ids, in the order of the file, is uniform over the four ranks."""
     originals, contraries = pairs(400)
-    lines = made(originals, contraries)
+    lines = make(originals, contraries)
     assert all(re.fullmatch("[0-9a-f]{16}", text) for line in lines for text in (line["id"], line["group"]))
     assert [line["id"] for line in lines] == sorted({line["id"] for line in lines})
     assert not {line["id"] for line in lines} & {line["group"] for line in lines}
-    places, seen = Counter(), Counter()
+    rank_counts, lines_seen = Counter(), Counter()
     for line in lines:
         if line["slices"]["origin"] == "original":
-            places[seen[line["group"]]] += 1
-        seen[line["group"]] += 1
-    assert sum(places.values()) == 400
-    assert all(60 < places[place] < 140 for place in range(4))  # 100 expected, four deviations are 35
+            rank_counts[lines_seen[line["group"]]] += 1
+        lines_seen[line["group"]] += 1
+    assert sum(rank_counts.values()) == 400
+    assert all(60 < rank_counts[rank] < 140 for rank in range(4))  # 100 expected, four deviations are 35
 
 
-def test_the_salt_decides_and_is_needed():
+def test_ids_depend_on_the_salt_which_is_required():
     originals, contraries = pairs(3)
-    assert made(originals, contraries) == made(originals[::-1], contraries)
-    other = made(originals, contraries, salt="another salt")
-    assert not {line["id"] for line in other} & {line["id"] for line in made(originals, contraries)}
+    assert make(originals, contraries) == make(originals[::-1], contraries)
+    other = make(originals, contraries, salt="another salt")
+    assert not {line["id"] for line in other} & {line["id"] for line in make(originals, contraries)}
     with pytest.raises(UsageError, match="the salt has 7 characters, expected 8"):
-        made(originals, contraries, salt="1234567")
+        make(originals, contraries, salt="1234567")
 
 
-def test_one_and_the_string_1_are_two_originals():
+def test_an_integer_and_a_string_are_two_originals():
     originals = [Pair(1, 1, "c1", "e1", "SUPPORTS"), Pair(2, "1", "c2", "e2", "REFUTES")]
     contraries = [Pair(1, "1", "d2", "f2"), Pair(2, 1, "d1", "f1")]
-    lines = made(originals, contraries)
+    lines = make(originals, contraries)
     assert ("c1", "f1") in {(line["claim"], line["evidence_text"]) for line in lines}
     assert len({line["group"] for line in lines}) == 2
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda o, c: c.pop(), "originals.jsonl:3: the original 2 has no contrary pair"),
         (lambda o, c: o.pop(), "contraries.jsonl:3: the contrary pair 2 has no original"),
@@ -112,19 +112,19 @@ def test_one_and_the_string_1_are_two_originals():
         ),
     ],
 )
-def test_what_does_not_fit_is_told_with_its_line(change, told):
+def test_invalid_pairs_are_reported_with_their_line(change, message):
     originals, contraries = pairs(3)
     change(originals, contraries)
     with pytest.raises(GoldError) as caught:
-        made(originals, contraries)
-    assert told in str(caught.value)
+        make(originals, contraries)
+    assert message in str(caught.value)
 
 
-def test_faults_of_both_files_are_told_together():
+def test_problems_of_both_files_are_reported_together():
     originals, contraries = pairs(3)
     originals[0] = originals[0]._replace(label="?")
     with pytest.raises(GoldError) as caught:
-        made(originals, [*contraries[:2], Pair(3, 7, "c", "e")])
+        make(originals, [*contraries[:2], Pair(3, 7, "c", "e")])
     assert [(problem.file, problem.line) for problem in caught.value.problems] == [
         ("originals.jsonl", 1),
         ("originals.jsonl", 3),
@@ -132,17 +132,17 @@ def test_faults_of_both_files_are_told_together():
     ]
 
 
-def test_a_fault_has_the_place_of_its_group():
-    lines = made(*pairs(3))
+def test_a_problem_has_the_index_of_its_group():
+    lines = make(*pairs(3))
     lines[5]["label"] = OTHER[lines[5]["label"]]
     group = lines[5]["group"]
-    first = next(place for place, line in enumerate(lines) if line["group"] == group)
-    places = {place for place, _ in symmetric_problems(lines)}
-    assert places == {first, None}
+    first = next(i for i, line in enumerate(lines) if line["group"] == group)
+    indices = {i for i, _ in symmetric_problems(lines)}
+    assert indices == {first, None}
 
 
 def published(path):
-    """Gold lines of a published file: members 2-4 bear the original's id and 0000002-4."""
+    """Gold lines of a published file: members 2-4 have the original's id followed by 0000002-4."""
     for text in path.read_text().splitlines():
         line = json.loads(text)
         ending = re.fullmatch("(.+)000000([234])", line["id"])
@@ -154,7 +154,7 @@ def published(path):
 
 @pytest.mark.realdata
 @pytest.mark.parametrize(("name", "n_groups"), [("full", 239), ("dev", 177), ("test", 178)])
-def test_the_shipped_quadruples_pass_and_are_made_again(realdata, name, n_groups):
+def test_published_quadruples_pass_and_are_reproduced(realdata, name, n_groups):
     lines = list(published(realdata / f"symmetric/source/fever_symmetric_{name}.jsonl"))
     assert check_symmetric(lines) == []
     originals = [
@@ -166,16 +166,16 @@ def test_the_shipped_quadruples_pass_and_are_made_again(realdata, name, n_groups
         Pair(0, line["group"], line["claim"], line["evidence_text"]) for line in lines if line["member"] == "4"
     ]
     assert len(originals) == len(contraries) == n_groups
-    again = made(originals, contraries)
+    rebuilt = make(originals, contraries)
 
     def content(some):
         fields = ("claim", "evidence_text", "label")
         return Counter((*(line[field] for field in fields), line["slices"]["origin"]) for line in some)
 
-    assert content(again) == content(lines)
+    assert content(rebuilt) == content(lines)
 
 
 @pytest.mark.realdata
-def test_the_file_of_generated_pairs_alone_is_no_symmetric_set(realdata):
+def test_the_generated_pairs_alone_are_not_a_symmetric_set(realdata):
     lines = list(published(realdata / "symmetric/source/fever_symmetric_generated.jsonl"))
-    assert sum("3 members, expected 4" in fault for fault in check_symmetric(lines)) == 239
+    assert sum("3 members, expected 4" in problem for problem in check_symmetric(lines)) == 239

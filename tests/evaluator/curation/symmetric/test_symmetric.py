@@ -25,14 +25,14 @@ def quadruple(group: Any, *, label: str = "SUPPORTS", words: str = "it rains") -
     members = [(0, 0, label), (0, 1, other), (1, 0, other), (1, 1, label)]
     return [
         {
-            "id": f"{group}-{place}",
+            "id": f"{group}-{i}",
             "claim": f"{words} in {group} {'never' if claim else 'daily'}",
             "evidence_text": f"{group} is {'dry' if sentence else 'wet'}",
             "label": answer,
             "group": group,
-            "slices": {"origin": "generated" if place else "original"},
+            "slices": {"origin": "generated" if i else "original"},
         }
-        for place, (claim, sentence, answer) in enumerate(members)
+        for i, (claim, sentence, answer) in enumerate(members)
     ]
 
 
@@ -48,7 +48,7 @@ def test_a_symmetric_set_passes_in_any_order(groups: list[Any], label: str, seed
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda m: m.pop(), "3 members, expected 4"),
         (lambda m: m.append({**m[3], "id": "more"}), "5 members, expected 4"),
@@ -66,50 +66,50 @@ def test_a_symmetric_set_passes_in_any_order(groups: list[Any], label: str, seed
         (lambda m: m[0].update(label="NOT ENOUGH INFO"), "claim: 3 labels, expected 2"),
     ],
 )
-def test_each_fault_is_named_with_its_group(change: Callable[[list[Line]], Any], told: str) -> None:
+def test_each_problem_is_reported_with_its_group(change: Callable[[list[Line]], Any], message: str) -> None:
     members = quadruple("g7")
     change(members)
-    faults = check_symmetric(quadruple("g1") + members)
-    assert any(told in fault for fault in faults), faults
-    assert not any('"g1"' in fault for fault in faults)
+    problems = check_symmetric(quadruple("g1") + members)
+    assert any(message in problem for problem in problems), problems
+    assert not any('"g1"' in problem for problem in problems)
 
 
-def test_a_group_copied_with_its_labels_turned_is_found() -> None:
-    """Texts alone tell nothing then; but no system can be right about both."""
+def test_a_copied_group_with_inverted_labels_is_found() -> None:
+    """The texts alone reveal nothing, but no system can be correct on both groups."""
     lines = quadruple("g1")
     copied = [
         {**line, "group": "g2", "label": {"SUPPORTS": "REFUTES"}.get(line["label"], "SUPPORTS")} for line in lines
     ]
-    (fault,) = check_symmetric(lines + copied)
-    assert fault.startswith('group "g2": 4 claims with their evidence are also in group "g1", with another label')
+    (problem,) = check_symmetric(lines + copied)
+    assert problem.startswith('group "g2": 4 claims with their evidence are also in group "g1", with another label')
     assert check_symmetric(lines + [{**line, "group": "g2"} for line in lines]) == []
 
 
-def test_what_is_missing_is_no_text() -> None:
+def test_a_missing_text_is_not_compared() -> None:
     lines = [{**line, "evidence_text": None} for line in quadruple("g1")]
-    assert not any("None" in fault for fault in check_symmetric(lines))
+    assert not any("None" in problem for problem in check_symmetric(lines))
 
 
-def test_a_word_that_tells_the_label_is_named() -> None:
-    """Members 1 and 2 may differ in case or spacing only by mistake; then a text stands with one label alone."""
+def test_a_word_that_predicts_the_label_is_reported() -> None:
+    """Members 1 and 2 must have the same claim; if they differ, a word may occur with only one label."""
     lines = quadruple("g1")
     lines[0]["claim"] = lines[1]["claim"] = "it rains not"
     assert check_symmetric(lines) == []
     lines[0]["claim"] = "it rains never not"
-    assert any('unigram "never" predicts the label' in fault for fault in check_symmetric(lines))
+    assert any('unigram "never" predicts the label' in problem for problem in check_symmetric(lines))
 
 
-def test_what_there_is_too_much_of_is_counted() -> None:
+def test_further_problems_are_counted() -> None:
     lines = quadruple("g1", words=" ".join(f"word{number}" for number in range(40)))
     lines[0]["label"] = "REFUTES"
-    faults = check_symmetric(lines)
-    assert any(re.search(r"claim: \d+ more unigrams predict the label", fault) for fault in faults)
-    assert len(faults) < 100
+    problems = check_symmetric(lines)
+    assert any(re.search(r"claim: \d+ more unigrams predict the label", problem) for problem in problems)
+    assert len(problems) < 100
 
 
 @pytest.mark.realdata
 @pytest.mark.parametrize("version", ["v0.1_full", "v0.2_dev"])
-def test_the_published_sets_pass_and_tell_nothing(version: str, realdata: Path) -> None:
+def test_published_sets_pass_and_reveal_nothing(version: str, realdata: Path) -> None:
     lines = [json.loads(line) for line in (realdata / "symmetric" / version / "gold.jsonl").read_text().splitlines()]
     assert check_symmetric(lines) == []
     for field in ("claim", "evidence_text"):
@@ -118,16 +118,16 @@ def test_the_published_sets_pass_and_tell_nothing(version: str, realdata: Path) 
 
 
 def probabilities(lines: list[Line], field: str) -> list[float]:
-    """p(SUPPORTS | n-gram) over occurrences, for each uni- and bigram: independent of the check."""
-    seen: dict[Any, list[str]] = defaultdict(list)
+    """p(SUPPORTS | n-gram) over occurrences, for each uni- and bigram; independent of the tested check."""
+    labels_of: dict[Any, list[str]] = defaultdict(list)
     for line in lines:
         tokens = re.findall(r"\w+", line[field].lower())
         for gram in [*tokens, *pairwise(tokens)]:
-            seen[gram].append(line["label"])
-    return [labels.count("SUPPORTS") / len(labels) for labels in seen.values()]
+            labels_of[gram].append(line["label"])
+    return [labels.count("SUPPORTS") / len(labels) for labels in labels_of.values()]
 
 
-def test_labels_may_stand_in_either_case() -> None:
+def test_labels_may_have_either_case() -> None:
     members = quadruple("g")
     members[0]["label"] = "supports"
     members[2]["label"] = "Refutes"

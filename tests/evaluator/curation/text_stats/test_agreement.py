@@ -1,4 +1,4 @@
-"""Agreement of annotators: published examples, scikit-learn, and the definition by loops."""
+"""Agreement of annotators: against published examples, scikit-learn, and the definition in loops."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def by_loops(units, level):
     units = [unit for unit in units if len(unit) > 1]
     values = [value for unit in units for value in unit]
 
-    def apart(x, y):
+    def distance(x, y):
         if level == "nominal":
             return float(x != y)
         if level == "interval":
@@ -49,8 +49,8 @@ def by_loops(units, level):
         between = sum(low <= value <= high for value in values)
         return (between - (values.count(low) + values.count(high)) / 2) ** 2
 
-    observed = sum(apart(x, y) / (len(u) - 1) for u in units for x, y in itertools.permutations(u, 2)) / len(values)
-    expected = sum(apart(x, y) for x, y in itertools.permutations(values, 2)) / (len(values) * (len(values) - 1))
+    observed = sum(distance(x, y) / (len(u) - 1) for u in units for x, y in itertools.permutations(u, 2)) / len(values)
+    expected = sum(distance(x, y) for x, y in itertools.permutations(values, 2)) / (len(values) * (len(values) - 1))
     return 1 - observed / expected
 
 
@@ -59,38 +59,38 @@ def by_loops(units, level):
     st.sampled_from(["nominal", "ordinal", "interval"]),
 )
 @settings(deadline=None)
-def test_alpha_is_the_definition(units, level):
+def test_alpha_equals_its_definition(units, level):
     values = [value for unit in units if len(unit) > 1 for value in unit]
-    found = alpha(units, level)
+    result = alpha(units, level)
     if len(set(values)) < 2:
-        assert math.isnan(found)
+        assert math.isnan(result)
     else:
-        assert found == pytest.approx(by_loops(units, level), abs=1e-9)
+        assert result == pytest.approx(by_loops(units, level), abs=1e-9)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=30))
 @settings(deadline=None)
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")
-def test_kappa_is_that_of_scikit_learn(pairs):
+def test_kappa_equals_scikit_learns(pairs):
     a, b = zip(*pairs, strict=True)
-    found = pairwise(a, b)
-    theirs = cohen_kappa_score(a, b)
-    assert found.percent == sum(x == y for x, y in pairs) / len(pairs)
-    if math.isnan(found.kappa):
+    result = pairwise(a, b)
+    expected = cohen_kappa_score(a, b)
+    assert result.percent == sum(x == y for x, y in pairs) / len(pairs)
+    if math.isnan(result.kappa):
         assert len({*a, *b}) == 1
     else:
-        assert found.kappa == pytest.approx(theirs, abs=1e-9)
+        assert result.kappa == pytest.approx(expected, abs=1e-9)
 
 
 def test_pairs_of_annotators_share_units_and_gaps_are_left_out():
     rows = [("u", "x", 1), ("u", "y", 1), ("v", "x", 2), ("v", "y", 1), ("w", "z", 1)]
-    found = each_pair(by_annotator(rows))
-    assert list(found) == [("x", "y")]
-    assert (found["x", "y"].n, found["x", "y"].percent) == (2, 0.5)
+    result = each_pair(by_annotator(rows))
+    assert list(result) == [("x", "y")]
+    assert (result["x", "y"].n, result["x", "y"].percent) == (2, 0.5)
     assert percent_agreement([[1, 1, 2], [3], [4, 4]]) == 0.5
 
 
-def test_values_that_are_no_numbers_have_no_order():
+def test_ordinal_alpha_of_strings_is_refused():
     with pytest.raises(UsageError, match="ordinal alpha needs numbers"):
         alpha([["a", "b"]], "ordinal")
     with pytest.raises(UsageError, match="the level is ratio, expected nominal, ordinal, interval"):

@@ -1,4 +1,4 @@
-"""LMI and p(l|w) against counting in loops, and against the published table."""
+"""LMI and p(l|w) against plain loops and the published table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = st.lists(st.sampled_from(["a", "B", "did", "Not", "ß", "x_1", "İ", "-"
 CLAIMS = st.lists(st.tuples(WORDS.map(" ".join), st.sampled_from(["NO", "YES", "MAYBE"])), min_size=1, max_size=14)
 
 
-def counted(claims, n, drop, least):
+def table_by_loops(claims, n, drop, least):
     """{(n-gram, label): (LMI, p)} in loops, from the definitions."""
     pairs = []
     for text, label in claims:
@@ -47,9 +47,9 @@ def test_counts_agree_with_loops(claims, n, least, drop):
     texts, labels = zip(*claims, strict=True)
     table = cue_table(texts, labels, n=n, drop=drop, min_frequency=least)
     ours = {(cue.ngram, cue.label): cue for label in table.labels for cue in table.ranked(label)}
-    theirs = counted(claims, n, drop, least)
-    assert ours.keys() == theirs.keys()
-    for key, (lmi, p) in theirs.items():
+    expected = table_by_loops(claims, n, drop, least)
+    assert ours.keys() == expected.keys()
+    for key, (lmi, p) in expected.items():
         assert ours[key].lmi == pytest.approx(lmi, abs=1e-12)
         assert ours[key].p == p == ours[key].n_label / ours[key].n
 
@@ -63,19 +63,19 @@ def test_a_hand_worked_table():
     assert first.lmi == pytest.approx(2 / 7 * math.log(7 / 5))
 
 
-def test_neighbours_of_a_dropped_word_meet_and_claims_do_not():
-    found = occurrences(["incapable of being", "of of", "far"], n=2, drop=["of"])
-    assert [found.name(gram) for gram in found.gram] == ["incapable being"]
+def test_ngrams_skip_dropped_words_and_do_not_cross_claims():
+    grams = occurrences(["incapable of being", "of of", "far"], n=2, drop=["of"])
+    assert [grams.name(gram) for gram in grams.gram] == ["incapable being"]
 
 
-def test_dropped_words_count_for_nothing():
+def test_dropped_words_do_not_count():
     with_word, without = (
         cue_table([text, "go on"], ["NO", "YES"], drop=["the"], min_frequency=1) for text in ("the go the on", "go on")
     )
     assert with_word.counts.tolist() == without.counts.tolist() == [[1, 1]]
 
 
-def test_equals_are_ranked_by_the_alphabet():
+def test_ties_are_ranked_alphabetically():
     assert most_frequent(["b a c", "c b a", "d"], 2) == ["a", "b"]
     table = cue_table(["b", "a", "c"], ["NO", "NO", "YES"], n=1, min_frequency=1)
     assert [cue.ngram for cue in table.ranked("NO")] == ["a", "b", "c"]
@@ -118,6 +118,6 @@ PUBLISHED = {  # Schuster et al. 2019, table 1, development columns: LMI x 10^6 
 @pytest.mark.realdata
 def test_the_published_development_values(realdata):
     claims = [json.loads(line) for line in (realdata / "symmetric/fever_dev_claims.jsonl").read_text().splitlines()]
-    table = cue_table([one["claim"] for one in claims], [one["label"] for one in claims], drop=FEVER_FREQUENT)
+    table = cue_table([claim["claim"] for claim in claims], [claim["label"] for claim in claims], drop=FEVER_FREQUENT)
     refuted = {cue.ngram: cue for cue in table.ranked("REFUTES")}
     assert {gram: (round(refuted[gram].lmi * 1e6), round(refuted[gram].p, 2)) for gram in PUBLISHED} == PUBLISHED

@@ -160,7 +160,7 @@ def test_the_stream_of_refused_output_is_closed_at_once() -> None:
 
     target = OutputFile(("/output/predictions.jsonl",), io.BytesIO(), 100)
     try:
-        output.fetch(Engine(), "keeper", target)  # type: ignore[arg-type]
+        output.fetch(Engine(), "volume-holder", target)  # type: ignore[arg-type]
     except output.OutputError:
         assert is_open == []
     else:

@@ -61,7 +61,9 @@ def _first_system(manifest: Path) -> list[Case]:
 @pytest.fixture(scope="module")
 def servers() -> Iterator[list[ProcessSandbox]]:
     """At least two servers, for root and nobody; an isolated Python chooses a random hash seed for each."""
-    environments = [place for place in PLACES if place.name in ("root", "user") and not place.possible()]
+    environments = [
+        environment for environment in PLACES if environment.name in ("root", "user") and not environment.possible()
+    ]
     environments += environments[: 2 - len(environments)]
     boxes = [
         launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs") for place in environments

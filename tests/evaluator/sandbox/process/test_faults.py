@@ -334,10 +334,10 @@ def test_jobs_that_do_not_load(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("refused", ["seccomp_filter", "pidfd_open"])
 @pytest.mark.parametrize("user", [False, True])
 def test_a_server_without_the_required_layers_does_not_start(refused: str, user: bool) -> None:
-    place = next(place for place in PLACES if place.user == user)
-    if reason := place.possible():
+    environment = next(environment for environment in PLACES if environment.user == user)
+    if reason := environment.possible():
         pytest.skip(reason)
-    options: dict[str, Any] = place.start
+    options: dict[str, Any] = environment.start
     helper = [interpreter(user), str(options["root"] / "refuse.py"), refused]
     options["wrapper"] = [*helper, *options["wrapper"]]
     with pytest.raises(SandboxError, match="The sandbox needs no_new_privs, resource limits and seccomp filters"):

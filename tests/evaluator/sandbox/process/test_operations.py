@@ -37,8 +37,12 @@ def evaluator_box(place: Place) -> Iterator[Box]:
 @pytest.fixture(scope="session")
 def one_evaluator_box() -> Iterator[Box]:
     """One server, in the most common environment, for tests that depend only on the filter."""
-    place = next(place for place in sorted(PLACES, key=lambda place: not place.user) if not place.possible())
-    box = launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs")
+    environment = next(
+        environment
+        for environment in sorted(PLACES, key=lambda environment: not environment.user)
+        if not environment.possible()
+    )
+    box = launch_at(environment, shared_folder(NOBODY if environment.user else None), jobs="evaluator.jobs")
     yield box
     box.server.terminate()
     assert box.server.wait(30) == 0

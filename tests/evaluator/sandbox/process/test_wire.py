@@ -101,21 +101,21 @@ def test_an_open_file_reads_like_a_plain_file(content: bytes, steps: list[tuple[
     with tempfile.TemporaryFile() as file:
         file.write(content)
         file.flush()
-        ours, plain = open_file(file.fileno()), io.BytesIO(content)
+        opened, plain = open_file(file.fileno()), io.BytesIO(content)
         for operation, size in steps:
             if operation == "read":
-                assert ours.read(size) == plain.read(size)
+                assert opened.read(size) == plain.read(size)
             elif operation == "readline":
-                assert ours.readline() == plain.readline()
+                assert opened.readline() == plain.readline()
             elif operation == "peek":
-                assert ours.peek(1)[:1] == content[plain.tell() : plain.tell() + 1]
+                assert opened.peek(1)[:1] == content[plain.tell() : plain.tell() + 1]
             elif operation == "seek":
-                assert ours.seek(size) == plain.seek(size)
+                assert opened.seek(size) == plain.seek(size)
             else:
-                assert ours.seek(-min(size, len(content)), os.SEEK_END) == plain.seek(
+                assert opened.seek(-min(size, len(content)), os.SEEK_END) == plain.seek(
                     -min(size, len(content)), os.SEEK_END
                 )
-            assert ours.tell() == plain.tell()
-        assert ours.read() == plain.read()
+            assert opened.tell() == plain.tell()
+        assert opened.read() == plain.read()
         with pytest.raises(ValueError, match="seek to -1"):
-            ours.seek(-1)
+            opened.seek(-1)

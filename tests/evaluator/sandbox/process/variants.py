@@ -1,7 +1,7 @@
-"""The environments in which the sandbox must confine jobs, and how a server is started in each.
+"""The environments in which the sandbox must confine jobs, and how a server starts in each.
 
-`user` is really unprivileged: setpriv changes the user to nobody before Python starts. A clone, and the Python that runs
-the tests, may be in a folder that only root can read. So the package is copied to a folder that anybody can read, and
+`user` is really unprivileged: setpriv changes the user to nobody before Python starts. A clone, and the Python that
+runs the tests, may be in a folder that only root can read. So the package is copied to a folder that all can read, and
 where nobody cannot run this Python, the system's Python of the same version runs it with our libraries.
 """
 

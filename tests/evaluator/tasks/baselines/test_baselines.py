@@ -154,7 +154,7 @@ def test_rankings_of_a_large_split_are_shorter(monkeypatch: pytest.MonkeyPatch, 
         assert [len(row["ranking"]) for row in run_baseline("link-prediction", name, inputs, [train])] == [each] * 3
 
 
-def test_facts_of_public_gold_are_predicted_whatever_the_text() -> None:
+def test_facts_of_public_gold_are_predicted_for_any_text() -> None:
     train = lines({"id": 1, "facts": [["a", "born in", "x"], ["b", "born in", "x"], ["c", "born in", "y"]]})
     inputs = lines({"id": 2, "text": "t", "subject": "a"}, {"id": 3, "text": "t", "subject": "new"})
     known = [row["facts"] for row in run_baseline("fact-extraction", "known-facts", inputs, [train])]
@@ -163,7 +163,7 @@ def test_facts_of_public_gold_are_predicted_whatever_the_text() -> None:
     assert common == [[["a", "born in", "x"]], [["new", "born in", "x"]]]
 
 
-def test_training_gold_is_read_whole_whatever_the_fold() -> None:
+def test_all_folds_of_training_gold_are_read() -> None:
     _, facts, inputs, train = fixture("knowledge-base-population")
     assert run_baseline(
         "knowledge-base-population", "whole-passage", inputs, [train], options={"fold": "5"}, expects=facts

@@ -26,18 +26,18 @@ def score(gold, predictions, setting="filtered"):
     rows = []
     for line in gold:
         ranking = answers.get((type(line["id"]), line["id"]), [])
-        place = rank(ranking, line["answers"], line["filtered"] if setting == "filtered" else [])
+        first = rank(ranking, line["answers"], line["filtered"] if setting == "filtered" else [])
         side = "tail" if line["question"][2] == "?" else "head"
-        rows.append((place, {"side": side, **line.get("slices", {})}))
+        rows.append((first, {"side": side, **line.get("slices", {})}))
     scores = {}
 
     def add(key, ranks):
         n = len(ranks)
-        scores["mrr", key] = (sum(1 / place for place in ranks if place) / n, n)
+        scores["mrr", key] = (sum(1 / first for first in ranks if first) / n, n)
         for k in (1, 3, 10, 50):
-            scores[f"hits@{k}", key] = (sum(1 for place in ranks if place and place <= k) / n, n)
+            scores[f"hits@{k}", key] = (sum(1 for first in ranks if first and first <= k) / n, n)
 
-    add("{}", [place for place, _ in rows])
+    add("{}", [first for first, _ in rows])
     for key in {json.dumps({name: value}) for _, slices in rows for name, value in slices.items()}:
-        add(key, [place for place, slices in rows if key in {json.dumps({k: v}) for k, v in slices.items()}])
+        add(key, [first for first, slices in rows if key in {json.dumps({k: v}) for k, v in slices.items()}])
     return scores
