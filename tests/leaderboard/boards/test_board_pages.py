@@ -284,7 +284,7 @@ def test_a_hidden_name_cannot_be_searched_or_sorted_by(world: World) -> None:
     assert "Zebra" not in Client().get(f"{PAGE}?search=zebra").content.decode().replace('value="zebra"', "")
 
 
-def on_a_ladder(world: World, name: str, value: float) -> None:
+def scored_on_ladder(world: World, name: str, value: float) -> None:
     """A scored run, with four groups on the whole and one in its slice, released as the ladder allows."""
     system = System.objects.create(team=Team.objects.create(name=f"Team of {name}"), name=name)
     run = world.insert_run(
@@ -302,10 +302,10 @@ def on_a_ladder(world: World, name: str, value: float) -> None:
 def test_a_ladder_board_sorts_and_filters_by_shown_values(world: World) -> None:
     """Steps of a half on the whole, of one on the slice: 0.9 is shown as 0.5 and as 0, and filters use these values."""
     Phase.objects.update(disclosure="ladder")
-    on_a_ladder(world, "Right", 1.0)
-    on_a_ladder(world, "Almost", 0.9)
-    shown = [(row["system"], row["scores"][0]["value"]) for row in Client().get(API).json()["rows"]]
-    assert shown == [("Right", 1.0), ("Almost", 0.5)]
+    scored_on_ladder(world, "Right", 1.0)
+    scored_on_ladder(world, "Almost", 0.9)
+    shown_rows = [(row["system"], row["scores"][0]["value"]) for row in Client().get(API).json()["rows"]]
+    assert shown_rows == [("Right", 1.0), ("Almost", 0.5)]
     for bound, expected in (("0.8", ["Right"]), ("0.5", ["Right", "Almost"])):
         assert [row["system"] for row in Client().get(API, {"at_least": bound}).json()["rows"]] == expected
     assert Client().get(API, {"at_most": "0.5"}).json()["count"] == 1

@@ -94,7 +94,7 @@ def world() -> World:
     return build()
 
 
-def populate(world: World, *, told: bool) -> None:
+def populate(world: World, *, with_intervals: bool) -> None:
     """Three systems; with intervals under full disclosure, otherwise without, as on a ladder."""
     cross(world)
     cells = {(a, b): 0.5 for a in ("generated", "original") for b in ("REFUTES", "SUPPORTS")}
@@ -111,9 +111,11 @@ def populate(world: World, *, told: bool) -> None:
         stand(
             world,
             name,
-            scores if told else [{**symmetric_score, "low": None, "high": None} for symmetric_score in scores],
+            scores
+            if with_intervals
+            else [{**symmetric_score, "low": None, "high": None} for symmetric_score in scores],
         )
-    if not told:
+    if not with_intervals:
         Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
 
 
@@ -122,9 +124,9 @@ def pages(world: World) -> list[str]:
     return [*PAGES, f"/systems/{submission.system_id}/", submission.get_absolute_url(), "/me/submissions/"]
 
 
-@pytest.mark.parametrize("told", [True, False], ids=["full", "ladder"])
-def test_no_column_is_empty(world: World, told: bool) -> None:
-    populate(world, told=told)
+@pytest.mark.parametrize("with_intervals", [True, False], ids=["full", "ladder"])
+def test_no_column_is_empty(world: World, with_intervals: bool) -> None:
+    populate(world, with_intervals=with_intervals)
     client = Client()
     client.force_login(world.researcher)
     for address in pages(world):
@@ -138,7 +140,7 @@ def test_no_column_is_empty(world: World, told: bool) -> None:
 @pytest.mark.parametrize("address", PAGES[1:-1])
 def test_intervals_are_mentioned_only_where_they_are_shown(world: World, address: str) -> None:
     """Without intervals the site gives the reason in a text; it has neither headings nor numbers of them."""
-    populate(world, told=False)
+    populate(world, with_intervals=False)
     body = Client().get(address).content.decode().split("<main", 1)[1].split("</main")[0]
     for words in ("95 % interval", "with intervals", "with its interval", "Interval</th>", "interval 0."):
         assert words not in body, words
@@ -146,6 +148,6 @@ def test_intervals_are_mentioned_only_where_they_are_shown(world: World, address
 
 def test_an_empty_column_would_be_detected() -> None:
     head = "<thead><tr><th>System</th><th>Interval</th></tr></thead>"
-    for cells, empty in ((("\N{EN DASH}", ""), ["Interval"]), (("", "[0, 1]"), []), (("<svg></svg>", ""), [])):
-        body = "".join(f"<tr><th>a</th><td>{cell}</td></tr>" for cell in cells)
+    for row_cells, empty in ((("\N{EN DASH}", ""), ["Interval"]), (("", "[0, 1]"), []), (("<svg></svg>", ""), [])):
+        body = "".join(f"<tr><th>a</th><td>{cell}</td></tr>" for cell in row_cells)
         assert tables(f"<table>{head}<tbody>{body}</tbody></table>")[0].empty == empty

@@ -27,8 +27,8 @@ def _phases(benchmark: str, phase: str) -> QuerySet[Phase]:
     return queryset.select_related("benchmark__dataset", "split__dataset", "scorer")
 
 
-def _state(one: Phase | Benchmark | object) -> dict[str, object]:
-    return {name: value for name, value in vars(one).items() if name != "_state"}
+def _state_of(model: Phase | Benchmark | object) -> dict[str, object]:
+    return {name: value for name, value in vars(model).items() if name != "_state"}
 
 
 def test_models_are_complete_with_their_related_objects(world: World, django_assert_num_queries: object) -> None:
@@ -37,9 +37,9 @@ def test_models_are_complete_with_their_related_objects(world: World, django_ass
     for _ in range(2):
         with django_assert_num_queries(1):  # type: ignore[operator]
             (loaded,) = prepared("tiny", "test")
-            assert loaded == expected and _state(loaded) == _state(expected)
-            assert _state(loaded.benchmark.dataset) == _state(expected.benchmark.dataset)
-            assert _state(loaded.split) == _state(expected.split) and loaded.scorer is None
+            assert loaded == expected and _state_of(loaded) == _state_of(expected)
+            assert _state_of(loaded.benchmark.dataset) == _state_of(expected.benchmark.dataset)
+            assert _state_of(loaded.split) == _state_of(expected.split) and loaded.scorer is None
             assert not loaded.get_deferred_fields() and not loaded._state.adding
     assert prepared("tiny", "other") == [] == prepared("other", "test")
     assert [loaded.pk for loaded in prepared("tiny", "test")] == [expected.pk]

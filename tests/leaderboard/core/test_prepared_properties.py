@@ -123,12 +123,12 @@ QUERIES: dict[str, tuple[Callable[..., QuerySet[Any, Any]], tuple[type[Argument]
 }  # fmt: skip
 
 
-def _state(one: Any, deep: int = 2) -> Any:
+def _state(item: Any, deep: int = 2) -> Any:
     """A model with its cached related objects, which may refer back to it; other values unchanged."""
-    if isinstance(one, tuple) or not deep:
-        return one
-    related = one._state.fields_cache.items()
-    own = {name: value for name, value in vars(one).items() if name != "_state"}
+    if isinstance(item, tuple) or not deep:
+        return item
+    related = item._state.fields_cache.items()
+    own = {name: value for name, value in vars(item).items() if name != "_state"}
     return own | {"beside": {name: other and _state(other, deep - 1) for name, other in related}}
 
 
@@ -235,6 +235,6 @@ def test_a_parameter_used_unchanged_once_and_changed_once_is_refused() -> None:
 
 
 def test_placeholders_are_distinct() -> None:
-    all_of_them = [made(index) for made in PLACEHOLDERS.values() for index in range(20)]
+    all_of_them = [placeholder_of(index) for placeholder_of in PLACEHOLDERS.values() for index in range(20)]
     assert len({repr(value) for value in all_of_them}) == len(all_of_them)
     assert all(-(2**63) <= value < 2**63 for value in all_of_them if isinstance(value, int))

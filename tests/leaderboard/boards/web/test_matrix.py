@@ -15,13 +15,13 @@ DIMENSIONS = {"t": [0.0, 0.5], "h": ["narrow", "wide"]}
 AUROC = TASKS["fact-checking"].measure("auroc")
 
 
-def system(name: str, value: float, kind: str = "participant", **more: float | None) -> Row:
+def system(name: str, value: float, kind: str = "participant", **exceptions: float | None) -> Row:
     """A system with one value everywhere, except the cells in `values`, by their keys."""
     values = {}
     for t in (None, "0.0", "0.5"):
         for h in (None, "narrow", "wide"):
             coordinates = {name: at for name, at in (("t", t), ("h", h)) if at is not None}
-            values[slice_of(coordinates)] = more.get(f"{t}_{h}", value)
+            values[slice_of(coordinates)] = exceptions.get(f"{t}_{h}", value)
     return row(name, cells("auroc", values), kind)
 
 
