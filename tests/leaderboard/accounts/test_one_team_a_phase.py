@@ -104,9 +104,9 @@ def test_a_member_removed_while_the_file_is_checked_cannot_submit(monkeypatch: p
     world = build()
     check = submit._validate
 
-    def removed_meanwhile(**what: object) -> object:
+    def removed_meanwhile(**kwargs: object) -> object:
         Membership.objects.filter(user=world.researcher).delete()
-        return check(**what)  # type: ignore[arg-type]
+        return check(**kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(submit, "_validate", removed_meanwhile)
     assert refusal_code(world, world.system, world.researcher) is Code.NOT_A_MEMBER

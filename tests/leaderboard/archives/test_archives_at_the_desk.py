@@ -167,8 +167,8 @@ class TestExport:
     def test_a_cancelled_export_leaves_no_file(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         files_before, write = files_of("archives"), writing.write
 
-        def cancelled_meanwhile(**asked: Any) -> Path:
-            path = write(**asked)
+        def cancelled_meanwhile(**kwargs: Any) -> Path:
+            path = write(**kwargs)
             exports.remove(export=ArchiveExport.objects.get(), by=world.curator)
             return path
 

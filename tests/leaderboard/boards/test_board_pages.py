@@ -267,20 +267,20 @@ def test_a_hidden_name_cannot_be_searched_or_sorted_by(world: World) -> None:
     stand(world, "Zebra", [score("accuracy", 0.9)], team="Quokka", **hidden)
     stand(world, "Badger", [score("accuracy", 0.5)], team="Marmots")
 
-    def found(client: Client, **query: str) -> list[str]:
+    def systems_found(client: Client, **query: str) -> list[str]:
         return [row["system"] for row in client.get(API, query).json()["rows"]]
 
     member = System.objects.get(name="Zebra").team
     grace = person("grace")
     member.members.add(grace)
-    assert found(Client(), search="zebra") == found(Client(), search="quokka") == []
-    assert found(Client(), search="anonymous") == ["Anonymous 7"] == found(Client(), search="7")
-    assert found(Client(), sort="system") == ["Anonymous 7", "Badger"]
-    assert found(Client(), sort="team") == ["Anonymous 7", "Badger"]
-    assert found(client_of(grace), search="zebra") == ["Zebra"]
-    assert found(client_of(grace), sort="system") == ["Badger", "Zebra"]
-    assert found(client_of(world.curator), search="quokka") == ["Zebra"]
-    assert found(client_of(world.researcher), search="zebra") == []
+    assert systems_found(Client(), search="zebra") == systems_found(Client(), search="quokka") == []
+    assert systems_found(Client(), search="anonymous") == ["Anonymous 7"] == systems_found(Client(), search="7")
+    assert systems_found(Client(), sort="system") == ["Anonymous 7", "Badger"]
+    assert systems_found(Client(), sort="team") == ["Anonymous 7", "Badger"]
+    assert systems_found(client_of(grace), search="zebra") == ["Zebra"]
+    assert systems_found(client_of(grace), sort="system") == ["Badger", "Zebra"]
+    assert systems_found(client_of(world.curator), search="quokka") == ["Zebra"]
+    assert systems_found(client_of(world.researcher), search="zebra") == []
     assert "Zebra" not in Client().get(f"{PAGE}?search=zebra").content.decode().replace('value="zebra"', "")
 
 
@@ -316,7 +316,7 @@ def test_a_ladder_board_sorts_and_filters_by_shown_values(world: World) -> None:
 def test_a_board_takes_the_same_queries_for_ten_systems_and_two_hundred(world: World) -> None:
     paths = [API, f"{API}?slices=origin", f"{API}?slice=origin:generated", PAGE, f"{PAGE}?search=s"]
 
-    def taken() -> dict[str, int]:
+    def query_counts() -> dict[str, int]:
         counts = {}
         for path in paths:
             with CaptureQueriesContext(connection) as queries:
@@ -326,9 +326,9 @@ def test_a_board_takes_the_same_queries_for_ten_systems_and_two_hundred(world: W
 
     first = stand(world, "s", [score("accuracy", 0.5)])
     copies(world, first, 9)
-    of_ten = taken()
+    of_ten = query_counts()
     copies(world, Release.objects.latest("sequence"), 190)
-    assert taken() == of_ten and max(of_ten.values()) <= 10
+    assert query_counts() == of_ten and max(of_ten.values()) <= 10
 
 
 def test_query_names_may_have_any_character(world: World) -> None:

@@ -83,7 +83,7 @@ CHANGES: dict[str, Callable[[World], object]] = {
     "a reported row": lambda world: ReportedResult.objects.create(
         benchmark=world.benchmark, system="x", paper="p", split="s", values=[]
     ),
-    "an edit at the curator's desk": lambda world: LogEntry.objects.create(
+    "an edit in the admin": lambda world: LogEntry.objects.create(
         user=world.curator, object_id="1", object_repr="x", action_flag=2
     ),
     "other code": lambda _: etag._code_digest.cache_clear(),

@@ -49,20 +49,20 @@ class Table:
 class Tables(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[Table] = []
+        self.tables: list[Table] = []
         self.cell: list[str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "table":
-            self.found.append(Table())
+            self.tables.append(Table())
         elif tag == "thead":
             self.into = "head"
         elif tag in ("tbody", "tfoot"):
             self.into = tag
         elif tag == "tr" and self.into == "head":
-            self.found[-1].headings = []
+            self.tables[-1].headings = []
         elif tag == "tr" and self.into == "tbody":
-            self.found[-1].lines.append([])
+            self.tables[-1].lines.append([])
         elif tag in ("td", "th"):
             self.cell = []
         elif tag in ("svg", "form") and self.cell is not None:
@@ -77,16 +77,16 @@ class Tables(HTMLParser):
             return
         text = " ".join("".join(self.cell).split())
         if self.into == "head":
-            self.found[-1].headings.append(text)
+            self.tables[-1].headings.append(text)
         elif self.into == "tbody":
-            self.found[-1].lines[-1].append(text)
+            self.tables[-1].lines[-1].append(text)
         self.cell = None
 
 
 def tables(markup: str) -> list[Table]:
     reader = Tables()
     reader.feed(markup)
-    return reader.found
+    return reader.tables
 
 
 @pytest.fixture

@@ -268,12 +268,12 @@ def test_an_inconsistent_report_is_not_stored(
 ) -> None:
     original = sandbox_client.compare_board
 
-    def lying(**question: Any) -> sandbox_client.Answer:
+    def inconsistent(**question: Any) -> sandbox_client.Answer:
         answer = original(**question)
         answer.report["comparisons"][0].update(change)
         return answer
 
-    monkeypatch.setattr(sandbox_client, "compare_board", lying)
+    monkeypatch.setattr(sandbox_client, "compare_board", inconsistent)
     claim = rank_ranges.WORK.claim(board_of(world).pk)
     assert claim is not None
     with pytest.raises(ReportError, match=words):

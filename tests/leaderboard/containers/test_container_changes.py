@@ -40,13 +40,13 @@ class Held:
         wait = execution.Run._wait
         first = iter([True])
 
-        def held_worker(*args: Any) -> bool:
+        def wait_until_released(*args: Any) -> bool:
             if next(first, False):
                 self.running.set()
                 assert self.go_on.wait(PATIENCE)
             return wait(*args)
 
-        monkeypatch.setattr(execution.Run, "_wait", held_worker)
+        monkeypatch.setattr(execution.Run, "_wait", wait_until_released)
 
     def start(self, submission: Submission) -> None:
         """Returns when its container has started."""

@@ -135,13 +135,13 @@ def test_a_piece_that_arrives_while_the_upload_is_discarded(ada: Client, monkeyp
     storage = image_uploads.images_storage()
     save = storage.save
 
-    def given_up_after(*given: Any) -> str:
-        name = save(*given)
+    def discarded_after(*args: Any) -> str:
+        name = save(*args)
         monkeypatch.undo()
         assert ada.delete(upload["url"]).status_code == 204
         return name
 
-    monkeypatch.setattr(storage, "save", given_up_after)
+    monkeypatch.setattr(storage, "save", discarded_after)
     answer = piece(ada, upload, 4, ARCHIVE[4:])
     assert (answer.status_code, answer.json()["code"]) == (409, "wrong_offset")
     assert "already submitted or cancelled" in answer.json()["message"]
@@ -154,12 +154,12 @@ def test_an_upload_that_is_discarded_while_it_is_assembled(ada: Client, monkeypa
     storage = image_uploads.images_storage()
     opened = storage.open
 
-    def given_up_before(*given: Any) -> Any:
+    def discarded_before(*args: Any) -> Any:
         monkeypatch.undo()
         assert ada.delete(upload["url"]).status_code == 204
-        return opened(*given)
+        return opened(*args)
 
-    monkeypatch.setattr(storage, "open", given_up_before)
+    monkeypatch.setattr(storage, "open", discarded_before)
     answer = finish(ada, upload)
     assert (answer.status_code, answer.json()["code"]) == (409, "wrong_offset")
     assert Submission.objects.count() == QuotaCharge.objects.count() == Image.objects.count() == 0

@@ -76,10 +76,10 @@ def test_a_failure_during_the_submission_is_counted_under_the_lock(
     checks: list[int] = []
     real = failure_limit.check
 
-    def second_only(**asked: object) -> None:
+    def second_only(**kwargs: object) -> None:
         checks.append(1)
         if len(checks) > 1:
-            real(**asked)  # type: ignore[arg-type]
+            real(**kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(failure_limit, "check", second_only)
     assert refusal_of(world).code == Code.NOT_READY

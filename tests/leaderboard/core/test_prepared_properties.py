@@ -87,21 +87,23 @@ def _annotated(name: str, twice: int) -> QuerySet[Any, Any]:
     """The number is used three times, once in the selected columns."""
     standings = Standing.objects.filter(system=OuterRef("pk"), leaderboard=twice)
     queryset = System.objects.annotate(
-        stands=Exists(standings), asked=Value(twice), named=Concat(F("name"), Value(name))
+        is_ranked=Exists(standings), number=Value(twice), label=Concat(F("name"), Value(name))
     )
     return (
-        queryset.filter(~Q(pk=twice)).order_by("pk").values_list("name", "stands", "asked", "named", "anonymous_until")
+        queryset.filter(~Q(pk=twice))
+        .order_by("pk")
+        .values_list("name", "is_ranked", "number", "label", "anonymous_until")
     )
 
 
 QUERIES: dict[str, tuple[Callable[..., QuerySet[Any, Any]], tuple[type[Argument], ...]]] = {
     "by text": (lambda name: System.objects.filter(name=name).select_related("team"), (str,)),
-    "by number, beside that may be missing": (
+    "by number, with a related object that may be missing": (
         lambda pk: Release.objects.filter(pk__lte=pk).select_related("submission__image", "run").order_by("pk"),
         (int,),
     ),
     "by moments and text": (_between, (str, datetime, datetime)),
-    "selected and asked about": (_annotated, (str, int)),
+    "selected and filtered by": (_annotated, (str, int)),
     "of one kind twice": (
         lambda low, high: Release.objects.filter(pk__gt=low, pk__lte=high).order_by("pk").values_list("released_at"),
         (int, int),
@@ -129,7 +131,7 @@ def _state(item: Any, deep: int = 2) -> Any:
         return item
     related = item._state.fields_cache.items()
     own = {name: value for name, value in vars(item).items() if name != "_state"}
-    return own | {"beside": {name: other and _state(other, deep - 1) for name, other in related}}
+    return own | {"related": {name: other and _state(other, deep - 1) for name, other in related}}
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -137,8 +139,8 @@ def test_it_gives_the_results_of_its_queryset(world: World, name: str) -> None:
     query, kinds = QUERIES[name]
     prepared = PreparedQuery(query, *kinds)
 
-    def check(asked: tuple[Argument, ...]) -> None:
-        assert [_state(row) for row in prepared(*asked)] == [_state(row) for row in query(*asked)]
+    def check(parameters: tuple[Argument, ...]) -> None:
+        assert [_state(row) for row in prepared(*parameters)] == [_state(row) for row in query(*parameters)]
 
     existing = _existing(world)[name]
     assert query(*existing)
@@ -151,9 +153,9 @@ def _existing(world: World) -> dict[str, tuple[Argument, ...]]:
     board, day = Leaderboard.objects.get(state="current").pk, timedelta(days=1)
     return {
         "by text": ("Zoë",),
-        "by number, beside that may be missing": (10**9,),
+        "by number, with a related object that may be missing": (10**9,),
         "by moments and text": ("Zoë", NOON - day, NOON + day),
-        "selected and asked about": ("名前", board),
+        "selected and filtered by": ("名前", board),
         "of one kind twice": (0, 10**9),
         "counted by": (NOON - day,),
         "JSON, ids and moments": (NOON + day,),

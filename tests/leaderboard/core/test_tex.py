@@ -32,7 +32,7 @@ def typeset_by_tex(text: str) -> str:
     typeset, position_ = [], 0
     while position_ < len(text):
         token = TOKEN.match(text, position_)
-        assert token, f"{text[position_:]!r} is not set as it stands"
+        assert token, f"{text[position_:]!r} is not escaped"
         typeset.append(MACROS[token["macro"]] if token["macro"] else token["sign"] or token["plain"] or "")
         position_ = token.end()
     return "".join(typeset)
@@ -72,5 +72,5 @@ def test_examples(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize("order", ["%", "\\", "a_b", "{", "~", "$", "&", "#", "^"])
 def test_a_command_would_be_detected(order: str) -> None:
-    with pytest.raises(AssertionError, match="is not set"):
+    with pytest.raises(AssertionError, match="is not escaped"):
         typeset_by_tex(order)
