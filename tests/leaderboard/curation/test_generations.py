@@ -221,7 +221,7 @@ def test_a_worker_that_dies_loses_at_most_one_subset(world: World, monkeypatch: 
     ask = sandbox_client.prepare_gold
 
     def dies_once(**kwargs: Any) -> sandbox_client.Answer:
-        requested.append(given["name"])
+        requested.append(kwargs["name"])
         if len(requested) == 2:
             raise sandbox_client.SandboxError("gone")
         return ask(**kwargs)
