@@ -90,9 +90,7 @@ def score(name: str, folder: Path) -> float:
     names = {"gold_name": "gold.jsonl", "predictions_name": "predictions.jsonl"}
     scored, _ = JOBS["score"]({"gold": io.BytesIO(gold), "predictions": predictions}, {**options, **names})
     (value,) = (
-        score_["value"]
-        for score_ in scored["result"]["scores"]
-        if score_["measure"] == scored["primary"] and not score_["slice"]
+        row["value"] for row in scored["result"]["scores"] if row["measure"] == scored["primary"] and not row["slice"]
     )
     return float(value)
 

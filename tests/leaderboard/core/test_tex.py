@@ -29,12 +29,12 @@ NASTY = st.text(st.sampled_from("\\&%$#_{}~^<>|-`'!?,\" \n\t\0aé\u0301\u202e\u2
 
 def typeset_by_tex(text: str) -> str:
     """What TeX would typeset; fails at any command, argument or comment."""
-    typeset, position_ = [], 0
-    while position_ < len(text):
-        token = TOKEN.match(text, position_)
-        assert token, f"{text[position_:]!r} is not escaped"
+    typeset, offset = [], 0
+    while offset < len(text):
+        token = TOKEN.match(text, offset)
+        assert token, f"{text[offset:]!r} is not escaped"
         typeset.append(MACROS[token["macro"]] if token["macro"] else token["sign"] or token["plain"] or "")
-        position_ = token.end()
+        offset = token.end()
     return "".join(typeset)
 
 

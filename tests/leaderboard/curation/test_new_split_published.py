@@ -36,8 +36,8 @@ def _requests_end() -> Iterator[None]:
 
 def a_benchmark(task: str, by: User) -> Dataset:
     dataset = datasets.create(slug="own", title="Own", task=task, by=by)
-    texts_ = {"summary": "Own.", "description": "", "rules": ""}
-    benchmarks.create(slug="own", title="Own", task=task, dataset=dataset, by=by, **texts_)
+    benchmark_texts = {"summary": "Own.", "description": "", "rules": ""}
+    benchmarks.create(slug="own", title="Own", task=task, dataset=dataset, by=by, **benchmark_texts)
     return dataset
 
 

@@ -39,12 +39,12 @@ class Site:
         for run in Run.objects.filter(state=State.QUEUED):
             runs.WORK.run(run.pk)
         scores = self.client.get(f"/api/v1/submissions/{response.json()['id']}/scores/").json()["scores"]
-        answer_ = {
+        answer_read = {
             score["slice"].get("kind", ""): score["value"]
             for score in scores
             if score["measure"] == "accuracy" and set(score["slice"]) <= {"kind"}
         }
-        return answer_
+        return answer_read
 
 
 class Both:

@@ -65,10 +65,10 @@ def test_an_improvement_below_a_step_reveals_nothing(world: World, split: Any) -
         send(world, phase, answers(LABELS, wrong))
     score_all()
     shown_values = [
-        (values(release_) or {}).get(("accuracy", "{}")) for release_ in Release.objects.order_by("sequence")
+        (values(released) or {}).get(("accuracy", "{}")) for released in Release.objects.order_by("sequence")
     ]
     assert shown_values == [0.7, None, None, 0.8, None, 0.9]
-    assert [bool(release_.values) for release_ in Release.objects.order_by("sequence")] == [
+    assert [bool(released.values) for released in Release.objects.order_by("sequence")] == [
         True,
         False,
         False,
