@@ -24,7 +24,7 @@ def other_system(by: User, team: str = "Second") -> System:
     return teams.system(team=teams.create(name=team, by=by), name="Other", by=by)
 
 
-def refusal_of(world: World, system: System, by: User) -> Code:
+def refusal_code(world: World, system: System, by: User) -> Code:
     before = (Submission.objects.count(), QuotaCharge.objects.count())
     with pytest.raises(Refused) as refusal:
         world.submit(system=system, by=by)
@@ -35,7 +35,7 @@ def refusal_of(world: World, system: System, by: User) -> Code:
 def test_a_second_team_is_refused_and_costs_nothing(world: World) -> None:
     second = other_system(world.researcher)
     world.submit()
-    assert refusal_of(world, second, world.researcher) is Code.OTHER_TEAM
+    assert refusal_code(world, second, world.researcher) is Code.OTHER_TEAM
     world.submit()
 
 
@@ -64,7 +64,7 @@ def test_leaving_releases_nobody_and_a_joined_team_has_its_own_quota(world: Worl
     Membership.objects.filter(team=world.system.team).update(is_owner=False)
     Membership.objects.create(team=world.system.team, user=bob, is_owner=True)
     membership.leave(team=world.system.team, by=world.researcher)
-    assert refusal_of(world, second, world.researcher) is Code.OTHER_TEAM
+    assert refusal_code(world, second, world.researcher) is Code.OTHER_TEAM
     with pytest.raises(Refused) as refusal:
         world.submit(system=second, by=world.researcher)
     assert world.system.team.name not in refusal.value.message, (
@@ -75,7 +75,7 @@ def test_leaving_releases_nobody_and_a_joined_team_has_its_own_quota(world: Worl
 def test_a_refund_releases_nobody(world: World) -> None:
     world.submit()
     QuotaCharge.objects.update(refunded_at="2026-01-01T00:00:00Z")
-    assert refusal_of(world, other_system(world.researcher), world.researcher) is Code.OTHER_TEAM
+    assert refusal_code(world, other_system(world.researcher), world.researcher) is Code.OTHER_TEAM
 
 
 def test_baselines_do_not_compete_and_commit_nobody_to_a_team(world: World) -> None:
@@ -104,9 +104,9 @@ def test_a_member_removed_while_the_file_is_checked_cannot_submit(monkeypatch: p
     world = build()
     check = submit._validate
 
-    def removed_meanwhile(**what: object) -> object:
+    def removed_meanwhile(**kwargs: object) -> object:
         Membership.objects.filter(user=world.researcher).delete()
-        return check(**what)  # type: ignore[arg-type]
+        return check(**kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(submit, "_validate", removed_meanwhile)
-    assert refusal_of(world, world.system, world.researcher) is Code.NOT_A_MEMBER
+    assert refusal_code(world, world.system, world.researcher) is Code.NOT_A_MEMBER

@@ -46,7 +46,7 @@ def link(team: Team, by: User, address: str = "bob@holdout.example") -> str:
     return "/" + invitations.invite(team=team, address=address, by=by).link.split("/", 3)[3]
 
 
-def refusal(act: Any, **kwargs: Any) -> Code:
+def refusal_code(act: Any, **kwargs: Any) -> Code:
     with pytest.raises(Refused) as refused:
         act(**kwargs)
     return refused.value.code
@@ -81,7 +81,7 @@ def test_expired_and_revoked_links_look_like_unknown_ones(world: World, team: Te
     answers = [client.get(where) for where in (old, revoked, "/invitations/never-was/")]
     assert [answer.status_code for answer in answers] == [404, 404, 404]
     assert len({re.sub(r'="\w{60,}"', "", answer.content.decode()) for answer in answers}) == 1
-    assert refusal(invitations.accept, invitation=first, by=bob) is Code.NOT_TAKEN
+    assert refusal_code(invitations.accept, invitation=first, by=bob) is Code.NOT_TAKEN
 
 
 def test_the_token_is_not_stored(world: World, team: Team) -> None:
@@ -115,18 +115,20 @@ def test_addresses_with_and_without_an_account_get_the_same_answer(world: World,
 def test_only_owners_invite_and_the_number_is_limited(world: World, team: Team, bob: User) -> None:
     Membership.objects.create(team=team, user=bob)
     assert browser(bob).post(f"/me/teams/{team.pk}/invite/", {"address": "x@holdout.example"}).status_code == 403
-    assert refusal(invitations.invite, team=team, address="no address", by=world.researcher) is Code.INVALID_NAME
+    assert refusal_code(invitations.invite, team=team, address="no address", by=world.researcher) is Code.INVALID_NAME
     for number in range(invitations.MOST_OPEN):
         invitations.invite(team=team, address=f"{number}@holdout.example", by=world.researcher)
-    assert refusal(invitations.invite, team=team, address="x@holdout.example", by=world.researcher) is Code.NOT_TAKEN
+    assert (
+        refusal_code(invitations.invite, team=team, address="x@holdout.example", by=world.researcher) is Code.NOT_TAKEN
+    )
 
 
 def test_the_last_owner_must_transfer_ownership_before_leaving(world: World, team: Team, bob: User) -> None:
     Membership.objects.create(team=team, user=bob)
     ada = world.researcher
-    assert refusal(membership.leave, team=team, by=ada) is Code.LAST_OWNER
-    assert refusal(membership.transfer, team=team, to=ada, by=bob) is Code.NOT_AN_OWNER
-    assert refusal(membership.transfer, team=team, to=person("eve"), by=ada) is Code.NOT_A_MEMBER
+    assert refusal_code(membership.leave, team=team, by=ada) is Code.LAST_OWNER
+    assert refusal_code(membership.transfer, team=team, to=ada, by=bob) is Code.NOT_AN_OWNER
+    assert refusal_code(membership.transfer, team=team, to=person("eve"), by=ada) is Code.NOT_A_MEMBER
     membership.transfer(team=team, to=bob, by=ada)
     assert {
         membership_row.user: membership_row.is_owner for membership_row in Membership.objects.filter(team=team)
@@ -137,7 +139,7 @@ def test_the_last_owner_must_transfer_ownership_before_leaving(world: World, tea
 
 def test_a_team_is_deleted_only_before_it_has_submitted(world: World, team: Team) -> None:
     run = world.insert_run()
-    assert refusal(membership.delete, team=team, by=world.researcher) is Code.NOT_TAKEN
+    assert refusal_code(membership.delete, team=team, by=world.researcher) is Code.NOT_TAKEN
     other = teams.create(name="Short lived", by=world.researcher)
     teams.system(team=other, name="Nothing", by=world.researcher)
     membership.delete(team=other, by=world.researcher)
@@ -173,8 +175,8 @@ def test_a_removed_member_sees_nothing_of_the_team(world: World, team: Team, bob
 
 def test_owners_cannot_be_removed_by_members_nor_remove_themselves(world: World, team: Team, bob: User) -> None:
     Membership.objects.create(team=team, user=bob)
-    assert refusal(membership.remove, team=team, member=world.researcher, by=bob) is Code.NOT_AN_OWNER
-    assert refusal(membership.remove, team=team, member=world.researcher, by=world.researcher) is Code.LAST_OWNER
+    assert refusal_code(membership.remove, team=team, member=world.researcher, by=bob) is Code.NOT_AN_OWNER
+    assert refusal_code(membership.remove, team=team, member=world.researcher, by=world.researcher) is Code.LAST_OWNER
     assert team.members.count() == 2
 
 
@@ -194,7 +196,9 @@ def test_of_many_simultaneous_uses_of_a_link_one_joins() -> None:
     invitation = invitations.find(token)
     assert invitation is not None
     people = [person(f"person-{number}") for number in range(6)]
-    answers = together([lambda one=one: invitations.accept(invitation=invitation, by=one) for one in people])
+    answers = together(
+        [lambda member=member: invitations.accept(invitation=invitation, by=member) for member in people]
+    )
     assert sorted(str(answer) for answer in answers) == sorted([str(team), *[str(Code.NOT_TAKEN)] * 5])
     assert team.members.count() == 2
 

@@ -1,4 +1,4 @@
-"""An archive contains who did what, including people who only read gold, and never puts another person in their place."""
+"""An archive contains who did what, including people who only read gold; no local account takes their place."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _bytes_of(world: World) -> bytes:
     return content
 
 
-def take(content: bytes, by: User) -> None:
+def import_content(content: bytes, by: User) -> None:
     imports.import_upload(archive_import=imports.receive(file=uploaded(content, "tiny.zip"), by=by), key=KEYS[0], by=by)
     close_all()
 
@@ -70,13 +70,13 @@ def with_other_accounts() -> User:
 
 
 def test_people_who_only_read_gold_are_exported(archive: bytes) -> None:
-    take(archive, by=person("here", is_curator=True))
+    import_content(archive, by=person("here", is_curator=True))
     cora = AuditEntry.objects.get(action="gold.read").actor
     assert cora is not None and (cora.username, cora.is_curator) == ("cora", False)
 
 
 def test_they_are_imported_next_to_other_accounts(archive: bytes) -> None:
-    take(archive, by=with_other_accounts())
+    import_content(archive, by=with_other_accounts())
     cora = AuditEntry.objects.get(action="gold.read").actor
     assert cora is not None and cora.username == "cora"
     assert str(Benchmark.objects.get().baselines_team) == "Baselines of tiny"
@@ -85,7 +85,9 @@ def test_they_are_imported_next_to_other_accounts(archive: bytes) -> None:
 
 @pytest.mark.parametrize("others", [False, True])
 def test_an_archive_written_without_them_names_nobody(archive: bytes, others: bool) -> None:
-    take(edited(archive, "user", "forget"), by=with_other_accounts() if others else person("here", is_curator=True))
+    import_content(
+        edited(archive, "user", "forget"), by=with_other_accounts() if others else person("here", is_curator=True)
+    )
     assert AuditEntry.objects.get(action="gold.read").actor is None
     assert Benchmark.objects.get().slug == "tiny" and not User.objects.filter(username="cora").exists()
 
@@ -93,6 +95,6 @@ def test_an_archive_written_without_them_names_nobody(archive: bytes, others: bo
 def test_no_local_account_gets_into_a_team_of_an_archive(archive: bytes) -> None:
     curator = with_other_accounts()
     assert User.objects.filter(pk=9).exists()
-    refused = refusal(take, content=edited(archive, "membership", "stranger"), by=curator)
+    refused = refusal(import_content, content=edited(archive, "membership", "stranger"), by=curator)
     assert refused.code is Code.INVALID_NAME and "Nothing was changed" in refused.message
     assert not Membership.objects.exists() and not Benchmark.objects.exists()

@@ -58,7 +58,7 @@ CANARY = "tungsten-canary"
 STORES = ("gold", "inputs", "predictions", "outcomes")
 
 
-def hidden(labels: dict[str, str]) -> bytes:
+def gold_with_canary(labels: dict[str, str]) -> bytes:
     """Gold whose hidden groups have names that can be searched for."""
     return gold_of(labels).replace(b'"group": "g', f'"group": "{CANARY}-'.encode())
 
@@ -78,7 +78,7 @@ def populate() -> World:
     world.benchmark.save()
     world.benchmark.organisers.add(person("olive"))
     split = a_split(world, LABELS)
-    correct(split, world, hidden(LABELS))
+    correct(split, world, gold_with_canary(LABELS))
     full = a_phase(world, split, disclosure="full")
     ladder = a_phase(world, split, slug="ladder", disclosure="ladder", scope="task")
     grace = person("grace")
@@ -90,7 +90,7 @@ def populate() -> World:
     tracks.change(phase=world.phase, tracks_given=TRACKS, by=world.curator)
     world.submit(track="thorough")
     score_all()
-    correct(split, world, hidden(answers(LABELS, 4)))
+    correct(split, world, gold_with_canary(answers(LABELS, 4)))
     score_all()
     # Frozen boards stay as they were: the choices below concern the other boards.
     systems.represent(submission=Submission.objects.filter(phase=full, system=other).earliest("received_at"), by=grace)
@@ -172,7 +172,7 @@ def test_export_wipe_import_gives_the_same_boards(world: World, key: Path, tmp_p
     before, boards = public_responses(), dict(writing.boards_of(world.benchmark))
     counts = {model: model._base_manager.count() for model in tables.TABLES}
     moments = list(Submission.objects.order_by("pk").values_list("pk", "received_at", "track"))
-    scores = numbers()
+    scores = all_scores()
     assert len(before) >= 6 and len(boards) == 5, "two current boards, two frozen ones and the tiny one"
     wipe()
     import_archive(archive, key)
@@ -180,7 +180,7 @@ def test_export_wipe_import_gives_the_same_boards(world: World, key: Path, tmp_p
     assert dict(writing.boards_of(Benchmark.objects.get())) == boards
     assert {model: model._base_manager.count() for model in tables.TABLES} == counts
     assert list(Submission.objects.order_by("pk").values_list("pk", "received_at", "track")) == moments
-    assert numbers() == scores
+    assert all_scores() == scores
     assert inconsistent_boards() == {}
 
 
@@ -193,7 +193,7 @@ def inconsistent_boards() -> dict[str, list[str]]:
     }
 
 
-def numbers() -> list[tuple[Any, ...]]:
+def all_scores() -> list[tuple[Any, ...]]:
     """Every score at full precision."""
     return list(Score.objects.order_by("run", "measure", "slice_key").values_list("value", "low", "high", "n"))
 
@@ -293,14 +293,14 @@ def test_a_bad_archive_changes_nothing(archive: Path, key: Path, tmp_path: Path,
     elif fault == "no archive":
         archive.write_bytes(b"no archive at all")
     else:
-        rewritten(archive, lambda head: head | {"layout": "0001_initial"})
+        with_changed_tables(archive, lambda head: head | {"layout": "0001_initial"})
     with pytest.raises(CommandError) as error:
         import_archive(archive, key)
     assert "AGE-SECRET" not in str(error.value) and str(error.value).endswith("nothing was changed")
     assert site_is_empty()
 
 
-def rewritten(archive: Path, change: Any, others: dict[str, bytes] | None = None) -> None:
+def with_changed_tables(archive: Path, change: Any, others: dict[str, bytes] | None = None) -> None:
     with ZipFile(archive) as old:
         members = {name: old.read(name) for name in old.namelist()} | (others or {})
     members["archive.json"] = json.dumps(change(json.loads(members["archive.json"]))).encode()
@@ -319,7 +319,9 @@ def test_a_board_that_would_change_is_not_imported(archive: Path, key: Path) -> 
     other_content = b'{"rows": []}'
     digest = hashlib.sha256(other_content).hexdigest()
     board = members(archive, "boards/")[0]
-    rewritten(archive, lambda head: head | {"readable": head["readable"] | {board: digest}}, {board: other_content})
+    with_changed_tables(
+        archive, lambda head: head | {"readable": head["readable"] | {board: digest}}, {board: other_content}
+    )
     with pytest.raises(CommandError, match="would differ from the archived board"):
         import_archive(archive, key)
     assert site_is_empty()
@@ -339,16 +341,18 @@ def test_a_corrupted_open_part_is_noticed_before_anything_is_stored(archive: Pat
         altered(archive, (info.header_offset + 60 + info.compress_size / 2) / archive.stat().st_size)
         message = f"{inputs} was altered after the export"
     elif kind == "missing":
-        rewritten(archive, lambda head: head | {"readable": head["readable"] | {"inputs/other.jsonl": "0" * 64}})
+        with_changed_tables(
+            archive, lambda head: head | {"readable": head["readable"] | {"inputs/other.jsonl": "0" * 64}}
+        )
         message = "inputs/other.jsonl is not in the archive"
     elif kind == "added":
-        rewritten(archive, lambda head: head, {"inputs/other.jsonl": b"{}"})
+        with_changed_tables(archive, lambda head: head, {"inputs/other.jsonl": b"{}"})
         message = "inputs/other.jsonl is in the archive, but the export did not write it"
     else:
         name = members(archive, kind)[0]
         with ZipFile(archive) as opened:
             content = opened.read(name)
-        rewritten(archive, lambda head: head, {name: content[:-2] + b" " + content[-1:]})
+        with_changed_tables(archive, lambda head: head, {name: content[:-2] + b" " + content[-1:]})
         message = f"{name} was altered after the export"
     with pytest.raises(CommandError) as refused:
         import_archive(archive, key)
@@ -435,8 +439,8 @@ def test_the_manifest_hosts_the_same_benchmark(tmp_path: Path, name: str) -> Non
         manifest.text(original.rules),
     )
     files = ("gold", "inputs", "file")
-    for ours, theirs_ in ((exported.splits, original.splits), (exported.downloads, original.downloads)):
-        assert [without(phase, files) for phase in ours] == [without(phase, files) for phase in theirs_]
+    for exported_part, original_part in ((exported.splits, original.splits), (exported.downloads, original.downloads)):
+        assert [without(phase, files) for phase in exported_part] == [without(phase, files) for phase in original_part]
     assert [without(phase, ("shows_logs",)) for phase in exported.phases] == [
         without(phase, ("shows_logs",)) for phase in original.phases
     ]

@@ -1,4 +1,4 @@
-"""Archives on the management pages: a worker writes the export, only its requester downloads it; imports are previewed."""
+"""Archives on the management pages: exports are written by a worker for their requester, imports are previewed."""
 
 from __future__ import annotations
 
@@ -167,8 +167,8 @@ class TestExport:
     def test_a_cancelled_export_leaves_no_file(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         files_before, write = files_of("archives"), writing.write
 
-        def cancelled_meanwhile(**asked: Any) -> Path:
-            path = write(**asked)
+        def cancelled_meanwhile(**kwargs: Any) -> Path:
+            path = write(**kwargs)
             exports.remove(export=ArchiveExport.objects.get(), by=world.curator)
             return path
 
@@ -318,10 +318,10 @@ class TestImport:
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(writing.HEAD, b'{"slug": "' + b"a" * (64 << 20) + b'"}')
         with pytest.raises(reading.ArchiveError):
-            reading.read_head(_kept(buffer.getvalue()))
+            reading.read_head(_as_file(buffer.getvalue()))
 
 
-def _kept(content: bytes) -> Path:
+def _as_file(content: bytes) -> Path:
     path = Path(settings.FILE_UPLOAD_TEMP_DIR) / "archive.zip"
     path.write_bytes(content)
     return path

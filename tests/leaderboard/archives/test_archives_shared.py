@@ -27,8 +27,8 @@ REASONS = {"tiny": "it was trained on the test", "second": "its team wrote the g
 
 
 @pytest.fixture
-def both() -> Iterator[World]:
-    """One system in two benchmarks, disqualified in both for two reasons, and reinstated once in the second in between."""
+def two_benchmarks() -> Iterator[World]:
+    """One system in two benchmarks, disqualified in both for two reasons; the second reinstated it once in between."""
     world = build()
     dataset = Dataset.objects.create(slug="second", title="Second", task=world.benchmark.task)
     fields = {"slug": "second", "title": "Second", "summary": "Forty.", "task": world.benchmark.task, "state": "public"}
@@ -42,16 +42,16 @@ def both() -> Iterator[World]:
     score_all()
     systems.represent(submission=submissions[0], by=world.researcher)
     for slug in ("second", "tiny", "second"):
-        given: dict[str, Any] = {"phase": phases[slug], "system": world.system, "by": world.curator}
+        target: dict[str, Any] = {"phase": phases[slug], "system": world.system, "by": world.curator}
         if slug == "second" and AuditEntry.objects.filter(action="system.disqualified").exists():
-            systems.reinstate(**given)
-        systems.disqualify(**given, reason=REASONS[slug])
+            systems.reinstate(**target)
+        systems.disqualify(**target, reason=REASONS[slug])
     systems.describe(system=world.system, by=world.researcher, bibtex="", anonymous_until=None)
     yield world
 
 
 @pytest.fixture
-def archives(both: World, tmp_path: Path) -> dict[str, Path]:
+def archives(two_benchmarks: World, tmp_path: Path) -> dict[str, Path]:
     key = tmp_path / "key.txt"
     call_command("archive_key", key, stdout=StringIO())
     public = key.read_text().splitlines()[0].removeprefix("# public key: ")
@@ -61,7 +61,7 @@ def archives(both: World, tmp_path: Path) -> dict[str, Path]:
     return paths
 
 
-def wiped() -> None:
+def wiped_site() -> None:
     """Another site, whose own rows have the numbers of phases, systems and submissions."""
     call_command("flush", interactive=False, verbosity=0)
     shutil.rmtree(settings.DATA / "files", ignore_errors=True)
@@ -99,20 +99,22 @@ def decisions(slug: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("order", [("tiny", "second"), ("second", "tiny")])
 def test_two_benchmarks_with_a_disqualified_system_are_restored_unchanged(
-    both: World, archives: dict[str, Path], order: tuple[str, str]
+    two_benchmarks: World, archives: dict[str, Path], order: tuple[str, str]
 ) -> None:
     before = {slug: (as_of_today(slug), decisions(slug)) for slug in order}
     assert all(REASONS[slug].encode() in board for slug, (board, _) in before.items())
     assert [len(acts) for _, acts in (before["tiny"], before["second"])] == [1, 4]
-    wiped()
+    wiped_site()
     for slug in order:
         import_archive(archives[slug])
     assert {slug: (as_of_today(slug), decisions(slug)) for slug in order} == before
     assert System.objects.filter(name="Bernoulli", team__name="Analytical Engines").count() == 1
 
 
-def test_an_archive_does_not_contain_reasons_from_another_benchmark(both: World, archives: dict[str, Path]) -> None:
-    wiped()
+def test_an_archive_does_not_contain_reasons_from_another_benchmark(
+    two_benchmarks: World, archives: dict[str, Path]
+) -> None:
+    wiped_site()
     import_archive(archives["tiny"])
     entries = [act for act in AuditEntry.objects.filter(subject__startswith="system:") if act.detail]
     assert {act.detail.get("reason") for act in entries} == {REASONS["tiny"]}

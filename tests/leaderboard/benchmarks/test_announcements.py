@@ -31,7 +31,7 @@ def announce(world: World, title: str = "Test data corrected", text: str = "Line
     return announcements.announce(benchmark=world.benchmark, title=title, text=text, by=world.curator)
 
 
-def refusal(act: Any, **kwargs: Any) -> Code:
+def refusal_code(act: Any, **kwargs: Any) -> Code:
     with pytest.raises(Refused) as refused:
         act(**kwargs)
     return refused.value.code
@@ -50,8 +50,12 @@ def test_it_is_on_the_page_in_the_api_and_in_the_feed(world: World) -> None:
         and "<p>Line two.</p>" in page
         and f"{announcement.created_at:%Y-%m-%d %H:%M} UTC" in page
     )
-    (told,) = Client().get("/api/v1/benchmarks/tiny/").json()["announcements"]
-    assert (told["id"], told["title"], told["text"]) == (str(announcement.pk), announcement.title, announcement.text)
+    (shown_entry,) = Client().get("/api/v1/benchmarks/tiny/").json()["announcements"]
+    assert (shown_entry["id"], shown_entry["title"], shown_entry["text"]) == (
+        str(announcement.pk),
+        announcement.title,
+        announcement.text,
+    )
     feed = ET.fromstring(Client().get("/benchmarks/tiny/feed.atom").content)
     (entry,) = feed.findall(f"{ATOM}entry")
     assert (
@@ -144,12 +148,12 @@ def test_only_organisers_announce(world: World, role: str) -> None:
         (announcements.take_back, {"announcement": announcement}),
         (announcements.set_contact, {"benchmark": world.benchmark, "contact": ""}),
     ):
-        assert refusal(act, by=by, **kwargs) is Code.NOT_AN_ORGANISER
+        assert refusal_code(act, by=by, **kwargs) is Code.NOT_AN_ORGANISER
 
 
 @pytest.mark.parametrize("title", ["", "  \n ", "x" * 201])
 def test_the_length_of_a_title_is_limited(world: World, title: str) -> None:
-    assert refusal(announcements.announce, benchmark=world.benchmark, title=title, text="", by=world.curator) is (
+    assert refusal_code(announcements.announce, benchmark=world.benchmark, title=title, text="", by=world.curator) is (
         Code.INVALID_NAME
     )
 
@@ -161,7 +165,7 @@ def test_direction_and_control_characters_are_removed(world: World, where: str, 
     if where == "title" and sign.isspace():
         assert announce(world, **words).title == "a b", "a space like any other"
     else:
-        assert refusal(announcements.announce, benchmark=world.benchmark, by=world.curator, **words) is (
+        assert refusal_code(announcements.announce, benchmark=world.benchmark, by=world.curator, **words) is (
             Code.INVALID_NAME
         )
 
@@ -189,7 +193,7 @@ def test_the_contact_is_a_link(world: World, contact: str, expected: str) -> Non
 )
 def test_a_contact_must_be_an_address_or_a_page(world: World, contact: str) -> None:
     assert (
-        refusal(announcements.set_contact, benchmark=world.benchmark, contact=contact, by=world.curator)
+        refusal_code(announcements.set_contact, benchmark=world.benchmark, contact=contact, by=world.curator)
         is Code.INVALID_NAME
     )
     assert Benchmark.objects.get(pk=world.benchmark.pk).contact == ""

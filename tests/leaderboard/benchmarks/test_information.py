@@ -21,8 +21,8 @@ def test_full_disclosure(answers: int, n_groups: int, inflation: float) -> None:
 
 
 def test_answer_series_are_counted() -> None:
-    spent_ = Spent(answers=7, n_scored=3, levels=math.log(5))
-    assert spent_.log_transcripts == pytest.approx(math.log(len(list(combinations(range(7), 3))) * 5**3))
+    budget_spent = Spent(answers=7, n_scored=3, levels=math.log(5))
+    assert budget_spent.log_transcripts == pytest.approx(math.log(len(list(combinations(range(7), 3))) * 5**3))
     assert Spent(9, 0).log_transcripts == pytest.approx(0.0)
     assert Spent(3, 3, math.log(2)).log_transcripts == pytest.approx(math.log(8))
 

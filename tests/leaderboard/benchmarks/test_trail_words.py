@@ -22,7 +22,7 @@ NOT_IN_A_TRAIL = re.compile(
 """Actions on teams and people, actions that never concern a benchmark, and actions whose subject is deleted."""
 
 
-def recorded() -> Iterator[str]:
+def recorded_actions() -> Iterator[str]:
     """First argument of each `AuditEntry.record(...)` that is a literal."""
     for file in (ROOT / "leaderboard").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -38,7 +38,7 @@ def recorded() -> Iterator[str]:
 
 
 def test_each_action_has_a_description() -> None:
-    actions = set(recorded())
+    actions = set(recorded_actions())
     assert {"rehearsal.begun", "dry_run.begun", "export.asked", "gold.read", "team.created"} <= actions
     assert sorted(name for name in actions if name not in ACTS and not NOT_IN_A_TRAIL.match(name)) == []
 

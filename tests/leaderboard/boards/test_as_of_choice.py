@@ -28,7 +28,7 @@ def world() -> World:
     return build()
 
 
-def released(world: World, draw: random.Random, n: int) -> None:
+def create_releases(world: World, draw: random.Random, n: int) -> None:
     """Releases of few systems, with few values and times, so that they tie; some have no value or no scores."""
     for _ in range(n):
         value = draw.choice([None, 0.0, 0.25, 0.5, 0.5, 1.0])
@@ -51,7 +51,7 @@ def by_reading_all(choices: dict[int, UUID], sign: int, *, end: datetime = END) 
 @pytest.mark.parametrize("seed", range(5))
 def test_it_equals_reading_all_releases(world: World, seed: int, sign: int) -> None:
     draw = random.Random(seed)
-    released(world, draw, 30)
+    create_releases(world, draw, 30)
     entered = list(Release.objects.values_list("submission__system", "submission"))
     choices = dict(draw.sample(entered, 2)) if seed % 2 else {}
     board = Leaderboard.objects.get()
@@ -79,7 +79,7 @@ def test_on_every_day_it_equals_the_releases_until_then(world: World, seed: int)
 
 
 def test_the_query_returns_at_most_a_row_per_system(world: World) -> None:
-    released(world, random.Random(9), 12)
+    create_releases(world, random.Random(9), 12)
     board = Leaderboard.objects.get()
     with CaptureQueriesContext(connection) as queries:
         best = as_of._best(as_of._until_then(board, END), "accuracy", chosen={}, sign=1)

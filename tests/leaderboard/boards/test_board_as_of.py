@@ -31,7 +31,7 @@ def world() -> World:
     return new_world
 
 
-def enter(world: World, name: str, value: float, day: int, **fields: Any) -> Release:
+def add_result(world: World, name: str, value: float, day: int, **fields: Any) -> Release:
     """A result released on that day of March; the board is shown from its first result on."""
     release = stand(
         world, name, [score("accuracy", value), score("accuracy", value / 2, origin="original")], **_at(day), **fields
@@ -64,9 +64,9 @@ def backdate(action: str, day: int) -> None:
 
 
 def test_a_board_has_the_results_released_until_then(world: World) -> None:
-    enter(world, "Early", 0.5, 1)
-    enter(world, "Late", 0.75, 3)
-    enter(world, "Early", 0.9, 5)
+    add_result(world, "Early", 0.5, 1)
+    add_result(world, "Late", 0.75, 3)
+    add_result(world, "Early", 0.9, 5)
     assert rows_on("2026-02-28") == []
     assert rows_on("2026-03-01") == rows_on("2026-03-02") == [(1, "Early", 0.5)]
     assert rows_on("2026-03-03") == [(1, "Late", 0.75), (2, "Early", 0.5)]
@@ -85,9 +85,9 @@ def test_a_day_ends_at_midnight_utc(world: World) -> None:
 
 
 def test_today_equals_the_rebuilt_board(world: World) -> None:
-    for place, (name, value) in enumerate([("a", 0.5), ("b", 0.5), ("c", 0.25), ("a", 0.75), ("d", 0.5), ("c", 0.1)]):
-        enter(world, name, value, place + 1, team=f"T {name in 'ab'}")
-    enter(world, "base", 0.99, 9, kind="baseline")
+    for index, (name, value) in enumerate([("a", 0.5), ("b", 0.5), ("c", 0.25), ("a", 0.75), ("d", 0.5), ("c", 0.1)]):
+        add_result(world, name, value, index + 1, team=f"T {name in 'ab'}")
+    add_result(world, "base", 0.99, 9, kind="baseline")
     chosen_submission = System.objects.get(name="a").submissions.earliest("received_at")
     chosen_submission.system.team.members.add(world.researcher)
     systems.represent(submission=chosen_submission, by=world.researcher)
@@ -115,8 +115,8 @@ def _phase(world: World) -> Any:
 
 
 def test_a_system_disqualified_later_was_ranked_then(world: World) -> None:
-    enter(world, "Copied", 0.9, 1)
-    enter(world, "Honest", 0.5, 1)
+    add_result(world, "Copied", 0.9, 1)
+    add_result(world, "Honest", 0.5, 1)
     system = System.objects.get(name="Copied")
     systems.disqualify(phase=world.phase, system=system, reason="copied", by=world.curator)
     backdate("system.disqualified", 4)
@@ -129,8 +129,8 @@ def test_a_system_disqualified_later_was_ranked_then(world: World) -> None:
 
 
 def test_a_teams_choice_applies_from_the_day_it_was_made(world: World) -> None:
-    worse = enter(world, "Engine", 0.5, 1)
-    enter(world, "Engine", 0.9, 2)
+    worse = add_result(world, "Engine", 0.5, 1)
+    add_result(world, "Engine", 0.9, 2)
     submission = Submission.objects.get(pk=worse.submission_id)
     systems.represent(submission=submission, by=world.researcher)
     backdate("system.represented", 4)
@@ -144,7 +144,7 @@ def test_a_teams_choice_applies_from_the_day_it_was_made(world: World) -> None:
 
 def test_names_are_shown_as_they_are_today(world: World) -> None:
     hidden = {"anonymous_until": timezone.now() + timedelta(days=1), "anonymous_number": 3}
-    enter(world, "Secret", 0.9, 1, **hidden)
+    add_result(world, "Secret", 0.9, 1, **hidden)
     assert rows_on("2026-03-02") == [(1, "Anonymous 3", 0.9)]
     assert rows_on("2026-03-02", search="secret") == []
     assert "Secret" not in Client().get(f"{PAGE}?as_of=2026-03-02").content.decode()
@@ -154,7 +154,7 @@ def test_names_are_shown_as_they_are_today(world: World) -> None:
 
 def test_the_board_shown_on_that_day_is_used(world: World) -> None:
     """A board of corrected gold is not used for days before it was shown."""
-    enter(world, "Engine", 0.5, 1)
+    add_result(world, "Engine", 0.5, 1)
     gold = world.gold
     gold.pk, gold.number, gold.sha256 = None, 2, "1" * 64
     gold.save(force_insert=True)
@@ -191,8 +191,8 @@ def test_the_board_shown_on_that_day_is_used(world: World) -> None:
 
 
 def test_the_page_says_so_and_links_back(world: World) -> None:
-    enter(world, "Early", 0.5, 1)
-    enter(world, "Late", 0.75, 3)
+    add_result(world, "Early", 0.5, 1)
+    add_result(world, "Late", 0.75, 3)
     text = Client().get(f"{PAGE}?as_of=2026-03-02").content.decode()
     assert "As of" in text and "2026-03-02" in text and "Early" in text and "Late" not in text
     assert 'href="?">Show the current board' in text

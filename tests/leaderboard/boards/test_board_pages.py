@@ -267,24 +267,24 @@ def test_a_hidden_name_cannot_be_searched_or_sorted_by(world: World) -> None:
     stand(world, "Zebra", [score("accuracy", 0.9)], team="Quokka", **hidden)
     stand(world, "Badger", [score("accuracy", 0.5)], team="Marmots")
 
-    def found(client: Client, **query: str) -> list[str]:
+    def systems_found(client: Client, **query: str) -> list[str]:
         return [row["system"] for row in client.get(API, query).json()["rows"]]
 
     member = System.objects.get(name="Zebra").team
     grace = person("grace")
     member.members.add(grace)
-    assert found(Client(), search="zebra") == found(Client(), search="quokka") == []
-    assert found(Client(), search="anonymous") == ["Anonymous 7"] == found(Client(), search="7")
-    assert found(Client(), sort="system") == ["Anonymous 7", "Badger"]
-    assert found(Client(), sort="team") == ["Anonymous 7", "Badger"]
-    assert found(client_of(grace), search="zebra") == ["Zebra"]
-    assert found(client_of(grace), sort="system") == ["Badger", "Zebra"]
-    assert found(client_of(world.curator), search="quokka") == ["Zebra"]
-    assert found(client_of(world.researcher), search="zebra") == []
+    assert systems_found(Client(), search="zebra") == systems_found(Client(), search="quokka") == []
+    assert systems_found(Client(), search="anonymous") == ["Anonymous 7"] == systems_found(Client(), search="7")
+    assert systems_found(Client(), sort="system") == ["Anonymous 7", "Badger"]
+    assert systems_found(Client(), sort="team") == ["Anonymous 7", "Badger"]
+    assert systems_found(client_of(grace), search="zebra") == ["Zebra"]
+    assert systems_found(client_of(grace), sort="system") == ["Badger", "Zebra"]
+    assert systems_found(client_of(world.curator), search="quokka") == ["Zebra"]
+    assert systems_found(client_of(world.researcher), search="zebra") == []
     assert "Zebra" not in Client().get(f"{PAGE}?search=zebra").content.decode().replace('value="zebra"', "")
 
 
-def on_a_ladder(world: World, name: str, value: float) -> None:
+def scored_on_ladder(world: World, name: str, value: float) -> None:
     """A scored run, with four groups on the whole and one in its slice, released as the ladder allows."""
     system = System.objects.create(team=Team.objects.create(name=f"Team of {name}"), name=name)
     run = world.insert_run(
@@ -302,10 +302,10 @@ def on_a_ladder(world: World, name: str, value: float) -> None:
 def test_a_ladder_board_sorts_and_filters_by_shown_values(world: World) -> None:
     """Steps of a half on the whole, of one on the slice: 0.9 is shown as 0.5 and as 0, and filters use these values."""
     Phase.objects.update(disclosure="ladder")
-    on_a_ladder(world, "Right", 1.0)
-    on_a_ladder(world, "Almost", 0.9)
-    shown = [(row["system"], row["scores"][0]["value"]) for row in Client().get(API).json()["rows"]]
-    assert shown == [("Right", 1.0), ("Almost", 0.5)]
+    scored_on_ladder(world, "Right", 1.0)
+    scored_on_ladder(world, "Almost", 0.9)
+    shown_rows = [(row["system"], row["scores"][0]["value"]) for row in Client().get(API).json()["rows"]]
+    assert shown_rows == [("Right", 1.0), ("Almost", 0.5)]
     for bound, expected in (("0.8", ["Right"]), ("0.5", ["Right", "Almost"])):
         assert [row["system"] for row in Client().get(API, {"at_least": bound}).json()["rows"]] == expected
     assert Client().get(API, {"at_most": "0.5"}).json()["count"] == 1
@@ -316,7 +316,7 @@ def test_a_ladder_board_sorts_and_filters_by_shown_values(world: World) -> None:
 def test_a_board_takes_the_same_queries_for_ten_systems_and_two_hundred(world: World) -> None:
     paths = [API, f"{API}?slices=origin", f"{API}?slice=origin:generated", PAGE, f"{PAGE}?search=s"]
 
-    def taken() -> dict[str, int]:
+    def query_counts() -> dict[str, int]:
         counts = {}
         for path in paths:
             with CaptureQueriesContext(connection) as queries:
@@ -326,9 +326,9 @@ def test_a_board_takes_the_same_queries_for_ten_systems_and_two_hundred(world: W
 
     first = stand(world, "s", [score("accuracy", 0.5)])
     copies(world, first, 9)
-    of_ten = taken()
+    of_ten = query_counts()
     copies(world, Release.objects.latest("sequence"), 190)
-    assert taken() == of_ten and max(of_ten.values()) <= 10
+    assert query_counts() == of_ten and max(of_ten.values()) <= 10
 
 
 def test_query_names_may_have_any_character(world: World) -> None:

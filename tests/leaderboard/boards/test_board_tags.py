@@ -83,7 +83,7 @@ CHANGES: dict[str, Callable[[World], object]] = {
     "a reported row": lambda world: ReportedResult.objects.create(
         benchmark=world.benchmark, system="x", paper="p", split="s", values=[]
     ),
-    "an edit at the curator's desk": lambda world: LogEntry.objects.create(
+    "an edit in the admin": lambda world: LogEntry.objects.create(
         user=world.curator, object_id="1", object_repr="x", action_flag=2
     ),
     "other code": lambda _: etag._code_digest.cache_clear(),
@@ -126,10 +126,10 @@ def test_readers_with_more_rights_get_no_shared_etag(world: World) -> None:
 
 
 def test_a_draft_and_a_missing_board_have_no_etag(world: World) -> None:
-    held = Client().get(API)["ETag"]
+    held_etag = Client().get(API)["ETag"]
     Benchmark.objects.update(state="draft")
-    hidden = Client().get(API, headers={"If-None-Match": held})
-    absent = Client().get(f"{ROOT}/benchmarks/none/phases/test/leaderboard/", headers={"If-None-Match": held})
+    hidden = Client().get(API, headers={"If-None-Match": held_etag})
+    absent = Client().get(f"{ROOT}/benchmarks/none/phases/test/leaderboard/", headers={"If-None-Match": held_etag})
     assert (hidden.status_code, hidden.content) == (absent.status_code, absent.content) == (404, absent.content)
     assert etag.tag_of("tiny", "test", address=PAGE) is None
 

@@ -20,14 +20,14 @@ NO_CELL = ShownScore(None, None, None, 0)
 BOARD = "/benchmarks/tiny/test/"
 
 
-def told(address: str, **query: Any) -> str:
+def page_text(address: str, **query: Any) -> str:
     response = Client().get(address, query)
     assert response.status_code == 200
     return " ".join(response.content.decode().split())
 
 
 @pytest.fixture
-def ranked(transactional_db: None, sandbox: str) -> World:
+def ranked_systems(transactional_db: None, sandbox: str) -> World:
     world = build_wide()
     for name, wrong in (("Best", 0), ("Good", 1), ("Half", 25)):
         enter(world, name, wrong)
@@ -37,17 +37,17 @@ def ranked(transactional_db: None, sandbox: str) -> World:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_rank_ranges_of_the_whole_are_not_shown_for_a_slice(ranked: World) -> None:
+def test_rank_ranges_of_the_whole_are_not_shown_for_a_slice(ranked_systems: World) -> None:
     of_ranges = "The ranges below the ranks show from which systems"
-    assert of_ranges in told(BOARD)
-    page = told(BOARD, slice="label:SUPPORTS")
+    assert of_ranges in page_text(BOARD)
+    page = page_text(BOARD, slice="label:SUPPORTS")
     assert "with its 95 % interval" in page
     assert of_ranges not in page and "The ranges below the ranks are for the whole set." in page
 
 
 @pytest.mark.django_db(transaction=True)
-def test_bars_are_described_as_joining_neighbours(ranked: World) -> None:
-    page = told(f"{BOARD}significance/")
+def test_bars_are_described_as_joining_neighbours(ranked_systems: World) -> None:
+    page = page_text(f"{BOARD}significance/")
     assert "neighbours of which no two differ" in page and "Systems further apart may not differ either" in page
     assert "joins neighbours that do not differ significantly" in page, "for screen readers"
 
@@ -57,20 +57,20 @@ def test_bars_are_described_as_joining_neighbours(ranked: World) -> None:
 def test_a_gap_on_a_ladder_need_not_be_the_difference(policy: str) -> None:
     stand(build(), "One")
     Phase.objects.update(disclosure=policy)
-    assert ("the gap need not be the difference" in told(f"{BOARD}symmetric/")) == (policy == "ladder")
+    assert ("the gap need not be the difference" in page_text(f"{BOARD}symmetric/")) == (policy == "ladder")
 
 
 @pytest.mark.django_db
 def test_a_sealed_phase_says_so_and_until_when() -> None:
     build()
     sealed_until = datetime(2099, 3, 4, 5, 6, tzinfo=UTC)
-    assert "No system has been scored in this phase yet." in told(BOARD)
-    assert "Be the first" in told("/benchmarks/tiny/")
+    assert "No system has been scored in this phase yet." in page_text(BOARD)
+    assert "Be the first" in page_text("/benchmarks/tiny/")
     Phase.objects.update(disclosure="sealed", closes_at=sealed_until, sealed_until=sealed_until)
     for page in ("", "symmetric/", "by/label/"):
-        words = told(f"{BOARD}{page}")
+        words = page_text(f"{BOARD}{page}")
         assert "No system has been scored" not in words and "This phase is sealed" in words
-    words = told("/benchmarks/tiny/")
+    words = page_text("/benchmarks/tiny/")
     assert "Be the first" not in words and "No system has been scored" not in words
     assert words.count("2099-03-04 05:06 UTC</time>") == 3, "instead of the empty board, in the table as state and end"
 

@@ -49,20 +49,20 @@ class Table:
 class Tables(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[Table] = []
+        self.tables: list[Table] = []
         self.cell: list[str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "table":
-            self.found.append(Table())
+            self.tables.append(Table())
         elif tag == "thead":
             self.into = "head"
         elif tag in ("tbody", "tfoot"):
             self.into = tag
         elif tag == "tr" and self.into == "head":
-            self.found[-1].headings = []
+            self.tables[-1].headings = []
         elif tag == "tr" and self.into == "tbody":
-            self.found[-1].lines.append([])
+            self.tables[-1].lines.append([])
         elif tag in ("td", "th"):
             self.cell = []
         elif tag in ("svg", "form") and self.cell is not None:
@@ -77,16 +77,16 @@ class Tables(HTMLParser):
             return
         text = " ".join("".join(self.cell).split())
         if self.into == "head":
-            self.found[-1].headings.append(text)
+            self.tables[-1].headings.append(text)
         elif self.into == "tbody":
-            self.found[-1].lines[-1].append(text)
+            self.tables[-1].lines[-1].append(text)
         self.cell = None
 
 
 def tables(markup: str) -> list[Table]:
     reader = Tables()
     reader.feed(markup)
-    return reader.found
+    return reader.tables
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def world() -> World:
     return build()
 
 
-def populate(world: World, *, told: bool) -> None:
+def populate(world: World, *, with_intervals: bool) -> None:
     """Three systems; with intervals under full disclosure, otherwise without, as on a ladder."""
     cross(world)
     cells = {(a, b): 0.5 for a in ("generated", "original") for b in ("REFUTES", "SUPPORTS")}
@@ -111,9 +111,11 @@ def populate(world: World, *, told: bool) -> None:
         stand(
             world,
             name,
-            scores if told else [{**symmetric_score, "low": None, "high": None} for symmetric_score in scores],
+            scores
+            if with_intervals
+            else [{**symmetric_score, "low": None, "high": None} for symmetric_score in scores],
         )
-    if not told:
+    if not with_intervals:
         Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
 
 
@@ -122,9 +124,9 @@ def pages(world: World) -> list[str]:
     return [*PAGES, f"/systems/{submission.system_id}/", submission.get_absolute_url(), "/me/submissions/"]
 
 
-@pytest.mark.parametrize("told", [True, False], ids=["full", "ladder"])
-def test_no_column_is_empty(world: World, told: bool) -> None:
-    populate(world, told=told)
+@pytest.mark.parametrize("with_intervals", [True, False], ids=["full", "ladder"])
+def test_no_column_is_empty(world: World, with_intervals: bool) -> None:
+    populate(world, with_intervals=with_intervals)
     client = Client()
     client.force_login(world.researcher)
     for address in pages(world):
@@ -138,7 +140,7 @@ def test_no_column_is_empty(world: World, told: bool) -> None:
 @pytest.mark.parametrize("address", PAGES[1:-1])
 def test_intervals_are_mentioned_only_where_they_are_shown(world: World, address: str) -> None:
     """Without intervals the site gives the reason in a text; it has neither headings nor numbers of them."""
-    populate(world, told=False)
+    populate(world, with_intervals=False)
     body = Client().get(address).content.decode().split("<main", 1)[1].split("</main")[0]
     for words in ("95 % interval", "with intervals", "with its interval", "Interval</th>", "interval 0."):
         assert words not in body, words
@@ -146,6 +148,6 @@ def test_intervals_are_mentioned_only_where_they_are_shown(world: World, address
 
 def test_an_empty_column_would_be_detected() -> None:
     head = "<thead><tr><th>System</th><th>Interval</th></tr></thead>"
-    for cells, empty in ((("\N{EN DASH}", ""), ["Interval"]), (("", "[0, 1]"), []), (("<svg></svg>", ""), [])):
-        body = "".join(f"<tr><th>a</th><td>{cell}</td></tr>" for cell in cells)
+    for row_cells, empty in ((("\N{EN DASH}", ""), ["Interval"]), (("", "[0, 1]"), []), (("<svg></svg>", ""), [])):
+        body = "".join(f"<tr><th>a</th><td>{cell}</td></tr>" for cell in row_cells)
         assert tables(f"<table>{head}<tbody>{body}</tbody></table>")[0].empty == empty

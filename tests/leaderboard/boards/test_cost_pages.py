@@ -21,7 +21,7 @@ API = "/api/v1/benchmarks/tiny/phases/test/leaderboard"
 HOSTILE = "<script>alert(1)</script>"
 
 
-def measured(seconds: float) -> dict[str, float]:
+def with_cost(seconds: float) -> dict[str, float]:
     return {"wall_seconds": seconds, "cpu_seconds": seconds / 2, "peak_memory_bytes": 5e7, "image_bytes": 1.2e8}
 
 
@@ -29,9 +29,9 @@ def measured(seconds: float) -> dict[str, float]:
 def world() -> World:
     """Three containers and an uploaded file."""
     new_world = build()
-    stand(new_world, "Slow", symmetric_scores(0.9), spent=measured(1420.0))
-    stand(new_world, "Quick", symmetric_scores(0.7), spent=measured(5.0))
-    stand(new_world, HOSTILE, symmetric_scores(0.6), spent=measured(29.0), kind="baseline")
+    stand(new_world, "Slow", symmetric_scores(0.9), spent=with_cost(1420.0))
+    stand(new_world, "Quick", symmetric_scores(0.7), spent=with_cost(5.0))
+    stand(new_world, HOSTILE, symmetric_scores(0.6), spent=with_cost(29.0), kind="baseline")
     stand(new_world, "Uploaded", symmetric_scores(0.8))
     return new_world
 
@@ -46,7 +46,7 @@ def order_of(markup: str, *names: str) -> list[str]:
     return sorted(names, key=markup[markup.index("<tbody>") :].index)
 
 
-def told(**query: str) -> Any:
+def content(**query: str) -> Any:
     return Client().get(f"{API}/", query).json()
 
 
@@ -101,14 +101,14 @@ def test_without_costs_they_are_mentioned_nowhere():
 
 
 def test_the_api_shows_costs_and_why_there_is_none(world):
-    board = told(sort="wall_seconds")
+    board = content(sort="wall_seconds")
     assert board["n_inputs"] == 4
     rows = {row["system"]: row for row in board["rows"]}
     assert [row["system"] for row in board["rows"]] == ["Quick", HOSTILE, "Slow", "Uploaded"]
     assert rows["Quick"]["cost"] == {"wall_seconds": 5.66, "cpu_seconds": 2.83, "memory_mb": 64.0, "image_mb": 128.0}
     assert rows["Quick"]["no_cost"] == ""
     assert rows["Uploaded"]["cost"] is None and rows["Uploaded"]["no_cost"].startswith("uploaded as a file")
-    assert [row["system"] for row in told(sort="-image_mb")["rows"]][-1] == "Uploaded"
+    assert [row["system"] for row in content(sort="-image_mb")["rows"]][-1] == "Uploaded"
 
 
 def test_the_csv_has_costs_last(world):

@@ -68,13 +68,13 @@ def systems(markup: str, *names: str) -> list[str]:
     return sorted(names, key=lambda name: body.index(f">{name}</span>"))
 
 
-def part(markup: str, begin: str, end: str) -> str:
+def section_between(markup: str, begin: str, end: str) -> str:
     markup = markup[markup.index(begin) :]
     return markup[: markup.index(end)]
 
 
 def matrix_of(markup: str, name: str) -> str:
-    return part(markup, f'dir="auto">{name}</span></h3>', "</table>")
+    return section_between(markup, f'dir="auto">{name}</span></h3>', "</table>")
 
 
 # --- pages
@@ -134,7 +134,7 @@ def test_markup_in_values_of_dimensions_is_escaped(world, view):
     assert HOSTILE not in markup
     assert read(markup).faults == []
     assert f"<bdi>{RIGHT_TO_LEFT}</bdi>" in markup
-    selected = part(markup, '<h2 id="selected">', "</h2>")
+    selected = section_between(markup, '<h2 id="selected">', "</h2>")
     assert "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi>" in selected
     assert "<bdi>a&amp;b</bdi>" in selected
 
@@ -202,18 +202,18 @@ def test_a_missing_cell_and_one_without_a_value_give_the_reason(populated):
     long = matrix_of(markup, LONG)
     assert long.count('title="no value: not scored">–</td>') == 3 + 2, "three cells and two margins"  # noqa: RUF001
     assert "– no value" in markup  # noqa: RUF001
-    assert "not scored" in part(markup, "– no value", "</p>")  # noqa: RUF001
+    assert "not scored" in section_between(markup, "– no value", "</p>")  # noqa: RUF001
 
 
 def test_cells_without_gold_units_are_not_links(world):
     stand(world, "Engine", crossed_scores({CELLS[0]: 0.5}))
-    leaders = part(text(VIEWS[0]), '<h2 id="leaders">', "</table>")
+    leaders = section_between(text(VIEWS[0]), '<h2 id="leaders">', "</table>")
     assert leaders.count('title="no gold units"') == 3 + 2
     assert leaders.count("<a ") == 1 + 3
 
 
 def test_each_cell_names_its_leader_and_n(populated):
-    leaders = part(text(VIEWS[0]), '<h2 id="leaders">', "</table>")
+    leaders = section_between(text(VIEWS[0]), '<h2 id="leaders">', "</table>")
     first, second = leaders.split("<tr>")[2].split("<td")[2:4]
     assert ".900" in first and "First" in first and "n 1" in first
     assert ".950" in second and "&lt;script&gt;" in second
@@ -250,7 +250,7 @@ def test_the_margin_is_explained(populated):
 
 def test_the_table_is_grouped_by_the_outer_dimension_and_sorts(populated):
     markup = text(VIEWS[1])
-    head = part(markup, '<table class="board heat grouped">', "</thead>")
+    head = section_between(markup, '<table class="board heat grouped">', "</thead>")
     assert [head.count(f"<bdi>{title}</bdi>") for title in ("all", "generated", "original")] == [1, 1, 1]
     assert head.count('colspan="3"') == 3
     assert read(markup).sorted_by == ["descending"]

@@ -29,18 +29,18 @@ TASKS = pytest.mark.parametrize("task", PAGES)
 HOSTILE = '<script>alert(1)</script>&"=cmd'
 
 
-def where(task: str, page: str = "") -> str:
+def page_address(task: str, page: str = "") -> str:
     return f"/benchmarks/drawn/test/{page or PAGES[task]}/"
 
 
-def told(address: str, **query: Any) -> str:
+def page_text(address: str, **query: Any) -> str:
     response = Client().get(address, query)
     assert response.status_code == 200
     return response.content.decode()
 
 
 def lines(address: str, **query: Any) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(told(address, download="csv", **query))))
+    return list(csv.DictReader(io.StringIO(page_text(address, download="csv", **query))))
 
 
 def api(**query: Any) -> dict[str, Any]:
@@ -69,15 +69,15 @@ def test_the_agreement_csv_has_its_former_columns_too() -> None:
 def test_plot_data_are_released_with_their_result(task: str) -> None:
     two_systems(task)
     assert ReleasePlot.objects.count() == Release.objects.count() == 2
-    page = told(where(task))
+    page = page_text(page_address(task))
     assert "Good" in page and "Worse" in page and 'role="img"' in page and "<table" in page
-    assert f'href="{where(task)}"' in told("/benchmarks/drawn/test/")
+    assert f'href="{page_address(task)}"' in page_text("/benchmarks/drawn/test/")
     answer = api()
     assert answer["is_revealed"] and [result["system"] for result in answer["results"]] == ["Good", "Worse"]
     part = {"fact-checking": "curves", "metric-correlation": "grids", "fact-verification": "pairs"}[task]
     assert all(result["has_plots"] and result[part] for result in answer["results"])
-    assert {row["system"] for row in lines(where(task))} == {"Good", "Worse"}
-    response = Client().get(where(task), {"download": "svg"})
+    assert {row["system"] for row in lines(page_address(task))} == {"Good", "Worse"}
+    response = Client().get(page_address(task), {"download": "svg"})
     assert response["Content-Type"].startswith("image/svg+xml") and "attachment" in response["Content-Disposition"]
     texts = "".join(ElementTree.fromstring(response.content).itertext())
     assert "Good" in texts and "Worse" in texts
@@ -88,12 +88,12 @@ def test_plot_data_are_released_with_their_result(task: str) -> None:
 def test_a_ladder_reveals_no_plots(task: str, policy: dict[str, Any]) -> None:
     two_systems(task, disclosure="ladder", **policy)
     assert Release.objects.count() == 2 and not ReleasePlot.objects.exists()
-    page = told(where(task))
+    page = page_text(page_address(task))
     assert "This phase does not show" in page and 'role="img"' not in page.split("<main")[1]
-    assert lines(where(task)) == []
+    assert lines(page_address(task)) == []
     nothing = {"count": 0, "next": None, "previous": None, "results": []}
     assert api() == {**nothing, "is_revealed": False, "told": False}
-    assert where(task) not in told("/benchmarks/drawn/test/")
+    assert page_address(task) not in page_text("/benchmarks/drawn/test/")
     call_command("draw", "drawn", "test")
     assert not ReleasePlot.objects.exists()
 
@@ -115,8 +115,8 @@ def test_a_changed_policy_withdraws_plots(task: str, policy: str) -> None:
     two_systems(task)
     dates = dict.fromkeys(("closes_at", "sealed_until", "unsealed_at"), timezone.now())
     Phase.objects.update(disclosure=policy, **(dates if policy == Phase.Disclosure.SEALED else {}))
-    assert 'role="img"' not in told(where(task)).split("<main")[1]
-    assert lines(where(task)) == [] and api()["results"] == []
+    assert 'role="img"' not in page_text(page_address(task)).split("<main")[1]
+    assert lines(page_address(task)) == [] and api()["results"] == []
 
 
 @TASKS
@@ -146,10 +146,10 @@ def test_results_without_plot_data_say_so_and_get_them_by_command(
     two_systems(task)
     before = [drawing.content for drawing in ReleasePlot.objects.order_by("release")]
     ReleasePlot.objects.all().delete()
-    assert 'role="img"' not in told(where(task)).split("<main")[1]
+    assert 'role="img"' not in page_text(page_address(task)).split("<main")[1]
     assert [result["has_plots"] for result in api()["results"]] == [False, False]
     if task != "metric-correlation":
-        assert "Good" in told(where(task)).split("<main")[1]
+        assert "Good" in page_text(page_address(task)).split("<main")[1]
     call_command("draw", "drawn", "test")
     assert "plot data of 2 results computed" in capsys.readouterr().out
     assert [drawing.content for drawing in ReleasePlot.objects.order_by("release")] == before
@@ -163,18 +163,18 @@ def test_names_are_escaped_and_anonymous_systems_have_their_number(task: str) ->
     System.objects.filter(name="Good").update(name=HOSTILE)
     System.objects.filter(name="Worse").update(anonymous_number=7, anonymous_until=timezone.now() + timedelta(days=1))
     for query in ({}, {"download": "svg"}, {"download": "csv"}):
-        text = told(where(task), **query)
+        text = page_text(page_address(task), **query)
         assert "<script>alert" not in text or ("download" in query and query["download"] == "csv")
         assert "Worse" not in text and "Anonymous 7" in text
-    ElementTree.fromstring(told(where(task), download="svg").encode())
+    ElementTree.fromstring(page_text(page_address(task), download="svg").encode())
     System.objects.filter(name=HOSTILE).update(name="=cmd|x")
-    assert "'=cmd|x" in told(where(task), download="csv")
+    assert "'=cmd|x" in page_text(page_address(task), download="csv")
     assert "Worse" not in json.dumps(api())
 
 
 def test_curves_can_be_selected() -> None:
     world = two_systems("fact-checking")
-    address = where("fact-checking")
+    address = page_address("fact-checking")
     good = System.objects.get(name="Good")
     assert {row["system"] for row in lines(address, system=good.pk)} == {"Good"}
     assert Client().get(address, {"system": "999999"}).status_code == 404
@@ -183,7 +183,7 @@ def test_curves_can_be_selected() -> None:
     score_all()
     system_ids = list(System.objects.filter(standings__isnull=False).values_list("pk", flat=True))
     assert len({row["system"] for row in lines(address, system=system_ids)}) == 8
-    assert "More than 8 systems were selected" in told(address, system=system_ids)
+    assert "More than 8 systems were selected" in page_text(address, system=system_ids)
     slice_ = json.dumps(["kind", "a"])
     on_slice = Client().get(address, {"slice": slice_}).context["chart"]
     all_systems = Client().get(address).context["chart"]
@@ -205,8 +205,13 @@ def test_a_curve_has_heights_in_whole_steps() -> None:
 def test_no_human_rating_is_revealed() -> None:
     """The ratings are distinctive numbers: neither they nor the ends of their scale are shown."""
     two_systems("metric-correlation")
-    address = where("metric-correlation")
-    texts = [told(address), told(address, download="svg"), told(address, download="csv"), json.dumps(api())]
+    address = page_address("metric-correlation")
+    texts = [
+        page_text(address),
+        page_text(address, download="svg"),
+        page_text(address, download="csv"),
+        json.dumps(api()),
+    ]
     ratings = {str(rating) for rating in gold_labels("metric-correlation")}
     assert len(ratings) > 10
     assert not [rating for rating in ratings for text in texts if rating in text]
@@ -219,26 +224,30 @@ def test_pairs_follow_from_the_answers() -> None:
     world = a_world("fact-verification")
     enter(world, "Claim only", noise=0, claim_only=True)
     score_all()
-    (row,) = lines(where("fact-verification"))
+    (row,) = lines(page_address("fact-verification"))
     groups = SIZE // 4
     assert int(row["pairs"]) == 3 * groups
     # The original is always right: then 2, which has its claim, is wrong, and one of 3 and 4 is.
     assert (int(row["both"]), int(row["drop"]), int(row["flip"]), int(row["neither"])) == (groups, 2 * groups, 0, 0)
-    assert "at most one of a group" in told(where("fact-verification"))
+    assert "at most one of a group" in page_text(page_address("fact-verification"))
 
 
 def test_a_page_takes_a_constant_number_of_queries() -> None:
     world = two_systems("fact-checking")
     with CaptureQueriesContext(connection) as queries_for_few:
-        told(where("fact-checking"))
+        page_text(page_address("fact-checking"))
     for number in range(4):
         enter(world, f"More {number}", noise=3)
     score_all()
     with CaptureQueriesContext(connection) as queries_for_many:
-        told(where("fact-checking"))
+        page_text(page_address("fact-checking"))
     assert len(queries_for_few) == len(queries_for_many)
 
 
 def test_tasks_without_such_a_plot_have_no_page() -> None:
     two_systems("fact-checking")
-    assert Client().get(where("", "pairs")).status_code == Client().get(where("", "agreement")).status_code == 404
+    assert (
+        Client().get(page_address("", "pairs")).status_code
+        == Client().get(page_address("", "agreement")).status_code
+        == 404
+    )

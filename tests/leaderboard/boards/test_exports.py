@@ -31,7 +31,7 @@ def world() -> World:
     return build()
 
 
-def got(suffix: str, client: Client | None = None, **query: str) -> str:
+def exported(suffix: str, client: Client | None = None, **query: str) -> str:
     answer = (client or Client()).get(f"{API}.{suffix}", query)
     assert answer.status_code == 200, answer.content
     assert "attachment" in answer["Content-Disposition"] and answer["X-Content-Type-Options"] == "nosniff"
@@ -53,7 +53,7 @@ def markdown_rows(text: str) -> list[list[str]]:
 def test_a_latex_table_has_values_with_their_intervals(world: World) -> None:
     stand(world, "First", symmetric_scores(0.75), at=AT)
     stand(world, "Floor", symmetric_scores(None), kind="baseline", at=AT)
-    text = got("tex", measure="accuracy,symmetric_gap", slices="origin")
+    text = exported("tex", measure="accuracy,symmetric_gap", slices="origin")
     assert r"\begin{tabular}{lllrrrr}" in text
     first, floor = latex_rows(text)
     assert first[:3] == ["1", "First", "Analytical Engines"]
@@ -65,7 +65,7 @@ def test_a_latex_table_has_values_with_their_intervals(world: World) -> None:
 
 def test_markup_in_names_is_escaped_in_latex(world: World) -> None:
     stand(world, MARKED, team="A\nB", at=AT)
-    ((_, system, team, *_),) = latex_rows(got("tex", measure="accuracy"))
+    ((_, system, team, *_),) = latex_rows(exported("tex", measure="accuracy"))
     assert system == (
         r"\textbackslash{} \& \% \$ \# \_ \textbraceleft{} \textbraceright{} \textasciitilde{} \textasciicircum{} "
         r"\textbar{} \textless{} \textgreater{} ` * [x](y) !"
@@ -75,7 +75,7 @@ def test_markup_in_names_is_escaped_in_latex(world: World) -> None:
 
 def test_markup_in_names_is_escaped_in_markdown(world: World) -> None:
     stand(world, MARKED, team="A\nB", at=AT)
-    ((_, system, team, accuracy),) = markdown_rows(got("md", measure="accuracy"))
+    ((_, system, team, accuracy),) = markdown_rows(exported("md", measure="accuracy"))
     assert system == r"\\ &amp; % \$ \# \_ { } \~ ^ \| &lt; &gt; \` \* \[x\](y) \!"
     assert (team, accuracy) == ("A B", "0.750 [0.650, 0.850]")
 
@@ -86,7 +86,7 @@ def test_direction_characters_and_long_names_stay_in_their_cells(world: World, s
     stand(world, "turns", at=AT)
     System.objects.filter(name="turns").update(name=TURNING)  # no team can enter it; a curator can, in the admin
     stand(world, "long " * 40, at=AT)
-    text = got(suffix, measure="accuracy")
+    text = exported(suffix, measure="accuracy")
     assert RIGHT_TO_LEFT in text and not set(text) & set("\u202e\u2066")
     rows = latex_rows(text) if suffix == "tex" else markdown_rows(text)
     assert {len(row) for row in rows} == {4}
@@ -95,7 +95,7 @@ def test_direction_characters_and_long_names_stay_in_their_cells(world: World, s
     assert ("p{0.32\\linewidth}" in text) is (suffix == "tex")
 
 
-def braces(text: str) -> list[int]:
+def brace_depths(text: str) -> list[int]:
     """Brace depth at each position, as BibTeX counts it: a preceding backslash changes nothing."""
     depth, depths = 0, []
     for sign in text:
@@ -115,10 +115,10 @@ def test_a_long_word_may_be_broken_in_latex_without_loss() -> None:
 def test_bibtex_names_what_is_permanent(world: World) -> None:
     Benchmark.objects.update(title="100 % }of{ #claims_}")
     stand(world, "First", at=AT)
-    entry = got("bib")
+    entry = exported("bib")
     assert entry.startswith("@misc{holdout-tiny-test-gold-1-task-1,\n")
-    assert min(braces(entry)) >= 0 and braces(entry.strip())[-1] == 0
-    assert [depth for depth, sign in zip(braces(entry), entry, strict=True) if sign == "\n"] == [1] * 7 + [0]
+    assert min(brace_depths(entry)) >= 0 and brace_depths(entry.strip())[-1] == 0
+    assert [depth for depth, sign in zip(brace_depths(entry), entry, strict=True) if sign == "\n"] == [1] * 7 + [0]
     assert "year = {2026},\n  month = mar," in entry
     assert rf"howpublished = {{\url{{{settings.BASE_URL}/benchmarks/tiny/test/gold-1/task-1/}}}}" in entry
     digest = hashlib.sha256(Client().get(f"{API}.json").content).hexdigest()
@@ -127,24 +127,24 @@ def test_bibtex_names_what_is_permanent(world: World) -> None:
 
 def test_the_cited_address_shows_that_board(world: World) -> None:
     stand(world, "First", at=AT)
-    address = re.search(r"\\url\{([^}]+)\}", got("bib"))
+    address = re.search(r"\\url\{([^}]+)\}", exported("bib"))
     assert address
     assert "First" in Client().get(address[1].removeprefix(settings.BASE_URL)).content.decode()
 
 
 def canonical() -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(got("json"))
+    content: dict[str, Any] = json.loads(exported("json"))
     return content
 
 
 def test_the_digest_changes_only_with_results(world: World) -> None:
     stand(world, "First", at=AT)
-    before = got("json")
+    before = exported("json")
     Benchmark.objects.update(title="Another", summary="Another", description="Another")
     Phase.objects.update(title="Another")
-    assert got("json") == before
+    assert exported("json") == before
     stand(world, "Second", symmetric_scores(0.5), at=AT)
-    assert got("json") != before
+    assert exported("json") != before
     assert [row["system"] for row in canonical()["rows"]] == ["First", "Second"]
 
 

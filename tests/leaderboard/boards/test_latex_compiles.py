@@ -34,7 +34,7 @@ PREAMBLE = {
 MOST_SECONDS = 240
 
 
-def set_by(engine: str, folder: Path, table: str) -> str:
+def compile_table(engine: str, folder: Path, table: str) -> str:
     """Output of the engine for a document with this table, which must finish without an error."""
     if shutil.which(engine) is None:
         pytest.skip(f"{engine} is not installed (Debian: texlive-latex-recommended, lmodern)")
@@ -65,24 +65,24 @@ def table_of(names: list[str], **query: str) -> str:
 
 @pytest.mark.parametrize("slices", ["", "all"])
 def test_pdflatex_compiles_any_latin_name(tmp_path: Path, slices: str) -> None:
-    output = set_by("pdflatex", tmp_path, table_of(LATIN, slices=slices))
+    output = compile_table("pdflatex", tmp_path, table_of(LATIN, slices=slices))
     assert "LaTeX Error" not in output and "Undefined control" not in output
 
 
 def test_lualatex_compiles_any_name(tmp_path: Path) -> None:
-    output = set_by("lualatex", tmp_path, table_of([*LATIN, *OTHER], slices="all"))
+    output = compile_table("lualatex", tmp_path, table_of([*LATIN, *OTHER], slices="all"))
     assert "LaTeX Error" not in output
 
 
 def test_an_empty_board_compiles(tmp_path: Path) -> None:
     build()
-    set_by("pdflatex", tmp_path, Client().get(f"{API}.tex").content.decode())
+    compile_table("pdflatex", tmp_path, Client().get(f"{API}.tex").content.decode())
 
 
 def test_an_unescaped_name_would_be_detected(tmp_path: Path) -> None:
     table = table_of(["plain"])
     with pytest.raises(AssertionError, match="Undefined control sequence"):
-        set_by("pdflatex", tmp_path, table.replace("plain", r"\plain"))
+        compile_table("pdflatex", tmp_path, table.replace("plain", r"\plain"))
 
 
 def test_bibtex_reads_the_entry(tmp_path: Path) -> None:

@@ -42,14 +42,14 @@ def world(db: None) -> World:
     return world
 
 
-def told(address: str, **query: Any) -> str:
+def page_text(address: str, **query: Any) -> str:
     response = Client().get(address, query)
     assert response.status_code == 200
     return response.content.decode()
 
 
 def lines(address: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(told(address, download="csv"))))
+    return list(csv.DictReader(io.StringIO(page_text(address, download="csv"))))
 
 
 @pytest.mark.django_db
@@ -87,27 +87,27 @@ class TestProgress:
     def test_markup_in_names_is_escaped_in_every_format(self, world: World) -> None:
         System.objects.filter(name="Second").update(name=HOSTILE)
         for query in ({}, {"download": "svg"}):
-            assert "<script>alert" not in told(PROGRESS, **query)
-        ElementTree.fromstring(told(PROGRESS, download="svg").encode())
+            assert "<script>alert" not in page_text(PROGRESS, **query)
+        ElementTree.fromstring(page_text(PROGRESS, download="svg").encode())
         System.objects.filter(name=HOSTILE).update(name="=cmd|x")
-        assert "'=cmd|x" in told(PROGRESS, download="csv")
+        assert "'=cmd|x" in page_text(PROGRESS, download="csv")
 
     def test_a_disqualified_system_is_no_step(self, world: World) -> None:
         second = System.objects.get(name="Second")
         systems.disqualify(phase=world.phase, system=second, reason="two accounts", by=world.curator)
-        assert "Second" not in told(PROGRESS)
+        assert "Second" not in page_text(PROGRESS)
 
     def test_an_anonymous_system_is_a_step_under_its_number(self, world: World) -> None:
         System.objects.filter(name="Second").update(
             anonymous_number=7, anonymous_until=timezone.now() + timedelta(days=1)
         )
         for query in ({}, {"download": "svg"}, {"download": "csv"}):
-            assert "Second" not in told(PROGRESS, **query) and "Anonymous 7" in told(PROGRESS, **query)
+            assert "Second" not in page_text(PROGRESS, **query) and "Anonymous 7" in page_text(PROGRESS, **query)
 
     def test_without_a_score_there_is_no_chart(self, db: None) -> None:
         build()
-        assert "No scores of competing systems yet." in told(PROGRESS)
-        assert "<table" not in told(PROGRESS, download="svg").split("<main")[0]
+        assert "No scores of competing systems yet." in page_text(PROGRESS)
+        assert "<table" not in page_text(PROGRESS, download="svg").split("<main")[0]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -122,7 +122,7 @@ class TestSignificance:
         return world
 
     def test_a_bar_joins_systems_that_do_not_differ_significantly(self, compared: World) -> None:
-        assert "being compared" in told(APART)
+        assert "being compared" in page_text(APART)
         rank_all(compared)
         response = Client().get(APART)
         (bar,) = response.context["chart"].bars
@@ -132,12 +132,12 @@ class TestSignificance:
         assert rows == {"Best": ["Good"], "Good": ["Best"], "Half": []}
         pairs = {(row["a"], row["b"]): row["significant"] for row in lines(APART)}
         assert pairs == {("Best", "Good"): "no", ("Best", "Half"): "yes", ("Good", "Half"): "yes"}
-        ElementTree.fromstring(told(APART, download="svg").encode())
+        ElementTree.fromstring(page_text(APART, download="svg").encode())
 
     def test_a_ladder_reveals_no_significance(self, compared: World) -> None:
         rank_all(compared)
         Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
-        assert "does not show comparisons" in told(APART)
+        assert "does not show comparisons" in page_text(APART)
         assert lines(APART) == []
 
 

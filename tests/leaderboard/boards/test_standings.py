@@ -32,9 +32,9 @@ def test_a_row_shows_what_was_revealed(world):
     assert (row.system, row.team, row.kind, row.rank, row.competes) == ("Engine", "Others", "baseline", None, False)
     assert (row.submission_id, row.released_at) == (release.submission_id, release.released_at)
     assert (list(row.warnings), row.paper_url) == (["look"], "https://p.example")
-    score_ = row.score("accuracy", GENERATED)
-    assert (score_.value, score_.n) == (0.6, 3)
-    assert (score_.low, score_.high) == pytest.approx((0.5, 0.7))
+    slice_score = row.score("accuracy", GENERATED)
+    assert (slice_score.value, slice_score.n) == (0.6, 3)
+    assert (slice_score.low, slice_score.high) == pytest.approx((0.5, 0.7))
     assert row.score("accuracy", (("origin", "elsewhere"),)).value is None
 
 

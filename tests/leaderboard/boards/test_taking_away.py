@@ -1,4 +1,4 @@
-"""What others embed or cite: the citation page, badges, embedded boards, feeds; all as shown to an anonymous visitor."""
+"""Citation page, badges, embedded boards and feeds: all show what an anonymous visitor may see."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def world() -> World:
     return world
 
 
-def got(address: str, status: int = 200, client: Client | None = None, **query: str) -> Any:
+def fetch(address: str, status: int = 200, client: Client | None = None, **query: str) -> Any:
     answer = (client or Client()).get(address, query)
     assert answer.status_code == status, address
     return answer
 
 
 def text(address: str, **query: str) -> str:
-    return got(address, **query).content.decode()
+    return fetch(address, **query).content.decode()
 
 
 # --- citations
@@ -51,7 +51,7 @@ def text(address: str, **query: str) -> str:
 @pytest.mark.parametrize("address", [f"{BOARD}cite/", f"{FROZEN}cite/"])
 def test_the_page_names_versions_date_and_digest(world: World, address: str) -> None:
     markup = text(address)
-    digest = hashlib.sha256(got("/api/v1/benchmarks/tiny/phases/test/leaderboard.json").content).hexdigest()
+    digest = hashlib.sha256(fetch("/api/v1/benchmarks/tiny/phases/test/leaderboard.json").content).hexdigest()
     assert markup.count(digest) == 3
     assert f'href="{settings.BASE_URL}{FROZEN}"' in markup
     assert "2026-03-05 05:06 UTC" in markup
@@ -62,12 +62,12 @@ def test_the_page_names_versions_date_and_digest(world: World, address: str) -> 
 @pytest.mark.parametrize("address", [f"{BOARD}cite/", f"{FROZEN}cite/"])
 def test_the_page_links_to_the_board_as_of_its_latest_result(world: World, address: str) -> None:
     Leaderboard.objects.update(shown_from=AT)
-    asked = f"{FROZEN}?as_of=2026-03-05"
-    assert f'href="{settings.BASE_URL}{asked}"' in text(address)
-    before = text(asked)
+    as_of_address = f"{FROZEN}?as_of=2026-03-05"
+    assert f'href="{settings.BASE_URL}{as_of_address}"' in text(address)
+    before = text(as_of_address)
     assert "As of <time" in before and "First" in before
     stand(world, "Later", symmetric_scores(0.9), at=AT + timedelta(days=2))
-    assert "Later" not in text(asked) and "Later" in text(FROZEN)
+    assert "Later" not in text(as_of_address) and "Later" in text(FROZEN)
 
 
 def test_a_corrected_gold_makes_another_board_and_the_cited_one_stays(world: World) -> None:
@@ -87,7 +87,7 @@ def test_every_reader_cites_the_same_bytes(world: World) -> None:
     curator = Client()
     curator.force_login(world.curator)
     for address in (f"{BOARD}cite/", "/api/v1/benchmarks/tiny/phases/test/leaderboard.json"):
-        pages = [got(address, client=client).content for client in (Client(), curator)]
+        pages = [fetch(address, client=client).content for client in (Client(), curator)]
         digests = [re.findall(rb"[0-9a-f]{64}", page) for page in pages]
         assert digests[0] == digests[1]
         assert not any(b"First" in page for page in pages)
@@ -103,14 +103,14 @@ def test_every_linked_file_exists(world: World) -> None:
     offered = [link for link in re.findall(r'href="([^"]+)"', text(f"{BOARD}cite/")) if "/leaderboard." in link]
     assert len(offered) == 8
     for link in offered:
-        got(link.replace("&amp;", "&"))
+        fetch(link.replace("&amp;", "&"))
 
 
 # --- badges
 
 
 def badge(status: int = 200, address: str = f"{BOARD}badge.svg", **query: str) -> Any:
-    return got(address, status, **query)
+    return fetch(address, status, **query)
 
 
 def texts_of(answer: Any) -> tuple[str, list[str]]:
@@ -158,7 +158,7 @@ def test_a_system_that_is_not_on_the_board_has_no_badge(world: World, query: dic
 
 def test_only_a_board_may_be_embedded(world: World) -> None:
     for address in (f"{BOARD}embed/", f"{FROZEN}embed/"):
-        answer = got(address)
+        answer = fetch(address)
         assert "X-Frame-Options" not in answer
         policy = answer["Content-Security-Policy"]
         assert "frame-ancestors *" in policy and "script-src 'none'" in policy and "form-action 'none'" in policy
@@ -167,7 +167,7 @@ def test_only_a_board_may_be_embedded(world: World) -> None:
         assert not re.search(r"<(form|input|button|script|nav)\b", markup)
         assert "0.750</span>" in markup and "&lt;script&gt;" in markup
     for address in (BOARD, f"{BOARD}cite/", "/", "/accounts/login/"):
-        answer = got(address)
+        answer = fetch(address)
         assert answer["X-Frame-Options"] == "DENY"
         assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]
 
@@ -184,7 +184,7 @@ def test_an_embedded_board_shows_what_its_query_requests(world: World) -> None:
 
 
 def entries(address: str) -> list[ElementTree.Element]:
-    root = ElementTree.fromstring(got(address).content)
+    root = ElementTree.fromstring(fetch(address).content)
     assert root.findtext(f"{ATOM}updated")
     return root.findall(f"{ATOM}entry")
 
@@ -201,9 +201,11 @@ def test_a_feed_lists_results_of_boards_latest_first(world: World, address: str)
 @pytest.mark.parametrize("address", FEEDS)
 def test_markup_in_names_is_escaped_in_feeds(world: World, address: str) -> None:
     """A text construct without a type is plain text (RFC 4287, 3.1.1)."""
-    texts_ = [part for entry in entries(address) for part in entry if part.tag in (f"{ATOM}title", f"{ATOM}summary")]
-    assert len(texts_) == 4 and {part.get("type", "text") for part in texts_} == {"text"}
-    assert sum(HOSTILE in (part.text or "") for part in texts_) == 2
+    text_constructs = [
+        part for entry in entries(address) for part in entry if part.tag in (f"{ATOM}title", f"{ATOM}summary")
+    ]
+    assert len(text_constructs) == 4 and {part.get("type", "text") for part in text_constructs} == {"text"}
+    assert sum(HOSTILE in (part.text or "") for part in text_constructs) == 2
 
 
 @pytest.mark.parametrize("address", FEEDS)
@@ -232,8 +234,8 @@ def test_a_result_on_an_earlier_board_is_listed_once(world: World, address: str)
 def test_an_empty_feed_stays_identical(world: World) -> None:
     Leaderboard.objects.update(state=Leaderboard.State.PREPARING)
     assert entries(FEEDS[0]) == []
-    etag = got(FEEDS[0])["ETag"]
-    assert got(FEEDS[0])["ETag"] == etag
+    etag = fetch(FEEDS[0])["ETag"]
+    assert fetch(FEEDS[0])["ETag"] == etag
 
 
 # --- visibility
@@ -246,7 +248,7 @@ SHARED = (f"{BOARD}badge.svg", f"{BOARD}embed/", f"{FROZEN}badge.svg", f"{FROZEN
 def test_shared_pages_do_not_depend_on_a_session(world: World, address: str) -> None:
     curator = Client()
     curator.force_login(world.curator)
-    answers = [got(address, client=client, system="First") for client in (Client(), curator)]
+    answers = [fetch(address, client=client, system="First") for client in (Client(), curator)]
     assert answers[0].content == answers[1].content
     for answer in answers:
         assert not answer.cookies and "Cookie" not in answer.get("Vary", "")

@@ -1,4 +1,4 @@
-"""In a phase with tracks a submission declares one: checked in every way in before anything is stored, and permanent."""
+"""In a phase with tracks every submission declares one: it is checked before anything is stored, and permanent."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ class TestChanging:
     def test_names_are_fixed_once_something_was_submitted(self, world: World) -> None:
         stand(world, "Somebody's", track="simple")
         simple, thorough = TRACKS
-        for given in ([thorough], [], [{**simple, "name": "plain"}, thorough]):
-            refused = refusal(tracks.change, phase=world.phase, tracks_given=given, by=world.curator)
+        for new_tracks in ([thorough], [], [{**simple, "name": "plain"}, thorough]):
+            refused = refusal(tracks.change, phase=world.phase, tracks_given=new_tracks, by=world.curator)
             assert refused.code is Code.INVALID_TRACK
         added = [thorough, {**simple, "title": "Simple"}, {"name": "basic", "title": ""}]
         tracks.change(phase=world.phase, tracks_given=added, by=world.curator)
@@ -150,7 +150,7 @@ class TestChanging:
         assert refused.code is Code.NOT_AN_ORGANISER
 
     @pytest.mark.parametrize(
-        ("given", "message"),
+        ("new_tracks", "message"),
         [
             ([{"name": "Über", "title": "x"}], "the name of track 1 is 'Über', expected lower-case letters"),
             ([*TRACKS, TRACKS[0]], "the track simple is listed twice, expected each name once"),
@@ -159,9 +159,9 @@ class TestChanging:
         ],
     )
     def test_invalid_tracks_are_refused_with_a_reason(
-        self, world: World, given: list[dict[str, str]], message: str
+        self, world: World, new_tracks: list[dict[str, str]], message: str
     ) -> None:
-        refused = refusal(tracks.change, phase=world.phase, tracks_given=given, by=world.curator)
+        refused = refusal(tracks.change, phase=world.phase, tracks_given=new_tracks, by=world.curator)
         assert message in str(refused)
 
 

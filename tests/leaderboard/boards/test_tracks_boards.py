@@ -51,7 +51,7 @@ def world() -> World:
     return world
 
 
-def told(client: Client, **query: str) -> dict[str, Any]:
+def board_content(client: Client, **query: str) -> dict[str, Any]:
     answer = client.get(f"{BOARD}/", query)
     assert answer.status_code == 200, answer.content
     return answer.json()
@@ -68,19 +68,24 @@ def test_ranks_within_tracks_do_not_depend_on_the_sort_order() -> None:
 
 
 def test_the_api_shows_tracks_and_ranks_within_them(world: World, client: Client) -> None:
-    all_rows = told(client)
+    all_rows = board_content(client)
     assert all_rows["tracks"] == ["simple", "thorough"]
     assert ranks(all_rows["rows"]) == RANKS
     assert {row["system"]: row["track"] for row in all_rows["rows"]} == {name: track for name, track, *_ in SYSTEMS}
-    as_of_today = told(client, as_of=all_rows["rows"][0]["released_at"][:10])
+    as_of_today = board_content(client, as_of=all_rows["rows"][0]["released_at"][:10])
     assert ranks(as_of_today["rows"]) == RANKS
 
 
 def test_a_page_of_a_track_keeps_the_ranks(world: World, client: Client) -> None:
-    page = told(client, track="thorough", page_size="2", page="2")
+    page = board_content(client, track="thorough", page_size="2", page="2")
     assert (page["count"], ranks(page["rows"])) == (4, {name: RANKS[name] for name in ("Ours", "Last")})
     day = page["rows"][0]["released_at"][:10]
-    assert ranks(told(client, track="thorough", as_of=day)["rows"]).keys() == {"Twin A", "Twin B", "Ours", "Last"}
+    assert ranks(board_content(client, track="thorough", as_of=day)["rows"]).keys() == {
+        "Twin A",
+        "Twin B",
+        "Ours",
+        "Last",
+    }
 
 
 def test_an_unknown_track_is_reported(world: World, client: Client) -> None:
@@ -98,7 +103,7 @@ def test_csv_has_both_columns_where_there_are_tracks(world: World, client: Clien
 def test_a_board_without_tracks_is_unchanged(client: Client) -> None:
     stand(build(), "Alone")
     assert "track" not in client.get(f"{BOARD}.csv").content.decode()
-    row = told(client)["rows"][0]
+    row = board_content(client)["rows"][0]
     assert (row["track"], row["track_rank"]) == ("", None)
     assert "track" not in client.get(reverse("leaderboard", args=["tiny", "test"])).content.decode().lower()
     assert client.get(reverse("board_by_track", args=["tiny", "test"])).status_code == 404
@@ -144,7 +149,7 @@ def test_reported_rows_are_in_their_track(world: World, client: Client) -> None:
     page = client.get(reverse("board_by_track", args=["tiny", "test"])).content.decode()
     simple, thorough = page.split('id="track-thorough"')
     assert "In thorough" in thorough and "In thorough" not in simple and "In none" not in page
-    assert [row["track"] for row in told(client)["reported"]] == ["thorough", ""]
+    assert [row["track"] for row in board_content(client)["reported"]] == ["thorough", ""]
 
 
 def test_the_page_marks_filters_and_shows_both_ranks(world: World, client: Client) -> None:

@@ -28,7 +28,7 @@ def release(world: World) -> Release:
     return stand(world, "Bernoulli", track="thorough")
 
 
-def named(world: World, address: str) -> list[str]:
+def tracks_named(world: World, address: str) -> list[str]:
     """Tracks that a page names to a member of the team, in order."""
     client = Client()
     client.force_login(world.researcher)
@@ -39,18 +39,18 @@ def named(world: World, address: str) -> list[str]:
 
 def test_a_systems_page_names_the_track_with_boards_and_submissions(world: World, release: Release) -> None:
     address = reverse("system", args=[world.system.pk])
-    assert named(world, address) == ["THOROUGH", "THOROUGH"]
+    assert tracks_named(world, address) == ["THOROUGH", "THOROUGH"]
     markup = Client().get(address).content.decode()
     assert NAMED.findall(markup) == [("THOROUGH", "")]
 
 
 def test_my_submissions_name_it(world: World, release: Release) -> None:
     stand(world, "Other", track="simple")
-    assert named(world, reverse("my_submissions")) == ["SIMPLE", "THOROUGH"]
+    assert tracks_named(world, reverse("my_submissions")) == ["SIMPLE", "THOROUGH"]
 
 
 def test_a_submissions_page_and_receipt_name_it(world: World, release: Release) -> None:
-    assert named(world, release.submission.get_absolute_url()) == ["THOROUGH", "THOROUGH"]
+    assert tracks_named(world, release.submission.get_absolute_url()) == ["THOROUGH", "THOROUGH"]
 
 
 def test_the_downloaded_receipt_has_its_name(world: World, release: Release) -> None:
@@ -64,7 +64,7 @@ def test_final_submissions_name_it(world: World, release: Release) -> None:
     at = timezone.now()
     dates = {"closes_at": at, "sealed_until": at, "unsealed_at": at}
     Phase.objects.filter(pk=world.phase.pk).update(disclosure=Phase.Disclosure.SEALED, **dates)
-    assert named(world, reverse("finals", args=["tiny", "test"])) == ["THOROUGH"]
+    assert tracks_named(world, reverse("finals", args=["tiny", "test"])) == ["THOROUGH"]
 
 
 def test_without_tracks_none_is_named() -> None:
@@ -75,4 +75,4 @@ def test_without_tracks_none_is_named() -> None:
         reverse("my_submissions"),
         submission.submission.get_absolute_url(),
     ]
-    assert [named(world, page) for page in pages] == [[], [], []]
+    assert [tracks_named(world, page) for page in pages] == [[], [], []]

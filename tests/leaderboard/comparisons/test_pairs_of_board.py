@@ -29,7 +29,7 @@ def world() -> World:
     return build()
 
 
-def compared(world: World, seed: int = 1) -> Board:
+def compared_board(world: World, seed: int = 1) -> Board:
     """A board of eight ranked systems and a baseline, with all pairs compared; some pairs have no test."""
     draw = random.Random(seed)
     for number in range(N):
@@ -62,7 +62,7 @@ def by_reading_all(board: Board) -> list[tuple[Any, ...]]:
         ],
         higher_is_better=True,
     )
-    found = []
+    expected = []
     for pair in combinations(list(rows), 2):
         comparison = by_pair[frozenset(pair)]
         interval = (comparison.difference, comparison.low, comparison.high)
@@ -70,8 +70,8 @@ def by_reading_all(board: Board) -> list[tuple[Any, ...]]:
             interval = tuple(
                 None if end is None else -end for end in (comparison.difference, comparison.high, comparison.low)
             )
-        found.append((*pair, *interval, comparison.p, family.p_holm[frozenset(pair)]))
-    return found
+        expected.append((*pair, *interval, comparison.p, family.p_holm[frozenset(pair)]))
+    return expected
 
 
 def as_tuples(pairs: Any) -> list[tuple[Any, ...]]:
@@ -80,7 +80,7 @@ def as_tuples(pairs: Any) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_pages_equal_the_correction_of_the_whole_family(world: World, seed: int) -> None:
-    board = compared(world, seed)
+    board = compared_board(world, seed)
     pairs = ranked_pairs(board)
     everything = as_tuples(pairs)
     expected = {frozenset(line[:2]): line for line in by_reading_all(board)}
@@ -96,7 +96,7 @@ def test_pages_equal_the_correction_of_the_whole_family(world: World, seed: int)
 
 
 def test_a_page_is_a_slice_of_all_pairs(world: World) -> None:
-    pairs = ranked_pairs(compared(world))
+    pairs = ranked_pairs(compared_board(world))
     everything = as_tuples(pairs)
     for first, last in ((0, 3), (5, 9), (6, 7), (20, 28), (27, 40), (28, 30), (0, 28)):
         assert as_tuples(pairs[first:last]) == everything[first:last], (first, last)
@@ -106,7 +106,7 @@ def test_a_page_is_a_slice_of_all_pairs(world: World) -> None:
 
 
 def test_for_selected_systems_only_their_pairs_are_read(world: World) -> None:
-    board = compared(world)
+    board = compared_board(world)
     pairs = ranked_pairs(board)
     assert isinstance(pairs, RankedPairs)
     best = [row for row in board.rows if row.rank is not None][:3]
@@ -118,14 +118,14 @@ def test_for_selected_systems_only_their_pairs_are_read(world: World) -> None:
 
 
 def test_an_index_out_of_range_is_an_error(world: World) -> None:
-    board = compared(world)
+    board = compared_board(world)
     Comparison.objects.filter(pk=Comparison.objects.latest("pk").pk).delete()
     with pytest.raises(KeyError):
         ranked_pairs(board)
 
 
 def test_there_are_no_pairs_until_ranges_are_ready(world: World) -> None:
-    compared(world)
+    compared_board(world)
     Ranking.objects.update(changes=2)
     board = board_of(Phase.objects.select_related("benchmark__dataset", "split", "scorer").get())
     assert len(ranked_pairs(board)) == 0

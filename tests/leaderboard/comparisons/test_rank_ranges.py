@@ -57,7 +57,7 @@ def due(board: Leaderboard) -> bool:
     return Ranking.objects.get(leaderboard=board).is_due
 
 
-def stored() -> list[tuple[Any, ...]]:
+def stored_comparisons() -> list[tuple[Any, ...]]:
     """Every comparison, with all fields except its key."""
     names = [field.attname for field in Comparison._meta.fields if field.name != "id"]
     return list(Comparison.objects.order_by("a", "b").values_list(*names))
@@ -198,11 +198,11 @@ def test_a_late_duplicate_message_changes_nothing(world: World) -> None:
         rank_ranges._compare(late)
     assert not Comparison.objects.exists()
     rank_ranges._compare(second)
-    before = stored()
+    before = stored_comparisons()
     with pytest.raises(LeaseLostError):
         rank_ranges._finish(late)
     rank_ranges.WORK.retry_or_fail(late, reason=Reason.SANDBOX)
-    assert ranges(board) == SHOWN and stored() == before
+    assert ranges(board) == SHOWN and stored_comparisons() == before
 
 
 def test_two_workers_on_the_same_board(world: World) -> None:
@@ -268,12 +268,12 @@ def test_an_inconsistent_report_is_not_stored(
 ) -> None:
     original = sandbox_client.compare_board
 
-    def lying(**question: Any) -> sandbox_client.Answer:
+    def inconsistent(**question: Any) -> sandbox_client.Answer:
         answer = original(**question)
         answer.report["comparisons"][0].update(change)
         return answer
 
-    monkeypatch.setattr(sandbox_client, "compare_board", lying)
+    monkeypatch.setattr(sandbox_client, "compare_board", inconsistent)
     claim = rank_ranges.WORK.claim(board_of(world).pk)
     assert claim is not None
     with pytest.raises(ReportError, match=words):
@@ -316,13 +316,13 @@ def test_recomputation_gives_identical_bytes(world: World, capsys: pytest.Captur
         enter(world, name, wrong)
         rank_all(world)
     board = board_of(world)
-    before, ranges_before = stored(), ranges(board)
+    before, ranges_before = stored_comparisons(), ranges(board)
     assert len(before) == 10
     call_command("compare", world.benchmark.slug, world.phase.slug, "--again")
     assert "10 comparisons will be recomputed" in capsys.readouterr().out
-    assert stored() == [] and all(range_[1] is None for range_ in ranges(board).values())
+    assert stored_comparisons() == [] and all(range_[1] is None for range_ in ranges(board).values())
     rank_ranges.WORK.run(board.pk)
-    assert (stored(), ranges(board)) == (before, ranges_before)
+    assert (stored_comparisons(), ranges(board)) == (before, ranges_before)
 
 
 def test_recomputation_takes_the_lease_from_a_running_worker(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Head-to-head comparison of two systems of a board: computed once, by a worker, and shown as far as the phase allows."""
+"""Head-to-head comparison of two systems: computed once, by a worker, and shown as far as the phase allows."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def request_from(address: str, a: str, b: str, client: Client | None = None) -> 
     return (client or Client()).get(WHERE, query, REMOTE_ADDR=address)
 
 
-def queued() -> int:
+def n_queued() -> int:
     return HeadToHead.objects.filter(state=State.QUEUED).count()
 
 
@@ -181,7 +181,7 @@ def test_simultaneous_readers_cannot_queue_duplicate_work(world: World, monkeypa
     assert HeadToHead.objects.count() == 2
     compute()
     assert request_from("198.51.100.9", *PAIRS[2]).status_code == 200
-    assert queued() == 1
+    assert n_queued() == 1
 
 
 def test_one_reader_cannot_fill_the_queue(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,10 +190,10 @@ def test_one_reader_cannot_fill_the_queue(world: World, monkeypatch: pytest.Monk
     assert [request_from(address, *pair).status_code for pair in PAIRS] == [200, 200, 429]
     refused = request_from(address, *PAIRS[2])
     assert "requested many new comparisons" in text(refused) and refused["Retry-After"] == "60"
-    assert queued() == 2
+    assert n_queued() == 2
     assert request_from(address, *PAIRS[0]).status_code == 200, "a queued comparison can still be viewed"
     assert request_from("198.51.100.2", *PAIRS[2]).status_code == 200, "another reader can still request one"
-    assert queued() == 3
+    assert n_queued() == 3
     compute()
     HeadToHead.objects.latest("pk").delete()
     assert request_from(address, *PAIRS[2]).status_code == 200, "a computed comparison no longer counts as waiting"

@@ -40,13 +40,13 @@ class Held:
         wait = execution.Run._wait
         first = iter([True])
 
-        def held(*args: Any) -> bool:
+        def wait_until_released(*args: Any) -> bool:
             if next(first, False):
                 self.running.set()
                 assert self.go_on.wait(PATIENCE)
             return wait(*args)
 
-        monkeypatch.setattr(execution.Run, "_wait", held)
+        monkeypatch.setattr(execution.Run, "_wait", wait_until_released)
 
     def start(self, submission: Submission) -> None:
         """Returns when its container has started."""
@@ -71,7 +71,7 @@ class Held:
 
 
 @pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+def held_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     held_container = Held(monkeypatch)
     yield held_container
     held_container.let_go()
@@ -81,15 +81,15 @@ def charge(submission: Submission) -> QuotaCharge:
     return QuotaCharge.objects.get(submission=submission)
 
 
-def test_withdrawal_while_it_runs(world: World, patient: Path, held: Held) -> None:
+def test_withdrawal_while_it_runs(world: World, patient: Path, held_worker: Held) -> None:
     """The container never ends by itself; the withdrawal ends it, and the late worker writes nothing."""
     world.phase.limits = {"wall_seconds": WAITS_AT}
     world.phase.save()
     submission = submit(world, patient)
-    held.start(submission)
+    held_worker.start(submission)
     assert len(made.left(settings.INSTANCE)) == 4
     assert images.cancel(submission=submission, by=world.researcher)
-    held.let_go()
+    held_worker.let_go()
     assert made.left(settings.INSTANCE) == []
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.reason) == (State.CANCELLED, Reason.WITHDRAWN)
@@ -99,36 +99,36 @@ def test_withdrawal_while_it_runs(world: World, patient: Path, held: Held) -> No
     assert not images.cancel(submission=submission, by=world.researcher)
 
 
-def test_a_worker_that_lost_its_lease_writes_nothing(world: World, right: Path, held: Held) -> None:
+def test_a_worker_that_lost_its_lease_writes_nothing(world: World, right: Path, held_worker: Held) -> None:
     """Another attempt runs meanwhile, and the first worker returns with an obsolete result."""
     submission = submit(world, right)
-    held.start(submission)
+    held_worker.start(submission)
     let_leases_end()
     assert run_system.WORK.sweep() == 1
     work()
     before = assert_one_result(submission)
     assert before.attempt == 2
-    held.let_go()
+    held_worker.let_go()
     after = assert_one_result(submission)
     assert (after.finished_at, after.sha256, after.log) == (before.finished_at, before.sha256, before.log)
 
 
-def test_a_report_never_takes_the_container_of_a_live_worker(world: World, right: Path, held: Held) -> None:
+def test_a_report_never_takes_the_container_of_a_live_worker(world: World, right: Path, held_worker: Held) -> None:
     submission = submit(world, right)
-    held.start(submission)
+    held_worker.start(submission)
     before = made.left(settings.INSTANCE)
     assert workers.report().ready
     assert made.left(settings.INSTANCE) == before and len(before) == 4
-    held.let_go()
+    held_worker.let_go()
     work()
     assert assert_one_result(submission).attempt == 1
 
 
-def test_a_gold_correction_meanwhile_is_used_for_scoring(world: World, right: Path, held: Held) -> None:
+def test_a_gold_correction_meanwhile_is_used_for_scoring(world: World, right: Path, held_worker: Held) -> None:
     submission = submit(world, right)
-    held.start(submission)
+    held_worker.start(submission)
     corrected_gold.correct(world)
-    held.let_go()
+    held_worker.let_go()
     (run,) = Run.objects.all()
     assert run.gold_version.number == 2
     work()
@@ -136,12 +136,12 @@ def test_a_gold_correction_meanwhile_is_used_for_scoring(world: World, right: Pa
     assert accuracy(submission) == 0.0, "every label was swapped"
 
 
-def test_a_phase_that_closes_meanwhile_still_scores_it(world: World, right: Path, held: Held) -> None:
+def test_a_phase_that_closes_meanwhile_still_scores_it(world: World, right: Path, held_worker: Held) -> None:
     submission = submit(world, right)
-    held.start(submission)
+    held_worker.start(submission)
     world.phase.closes_at = timezone.now() - timedelta(seconds=1)
     world.phase.save()
-    held.let_go()
+    held_worker.let_go()
     work()
     assert_one_result(submission)
 
@@ -249,12 +249,12 @@ def test_an_unavailable_sandbox_costs_no_attempt(world: World, right: Path, sett
 
 
 def test_a_sandbox_that_disconnects_while_collecting(
-    world: World, right: Path, held: Held, hung_up: str, settings: Any
+    world: World, right: Path, held_worker: Held, hung_up: str, settings: Any
 ) -> None:
     submission = submit(world, right)
-    held.start(submission)
+    held_worker.start(submission)
     socket, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, hung_up
-    held.let_go()
+    held_worker.let_go()
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.reason, prediction.stage) == (State.QUEUED, Reason.SANDBOX, "")
     settings.SANDBOX_SOCKET = socket

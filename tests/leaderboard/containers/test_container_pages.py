@@ -23,13 +23,13 @@ LOG = "loading\n<script>alert(1)</script>\x1b[31mred\u202eder"
 EXACT = ("37.25", "301000000", "113")
 
 
-def exact_in(page: str) -> list[str]:
+def exact_values_in(page: str) -> list[str]:
     """The exact values that the page shows as numbers; digits in a random id do not count."""
     return [value for value in EXACT if re.search(rf"(?<![0-9a-f-]){re.escape(value)}(?![0-9a-f-])", page)]
 
 
 @pytest.fixture
-def here() -> World:
+def world() -> World:
     new_world = tiny_world.build()
     takes_images(new_world)
     return new_world
@@ -42,15 +42,15 @@ def client_of(user: User) -> Client:
 
 
 @pytest.fixture
-def ada(here: World) -> Client:
-    return client_of(here.researcher)
+def ada(world: World) -> Client:
+    return client_of(world.researcher)
 
 
 @pytest.fixture
-def olga(here: World) -> Client:
+def olga(world: World) -> Client:
     """An organiser."""
     user = User.objects.create_user("olga", "olga@holdout.example", "correct horse")
-    here.benchmark.organisers.add(user)
+    world.benchmark.organisers.add(user)
     return client_of(user)
 
 
@@ -62,11 +62,11 @@ def page_of(client: Client, prediction: Prediction) -> str:
     return text(response)
 
 
-def told(client: Client, prediction: Prediction) -> dict[str, Any]:
+def api_content(client: Client, prediction: Prediction) -> dict[str, Any]:
     return client.get(f"/api/v1/submissions/{prediction.submission.pk}/").json()
 
 
-def scored(here: World, prediction: Prediction) -> Run:
+def scored_run(world: World, prediction: Prediction) -> Run:
     at = timezone.now()
     provenance = {
         "predictions_sha256": "ab" * 32,
@@ -77,7 +77,7 @@ def scored(here: World, prediction: Prediction) -> Run:
     provenance |= {"options": {}, "resamples": 1000, "seed": 0, "packages": {}, "sandbox": {}}
     return Run.objects.create(
         prediction=prediction,
-        gold_version=here.gold,
+        gold_version=world.gold,
         task_version=1,
         state=State.DONE,
         provenance=provenance,
@@ -92,9 +92,9 @@ def scored(here: World, prediction: Prediction) -> Run:
 # --- state
 
 
-def test_a_queued_image_says_why_it_waits(here: World, ada: Client) -> None:
-    insert(here)
-    page = page_of(ada, insert(here))
+def test_a_queued_image_says_why_it_waits(world: World, ada: Client) -> None:
+    insert(world)
+    page = page_of(ada, insert(world))
     assert "Waiting for a worker with a container engine. 1 ahead in the queue." in page
     assert "hx-get" in page
 
@@ -109,28 +109,28 @@ def test_a_queued_image_says_why_it_waits(here: World, ada: Client) -> None:
         ("", "Claimed by a worker"),
     ],
 )
-def test_each_stage_is_shown_with_the_time_used(here: World, ada: Client, stage: str, expected: str) -> None:
+def test_each_stage_is_shown_with_the_time_used(world: World, ada: Client, stage: str, expected: str) -> None:
     started = timezone.now() - timedelta(seconds=34)
-    prediction = insert(here, state=State.RUNNING, stage=stage, started_at=started)
+    prediction = insert(world, state=State.RUNNING, stage=stage, started_at=started)
     page = page_of(ada, prediction)
     assert expected in page
     assert "claimed it 34 s ago; the container itself may run for 600 s" in page
-    assert told(ada, prediction)["stage"] == stage
+    assert api_content(ada, prediction)["stage"] == stage
 
 
-def test_no_time_is_shown_with_hidden_inputs(here: World, ada: Client) -> None:
-    hide_inputs(here)
+def test_no_time_is_shown_with_hidden_inputs(world: World, ada: Client) -> None:
+    hide_inputs(world)
     started = timezone.now() - timedelta(seconds=34)
-    page = page_of(ada, insert(here, state=State.RUNNING, stage="running", started_at=started))
+    page = page_of(ada, insert(world, state=State.RUNNING, stage="running", started_at=started))
     assert "The container runs" in page
     assert "34 s" not in page.split("state-now")[1].split("</section>")[0]
     assert "<progress" not in page
 
 
-def test_predictions_from_a_container_wait_for_scoring(here: World, ada: Client) -> None:
-    prediction = insert(here, state=State.DONE, with_file=True, **ran())
+def test_predictions_from_a_container_wait_for_scoring(world: World, ada: Client) -> None:
+    prediction = insert(world, state=State.DONE, with_file=True, **ran())
     at = timezone.now()
-    Run.objects.create(prediction=prediction, gold_version=here.gold, task_version=1, queued_at=at, enqueued_at=at)
+    Run.objects.create(prediction=prediction, gold_version=world.gold, task_version=1, queued_at=at, enqueued_at=at)
     page = page_of(ada, prediction)
     assert "wait to be scored" in page
     assert "Withdraw" not in page
@@ -139,19 +139,19 @@ def test_predictions_from_a_container_wait_for_scoring(here: World, ada: Client)
 # --- cost
 
 
-def test_the_cost_is_shown_only_in_coarse_steps(here: World, ada: Client) -> None:
-    prediction = insert(here, state=State.DONE, with_file=True, **ran(log="37 passages"))
+def test_the_cost_is_shown_only_in_coarse_steps(world: World, ada: Client) -> None:
+    prediction = insert(world, state=State.DONE, with_file=True, **ran(log="37 passages"))
     page = page_of(ada, prediction)
     for step in ("45.3 s", "362 MB", "90.5 MB"):
         assert step in page
-    assert exact_in(page) == []
-    cost = told(ada, prediction)["cost"]
+    assert exact_values_in(page) == []
+    cost = api_content(ada, prediction)["cost"]
     assert cost == {"wall_seconds": 45.3, "cpu_seconds": 45.3, "memory_mb": 362, "image_mb": 90.5}
 
 
-def test_organisers_see_the_exact_record(here: World, olga: Client) -> None:
-    hide_inputs(here)
-    page = page_of(olga, insert(here, state=State.DONE, with_file=True, **ran(log=LOG)))
+def test_organisers_see_the_exact_record(world: World, olga: Client) -> None:
+    hide_inputs(world)
+    page = page_of(olga, insert(world, state=State.DONE, with_file=True, **ran(log=LOG)))
     assert [exact for exact in EXACT if exact not in page] == []
     assert '<dt>timings.create</dt><dd class="digest">0.123</dd>' in page
     assert "You can see this because you manage the benchmark" in page
@@ -160,8 +160,8 @@ def test_organisers_see_the_exact_record(here: World, olga: Client) -> None:
 # --- log
 
 
-def test_the_log_is_escaped_and_its_control_characters_are_visible(here: World, ada: Client) -> None:
-    page = page_of(ada, insert(here, state=State.REJECTED, reason="system_exit", **ran(log=LOG)))
+def test_the_log_is_escaped_and_its_control_characters_are_visible(world: World, ada: Client) -> None:
+    page = page_of(ada, insert(world, state=State.REJECTED, reason="system_exit", **ran(log=LOG)))
     assert "&lt;script&gt;alert(1)&lt;/script&gt;\u241b[31mred\\u202eder" in page
     assert "<script>alert" not in page and "\x1b" not in page and "\u202e" not in page
 
@@ -175,39 +175,39 @@ def test_printed_keeps_newlines_and_tabs_and_escapes_other_controls() -> None:
     [(None, False, True), (None, True, False), (False, False, False), (True, True, True)],
 )
 def test_the_team_sees_the_log_where_the_phase_allows_it(
-    here: World, ada: Client, setting: bool | None, hidden: bool, expected: bool
+    world: World, ada: Client, setting: bool | None, hidden: bool, expected: bool
 ) -> None:
-    takes_images(here, shows_logs=setting)
+    takes_images(world, shows_logs=setting)
     if hidden:
-        hide_inputs(here)
-    prediction = insert(here, state=State.REJECTED, reason="system_exit", **ran(log="a canary sings"))
+        hide_inputs(world)
+    prediction = insert(world, state=State.REJECTED, reason="system_exit", **ran(log="a canary sings"))
     assert ("a canary sings" in page_of(ada, prediction)) is expected
-    assert told(ada, prediction)["log"] == ("a canary sings" if expected else "")
+    assert api_content(ada, prediction)["log"] == ("a canary sings" if expected else "")
 
 
 # --- hidden inputs
 
 
-def test_with_hidden_inputs_the_team_sees_nothing_of_the_file(here: World, ada: Client) -> None:
-    hide_inputs(here)
-    prediction = insert(here, state=State.DONE, with_file=True, **ran(log="a canary sings"))
-    scored(here, prediction)
+def test_with_hidden_inputs_the_team_sees_nothing_of_the_file(world: World, ada: Client) -> None:
+    hide_inputs(world)
+    prediction = insert(world, state=State.DONE, with_file=True, **ran(log="a canary sings"))
+    scored_run(world, prediction)
     address = prediction.submission.get_absolute_url()
-    answer = told(ada, prediction)
+    answer = api_content(ada, prediction)
     visible = page_of(ada, prediction) + str(answer) + text(ada.get(f"{address}state/"))
     for kept_back in ("ab" * 32, "canary", "0.50 s", "predictions.jsonl,"):
         assert kept_back not in visible
-    assert exact_in(visible) == []
+    assert exact_values_in(visible) == []
     assert answer["file"] is None
     assert "predictions_sha256" not in answer["receipt"] and "seconds" not in answer["receipt"]
     assert ada.get(f"{address}predictions/").status_code == 404
     assert "Download" not in text(ada.get("/me/submissions/"))
 
 
-def test_with_open_inputs_the_team_sees_the_file_and_the_whole_receipt(here: World, ada: Client) -> None:
-    prediction = insert(here, state=State.DONE, with_file=True, **ran())
-    scored(here, prediction)
-    receipt = told(ada, prediction)["receipt"]
+def test_with_open_inputs_the_team_sees_the_file_and_the_whole_receipt(world: World, ada: Client) -> None:
+    prediction = insert(world, state=State.DONE, with_file=True, **ran())
+    scored_run(world, prediction)
+    receipt = api_content(ada, prediction)["receipt"]
     assert receipt["predictions_sha256"] == "ab" * 32
     assert receipt["container"]["image"] == DIGEST
     assert receipt["container"]["runtime"] == "runc"
@@ -219,21 +219,21 @@ def test_with_open_inputs_the_team_sees_the_file_and_the_whole_receipt(here: Wor
 # --- charged, refunded, withdrawn
 
 
-def test_a_container_that_ran_is_charged_and_one_that_could_not_run_is_refunded(here: World, ada: Client) -> None:
+def test_a_container_that_ran_is_charged_and_one_that_could_not_run_is_refunded(world: World, ada: Client) -> None:
     problem = {"file": "", "line": None, "what": "it wrote <nothing>", "found": "", "expected": "", "text": "x"}
-    charged = insert(here, state=State.REJECTED, reason="system_output", problems=[problem], **ran())
+    charged = insert(world, state=State.REJECTED, reason="system_output", problems=[problem], **ran())
     page = page_of(ada, charged)
     assert "the container wrote no usable predictions" in page
     assert "It counts against your quota" in page
     assert "it wrote &lt;nothing&gt;" in page
-    refunded = insert(here, state=State.REJECTED, reason="bad_image")
+    refunded = insert(world, state=State.REJECTED, reason="bad_image")
     QuotaCharge.objects.filter(submission=refunded.submission).update(refunded_at=timezone.now())
     assert "It is refunded" in page_of(ada, refunded)
 
 
 @pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING])
-def test_its_team_withdraws_a_queued_or_running_submission(here: World, ada: Client, state: str) -> None:
-    prediction = insert(here, state=state)
+def test_its_team_withdraws_a_queued_or_running_submission(world: World, ada: Client, state: str) -> None:
+    prediction = insert(world, state=state)
     address = prediction.submission.get_absolute_url()
     assert f'action="{address}withdraw/"' in page_of(ada, prediction)
     response = ada.post(f"{address}withdraw/")
@@ -243,22 +243,22 @@ def test_its_team_withdraws_a_queued_or_running_submission(here: World, ada: Cli
     page = text(ada.get(address))
     assert "It was withdrawn and counts against the quota" in page
     assert "Withdraw</button>" not in page
-    assert AuditEntry.objects.filter(action="submission.withdrawn", actor=here.researcher).count() == 1
+    assert AuditEntry.objects.filter(action="submission.withdrawn", actor=world.researcher).count() == 1
     assert "nothing to withdraw" in text(ada.post(f"{address}withdraw/", follow=True))
 
 
-def test_other_people_cannot_withdraw_it(here: World, olga: Client) -> None:
-    prediction = insert(here, state=State.RUNNING)
+def test_other_people_cannot_withdraw_it(world: World, olga: Client) -> None:
+    prediction = insert(world, state=State.RUNNING)
     address = prediction.submission.get_absolute_url()
     assert "Withdraw" not in page_of(olga, prediction)
-    for client in (olga, client_of(here.curator)):
+    for client in (olga, client_of(world.curator)):
         assert client.post(f"{address}withdraw/").status_code == 404
     prediction.refresh_from_db()
     assert prediction.state == State.RUNNING
 
 
-def test_the_withdraw_button_follows_the_polled_state(here: World, ada: Client) -> None:
-    prediction = insert(here, state=State.RUNNING)
+def test_the_withdraw_button_follows_the_polled_state(world: World, ada: Client) -> None:
+    prediction = insert(world, state=State.RUNNING)
     where = f"{prediction.submission.get_absolute_url()}state/?was=running"
     assert "hx-swap-oob" not in text(ada.get(where))
     Prediction.objects.update(state=State.REJECTED, lease_until=None, finished_at=timezone.now())
@@ -268,24 +268,24 @@ def test_the_withdraw_button_follows_the_polled_state(here: World, ada: Client) 
 # --- lists
 
 
-def test_my_submissions_distinguish_files_from_images(here: World, ada: Client) -> None:
-    insert(here)
-    here.insert_run()
+def test_my_submissions_distinguish_files_from_images(world: World, ada: Client) -> None:
+    insert(world)
+    world.insert_run()
     page = ada.get("/me/submissions/").content.decode()
     assert read(page).faults == []
     assert [page.count(f'<td class="nowrap">{kind}</td>') for kind in ("image", "file")] == [1, 1]
 
 
-def test_the_api_filters_images_by_state(here: World, ada: Client) -> None:
-    waiting, over = insert(here), insert(here, state=State.REJECTED, reason="system_exit")
+def test_the_api_filters_images_by_state(world: World, ada: Client) -> None:
+    waiting, over = insert(world), insert(world, state=State.REJECTED, reason="system_exit")
     for state, expected in (("queued", waiting), ("rejected", over)):
         submissions = ada.get(f"/api/v1/submissions/?state={state}").json()["results"]
         assert [(line["id"], line["state"]) for line in submissions] == [(str(expected.submission.pk), state)]
 
 
 def test_a_page_takes_a_constant_number_of_queries(
-    here: World, ada: Client, django_assert_max_num_queries: Any
+    world: World, ada: Client, django_assert_max_num_queries: Any
 ) -> None:
-    prediction = insert(here, state=State.RUNNING, stage="running")
+    prediction = insert(world, state=State.RUNNING, stage="running")
     with django_assert_max_num_queries(11):
         ada.get(f"{prediction.submission.get_absolute_url()}state/")

@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def right(folder: Path) -> Path:
+def correct_image(folder: Path) -> Path:
     """An image that answers every claim correctly."""
     return container_images.archive_of(container_images.answering(LABELS), folder)
 
@@ -64,8 +64,8 @@ def work() -> None:
         runs.WORK.run(run.pk)
 
 
-def test_an_image_becomes_a_score(world: World, right: Path) -> None:
-    submission = submit(world, right)
+def test_an_image_becomes_a_score(world: World, correct_image: Path) -> None:
+    submission = submit(world, correct_image)
     assert not ImageUpload.objects.exists()
     work()
     prediction = submission.predictions.get()
@@ -83,11 +83,11 @@ def test_an_image_becomes_a_score(world: World, right: Path) -> None:
     assert release.cost["wall_seconds"] >= 1.0 and release.cost["image_mb"] >= 1.0
 
 
-def test_the_same_archive_is_stored_once(world: World, right: Path) -> None:
-    first = submit(world, right)
+def test_the_same_archive_is_stored_once(world: World, correct_image: Path) -> None:
+    first = submit(world, correct_image)
     storage = first.image.archive.storage
     stored = storage.listdir("archives")
-    assert submit(world, right).image == first.image
+    assert submit(world, correct_image).image == first.image
     assert storage.listdir("archives") == stored
 
 
@@ -130,8 +130,8 @@ def test_a_container_that_fails_is_charged(world: World, folder: Path) -> None:
     assert QuotaCharge.objects.get(submission=submission).refunded_at is None
 
 
-def test_an_interrupted_upload_is_resumed(world: World, right: Path) -> None:
-    content = right.read_bytes()
+def test_an_interrupted_upload_is_resumed(world: World, correct_image: Path) -> None:
+    content = correct_image.read_bytes()
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="i.tar", size=len(content))
     image_uploads.add(upload=upload, offset=0, piece=content[:1000])
     with pytest.raises(Refused) as refused:
@@ -148,9 +148,11 @@ def test_an_interrupted_upload_is_resumed(world: World, right: Path) -> None:
     assert submission.predictions.get().state == State.DONE
 
 
-def test_after_a_worker_dies_another_makes_the_prediction(world: World, right: Path, settings) -> None:
-    with right.open("rb") as file:
-        image = image_files.get_or_store(archive=File(file), sha256=hashlib.sha256(right.read_bytes()).hexdigest())
+def test_after_a_worker_dies_another_makes_the_prediction(world: World, correct_image: Path, settings) -> None:
+    with correct_image.open("rb") as file:
+        image = image_files.get_or_store(
+            archive=File(file), sha256=hashlib.sha256(correct_image.read_bytes()).hexdigest()
+        )
     submission = images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
     waiting = submission.predictions.get()
     dead = run_system.WORK.claim(waiting.pk)

@@ -77,7 +77,7 @@ HARMLESS = {
 
 
 @pytest.fixture
-def strict(world: World) -> World:
+def strict_world(world: World) -> World:
     world.phase.limits = LIMITS
     world.phase.save()
     return world
@@ -100,10 +100,10 @@ CASES = [pytest.param(name, marks=() if name in BRIEF else pytest.mark.slow) for
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_hostile_system_is_rejected_and_charged(
-    strict: World, archives: Callable[[str], Path], right: Path, name: str
+    strict_world: World, archives: Callable[[str], Path], right: Path, name: str
 ) -> None:
     program, expected = PROGRAMS[name]
-    submission = submit(strict, archives(program))
+    submission = submit(strict_world, archives(program))
     work()
     prediction = submission.predictions.get()
     assert (prediction.state, prediction.attempt) == (State.REJECTED, 1), (prediction.reason, prediction.log)
@@ -111,22 +111,22 @@ def test_a_hostile_system_is_rejected_and_charged(
     assert prediction.cost["wall_seconds"] <= LIMITS["wall_seconds"] + 10
     assert QuotaCharge.objects.get(submission=submission).refunded_at is None
     assert not Run.objects.exists() and not prediction.file
-    page = client_of(strict.researcher).get(f"/api/v1/submissions/{submission.pk}/").content.decode()
+    page = client_of(strict_world.researcher).get(f"/api/v1/submissions/{submission.pk}/").content.decode()
     assert "exit_code" not in page and str(settings.DATA) not in page
-    assert_the_next_is_right(strict, right)
+    assert_the_next_is_right(strict_world, right)
 
 
 @pytest.mark.parametrize("name", HARMLESS)
 def test_a_hostile_system_that_still_answers_is_scored(
-    strict: World, archives: Callable[[str], Path], right: Path, name: str
+    strict_world: World, archives: Callable[[str], Path], right: Path, name: str
 ) -> None:
-    submission = submit(strict, archives(HARMLESS[name]))
+    submission = submit(strict_world, archives(HARMLESS[name]))
     work()
     prediction = submission.predictions.get()
     assert prediction.state == State.DONE, (prediction.reason, prediction.problems, prediction.log)
     assert accuracy(submission) == 1.0
     assert len(prediction.log.encode()) <= LIMITS["log_bytes"] and "\x1b" not in prediction.log
-    assert_the_next_is_right(strict, right)
+    assert_the_next_is_right(strict_world, right)
 
 
 SEARCHING = """
@@ -153,31 +153,31 @@ print("looked and found", found, "inputs", "HIDDEN-INPUT" in open("/input/inputs
 
 
 def test_gold_is_not_readable_by_a_container_or_its_sender(
-    strict: World, archives: Callable[[str], Path], right: Path, monkeypatch: pytest.MonkeyPatch
+    strict_world: World, archives: Callable[[str], Path], right: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The canary is in gold's file, the database, and the worker's environment and folders."""
     canary = "CANARY-" + "of-gold"
-    for path in (Path(strict.gold.file.path), settings.DATA / "canary.txt"):
+    for path in (Path(strict_world.gold.file.path), settings.DATA / "canary.txt"):
         path.chmod(0o600) if path.exists() else None
         path.write_bytes((path.read_bytes() if path.exists() else b"") + canary.encode())
     monkeypatch.setitem(os.environ, "HOLDOUT_CANARY", canary)
-    AuditEntry.record("gold.looked_at", strict.gold, by=strict.curator, found=canary)
-    strict.phase.limits = {"wall_seconds": 60}
-    strict.phase.save()
-    submission = submit(strict, archives(SEARCHING + ANSWER))
+    AuditEntry.record("gold.looked_at", strict_world.gold, by=strict_world.curator, found=canary)
+    strict_world.phase.limits = {"wall_seconds": 60}
+    strict_world.phase.save()
+    submission = submit(strict_world, archives(SEARCHING + ANSWER))
     work()
     prediction = submission.predictions.get()
     assert prediction.state == State.DONE, (prediction.reason, prediction.problems, prediction.log)
     assert "looked and found [] " in prediction.log
     assert canary not in json.dumps([prediction.cost, prediction.execution, prediction.problems, prediction.warnings])
-    for client in (client_of(strict.researcher), logged_in(strict.researcher)):
+    for client in (client_of(strict_world.researcher), logged_in(strict_world.researcher)):
         for answer in everything_readable(client, submission.pk):
             assert canary not in answer
     (settings.DATA / "canary.txt").unlink()
 
 
 HIDING = {
-    # A container may put hidden inputs into each of its outputs: the log, an unknown key, an id, a name, the exit status.
+    # A container may put hidden inputs into each output: the log, an unknown key, an id, a name, the exit status.
     "in its log": "print(secret, flush=True)\n" + ANSWER,
     "in a wrong id": "open('/output/predictions.jsonl', 'w').write(json.dumps({'id': secret, 'predicted_label': 'x'}))",
     "in a wrong label": (

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def here(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> World:
     """Every archive turns out to be no image."""
 
     def load(*_: Any, **__: Any) -> None:
@@ -38,9 +38,9 @@ def here(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> World:
     return new_world
 
 
-def submit(here: World, content: bytes) -> Submission:
+def submit(world: World, content: bytes) -> Submission:
     image = image_files.get_or_store(archive=ContentFile(content), sha256=hashlib.sha256(content).hexdigest())
-    return images.submit(phase=here.phase, system=here.system, image=image, by=here.researcher)
+    return images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
 
 
 def is_stored(image: Image | None) -> bool:
@@ -53,8 +53,8 @@ def work(submission: Submission) -> Prediction:
     return submission.predictions.get()
 
 
-def test_a_refused_archive_is_deleted_at_once_and_refunded(here: World) -> None:
-    submission = submit(here, b"no image")
+def test_a_refused_archive_is_deleted_at_once_and_refunded(world: World) -> None:
+    submission = submit(world, b"no image")
     assert is_stored(submission.image)
     prediction = work(submission)
     assert (prediction.state, prediction.reason) == (State.REJECTED, Reason.BAD_IMAGE)
@@ -62,8 +62,8 @@ def test_a_refused_archive_is_deleted_at_once_and_refunded(here: World) -> None:
     assert QuotaCharge.objects.get(submission=submission).refunded_at is not None
 
 
-def test_it_is_stored_while_another_submission_waits_for_it(here: World) -> None:
-    first, second = submit(here, b"no image"), submit(here, b"no image")
+def test_it_is_stored_while_another_submission_waits_for_it(world: World) -> None:
+    first, second = submit(world, b"no image"), submit(world, b"no image")
     assert first.image == second.image
     work(first)
     assert is_stored(first.image)
@@ -71,23 +71,23 @@ def test_it_is_stored_while_another_submission_waits_for_it(here: World) -> None
     assert not is_stored(first.image)
 
 
-def test_a_refused_archive_is_stored_again_when_it_is_uploaded_again(here: World) -> None:
-    first = submit(here, b"no image")
+def test_a_refused_archive_is_stored_again_when_it_is_uploaded_again(world: World) -> None:
+    first = submit(world, b"no image")
     work(first)
     assert first.image is not None
     with pytest.raises(Refused, match="upload it again"):
-        images.submit(phase=here.phase, system=here.system, image=first.image, by=here.researcher)
+        images.submit(phase=world.phase, system=world.system, image=first.image, by=world.researcher)
     assert QuotaCharge.objects.filter(refunded_at=None).count() == 0
-    second = submit(here, b"no image")
+    second = submit(world, b"no image")
     assert second.image == first.image and is_stored(second.image)
     assert Image.objects.count() == 1
 
 
-def test_a_late_refusal_deletes_nothing(here: World) -> None:
-    submission = submit(here, b"no image")
+def test_a_late_refusal_deletes_nothing(world: World) -> None:
+    submission = submit(world, b"no image")
     late = run_system.WORK.claim(submission.predictions.get().pk)
     assert late is not None
-    assert images.cancel(submission=submission, by=here.researcher)
+    assert images.cancel(submission=submission, by=world.researcher)
     with pytest.raises(LeaseLostError):
         run_system.reject(late, reason=Reason.BAD_IMAGE, problems=[], refund=True)
     assert is_stored(submission.image)
@@ -97,7 +97,7 @@ def test_a_late_refusal_deletes_nothing(here: World) -> None:
     ("limit", "reason", "runs"), [(999, Reason.BAD_IMAGE, []), (1000, Reason.SYSTEM_EXIT, [DIGEST])]
 )
 def test_a_phases_limit_applies_to_an_image_that_another_phase_accepted(
-    monkeypatch: pytest.MonkeyPatch, here: World, limit: int, reason: str, runs: list[str]
+    monkeypatch: pytest.MonkeyPatch, world: World, limit: int, reason: str, runs: list[str]
 ) -> None:
     """It is read again under the smaller limit: in this test every image that is read is refused."""
     ran: list[str] = []
@@ -107,8 +107,8 @@ def test_a_phases_limit_applies_to_an_image_that_another_phase_accepted(
         return engine.Ran(Reason.SYSTEM_EXIT, "it ended", "", "", {}, {})
 
     monkeypatch.setattr(engine, "run", run)
-    takes_images(here, limits={"image_bytes": limit})
-    submission = submit(here, b"small")
+    takes_images(world, limits={"image_bytes": limit})
+    submission = submit(world, b"small")
     Image.objects.update(digest=DIGEST, unpacked_bytes=1000)
     prediction = work(submission)
     assert (prediction.state, prediction.reason, ran) == (State.REJECTED, reason, runs)
@@ -138,19 +138,19 @@ def test_a_phases_limit_applies_to_an_image_from_a_registry(monkeypatch: pytest.
         (State.CANCELLED, False),
     ],
 )
-def test_an_engine_retains_the_image_of_a_waiting_prediction(here: World, state: str, needed: bool) -> None:
-    insert(here, state=state, with_file=True)
+def test_an_engine_retains_the_image_of_a_waiting_prediction(world: World, state: str, needed: bool) -> None:
+    insert(world, state=state, with_file=True)
     assert (DIGEST in image_files.idle()) == (not needed)
 
 
-def test_an_engine_retains_an_image_that_another_archive_needs(here: World) -> None:
+def test_an_engine_retains_an_image_that_another_archive_needs(world: World) -> None:
     """Two archives may differ in their bytes and contain the same image."""
-    insert(here, state=State.REJECTED)
-    insert(here, state=State.QUEUED)
+    insert(world, state=State.REJECTED)
+    insert(world, state=State.QUEUED)
     assert image_files.idle() == frozenset()
 
 
-def test_the_engine_makes_a_full_report_once_per_sweep(monkeypatch: pytest.MonkeyPatch, here: World) -> None:
+def test_the_engine_makes_a_full_report_once_per_sweep(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
     """A report runs a container; between two reports it is enough that the engine answers."""
     monkeypatch.undo()
     requests: list[str] = []

@@ -23,7 +23,7 @@ HOSTILE = '"><script>alert(1)</script>\u202egnp.tar'
 
 
 @pytest.fixture
-def here() -> World:
+def world() -> World:
     new_world = tiny_world.build()
     takes_images(new_world)
     engine_is_there()
@@ -31,9 +31,9 @@ def here() -> World:
 
 
 @pytest.fixture
-def ada(here: World) -> Client:
+def ada(world: World) -> Client:
     client = Client()
-    client.force_login(here.researcher)
+    client.force_login(world.researcher)
     return client
 
 
@@ -41,8 +41,8 @@ def archive(content: bytes = b"an archive", **fields: Any) -> dict[str, Any]:
     return {"new_system": "Pascaline", "note": "", "file": SimpleUploadedFile("mine.tar", content), **fields}
 
 
-def started(here: World, content: bytes = b"", size: int = 10, **changes: Any) -> ImageUpload:
-    upload = image_uploads.begin(phase=here.phase, by=here.researcher, name="mine.tar", size=size, **changes)
+def started(world: World, content: bytes = b"", size: int = 10, **changes: Any) -> ImageUpload:
+    upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="mine.tar", size=size, **changes)
     if content:
         image_uploads.add(upload=upload, offset=0, piece=content)
     return upload
@@ -51,7 +51,7 @@ def started(here: World, content: bytes = b"", size: int = 10, **changes: Any) -
 # --- submitting
 
 
-def test_an_archive_in_one_piece_is_accepted_charged_and_queued(here: World, ada: Client) -> None:
+def test_an_archive_in_one_piece_is_accepted_charged_and_queued(world: World, ada: Client) -> None:
     response = ada.post(PAGE, archive(note="seed 3"))
     submission = Submission.objects.get()
     assert response["Location"] == submission.get_absolute_url()
@@ -62,8 +62,8 @@ def test_an_archive_in_one_piece_is_accepted_charged_and_queued(here: World, ada
     assert QuotaCharge.objects.filter(submission=submission, refunded_at=None).count() == 1
 
 
-def test_a_complete_upload_is_submitted_by_its_name(here: World, ada: Client) -> None:
-    upload = started(here, b"an archive")
+def test_a_complete_upload_is_submitted_by_its_name(world: World, ada: Client) -> None:
+    upload = started(world, b"an archive")
     page = text(ada.get(f"{PAGE}?upload={upload.pk}"))
     assert "is completely uploaded" in page
     assert 'type="file"' not in page
@@ -75,8 +75,8 @@ def test_a_complete_upload_is_submitted_by_its_name(here: World, ada: Client) ->
     assert not ImageUpload.objects.exists()
 
 
-def test_an_incomplete_upload_is_refused_and_retained(here: World, ada: Client) -> None:
-    upload = started(here, b"an ar")
+def test_an_incomplete_upload_is_refused_and_retained(world: World, ada: Client) -> None:
+    upload = started(world, b"an ar")
     response = ada.post(PAGE, {"new_system": "Pascaline", "upload": str(upload.pk)})
     assert response.status_code == 422
     assert "send the rest first" in text(response)
@@ -84,9 +84,9 @@ def test_an_incomplete_upload_is_refused_and_retained(here: World, ada: Client) 
     assert not Submission.objects.exists()
 
 
-def test_another_persons_upload_cannot_be_submitted(here: World, ada: Client) -> None:
+def test_another_persons_upload_cannot_be_submitted(world: World, ada: Client) -> None:
     bob = User.objects.create_user("bob", "bob@holdout.example", "correct horse")
-    upload = image_uploads.begin(phase=here.phase, by=bob, name="secret-name.tar", size=5)
+    upload = image_uploads.begin(phase=world.phase, by=bob, name="secret-name.tar", size=5)
     image_uploads.add(upload=upload, offset=0, piece=b"bytes")
     response = ada.post(PAGE, {"new_system": "Pascaline", "upload": str(upload.pk)})
     assert response.status_code == 422
@@ -106,15 +106,15 @@ def test_another_persons_upload_cannot_be_submitted(here: World, ada: Client) ->
         ({"new_system": "P", "upload": "no-uuid"}, "upload"),
     ],
 )
-def test_missing_fields_are_reported(here: World, ada: Client, fields: dict[str, Any], message: str) -> None:
+def test_missing_fields_are_reported(world: World, ada: Client, fields: dict[str, Any], message: str) -> None:
     response = ada.post(PAGE, fields)
     assert response.status_code == 422
     assert message in text(response)
     assert not Submission.objects.exists()
 
 
-def test_an_archive_over_the_phases_limit_is_not_stored(here: World, ada: Client) -> None:
-    takes_images(here, limits={"image_bytes": 9})
+def test_an_archive_over_the_phases_limit_is_not_stored(world: World, ada: Client) -> None:
+    takes_images(world, limits={"image_bytes": 9})
     response = ada.post(PAGE, archive())
     assert response.status_code == 413
     assert "The archive has 10 bytes; expected 1 to 9" in text(response)
@@ -122,8 +122,8 @@ def test_an_archive_over_the_phases_limit_is_not_stored(here: World, ada: Client
     assert not QuotaCharge.objects.exists()
 
 
-def test_a_used_up_quota_is_429_with_retry_after(here: World, ada: Client) -> None:
-    takes_images(here, quota_per_day=1)
+def test_a_used_up_quota_is_429_with_retry_after(world: World, ada: Client) -> None:
+    takes_images(world, quota_per_day=1)
     assert ada.post(PAGE, archive()).status_code == 302
     response = ada.post(PAGE, archive(b"another"))
     assert response.status_code == 429
@@ -135,7 +135,7 @@ def test_a_used_up_quota_is_429_with_retry_after(here: World, ada: Client) -> No
 # --- references
 
 
-def test_references_are_offered_only_where_a_registry_is_allowed(here: World, ada: Client, settings: Any) -> None:
+def test_references_are_offered_only_where_a_registry_is_allowed(world: World, ada: Client, settings: Any) -> None:
     assert "in a registry" not in text(ada.get(PAGE))
     settings.REGISTRIES = ["registry.holdout.example"]
     assert "from registry.holdout.example" in text(ada.get(PAGE))
@@ -153,7 +153,7 @@ def test_references_are_offered_only_where_a_registry_is_allowed(here: World, ad
 # --- which form for which phase
 
 
-def test_a_phase_that_takes_both_has_tabs_between_the_forms(here: World, ada: Client) -> None:
+def test_a_phase_that_takes_both_has_tabs_between_the_forms(world: World, ada: Client) -> None:
     for address, other in ((PAGE, FILES), (FILES, PAGE)):
         page = text(ada.get(address))
         assert f'href="{address}" aria-current="page"' in page
@@ -161,28 +161,28 @@ def test_a_phase_that_takes_both_has_tabs_between_the_forms(here: World, ada: Cl
 
 
 @pytest.mark.parametrize(
-    ("taken", "asked", "led", "said"),
+    ("accepted", "requested", "led", "message"),
     [
         ("images", FILES, PAGE, "accepts container images, not predictions files"),
         ("predictions", PAGE, FILES, "accepts predictions files, not container images"),
     ],
 )
 def test_a_phase_that_takes_one_leads_to_its_form(
-    here: World, ada: Client, taken: str, asked: str, led: str, said: str
+    world: World, ada: Client, accepted: str, requested: str, led: str, message: str
 ) -> None:
-    takes_images(here, takes_images=taken == "images", takes_predictions=taken == "predictions")
-    response = ada.get(asked)
+    takes_images(world, takes_images=accepted == "images", takes_predictions=accepted == "predictions")
+    response = ada.get(requested)
     assert response["Location"] == led
     page = text(ada.get(led))
-    assert said in page
+    assert message in page
     assert "Kind of submission" not in page
 
 
-def test_a_file_in_a_phase_for_images_only_is_refused(here: World, ada: Client) -> None:
-    takes_images(here, takes_predictions=False)
+def test_a_file_in_a_phase_for_images_only_is_refused(world: World, ada: Client) -> None:
+    takes_images(world, takes_predictions=False)
     data = {"new_system": "P", "file": SimpleUploadedFile("p.jsonl", tiny_world.prediction_lines())}
     assert ada.post(FILES, data).status_code == 409
-    takes_images(here, takes_predictions=True, takes_images=False)
+    takes_images(world, takes_predictions=True, takes_images=False)
     refused = ada.post(PAGE, archive())
     assert refused.status_code == 409
     assert "This phase does not accept this" in text(refused)
@@ -198,7 +198,7 @@ def test_a_file_in_a_phase_for_images_only_is_refused(here: World, ada: Client) 
     ],
 )
 def test_without_an_engine_the_page_says_why_and_shows_no_form(
-    here: World, ada: Client, settings: Any, report: dict[str, Any] | None, setting: bool, message: str
+    world: World, ada: Client, settings: Any, report: dict[str, Any] | None, setting: bool, message: str
 ) -> None:
     settings.SYSTEMS = setting
     WorkerReport.objects.all().delete()
@@ -218,18 +218,18 @@ def test_without_an_engine_the_page_says_why_and_shows_no_form(
 # --- texts of the page
 
 
-def test_the_limits_of_the_phase_are_shown(here: World, ada: Client) -> None:
+def test_the_limits_of_the_phase_are_shown(world: World, ada: Client) -> None:
     page = text(ada.get(PAGE))
     assert "600 s (10 min)" in page and "4 GB" in page and "10 GB" in page
-    takes_images(here, limits={"wall_seconds": 90, "memory_bytes": 1_500_000_000, "cpus": 0.5})
+    takes_images(world, limits={"wall_seconds": 90, "memory_bytes": 1_500_000_000, "cpus": 0.5})
     page = text(ada.get(PAGE))
     assert "90 s" in page and "1.5 GB" in page and "<dd>0.5" in page
     assert "there is no network" in page
     assert "at most 200 MB" in page
 
 
-def test_the_page_is_well_formed_with_uploads_and_a_hostile_name(here: World, ada: Client) -> None:
-    upload = started(here, b"an ar")
+def test_the_page_is_well_formed_with_uploads_and_a_hostile_name(world: World, ada: Client) -> None:
+    upload = started(world, b"an ar")
     ImageUpload.objects.update(name=HOSTILE)
     for address in (PAGE, f"{PAGE}?upload={upload.pk}", f"{PAGE}?upload=%22%3E%3Cscript%3E"):
         page = ada.get(address).content.decode()
@@ -237,8 +237,8 @@ def test_the_page_is_well_formed_with_uploads_and_a_hostile_name(here: World, ad
         assert "<script>alert" not in page
 
 
-def test_unfinished_uploads_are_resumed_or_discarded(here: World, ada: Client) -> None:
-    upload = started(here, b"an ar")
+def test_unfinished_uploads_are_resumed_or_discarded(world: World, ada: Client) -> None:
+    upload = started(world, b"an ar")
     page = text(ada.get(PAGE))
     assert "Unfinished uploads" in page and f"?upload={upload.pk}" in page
     upload_page = text(ada.get(f"{PAGE}?upload={upload.pk}"))
@@ -252,8 +252,8 @@ def test_unfinished_uploads_are_resumed_or_discarded(here: World, ada: Client) -
     assert [storage.exists(name) for name in pieces] == [False]
 
 
-def test_another_persons_upload_cannot_be_discarded(here: World) -> None:
-    upload = started(here, b"an ar")
+def test_another_persons_upload_cannot_be_discarded(world: World) -> None:
+    upload = started(world, b"an ar")
     bob = Client()
     bob.force_login(User.objects.create_user("bob", "bob@holdout.example", "correct horse"))
     assert bob.post(f"/me/image-uploads/{upload.pk}/give-up/").status_code == 404
@@ -261,10 +261,10 @@ def test_another_persons_upload_cannot_be_discarded(here: World) -> None:
 
 
 def test_the_page_takes_a_constant_number_of_queries(
-    here: World, ada: Client, django_assert_max_num_queries: Any
+    world: World, ada: Client, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(image_uploads.AT_ONCE):
-        started(here)
+        started(world)
     ada.get(PAGE)
     with django_assert_max_num_queries(14):
         ada.get(PAGE)
@@ -278,8 +278,8 @@ def phase_by_api() -> dict[str, Any]:
     return phase
 
 
-def test_the_benchmark_page_and_the_api_show_what_a_phase_accepts(here: World) -> None:
-    takes_images(here, limits={"wall_seconds": 90})
+def test_the_benchmark_page_and_the_api_show_what_a_phase_accepts(world: World) -> None:
+    takes_images(world, limits={"wall_seconds": 90})
     page = text(Client().get("/benchmarks/tiny/"))
     assert f'href="{PAGE}">images</a>' in page and f'href="{FILES}">files</a>' in page
     assert "Limits of containers in" in page and "90 s" in page
@@ -290,6 +290,6 @@ def test_the_benchmark_page_and_the_api_show_what_a_phase_accepts(here: World) -
     assert (phase["takes_predictions"], phase["takes_images"], phase["shows_logs"]) == (True, True, True)
     assert (phase["limits"]["wall_seconds"], phase["limits"]["memory_bytes"]) == (90, 4_000_000_000)
     assert phase["images"].endswith("/api/v1/benchmarks/tiny/phases/test/images/")
-    takes_images(here, takes_images=False)
+    takes_images(world, takes_images=False)
     assert Client().get("/api/v1/benchmarks/tiny/").json()["phases"][0]["limits"] is None
     assert PAGE not in text(Client().get("/benchmarks/tiny/"))

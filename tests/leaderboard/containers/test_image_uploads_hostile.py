@@ -33,7 +33,7 @@ ARCHIVE = b"0123456789"
 
 
 @pytest.fixture
-def here() -> World:
+def world() -> World:
     new_world = tiny_world.build(quota_per_day=5)
     takes_images(new_world)
     engine_is_there()
@@ -42,8 +42,8 @@ def here() -> World:
 
 
 @pytest.fixture
-def ada(here: World) -> Client:
-    return client_of(here.researcher)
+def ada(world: World) -> Client:
+    return client_of(world.researcher)
 
 
 def begin(client: Client, size: int = len(ARCHIVE), **fields: Any) -> Any:
@@ -60,7 +60,7 @@ def finish(client: Client, upload: dict[str, Any]) -> Any:
     return client.post(upload["submission"], {"system": "Bernoulli"}, content_type="application/json")
 
 
-def stored() -> list[str]:
+def stored_files() -> list[str]:
     """Archives, pieces and unfinished files on the disk, including folders."""
     folders = (settings.DATA / "files" / "images" / "pieces", Path(settings.FILE_UPLOAD_TEMP_DIR))
     archives = settings.DATA / "files" / "images" / "archives"
@@ -72,7 +72,7 @@ def test_pieces_out_of_order_overlapping_repeated_empty_and_past_the_end(ada: Cl
     upload = begin(ada).json()
     assert piece(ada, upload, 5, ARCHIVE[5:]).status_code == 409, "not the first"
     assert piece(ada, upload, 0, ARCHIVE[:4]).json()["received"] == 4
-    before = stored()
+    before = stored_files()
     odd: list[tuple[int | str, bytes, int]] = [
         (0, ARCHIVE[:4], 409),  # repeated
         (2, ARCHIVE[2:6], 409),  # overlapping
@@ -87,7 +87,7 @@ def test_pieces_out_of_order_overlapping_repeated_empty_and_past_the_end(ada: Cl
     for offset, content, status in odd:
         answer = piece(ada, upload, offset, content)
         assert answer.status_code in (status, 400), (offset, answer.status_code, answer.content)
-    assert stored() == before
+    assert stored_files() == before
     assert finish(ada, upload).status_code == 422, "incomplete"
     assert piece(ada, upload, 4, ARCHIVE[4:]).json()["received"] == 10
     assert piece(ada, upload, 10, b"x").status_code == 422
@@ -100,9 +100,9 @@ def test_a_piece_over_sixteen_megabytes(ada: Client, monkeypatch: pytest.MonkeyP
     limit = image_uploads.PIECE_BYTES
     upload = begin(ada, size=limit * 2).json()
     assert upload["chunk_bytes"] == limit
-    before = stored()
+    before = stored_files()
     assert piece(ada, upload, 0, b"x" * (limit + 1)).status_code == 413
-    assert stored() == before
+    assert stored_files() == before
     assert piece(ada, upload, 0, b"x" * limit).json()["received"] == limit
 
 
@@ -119,7 +119,7 @@ def test_a_digest_that_differs_from_the_announced_one(ada: Client) -> None:
     piece(ada, upload, 0, ARCHIVE)
     assert finish(ada, upload).status_code == 422
     assert not ImageUpload.objects.exists() and not Image.objects.exists()
-    assert not any("pieces/" in name for name in stored())
+    assert not any("pieces/" in name for name in stored_files())
 
 
 def test_an_empty_body_is_answered_with_what_was_expected(ada: Client) -> None:
@@ -129,23 +129,23 @@ def test_an_empty_body_is_answered_with_what_was_expected(ada: Client) -> None:
 
 
 def test_a_piece_that_arrives_while_the_upload_is_discarded(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = stored()
+    before = stored_files()
     upload = begin(ada).json()
     piece(ada, upload, 0, ARCHIVE[:4])
     storage = image_uploads.images_storage()
     save = storage.save
 
-    def given_up_after(*given: Any) -> str:
-        name = save(*given)
+    def discarded_after(*args: Any) -> str:
+        name = save(*args)
         monkeypatch.undo()
         assert ada.delete(upload["url"]).status_code == 204
         return name
 
-    monkeypatch.setattr(storage, "save", given_up_after)
+    monkeypatch.setattr(storage, "save", discarded_after)
     answer = piece(ada, upload, 4, ARCHIVE[4:])
     assert (answer.status_code, answer.json()["code"]) == (409, "wrong_offset")
     assert "already submitted or cancelled" in answer.json()["message"]
-    assert stored() == before or stored() == [*before, str(settings.DATA / "files" / "images" / "pieces")]
+    assert stored_files() == before or stored_files() == [*before, str(settings.DATA / "files" / "images" / "pieces")]
 
 
 def test_an_upload_that_is_discarded_while_it_is_assembled(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,12 +154,12 @@ def test_an_upload_that_is_discarded_while_it_is_assembled(ada: Client, monkeypa
     storage = image_uploads.images_storage()
     opened = storage.open
 
-    def given_up_before(*given: Any) -> Any:
+    def discarded_before(*args: Any) -> Any:
         monkeypatch.undo()
         assert ada.delete(upload["url"]).status_code == 204
-        return opened(*given)
+        return opened(*args)
 
-    monkeypatch.setattr(storage, "open", given_up_before)
+    monkeypatch.setattr(storage, "open", discarded_before)
     answer = finish(ada, upload)
     assert (answer.status_code, answer.json()["code"]) == (409, "wrong_offset")
     assert Submission.objects.count() == QuotaCharge.objects.count() == Image.objects.count() == 0
@@ -174,7 +174,7 @@ def test_lost_pieces_are_a_server_error(ada: Client) -> None:
     assert ImageUpload.objects.exists()
 
 
-def test_another_persons_upload_looks_like_a_missing_one(here: World, ada: Client) -> None:
+def test_another_persons_upload_looks_like_a_missing_one(world: World, ada: Client) -> None:
     upload = begin(ada).json()
     other_person = client_of(person("grace"))
     absent = {name: address.replace(upload["id"], "00000000-0000-4000-8000-000000000000") for name, address in
@@ -208,9 +208,9 @@ def simultaneously(count: int, call: Callable[[int], Any]) -> list[Any]:
         return list(pool.map(one, range(count)))
 
 
-def test_twenty_uploads_of_one_person_at_once(here: World) -> None:
+def test_twenty_uploads_of_one_person_at_once(world: World) -> None:
     def call(number: int) -> str:
-        image_uploads.begin(phase=here.phase, by=here.researcher, name=f"{number}.tar", size=10)
+        image_uploads.begin(phase=world.phase, by=world.researcher, name=f"{number}.tar", size=10)
         return "begun"
 
     answers = Counter(simultaneously(20, call))
@@ -219,51 +219,51 @@ def test_twenty_uploads_of_one_person_at_once(here: World) -> None:
     assert ImageUpload.objects.count() == limit
 
 
-def test_the_same_piece_ten_times_simultaneously(here: World) -> None:
-    upload = image_uploads.begin(phase=here.phase, by=here.researcher, name="a.tar", size=10)
+def test_the_same_piece_ten_times_simultaneously(world: World) -> None:
+    upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="a.tar", size=10)
 
     def call(number: int) -> str:
         image_uploads.add(upload=ImageUpload.objects.get(pk=upload.pk), offset=0, piece=ARCHIVE)
         return "kept"
 
     assert Counter(simultaneously(10, call)) == {"kept": 1, Code.WRONG_OFFSET: 9}
-    assert len([name for name in stored() if upload.pk.hex in name]) == 2, "one piece in its folder"
+    assert len([name for name in stored_files() if upload.pk.hex in name]) == 2, "one piece in its folder"
 
 
-def test_finishing_an_upload_ten_times_simultaneously_submits_it_once(here: World) -> None:
-    before = stored()
-    upload = image_uploads.begin(phase=here.phase, by=here.researcher, name="a.tar", size=10)
+def test_finishing_an_upload_ten_times_simultaneously_submits_it_once(world: World) -> None:
+    before = stored_files()
+    upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="a.tar", size=10)
     image_uploads.add(upload=upload, offset=0, piece=ARCHIVE)
 
     def call(number: int) -> str:
         image_uploads.finish(
-            upload=ImageUpload.objects.filter(pk=upload.pk).first() or upload, system=here.system, by=here.researcher
+            upload=ImageUpload.objects.filter(pk=upload.pk).first() or upload, system=world.system, by=world.researcher
         )
         return "submitted"
 
     answers = Counter(simultaneously(10, call))
     assert answers["submitted"] == 1 and not set(answers) - {"submitted", Code.WRONG_OFFSET}
     assert Submission.objects.count() == QuotaCharge.objects.count() == Image.objects.count() == 1
-    assert len(set(stored()) - set(before)) == 1, "the archive without its pieces"
+    assert len(set(stored_files()) - set(before)) == 1, "the archive without its pieces"
 
 
-def test_twenty_simultaneous_submissions_with_a_quota_of_five_give_exactly_five(here: World) -> None:
+def test_twenty_simultaneous_submissions_with_a_quota_of_five_give_exactly_five(world: World) -> None:
     """The same archive and others; refused submissions leave no charge, row or message."""
 
     def call(number: int) -> str:
-        upload = ImageUpload(phase=here.phase, by=here.researcher, name="a.tar", bytes=10)
+        upload = ImageUpload(phase=world.phase, by=world.researcher, name="a.tar", bytes=10)
         upload.save()
         image_uploads.add(upload=upload, offset=0, piece=ARCHIVE if number % 2 else b"%010d" % number)
-        image_uploads.finish(upload=upload, system=here.system, by=here.researcher)
+        image_uploads.finish(upload=upload, system=world.system, by=world.researcher)
         return "submitted"
 
     assert Counter(simultaneously(20, call)) == {"submitted": 5, Code.QUOTA_EXCEEDED: 15}
     assert [model.objects.count() for model in (Submission, QuotaCharge, Prediction)] == [5, 5, 5]
 
 
-def test_unfinished_uploads_are_swept_with_their_pieces(here: World) -> None:
-    nothing = stored()
-    upload = image_uploads.begin(phase=here.phase, by=here.researcher, name="a.tar", size=10)
+def test_unfinished_uploads_are_swept_with_their_pieces(world: World) -> None:
+    nothing = stored_files()
+    upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="a.tar", size=10)
     image_uploads.add(upload=upload, offset=0, piece=ARCHIVE[:5])
     # One request died after the store and before the database; one person's account was deleted.
     storage = image_uploads.images_storage()
@@ -274,10 +274,10 @@ def test_unfinished_uploads_are_swept_with_their_pieces(here: World) -> None:
     ImageUpload.objects.update(touched_at=timezone.now() - RETENTION - timedelta(seconds=1))
     sweep.sweep()
     assert not ImageUpload.objects.exists()
-    assert stored() == nothing
+    assert stored_files() == nothing
 
 
-def test_a_foreign_folder_among_the_pieces_is_ignored_and_stops_no_sweep(here: World) -> None:
+def test_a_foreign_folder_among_the_pieces_is_ignored_and_stops_no_sweep(world: World) -> None:
     """For example a file system's lost+found, or an unpacked folder."""
     storage = images_storage()
     foreign = storage.save("pieces/lost+found/notes.txt", ContentFile(b"theirs"))
@@ -290,15 +290,15 @@ def test_a_foreign_folder_among_the_pieces_is_ignored_and_stops_no_sweep(here: W
         storage.delete("pieces/lost+found")
 
 
-def test_an_archive_without_a_submission_is_swept(here: World) -> None:
-    nothing = stored()
+def test_an_archive_without_a_submission_is_swept(world: World) -> None:
+    nothing = stored_files()
     image = images.image_files.get_or_store(archive=ContentFile(ARCHIVE), sha256="ab" * 32)
     sweep.sweep()
     assert Image.objects.filter(pk=image.pk).exists(), "its submission may still arrive"
     Image.objects.update(created_at=timezone.now() - RETENTION - timedelta(seconds=1))
     sweep.sweep()
     assert not Image.objects.exists()
-    assert stored() == nothing
+    assert stored_files() == nothing
     with pytest.raises(Refused, match="upload it again"):
-        images.submit(phase=here.phase, system=here.system, image=image, by=here.researcher)
+        images.submit(phase=world.phase, system=world.system, image=image, by=world.researcher)
     assert not QuotaCharge.objects.exists()

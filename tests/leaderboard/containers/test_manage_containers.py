@@ -129,8 +129,11 @@ def test_the_workers_page_shows_readiness_and_queue_lengths(here: World, curator
     assert read(nobody).faults == []
     assert "No worker has reported yet" in nobody
     engine_is_there()
-    said = {"host": "engine-2", "queue": "systems", "ready": False, "message": "start <b>dockerd</b>"}
-    for report in (said, {**said, "host": "engine-3", "seen_at": timezone.now() - timedelta(minutes=5)}):
+    worker_report = {"host": "engine-2", "queue": "systems", "ready": False, "message": "start <b>dockerd</b>"}
+    for report in (
+        worker_report,
+        {**worker_report, "host": "engine-3", "seen_at": timezone.now() - timedelta(minutes=5)},
+    ):
         WorkerReport.objects.create(**{"seen_at": timezone.now(), **report})
     insert(here)
     insert(here, state=State.RUNNING, stage="running")

@@ -90,9 +90,7 @@ def score(name: str, folder: Path) -> float:
     names = {"gold_name": "gold.jsonl", "predictions_name": "predictions.jsonl"}
     scored, _ = JOBS["score"]({"gold": io.BytesIO(gold), "predictions": predictions}, {**options, **names})
     (value,) = (
-        score_["value"]
-        for score_ in scored["result"]["scores"]
-        if score_["measure"] == scored["primary"] and not score_["slice"]
+        row["value"] for row in scored["result"]["scores"] if row["measure"] == scored["primary"] and not row["slice"]
     )
     return float(value)
 
@@ -152,7 +150,7 @@ def test_web_and_api_accept_the_same_image(containers: Stack, fixtures: Path) ->
 
     assert Image.objects.count() == 1
     for submission in Submission.objects.all():
-        follow(containers, submission)
+        follow_up(containers, submission)
     board = api.get(f"{root}/leaderboard/").json()
     assert {row["system"] for row in board["rows"]} == {"By web", "By API"}
     phase = Phase.objects.get(benchmark__slug="mirror-claims", slug="test")
@@ -160,7 +158,7 @@ def test_web_and_api_accept_the_same_image(containers: Stack, fixtures: Path) ->
     assert list(values) == [0.5, 0.5]
 
 
-def follow(stack: Stack, submission: Submission) -> None:
+def follow_up(stack: Stack, submission: Submission) -> None:
     prediction = submission.predictions.get()
 
     def over() -> bool:

@@ -23,7 +23,7 @@ def world() -> World:
     return world
 
 
-def fail(submission: Submission, reason: str = Reason.SCORER) -> None:
+def end_as_failed(submission: Submission, reason: str = Reason.SCORER) -> None:
     """Ends a run as scorer_runs does when its scorer failed."""
     at = timezone.now()
     Run.objects.filter(prediction__submission=submission).update(state=State.FAILED, reason=reason, finished_at=at)
@@ -38,7 +38,7 @@ def refusal_of(world: World, **options: object) -> Refused:
 
 def test_after_three_failures_a_team_waits_for_the_next_scorer(world: World) -> None:
     for _ in range(failure_limit.A_TEAM):
-        fail(world.submit())
+        end_as_failed(world.submit())
     before = Submission.objects.count()
     refusal = refusal_of(world)
     assert (refusal.code, "scorer of this phase has failed" in str(refusal)) == (Code.NOT_READY, True)
@@ -51,10 +51,10 @@ def test_other_teams_and_other_failures_do_not_count(world: World) -> None:
     grace = person("grace")
     other = teams.system(team=teams.create(name="Compilers", by=grace), name="A-0", by=grace)
     for _ in range(failure_limit.A_TEAM - 1):
-        fail(world.submit())
+        end_as_failed(world.submit())
     for _ in range(failure_limit.A_TEAM):
-        fail(world.submit(system=other, by=grace))
-        fail(world.submit(), Reason.ENGINE)
+        end_as_failed(world.submit(system=other, by=grace))
+        end_as_failed(world.submit(), Reason.ENGINE)
     assert world.submit()
     assert refusal_of(world, system=other, by=grace).code == Code.NOT_READY
 
@@ -63,7 +63,7 @@ def test_failures_of_many_teams_together_are_limited(world: World) -> None:
     for number in range(failure_limit.ALL):
         member = person(f"person{number}")
         system = teams.system(team=teams.create(name=f"Team {number}", by=member), name="S", by=member)
-        fail(world.submit(system=system, by=member))
+        end_as_failed(world.submit(system=system, by=member))
     assert refusal_of(world).code == Code.NOT_READY
 
 
@@ -72,14 +72,14 @@ def test_a_failure_during_the_submission_is_counted_under_the_lock(
 ) -> None:
     """The first check is before the sandbox, the second in the transaction."""
     for _ in range(failure_limit.A_TEAM):
-        fail(world.submit())
+        end_as_failed(world.submit())
     checks: list[int] = []
     real = failure_limit.check
 
-    def second_only(**asked: object) -> None:
+    def second_only(**kwargs: object) -> None:
         checks.append(1)
         if len(checks) > 1:
-            real(**asked)  # type: ignore[arg-type]
+            real(**kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(failure_limit, "check", second_only)
     assert refusal_of(world).code == Code.NOT_READY

@@ -73,7 +73,7 @@ def post(user: User, name: str, *where: Any, **data: Any) -> Any:
     return client.post(reverse(name, args=where), data)
 
 
-def failed(world: World, detail: str = DETAIL) -> Run:
+def failed_run(world: World, detail: str = DETAIL) -> Run:
     run = world.insert_run(scorer=world.phase.scorer, task_version=world.phase.scorer.number)
     Run.objects.filter(pk=run.pk).update(state=State.RUNNING, attempt=1, lease_until=timezone.now())
     lease = Lease(Run.objects.select_related("prediction__submission").get(pk=run.pk), 1)
@@ -81,7 +81,7 @@ def failed(world: World, detail: str = DETAIL) -> Run:
     return run
 
 
-def scored(world: World, value: float = 0.5, name: str = "Bernoulli", *, outcomes: bool = False) -> Run:
+def scored_run(world: World, value: float = 0.5, name: str = "Bernoulli", *, outcomes: bool = False) -> Run:
     """A published run scored by the phase's scorer."""
     scores = [board_rows.score("strict_accuracy", value)]
     if not outcomes:
@@ -220,7 +220,7 @@ def test_another_benchmarks_scorer_is_refused(world: World) -> None:
 
 def test_a_change_of_scorer_can_be_cancelled(world: World) -> None:
     scores_by(world, row(world))
-    run = scored(world)
+    run = scored_run(world)
     later = row(world, number=2)
     assert scorers.attach(phase=world.phase, scorer=later, by=world.curator) == 1
     page = page_of(world.curator, "manage_rescoring", "tiny", "test")
@@ -238,7 +238,7 @@ def test_a_change_of_scorer_can_be_cancelled(world: World) -> None:
 
 def test_participants_read_that_a_scorer_failed_and_organisers_read_why(world: World, organiser: User) -> None:
     scores_by(world, row(world))
-    run = failed(world)
+    run = failed_run(world)
     submission = run.prediction.submission
     assert QuotaCharge.objects.get(submission=submission).refunded_at is not None
     participants_page = page_of(world.researcher, "submission", submission.pk)
@@ -294,8 +294,8 @@ def test_a_scoring_worker_does_not_claim_a_scorers_run(world: World, sandbox: st
 
 def test_a_board_without_outcomes_says_so(world: World) -> None:
     scores_by(world, row(world))
-    scored(world)
-    scored(world, 0.75, "Napier")
+    scored_run(world)
+    scored_run(world, 0.75, "Napier")
     board = board_of(world.phase)
     assert (board.lacks_outcomes, board.ranges) == (True, Ranges.NONE)
     page = page_of(None, "leaderboard", "tiny", "test")
@@ -310,8 +310,8 @@ def test_a_board_without_outcomes_says_so(world: World) -> None:
 
 def test_a_board_with_outcomes_requests_ranges(world: World) -> None:
     scores_by(world, row(world))
-    scored(world, outcomes=True)
-    scored(world, 0.75, "Napier", outcomes=True)
+    scored_run(world, outcomes=True)
+    scored_run(world, 0.75, "Napier", outcomes=True)
     board = board_of(world.phase)
     assert (board.lacks_outcomes, board.ranges) == (False, Ranges.COMPUTING)
 
@@ -327,7 +327,7 @@ def test_a_scorers_measures_are_public_once_it_scores(world: World) -> None:
 
 def test_the_receipt_names_image_and_executions(world: World) -> None:
     scores_by(world, row(world))
-    run = scored(world)
+    run = scored_run(world)
     page = page_of(world.researcher, "submission", run.prediction.submission_id)
     assert DIGEST in page and "scorer 1</a>" in page
     assert command(run.provenance).endswith(f"--volume OUTPUT:/output {DIGEST}")

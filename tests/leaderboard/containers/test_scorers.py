@@ -41,7 +41,7 @@ def world(transactional_db: None, sandbox: str, settings: Any) -> World:
     return world
 
 
-def scored(world: World, image: str, behaviour: str, labels: dict[str, str] = LABELS, **fields: Any) -> Run:
+def scored_run(world: World, image: str, behaviour: str, labels: dict[str, str] = LABELS, **fields: Any) -> Run:
     """The run of a submission, scored by a scorer with the given behaviour."""
     if world.phase.scorer is None:
         custom_scorers.scores_by(world, custom_scorers.row(world, does=behaviour, digest=image))
@@ -56,7 +56,7 @@ def work(submission: Submission) -> Run:
 
 
 def test_a_submission_is_scored_by_the_image(world: World, image: str) -> None:
-    run = scored(world, image, "right", HALF)
+    run = scored_run(world, image, "right", HALF)
     assert (run.state, run.reason) == (State.DONE, ""), run.detail
     assert (run.task_version, run.scorer.number) == (1, 1)
     (total,) = Score.objects.filter(run=run, slice_key="")
@@ -77,9 +77,9 @@ def test_a_submission_is_scored_by_the_image(world: World, image: str) -> None:
 
 
 def test_systems_are_compared_by_its_outcomes(world: World, image: str) -> None:
-    scored(world, image, "right", HALF)
+    scored_run(world, image, "right", HALF)
     other = teams.system(team=world.system.team, name="Napier", by=world.researcher)
-    scored(world, image, "right", system=other)
+    scored_run(world, image, "right", system=other)
     (ranking,) = Ranking.objects.all()
     rank_ranges.WORK.run(ranking.leaderboard_id)
     board = board_of(world.phase)
@@ -93,13 +93,13 @@ def test_systems_are_compared_by_its_outcomes(world: World, image: str) -> None:
 
 
 def test_without_outcomes_there_is_a_rank_but_no_range(world: World, image: str) -> None:
-    run = scored(world, image, "values alone", HALF)
+    run = scored_run(world, image, "values alone", HALF)
     assert run.state == State.DONE, run.detail
     assert run.outcomes == "" and run.provenance["scorer"]["outcomes"] == []
     (total,) = Score.objects.filter(run=run, slice_key="")
     assert (total.value, total.low, total.high) == (0.5, None, None)
     other = teams.system(team=world.system.team, name="Napier", by=world.researcher)
-    scored(world, image, "values alone", system=other)
+    scored_run(world, image, "values alone", system=other)
     assert not Ranking.objects.exists()
     board = board_of(world.phase)
     assert {row.system: row.rank for row in board.rows} == {"Napier": 1, "Bernoulli": 2}
@@ -127,7 +127,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("behaviour", FAULTS)
 def test_a_failing_scorer_ranks_no_system(world: World, image: str, behaviour: str) -> None:
-    run = scored(world, image, behaviour)
+    run = scored_run(world, image, behaviour)
     assert (run.state, run.reason, run.attempt) == (State.FAILED, Reason.SCORER, 1)
     assert FAULTS[behaviour] in run.detail
     assert run.error_id
@@ -141,7 +141,7 @@ def test_a_failing_scorer_ranks_no_system(world: World, image: str, behaviour: s
 
 def test_an_endless_scorer_is_stopped(world: World, image: str, settings: Any) -> None:
     settings.SCORER_SECONDS = 2
-    run = scored(world, image, "for ever")
+    run = scored_run(world, image, "for ever")
     assert (run.state, run.reason) == (State.FAILED, Reason.SCORER)
     assert "stopped at its limit of 2 seconds" in run.detail
 
@@ -149,19 +149,19 @@ def test_an_endless_scorer_is_stopped(world: World, image: str, settings: Any) -
 def test_a_scorers_access_is_limited(world: World, image: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only this run's gold and prediction, read-only: no network, no engine, no secret."""
     monkeypatch.setenv("HOLDOUT_TEST_SECRET", "of the worker")
-    run = scored(world, image, "looks around")
+    run = scored_run(world, image, "looks around")
     assert run.state == State.DONE, run.detail
 
 
 def test_gold_defines_the_units(world: World, image: str) -> None:
-    assert scored(world, image, "other units").state == State.DONE
-    second = scored(world, image, "other units", HALF)
+    assert scored_run(world, image, "other units").state == State.DONE
+    second = scored_run(world, image, "other units", HALF)
     assert second.reason == Reason.SCORER
     assert "differ from an earlier run on the same gold" in second.detail
 
 
 def test_a_later_scorer_rescores_everything(world: World, image: str) -> None:
-    first = scored(world, image, "values alone", HALF)
+    first = scored_run(world, image, "values alone", HALF)
     later = custom_scorers.row(world, does="right", digest=image, number=2)
     assert scorers.attach(phase=world.phase, scorer=later, by=world.curator) == 1
     second = Run.objects.exclude(pk=first.pk).get()

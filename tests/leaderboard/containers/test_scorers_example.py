@@ -26,7 +26,7 @@ pytestmark = [
 PAGE = (ROOT / "docs" / "curators.md").read_text().partition("## A scorer of your own")[2]
 
 
-def written(heading: str) -> str:
+def code_block(heading: str) -> str:
     block = re.search(rf"^{heading}[^\n]*:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     assert block, heading
     return block[1]
@@ -40,7 +40,7 @@ def test_the_example_works(
     assert workers.report(queue=workers.SCORERS).ready
     monkeypatch.chdir(tmp_path)
     for name in ("`main.py`", "`Dockerfile`"):
-        text = written(name)
+        text = code_block(name)
         assert len([line for line in text.splitlines() if line]) <= 10, "the page says it has ten lines"
         Path(name.strip("`")).write_text(text)
     command = [
@@ -53,11 +53,13 @@ def test_the_example_works(
         f"BASE_IMAGE={container_images.BASE}",
         ".",
     ]
-    built = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout.strip()
+    built_digest = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
+    ).stdout.strip()
     try:
-        subprocess.run(["docker", "save", "--output", "scorer.tar", built], check=True)
+        subprocess.run(["docker", "save", "--output", "scorer.tar", built_digest], check=True)
         client.force_login(world.curator)
-        measures = written("Its measures")
+        measures = code_block("Its measures")
         with Path("scorer.tar").open("rb") as archive:
             form = {"file": archive, "measures": measures, "primary": json.loads(measures)[0]["name"], "reason": "ours"}
             answer = client.post(reverse("manage_scorers", args=["tiny"]), form)
@@ -68,7 +70,7 @@ def test_the_example_works(
         run = Run.objects.get(prediction__submission=submission)
         run_scorer.WORK.run(run.pk)
     finally:
-        subprocess.run(["docker", "image", "rm", built], capture_output=True, check=False)
+        subprocess.run(["docker", "image", "rm", built_digest], capture_output=True, check=False)
         for digest in Image.objects.exclude(digest="").values_list("digest", flat=True):
             subprocess.run(["docker", "image", "rm", digest], capture_output=True, check=False)
     run.refresh_from_db()

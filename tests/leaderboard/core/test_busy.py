@@ -22,7 +22,7 @@ def world() -> World:
     return world
 
 
-def broken(monkeypatch: pytest.MonkeyPatch, words: str) -> Client:
+def broken_site(monkeypatch: pytest.MonkeyPatch, words: str) -> Client:
     """A client on a site where reading benchmarks raises a database error."""
 
     def refuse(*_: Any, **__: Any) -> None:
@@ -33,20 +33,20 @@ def broken(monkeypatch: pytest.MonkeyPatch, words: str) -> Client:
 
 
 def test_a_page_says_that_the_site_is_busy(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = broken(monkeypatch, "database is locked").get("/benchmarks/tiny/")
+    answer = broken_site(monkeypatch, "database is locked").get("/benchmarks/tiny/")
     assert (answer.status_code, answer["Retry-After"]) == (503, str(db_locks.RETRY_AFTER))
     assert db_locks.MESSAGE in answer.content.decode() and "Internal server error" not in answer.content.decode()
 
 
 @pytest.mark.parametrize("words", ["database table is locked", "deadlock detected", "canceling: lock timeout"])
 def test_the_api_says_so_too(world: World, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
-    answer = broken(monkeypatch, words).get("/api/v1/benchmarks/tiny/")
+    answer = broken_site(monkeypatch, words).get("/api/v1/benchmarks/tiny/")
     assert (answer.status_code, answer["Retry-After"]) == (503, str(db_locks.RETRY_AFTER))
     assert answer.json() == {"code": "busy", "message": db_locks.MESSAGE}
 
 
 def test_another_database_error_is_a_server_error(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    client = broken(monkeypatch, "disk I/O error")
+    client = broken_site(monkeypatch, "disk I/O error")
     for address in ("/benchmarks/tiny/", "/api/v1/benchmarks/tiny/"):
         answer = client.get(address)
         assert answer.status_code == 500 and "Retry-After" not in answer

@@ -142,7 +142,7 @@ def test_a_rehearsal_does_not_end_there(world: World, moment: datetime) -> None:
 def test_the_admin_refuses_it_too(world: World, rf: Any, day: str) -> None:
     request = rf.get("/")
     request.user = person("operator", is_superuser=True)
-    form_ = PhaseAdmin(Phase, site).get_form(request, world.phase, change=True)(
+    admin_form = PhaseAdmin(Phase, site).get_form(request, world.phase, change=True)(
         {"opens_at_0": day, "opens_at_1": "00:00"}
     )
-    assert "is out of range" in str(form_.errors["opens_at"])
+    assert "is out of range" in str(admin_form.errors["opens_at"])

@@ -12,7 +12,7 @@ from django.conf import settings
 ANSWER = "the answer is REFUTES"
 
 
-def written() -> str:
+def formatted() -> str:
     """Django's own log record of an error that quotes an answer, as the site's formatter writes it."""
     try:
         raise ValueError(ANSWER)
@@ -24,7 +24,7 @@ def written() -> str:
 
 
 def test_a_line_names_the_error_and_its_location() -> None:
-    line = written()
+    line = formatted()
     assert "error='ValueError'" in line
     assert "test_logs.py:" in line
     assert "\n" not in line
@@ -32,4 +32,4 @@ def test_a_line_names_the_error_and_its_location() -> None:
 
 @pytest.mark.parametrize("word", [ANSWER, "traceback object"])
 def test_a_line_quotes_no_data(word: str) -> None:
-    assert word not in written()
+    assert word not in formatted()

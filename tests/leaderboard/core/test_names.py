@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 UNSEEN = [*range(0x200B, 0x2010), 0x2060, 0xFEFF, 0x00AD, 0x061C, 0x180E, 0x202E, 0x2066, 0x3164]
 
 
-def wide(text: str) -> str:
+def full_width(text: str) -> str:
     """The text in full-width letters and digits."""
     return "".join(chr(ord(sign) + 0xFEE0) for sign in text)
 
@@ -28,7 +28,7 @@ def world() -> World:
     return build()
 
 
-def refused(name: str, *, of: str, world: World) -> Code:
+def refusal_code(name: str, *, of: str, world: World) -> Code:
     with pytest.raises(Refused) as refusal:
         if of == "team":
             teams.create(name=name, by=world.researcher)
@@ -45,20 +45,20 @@ def refused(name: str, *, of: str, world: World) -> Code:
         "anonymous",
         "Anonymous 12",
         "ANONYMOUS  3",
-        wide("Anonymous3"),
-        wide("ANONYMOUS") + " 3",
+        full_width("Anonymous3"),
+        full_width("ANONYMOUS") + " 3",
         "anonymous #3",
         "Anonymous-3",
     ],
 )
 def test_the_name_of_anonymous_systems_is_reserved(world: World, name: str, of: str) -> None:
-    assert refused(name, of=of, world=world) is Code.INVALID_NAME
+    assert refusal_code(name, of=of, world=world) is Code.INVALID_NAME
 
 
 @pytest.mark.parametrize("of", ["team", "system"])
 @pytest.mark.parametrize("sign", UNSEEN, ids=hex)
 def test_a_name_has_no_invisible_characters(world: World, sign: int, of: str) -> None:
-    assert refused(f"Anony{chr(sign)}mous 12", of=of, world=world) is Code.INVALID_NAME
+    assert refusal_code(f"Anony{chr(sign)}mous 12", of=of, world=world) is Code.INVALID_NAME
 
 
 @pytest.mark.parametrize(
@@ -71,11 +71,12 @@ def test_ordinary_names_are_accepted(world: World, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "twin", ["STRASSE CAFÉ", "straße cafe\u0301", wide("strasse") + "\u3000café", "Strasse  Café", "Straße Café\ufe0f"]
+    "twin",
+    ["STRASSE CAFÉ", "straße cafe\u0301", full_width("strasse") + "\u3000café", "Strasse  Café", "Straße Café\ufe0f"],
 )
 def test_look_alike_team_names_are_refused(world: World, twin: str) -> None:
     Team.objects.filter(pk=world.system.team.pk).update(name="Straße Café")
-    assert refused(twin, of="team", world=world) is Code.NAME_TAKEN
+    assert refusal_code(twin, of="team", world=world) is Code.NAME_TAKEN
 
 
 def test_a_system_may_keep_its_own_name(world: World) -> None:
@@ -147,7 +148,7 @@ def test_names_that_look_different_are_accepted(world: World, first: str, second
     "name", ["\u0410nonym\u043eus 12", "An0nymous", "Anonymous l2", "Anonymous I", "Anonyrnous 3", "An0nyrnous"]
 )
 def test_look_alikes_of_the_anonymous_name_are_refused(world: World, name: str, of: str) -> None:
-    assert refused(name, of=of, world=world) is Code.INVALID_NAME
+    assert refusal_code(name, of=of, world=world) is Code.INVALID_NAME
 
 
 def test_a_name_that_only_begins_like_the_anonymous_one_is_accepted(world: World) -> None:
@@ -164,7 +165,7 @@ def test_a_name_that_only_begins_like_the_anonymous_one_is_accepted(world: World
     ],
 )
 def test_board_labels_for_other_systems_are_reserved(world: World, name: str) -> None:
-    assert refused(name, of="team", world=world) is Code.INVALID_NAME
+    assert refusal_code(name, of="team", world=world) is Code.INVALID_NAME
     world.benchmark.organisers.add(world.researcher)
     assert teams.create(name=name, by=world.researcher).name == name
 
@@ -178,7 +179,7 @@ def test_names_that_read_differently_are_accepted(world: World, name: str) -> No
 
 @pytest.mark.parametrize("of", ["team", "system"])
 def test_an_unreadable_name_is_refused(world: World, of: str) -> None:
-    assert refused("Caf\ufffd", of=of, world=world) is Code.INVALID_NAME
+    assert refusal_code("Caf\ufffd", of=of, world=world) is Code.INVALID_NAME
 
 
 def test_a_name_in_another_encoding_creates_no_system(world: World) -> None:
@@ -200,13 +201,13 @@ def test_a_name_in_another_encoding_creates_no_system(world: World) -> None:
     ],
 )
 def test_names_of_baseline_teams_are_reserved(world: World, name: str) -> None:
-    assert refused(name, of="team", world=world) is Code.INVALID_NAME
+    assert refusal_code(name, of="team", world=world) is Code.INVALID_NAME
     world.benchmark.organisers.add(world.researcher)
-    assert refused(name, of="team", world=world) is Code.INVALID_NAME
+    assert refusal_code(name, of="team", world=world) is Code.INVALID_NAME
 
 
 def test_a_team_that_looks_like_an_organiser_is_refused(world: World) -> None:
-    assert refused("Curat\u043er", of="team", world=world) is Code.NAME_TAKEN
+    assert refusal_code("Curat\u043er", of="team", world=world) is Code.NAME_TAKEN
     grace = person("grace")
     assert teams.create(name="ada", by=grace).name == "ada"
     world.benchmark.organisers.add(world.researcher)

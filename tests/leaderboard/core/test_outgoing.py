@@ -110,11 +110,11 @@ def test_the_connection_goes_to_the_checked_address(monkeypatch: pytest.MonkeyPa
     lookups: list[str] = []
     real = socket.getaddrinfo
 
-    def once(host: str, *args: Any, **more: Any) -> Any:
+    def once(host: str, *args: Any, **kwargs: Any) -> Any:
         if host == "rebinding.example":
             lookups.append(host)
-            return real("127.0.0.1", *args, **more) if len(lookups) == 1 else pytest.fail("resolved again")
-        return real(host, *args, **more)
+            return real("127.0.0.1", *args, **kwargs) if len(lookups) == 1 else pytest.fail("resolved again")
+        return real(host, *args, **kwargs)
 
     monkeypatch.setattr(socket, "getaddrinfo", once)
     with listening(replies(b"HTTP/1.1 204 No Content\r\n\r\n")) as (url, received):

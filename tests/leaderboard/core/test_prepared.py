@@ -27,8 +27,8 @@ def _phases(benchmark: str, phase: str) -> QuerySet[Phase]:
     return queryset.select_related("benchmark__dataset", "split__dataset", "scorer")
 
 
-def _state(one: Phase | Benchmark | object) -> dict[str, object]:
-    return {name: value for name, value in vars(one).items() if name != "_state"}
+def _state_of(model: Phase | Benchmark | object) -> dict[str, object]:
+    return {name: value for name, value in vars(model).items() if name != "_state"}
 
 
 def test_models_are_complete_with_their_related_objects(world: World, django_assert_num_queries: object) -> None:
@@ -37,9 +37,9 @@ def test_models_are_complete_with_their_related_objects(world: World, django_ass
     for _ in range(2):
         with django_assert_num_queries(1):  # type: ignore[operator]
             (loaded,) = prepared("tiny", "test")
-            assert loaded == expected and _state(loaded) == _state(expected)
-            assert _state(loaded.benchmark.dataset) == _state(expected.benchmark.dataset)
-            assert _state(loaded.split) == _state(expected.split) and loaded.scorer is None
+            assert loaded == expected and _state_of(loaded) == _state_of(expected)
+            assert _state_of(loaded.benchmark.dataset) == _state_of(expected.benchmark.dataset)
+            assert _state_of(loaded.split) == _state_of(expected.split) and loaded.scorer is None
             assert not loaded.get_deferred_fields() and not loaded._state.adding
     assert prepared("tiny", "other") == [] == prepared("other", "test")
     assert [loaded.pk for loaded in prepared("tiny", "test")] == [expected.pk]
@@ -55,13 +55,13 @@ def test_related_objects_may_be_missing(world: World, django_assert_num_queries:
 
 
 def test_values_are_converted_as_django_converts_them(world: World) -> None:
-    def made(until: object, phase: int) -> QuerySet[Phase, tuple[object, ...]]:
+    def queryset_of(until: object, phase: int) -> QuerySet[Phase, tuple[object, ...]]:
         queryset = Phase.objects.filter(opens_at__lte=until, pk=phase)
         return queryset.values_list("pk", "opens_at", "options", "takes_images")
 
-    prepared, at = PreparedQuery(made, type(timezone.now()), int), timezone.now()
+    prepared, at = PreparedQuery(queryset_of, type(timezone.now()), int), timezone.now()
     Phase.objects.filter(pk=world.phase.pk).update(opens_at=at - timedelta(days=1))
-    assert prepared(at, world.phase.pk) == list(made(at, world.phase.pk)) != []
+    assert prepared(at, world.phase.pk) == list(queryset_of(at, world.phase.pk)) != []
     assert prepared(at - timedelta(days=2), world.phase.pk) == []
     assert prepared(at, world.phase.pk + 1) == []
 
@@ -70,10 +70,10 @@ def test_only_parameters_are_replaced(world: World) -> None:
     """A constant that equals the placeholder but has another type is not replaced."""
     like = float(PLACEHOLDERS[int](0))  # type: ignore[arg-type]
 
-    def made(phase: int) -> QuerySet[Phase, tuple[float]]:
+    def queryset_of(phase: int) -> QuerySet[Phase, tuple[float]]:
         return Phase.objects.filter(pk=phase).annotate(like=Value(like, FloatField())).values_list("like")
 
-    assert PreparedQuery(made, int)(world.phase.pk) == [(like,)]
+    assert PreparedQuery(queryset_of, int)(world.phase.pk) == [(like,)]
 
 
 def test_a_parameter_must_reach_the_statement() -> None:

@@ -87,21 +87,23 @@ def _annotated(name: str, twice: int) -> QuerySet[Any, Any]:
     """The number is used three times, once in the selected columns."""
     standings = Standing.objects.filter(system=OuterRef("pk"), leaderboard=twice)
     queryset = System.objects.annotate(
-        stands=Exists(standings), asked=Value(twice), named=Concat(F("name"), Value(name))
+        is_ranked=Exists(standings), number=Value(twice), label=Concat(F("name"), Value(name))
     )
     return (
-        queryset.filter(~Q(pk=twice)).order_by("pk").values_list("name", "stands", "asked", "named", "anonymous_until")
+        queryset.filter(~Q(pk=twice))
+        .order_by("pk")
+        .values_list("name", "is_ranked", "number", "label", "anonymous_until")
     )
 
 
 QUERIES: dict[str, tuple[Callable[..., QuerySet[Any, Any]], tuple[type[Argument], ...]]] = {
     "by text": (lambda name: System.objects.filter(name=name).select_related("team"), (str,)),
-    "by number, beside that may be missing": (
+    "by number, with a related object that may be missing": (
         lambda pk: Release.objects.filter(pk__lte=pk).select_related("submission__image", "run").order_by("pk"),
         (int,),
     ),
     "by moments and text": (_between, (str, datetime, datetime)),
-    "selected and asked about": (_annotated, (str, int)),
+    "selected and filtered by": (_annotated, (str, int)),
     "of one kind twice": (
         lambda low, high: Release.objects.filter(pk__gt=low, pk__lte=high).order_by("pk").values_list("released_at"),
         (int, int),
@@ -123,13 +125,13 @@ QUERIES: dict[str, tuple[Callable[..., QuerySet[Any, Any]], tuple[type[Argument]
 }  # fmt: skip
 
 
-def _state(one: Any, deep: int = 2) -> Any:
+def _state(item: Any, deep: int = 2) -> Any:
     """A model with its cached related objects, which may refer back to it; other values unchanged."""
-    if isinstance(one, tuple) or not deep:
-        return one
-    related = one._state.fields_cache.items()
-    own = {name: value for name, value in vars(one).items() if name != "_state"}
-    return own | {"beside": {name: other and _state(other, deep - 1) for name, other in related}}
+    if isinstance(item, tuple) or not deep:
+        return item
+    related = item._state.fields_cache.items()
+    own = {name: value for name, value in vars(item).items() if name != "_state"}
+    return own | {"related": {name: other and _state(other, deep - 1) for name, other in related}}
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -137,8 +139,8 @@ def test_it_gives_the_results_of_its_queryset(world: World, name: str) -> None:
     query, kinds = QUERIES[name]
     prepared = PreparedQuery(query, *kinds)
 
-    def check(asked: tuple[Argument, ...]) -> None:
-        assert [_state(row) for row in prepared(*asked)] == [_state(row) for row in query(*asked)]
+    def check(parameters: tuple[Argument, ...]) -> None:
+        assert [_state(row) for row in prepared(*parameters)] == [_state(row) for row in query(*parameters)]
 
     existing = _existing(world)[name]
     assert query(*existing)
@@ -151,9 +153,9 @@ def _existing(world: World) -> dict[str, tuple[Argument, ...]]:
     board, day = Leaderboard.objects.get(state="current").pk, timedelta(days=1)
     return {
         "by text": ("Zoë",),
-        "by number, beside that may be missing": (10**9,),
+        "by number, with a related object that may be missing": (10**9,),
         "by moments and text": ("Zoë", NOON - day, NOON + day),
-        "selected and asked about": ("名前", board),
+        "selected and filtered by": ("名前", board),
         "of one kind twice": (0, 10**9),
         "counted by": (NOON - day,),
         "JSON, ids and moments": (NOON + day,),
@@ -235,6 +237,6 @@ def test_a_parameter_used_unchanged_once_and_changed_once_is_refused() -> None:
 
 
 def test_placeholders_are_distinct() -> None:
-    all_of_them = [made(index) for made in PLACEHOLDERS.values() for index in range(20)]
+    all_of_them = [placeholder_of(index) for placeholder_of in PLACEHOLDERS.values() for index in range(20)]
     assert len({repr(value) for value in all_of_them}) == len(all_of_them)
     assert all(-(2**63) <= value < 2**63 for value in all_of_them if isinstance(value, int))

@@ -60,8 +60,8 @@ def test_the_schema_marks_the_former_name(schema: dict[str, Any], name: str, pre
 @pytest.mark.parametrize("former", FORMER, ids=lambda pattern: pattern.name)
 def test_a_former_address_serves_the_same_view(schema: dict[str, Any], former: URLPattern) -> None:
     (present,) = (pattern for pattern in PRESENT if f"former_{pattern.name}" == former.name)
-    match_ = resolve("/api/v1/" + PARAMETER.sub(lambda match: KEYS[match[1]], str(former.pattern)))
-    assert (match_.url_name, match_.func.cls) == (former.name, present.callback.cls)
+    resolved = resolve("/api/v1/" + PARAMETER.sub(lambda match: KEYS[match[1]], str(former.pattern)))
+    assert (resolved.url_name, resolved.func.cls) == (former.name, present.callback.cls)
     operations = {re.sub(r"{\w+}", "", path): operations for path, operations in schema["paths"].items()}
     then, now = (operations["/api/v1/" + PARAMETER.sub("", str(pattern.pattern))] for pattern in (former, present))
     for method, operation in then.items():

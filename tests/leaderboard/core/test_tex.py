@@ -27,18 +27,18 @@ LIGATURES = ("--", "?`", "!`", "``", "''", ",,", "<<", ">>")
 NASTY = st.text(st.sampled_from("\\&%$#_{}~^<>|-`'!?,\" \n\t\0aé\u0301\u202e\u200dA[]*"), max_size=40)
 
 
-def set_by_tex(text: str) -> str:
+def typeset_by_tex(text: str) -> str:
     """What TeX would typeset; fails at any command, argument or comment."""
-    typeset, position_ = [], 0
-    while position_ < len(text):
-        token = TOKEN.match(text, position_)
-        assert token, f"{text[position_:]!r} is not set as it stands"
+    typeset, offset = [], 0
+    while offset < len(text):
+        token = TOKEN.match(text, offset)
+        assert token, f"{text[offset:]!r} is not escaped"
         typeset.append(MACROS[token["macro"]] if token["macro"] else token["sign"] or token["plain"] or "")
-        position_ = token.end()
+        offset = token.end()
     return "".join(typeset)
 
 
-def depths(text: str) -> list[int]:
+def brace_depths(text: str) -> list[int]:
     """Nesting depth of braces at each position, as BibTeX counts it."""
     depth, levels = 0, [0]
     for sign in text:
@@ -50,9 +50,9 @@ def depths(text: str) -> list[int]:
 @given(st.one_of(st.text(max_size=200), NASTY))
 def test_text_is_typeset_as_written(text: str) -> None:
     latex = escaped(text)
-    assert set_by_tex(latex) == unicodedata.normalize("NFC", one_line(text))
+    assert typeset_by_tex(latex) == unicodedata.normalize("NFC", one_line(text))
     assert not [pair for pair in LIGATURES if pair in latex]
-    assert "\n" not in latex and min(depths(latex)) == 0 == depths(latex)[-1]
+    assert "\n" not in latex and min(brace_depths(latex)) == 0 == brace_depths(latex)[-1]
 
 
 @pytest.mark.parametrize(
@@ -72,5 +72,5 @@ def test_examples(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize("order", ["%", "\\", "a_b", "{", "~", "$", "&", "#", "^"])
 def test_a_command_would_be_detected(order: str) -> None:
-    with pytest.raises(AssertionError, match="is not set"):
-        set_by_tex(order)
+    with pytest.raises(AssertionError, match="is not escaped"):
+        typeset_by_tex(order)

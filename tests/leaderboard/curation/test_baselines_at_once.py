@@ -38,8 +38,8 @@ def test_one_of_several_simultaneous_presses_submits() -> None:
 
     def press() -> Callable[[], object]:
         phase = Phase.objects.select_related("benchmark", "split__dataset").get()
-        loaded = DryRun.objects.select_related("gold__split__dataset").get(pk=row.pk)
-        return lambda: submit_baseline.submit(row=loaded, phase=phase, by=world.curator)
+        copy_of_row = DryRun.objects.select_related("gold__split__dataset").get(pk=row.pk)
+        return lambda: submit_baseline.submit(row=copy_of_row, phase=phase, by=world.curator)
 
     answers = together([press() for _ in range(3)])
     assert answers.count(Code.NAME_TAKEN) == 2, answers

@@ -126,12 +126,12 @@ def test_a_baseline_sees_only_inputs_and_public_gold(world: World, monkeypatch: 
     inputs_seen: list[Any] = []
     ask = sandbox_client._ask
 
-    def watched(request: Any, files: Any, seconds: float, **more: Any) -> sandbox_client.Answer:
+    def watched(request: Any, files: Any, seconds: float, **kwargs: Any) -> sandbox_client.Answer:
         if request.job == "baseline":
             inputs_seen.append({name: file.read() for name, file in files.items()})
             for file in files.values():
                 file.seek(0)
-        return ask(request, files, seconds, **more)
+        return ask(request, files, seconds, **kwargs)
 
     monkeypatch.setattr(sandbox_client, "_ask", watched)
     rows = started(world)
@@ -247,9 +247,9 @@ class TestFaults:
         row = started(world)[0]
         score = sandbox_client.score
 
-        def removed_meanwhile(**asked: Any) -> sandbox_client.Answer:
+        def removed_meanwhile(**kwargs: Any) -> sandbox_client.Answer:
             request_dry_run.remove(row=row, by=world.curator)
-            return score(**asked)
+            return score(**kwargs)
 
         monkeypatch.setattr(sandbox_client, "score", removed_meanwhile)
         run_dry_run.WORK.run(row.pk)
@@ -264,8 +264,8 @@ class TestFaults:
     def test_an_inconsistent_report_is_not_stored(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         score = sandbox_client.score
 
-        def wrong(**asked: Any) -> sandbox_client.Answer:
-            answer = score(**asked)
+        def wrong(**kwargs: Any) -> sandbox_client.Answer:
+            answer = score(**kwargs)
             answer.report["result"]["scores"][0]["value"] = 7.0
             return answer
 
@@ -364,17 +364,17 @@ class TestOnABoard:
         world.phase.benchmark.refresh_from_db()
         return [after(row) for row in rows]
 
-    def one(self, rows: list[DryRun], name: str) -> DryRun:
+    def by_name(self, rows: list[DryRun], name: str) -> DryRun:
         return next(row for row in rows if row.name == name)
 
-    def put(self, world: World, row: DryRun) -> Submission:
+    def submit_to_board(self, world: World, row: DryRun) -> Submission:
         return submit_baseline.submit(row=row, phase=world.phase, by=world.curator)
 
     def test_it_is_an_ordinary_submission_with_the_same_file_and_score(
         self, world: World, scored: list[DryRun]
     ) -> None:
-        for row in (self.one(scored, "majority"), self.one(scored, "Ours")):
-            submission = self.put(world, row)
+        for row in (self.by_name(scored, "majority"), self.by_name(scored, "Ours")):
+            submission = self.submit_to_board(world, row)
             prediction = submission.predictions.get()
             assert prediction.sha256 == row.result["predictions_sha256"]
             runs.WORK.run(prediction.runs.get().pk)
@@ -397,15 +397,15 @@ class TestOnABoard:
         }
 
     def test_it_is_submitted_once_unless_it_failed(self, world: World, scored: list[DryRun]) -> None:
-        row = self.one(scored, "majority")
-        submission = self.put(world, row)
+        row = self.by_name(scored, "majority")
+        submission = self.submit_to_board(world, row)
         refused = refusal(submit_baseline.submit, row=row, phase=world.phase, by=world.curator)
         assert refused.code is Code.NAME_TAKEN and QuotaCharge.objects.count() == 1
         Run.objects.filter(prediction__submission=submission).update(state=State.FAILED, finished_at=timezone.now())
-        assert self.put(world, row).pk != submission.pk
+        assert self.submit_to_board(world, row).pk != submission.pk
 
     def test_a_refusal_leaves_neither_system_nor_charge(self, world: World, scored: list[DryRun]) -> None:
-        row = self.one(scored, "majority")
+        row = self.by_name(scored, "majority")
         Phase.objects.update(opens_at=timezone.now() + timedelta(days=1))
         world.phase.refresh_from_db()
         refused = refusal(submit_baseline.submit, row=row, phase=world.phase, by=world.curator)
@@ -427,15 +427,15 @@ class TestOnABoard:
             assert refusal(teams.create, name="Baselines of tiny", by=by).code is Code.INVALID_NAME
         existing_team = Team.objects.create(name="Baselines of tiny")  # from before such names were reserved
         existing_team.members.add(world.researcher)
-        submission = self.put(world, self.one(scored, "majority"))
+        submission = self.submit_to_board(world, self.by_name(scored, "majority"))
         assert submission.system.team.name == "Baselines of tiny (2)"
         assert not existing_team.systems.exists() and not submission.system.team.members.contains(world.researcher)
 
     def test_everybody_who_manages_the_benchmark_can_submit_them(self, world: World, scored: list[DryRun]) -> None:
-        first = self.put(world, self.one(scored, "majority"))
+        first = self.submit_to_board(world, self.by_name(scored, "majority"))
         olive = person("olive")
         world.benchmark.organisers.add(olive)
-        second = submit_baseline.submit(row=self.one(scored, "Ours"), phase=world.phase, by=olive)
+        second = submit_baseline.submit(row=self.by_name(scored, "Ours"), phase=world.phase, by=olive)
         assert first.system.team == second.system.team
         assert teams.of(olive) != first.system.team
         # A former manager submits nothing under that name, in any way.
@@ -446,7 +446,7 @@ class TestOnABoard:
 
     def test_a_phase_with_other_scoring_is_refused(self, world: World, scored: list[DryRun]) -> None:
         other = Phase.objects.create(benchmark=world.benchmark, slug="other", title="Other", split=world.split)
-        row = self.one(scored, "majority")
+        row = self.by_name(scored, "majority")
         DryRun.objects.filter(pk=row.pk).update(scored_as="other")
         refused = refusal(submit_baseline.submit, row=after(row), phase=world.phase, by=world.curator)
         assert refused.code is Code.NOT_READY
@@ -458,7 +458,7 @@ class TestOnABoard:
         page = client.get(self.WHERE).content.decode()
         assert page.count("Put it on the board") == sum(row.state == State.DONE for row in scored)
         assert read(page).faults == []
-        row = self.one(scored, "majority")
+        row = self.by_name(scored, "majority")
         answer = client.post(f"{self.WHERE}{row.pk}/submit/", {"to": "test"}, follow=True)
         assert "majority was submitted to" in answer.content.decode()
         runs.WORK.run(Run.objects.get().pk)

@@ -220,11 +220,11 @@ def test_a_worker_that_dies_loses_at_most_one_subset(world: World, monkeypatch: 
     requested: list[str] = []
     ask = sandbox_client.prepare_gold
 
-    def dies_once(**given: Any) -> sandbox_client.Answer:
-        requested.append(given["name"])
+    def dies_once(**kwargs: Any) -> sandbox_client.Answer:
+        requested.append(kwargs["name"])
         if len(requested) == 2:
             raise sandbox_client.SandboxError("gone")
-        return ask(**given)
+        return ask(**kwargs)
 
     monkeypatch.setattr(sandbox_client, "prepare_gold", dies_once)
     generation = completed(started(world))
@@ -249,7 +249,7 @@ def test_a_killed_workers_preview_is_retried(world: World) -> None:
 
 
 def test_it_fails_after_several_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(**given: Any) -> sandbox_client.Answer:
+    def dies(**kwargs: Any) -> sandbox_client.Answer:
         raise sandbox_client.SandboxError("gone")
 
     monkeypatch.setattr(sandbox_client, "generate", dies)
@@ -266,9 +266,9 @@ def test_it_fails_after_several_attempts(world: World, monkeypatch: pytest.Monke
 def test_a_cancelled_preview_ignores_late_results(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     generation, ask = started(world), sandbox_client.generate
 
-    def cancels(**given: Any) -> sandbox_client.Answer:
+    def cancels(**kwargs: Any) -> sandbox_client.Answer:
         request_preview.cancel(generation=generation, by=world.curator)
-        return ask(**given)
+        return ask(**kwargs)
 
     monkeypatch.setattr(sandbox_client, "generate", cancels)
     assert completed(generation).state == State.CANCELLED

@@ -251,8 +251,8 @@ def test_a_new_phase_form_preselects_the_split_of_the_link(world: World) -> None
     train = splits.create_split(name="train", gold_public=True, **fields)
     Split.objects.filter(pk=world.split.pk).update(state="draft", published_at=None)
     later = splits.create_split(name="later", gold_public=False, **fields)
-    for split_ in (train, later):
-        Split.objects.filter(pk=split_.pk).update(state="published", published_at=timezone.now())
+    for shown_split in (train, later):
+        Split.objects.filter(pk=shown_split.pk).update(state="published", published_at=timezone.now())
 
     def offered(where: str) -> tuple[list[str], list[str]]:
         page = client.get(where).content.decode()
@@ -270,8 +270,8 @@ def test_a_new_phase_form_preselects_the_split_of_the_link(world: World) -> None
 
 def test_optional_raw_files_are_marked_as_optional(world: World) -> None:
     form = GeneratorForm(offer=OFFERS["scenarios"], dataset=world.split.dataset)
-    said = {source.name: source.required for source in OFFERS["scenarios"].sources}
-    for name, required in said.items():
+    is_required = {source.name: source.required for source in OFFERS["scenarios"].sources}
+    for name, required in is_required.items():
         field = render_to_string("core/field.html", {"field": form[f"source_{name}"]})
         assert ("(optional)" in field) is not required, name
     assert "<legend" in render_to_string("core/field.html", {"field": form["source_apart_from"]})

@@ -1,4 +1,4 @@
-"""Published sets in the curation workflow: FEVER Symmetric's files and CoDEx's triples give drafts with correct gold."""
+"""Published sets in the curation workflow: files of FEVER Symmetric and CoDEx give drafts with correct gold."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def _requests_end() -> Iterator[None]:
 
 def a_benchmark(task: str, by: User) -> Dataset:
     dataset = datasets.create(slug="own", title="Own", task=task, by=by)
-    texts_ = {"summary": "Own.", "description": "", "rules": ""}
-    benchmarks.create(slug="own", title="Own", task=task, dataset=dataset, by=by, **texts_)
+    benchmark_texts = {"summary": "Own.", "description": "", "rules": ""}
+    benchmarks.create(slug="own", title="Own", task=task, dataset=dataset, by=by, **benchmark_texts)
     return dataset
 
 
-def sent(dataset: Dataset, path: Path, by: User, *, packed: bool = False) -> RawFile:
+def upload_raw(dataset: Dataset, path: Path, by: User, *, packed: bool = False) -> RawFile:
     content = path.read_bytes()
     file: File[bytes] = uploaded(gzip.compress(content) if packed else content, path.name + (".gz" if packed else ""))
     return raw_files.add(dataset=dataset, file=file, by=by)
@@ -70,20 +70,35 @@ def gold_of(split: Split) -> list[dict[str, Any]]:
 def test_fever_symmetric_as_published(realdata: Path, curator: User, file: str, lines: int) -> None:
     dataset = a_benchmark("fact-verification", curator)
     source = realdata / "symmetric" / "source" / f"fever_symmetric_{file}.jsonl"
-    split = draft_of(dataset, "published-symmetric", curator, published=[sent(dataset, source, curator, packed=True)])
+    split = draft_of(
+        dataset, "published-symmetric", curator, published=[upload_raw(dataset, source, curator, packed=True)]
+    )
     gold = gold_of(split)
     assert len(gold) == lines and {*Counter(line["group"] for line in gold).values()} == {4}
     published = [json.loads(line) for line in source.read_text().splitlines()]
     texts = Counter(
-        (one["claim"], one.get("evidence_sentence", one.get("evidence")), one["label"]) for one in published
+        (
+            published_line["claim"],
+            published_line.get("evidence_sentence", published_line.get("evidence")),
+            published_line["label"],
+        )
+        for published_line in published
     )
-    assert Counter((one["claim"], one["evidence_text"], one["label"]) for one in gold) == texts
-    assert not {one["id"] for one in published} & {one["id"] for one in gold}
+    assert (
+        Counter(
+            (published_line["claim"], published_line["evidence_text"], published_line["label"])
+            for published_line in gold
+        )
+        == texts
+    )
+    assert not {published_line["id"] for published_line in published} & {
+        published_line["id"] for published_line in gold
+    }
 
 
 def test_generated_pairs_alone_are_refused(realdata: Path, curator: User) -> None:
     dataset = a_benchmark("fact-verification", curator)
-    raw = sent(dataset, realdata / "symmetric" / "source" / "fever_symmetric_generated.jsonl", curator)
+    raw = upload_raw(dataset, realdata / "symmetric" / "source" / "fever_symmetric_generated.jsonl", curator)
     fields = {"parameters": {}, "options": {}, "seed": 1, "by": curator}
     generation = request_preview.begin(
         dataset=dataset, generator="published-symmetric", sources={"published": [raw]}, **fields
@@ -95,7 +110,9 @@ def test_generated_pairs_alone_are_refused(realdata: Path, curator: User) -> Non
 
 def test_link_prediction_over_codex(realdata: Path, curator: User) -> None:
     dataset = a_benchmark("link-prediction", curator)
-    files = {part: sent(dataset, realdata / "codex-s" / f"{part}.txt", curator) for part in ("test", "valid", "train")}
+    files = {
+        part: upload_raw(dataset, realdata / "codex-s" / f"{part}.txt", curator) for part in ("test", "valid", "train")
+    }
     split = draft_of(
         dataset, "open-questions", curator, evaluation=[files["test"]], known=[files["valid"], files["train"]]
     )
@@ -114,8 +131,8 @@ def test_link_prediction_over_codex(realdata: Path, curator: User) -> None:
 
 def test_fact_checking_over_codex(realdata: Path, curator: User) -> None:
     dataset = a_benchmark("fact-checking", curator)
-    graph = [sent(dataset, realdata / "codex-s" / f"{part}.txt", curator) for part in ("train", "valid", "test")]
-    types = sent(dataset, realdata / "codex-s" / "codex_entity2types.json", curator)
+    graph = [upload_raw(dataset, realdata / "codex-s" / f"{part}.txt", curator) for part in ("train", "valid", "test")]
+    types = upload_raw(dataset, realdata / "codex-s" / "codex_entity2types.json", curator)
     split = draft_of(dataset, "scenarios", curator, graph=graph, types=[types])
     gold = gold_of(split)
     assert Counter((line["slices"]["transparency"], line["label"]) for line in gold) == {

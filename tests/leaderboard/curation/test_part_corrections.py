@@ -63,7 +63,7 @@ def symmetric(swap_labels: bool = False) -> bytes:
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
-def raws(method: dict[str, Any]) -> tuple[bytes, bytes]:
+def raw_contents(method: dict[str, Any]) -> tuple[bytes, bytes]:
     """A raw file and its corrected version."""
     if method is SYMMETRIC:
         return symmetric(), symmetric(swap_labels=True)
@@ -90,7 +90,7 @@ def preview_of(
 
 def published(world: World, method: dict[str, Any], **parameters: str) -> Split:
     """A published split `final` that the generator made from the raw file."""
-    preview = preview_of(world, method, generator_previews.raw(world, raws(method)[0]), **parameters)
+    preview = preview_of(world, method, generator_previews.raw(world, raw_contents(method)[0]), **parameters)
     part = preview.parts.order_by("index").last()
     assert part is not None
     (split,) = drafts.make(
@@ -102,10 +102,10 @@ def published(world: World, method: dict[str, Any], **parameters: str) -> Split:
 
 
 def corrected_preview(world: World, method: dict[str, Any], **changes: Any) -> Generation:
-    return preview_of(world, method, generator_previews.raw(world, raws(method)[1], "mended.jsonl"), **changes)
+    return preview_of(world, method, generator_previews.raw(world, raw_contents(method)[1], "mended.jsonl"), **changes)
 
 
-def proposed(world: World, preview: Generation, split: Split) -> Correction:
+def propose_correction(world: World, preview: Generation, split: Split) -> Correction:
     ((part, correctable),) = correct_by_preview.correctable_splits(preview)
     assert correctable == split
     correction = correct_by_preview.propose(generation=preview, part=part, split=split, by=world.curator)
@@ -125,7 +125,7 @@ def labels_of(split: Split) -> dict[str, str]:
 def test_a_corrected_raw_file_corrects_its_split(world: World, way: dict[str, Any]) -> None:
     split = published(world, way)
     before = labels_of(split)
-    correction = proposed(world, corrected_preview(world, way, seed=None if way is FOLDS else 7), split)
+    correction = propose_correction(world, corrected_preview(world, way, seed=None if way is FOLDS else 7), split)
     kinds = {name: n for name, n in correction.counts["by_kind"].items() if n}
     assert set(kinds) == {"answer"} and not correction.changes_inputs
     assert labels_of(split) == before, "nothing takes effect before confirmation"
@@ -167,7 +167,7 @@ def test_a_subset_corrects_only_the_split_of_its_name(world: World) -> None:
 def test_lines_that_move_between_subsets_are_shown_and_block_confirmation(world: World) -> None:
     split = published(world, HELD_OUT)
     longer_file = generator_previews.raw(world, generator_previews.claims(16), "more.jsonl")
-    correction = proposed(world, preview_of(world, HELD_OUT, longer_file), split)
+    correction = propose_correction(world, preview_of(world, HELD_OUT, longer_file), split)
     assert correction.changes_inputs and correction.counts["by_kind"]["added"]
     refused = refusal(
         corrections.confirm, correction=correction, reason="more", publishes_count=False, by=world.curator
@@ -220,11 +220,11 @@ def test_from_the_gold_page_to_the_correction(world: World) -> None:
     filled = form.content.decode()
     assert 'value="rest=0.5,final=0.5"' in filled and 'name="seed" value="7"' in filled
     assert "parameters with which final was made" in words(form)
-    raw = generator_previews.raw(world, raws(HELD_OUT)[1])
+    raw = generator_previews.raw(world, raw_contents(HELD_OUT)[1])
     options = re.findall(r"<option[^>]*>(raw\.jsonl[^<]*)<", client.get(link).content.decode())
     assert len(set(options)) == 2, "two files of one name can be distinguished"
-    asked = {"source_gold": raw.pk, "parameter_parts": "rest=0.5,final=0.5", "parameter_by": "group", "seed": "7"}
-    assert client.post(link, asked).status_code == 302
+    form_data = {"source_gold": raw.pk, "parameter_parts": "rest=0.5,final=0.5", "parameter_by": "group", "seed": "7"}
+    assert client.post(link, form_data).status_code == 302
     preview = Generation.objects.latest("pk")
     run_generator.WORK.run(preview.pk)
     page = client.get(url("manage_preview", preview.pk))

@@ -1,4 +1,4 @@
-"""Raw files: uploaded whole or in pieces, resumed, checked, as hidden as gold, removable until a generator used them."""
+"""Raw files: uploaded whole or in pieces, resumed, checked, hidden like gold, removable until a generator used them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def started(world: World, content: bytes = CONTENT, **changes: Any) -> RawUpload
     return raw_files.begin(**{**fields, **changes})
 
 
-def sent(world: World, *offsets: int, **changes: Any) -> RawUpload:
+def upload_pieces(world: World, *offsets: int, **changes: Any) -> RawUpload:
     upload = started(world, **changes)
     for first, last in zip((0, *offsets), (*offsets, len(CONTENT)), strict=True):
         raw_files.add_piece(upload=upload, offset=first, piece=CONTENT[first:last])
@@ -60,7 +60,7 @@ def sent(world: World, *offsets: int, **changes: Any) -> RawUpload:
 
 def test_pieces_are_assembled_and_deleted(world: World) -> None:
     before = files_of("gold")
-    raw = raw_files.finish(upload=sent(world, 7, 100), by=world.curator)
+    raw = raw_files.finish(upload=upload_pieces(world, 7, 100), by=world.curator)
     with raw.file.open("rb") as stored:
         assert stored.read() == CONTENT
     assert (raw.sha256, raw.bytes, raw.name) == (hashlib.sha256(CONTENT).hexdigest(), len(CONTENT), "mine.jsonl")
@@ -86,10 +86,10 @@ def test_pieces_out_of_order_or_repeated_are_refused_and_the_upload_resumes(worl
 
 def test_content_that_differs_from_the_announcement_is_not_stored(world: World) -> None:
     before = files_of("gold")
-    wrong = refusal(raw_files.finish, upload=sent(world, sha256="0" * 64), by=world.curator)
+    wrong = refusal(raw_files.finish, upload=upload_pieces(world, sha256="0" * 64), by=world.curator)
     assert wrong.code is Code.INVALID_NAME and "0" * 64 in wrong.message
     assert files_of("gold") == before and not RawUpload.objects.exists() and not RawFile.objects.exists()
-    right = sent(world, sha256=hashlib.sha256(CONTENT).hexdigest())
+    right = upload_pieces(world, sha256=hashlib.sha256(CONTENT).hexdigest())
     assert raw_files.finish(upload=right, by=world.curator).pk
 
 
@@ -102,14 +102,14 @@ def test_sizes_are_checked_before_anything_is_uploaded(world: World, settings: A
 def test_the_same_file_is_stored_once(world: World) -> None:
     raw_files.add(dataset=world.split.dataset, file=uploaded(CONTENT, "first.jsonl"), by=world.curator)
     before = files_of("gold")
-    duplicate = refusal(raw_files.finish, upload=sent(world), by=world.curator)
+    duplicate = refusal(raw_files.finish, upload=upload_pieces(world), by=world.curator)
     assert duplicate.code is Code.NAME_TAKEN and "first.jsonl" in duplicate.message
     assert files_of("gold") == before
 
 
 @pytest.mark.django_db(transaction=True)
 def test_of_simultaneous_finishes_one_gets_a_file(world: World) -> None:
-    sent(world)
+    upload_pieces(world)
 
     def finish() -> str:
         try:
@@ -122,7 +122,7 @@ def test_of_simultaneous_finishes_one_gets_a_file(world: World) -> None:
 
 
 def test_only_managers_upload_and_remove(world: World) -> None:
-    raw, upload = generator_previews.raw(world), sent(world)
+    raw, upload = generator_previews.raw(world), upload_pieces(world)
     for action, kwargs in (
         (started, {"world": world}),
         (raw_files.add, {"dataset": world.split.dataset, "file": uploaded(b"x\n")}),
@@ -147,7 +147,7 @@ def test_it_is_removable_until_a_generator_used_it(world: World, django_capture_
 
 def test_abandoned_uploads_are_removed(world: World) -> None:
     before = files_of("gold")
-    sent(world)
+    upload_pieces(world)
     assert chunked_upload.delete_idle(RawUpload) == 0 and RawUpload.objects.exists()
     RawUpload.objects.update(touched_at=timezone.now() - timedelta(days=3))
     assert chunked_upload.delete_idle(RawUpload) == 1
@@ -157,9 +157,11 @@ def test_abandoned_uploads_are_removed(world: World) -> None:
 def through_api(world: World) -> None:
     client = logged_in(world.curator)
     begin = {"name": "mine.jsonl", "bytes": len(CONTENT), "sha256": hashlib.sha256(CONTENT).hexdigest()}
-    told = client.post(reverse("api_raw_files", args=["tiny"]), json.dumps(begin), content_type="application/json")
-    assert told.status_code == 201
-    upload = told.json()
+    upload_response = client.post(
+        reverse("api_raw_files", args=["tiny"]), json.dumps(begin), content_type="application/json"
+    )
+    assert upload_response.status_code == 201
+    upload = upload_response.json()
     where, kind = upload["chunks"], "application/octet-stream"
     assert client.post(f"{where}?offset=0", CONTENT[:50], content_type=kind).json()["received"] == 50
     lost = client.post(f"{where}?offset=0", CONTENT[:50], content_type=kind)

@@ -1,4 +1,4 @@
-"""Warnings of dry runs: suspiciously good baselines, systems no better than them, intervals too wide to be informative."""
+"""Warnings of dry runs: suspiciously good baselines, systems no better than them, intervals that are too wide."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def baseline_run(task: str, name: str, *scores: dict[str, Any], state: str = Sta
     return BaselineRun(DryRun(name=name, kind=kind, state=state, result={"scores": scores}), baseline)
 
 
-def codes(task: str, primary: str, *runs: BaselineRun) -> list[tuple[str, str]]:
+def warning_codes(task: str, primary: str, *runs: BaselineRun) -> list[tuple[str, str]]:
     report = DryRunReport(TASKS[task], GoldVersion(primary=primary), runs)
     return [(warning.code, warning.text.split()[0]) for warning in report.warnings]
 
@@ -42,30 +42,31 @@ CLAIMS, TRIPLES, METRICS = "fact-verification", "fact-checking", "metric-correla
 def test_a_claim_only_baseline_is_compared_with_the_most_frequent_label(value: float, expected: Any) -> None:
     majority = baseline_run(CLAIMS, "majority", score("accuracy", 0.5))
     assert (
-        codes(CLAIMS, "accuracy", majority, baseline_run(CLAIMS, "claim-only", score("accuracy", value, 0.005)))
+        warning_codes(CLAIMS, "accuracy", majority, baseline_run(CLAIMS, "claim-only", score("accuracy", value, 0.005)))
         == expected
     )
 
 
 def test_without_the_majority_baseline_there_is_no_warning() -> None:
-    assert codes(CLAIMS, "accuracy", baseline_run(CLAIMS, "claim-only", score("accuracy", 0.9))) == []
+    assert warning_codes(CLAIMS, "accuracy", baseline_run(CLAIMS, "claim-only", score("accuracy", 0.9))) == []
 
 
 @pytest.mark.parametrize(("value", "n_warnings"), [(0.5, 0), (0.58, 1), (0.42, 1)])
 def test_an_auroc_away_from_one_half_warns_in_both_directions(value: float, n_warnings: int) -> None:
-    assert len(codes(TRIPLES, "auroc", baseline_run(TRIPLES, "degree", score("auroc", value)))) == n_warnings
+    assert len(warning_codes(TRIPLES, "auroc", baseline_run(TRIPLES, "degree", score("auroc", value)))) == n_warnings
 
 
 def test_a_wide_interval_gives_no_baseline_warning() -> None:
-    warnings = codes(TRIPLES, "auroc", baseline_run(TRIPLES, "degree", score("auroc", 0.58, 0.2)))
+    warnings = warning_codes(TRIPLES, "auroc", baseline_run(TRIPLES, "degree", score("auroc", 0.58, 0.2)))
     assert warnings == [("wide", "Intervals")]
 
 
 def test_a_negative_correlation_warns_too() -> None:
     assert (
-        codes(METRICS, "spearman", baseline_run(METRICS, "length", score("spearman", -0.3)))[0][0] == "trivial-baseline"
+        warning_codes(METRICS, "spearman", baseline_run(METRICS, "length", score("spearman", -0.3)))[0][0]
+        == "trivial-baseline"
     )
-    assert codes(METRICS, "spearman", baseline_run(METRICS, "constant", score("spearman", None))) == []
+    assert warning_codes(METRICS, "spearman", baseline_run(METRICS, "constant", score("spearman", None))) == []
 
 
 def test_a_known_exploit_is_no_grave_warning() -> None:
@@ -81,7 +82,7 @@ def test_a_system_must_be_better_than_a_trivial_baseline(value: float, expected:
         baseline_run(CLAIMS, "majority", score("accuracy", 0.5)),
         baseline_run(CLAIMS, "Ours", score("accuracy", value)),
     )
-    assert (("not-apart", "Ours") in codes(CLAIMS, "accuracy", majority, system)) is expected
+    assert (("not-apart", "Ours") in warning_codes(CLAIMS, "accuracy", majority, system)) is expected
 
 
 def test_slices_with_wide_intervals_are_named() -> None:
@@ -95,5 +96,5 @@ def test_slices_with_wide_intervals_are_named() -> None:
 def test_only_finished_dry_runs_are_reported() -> None:
     majority = baseline_run(CLAIMS, "majority", score("accuracy", 0.5))
     waiting = baseline_run(CLAIMS, "claim-only", score("accuracy", 0.9), state=State.QUEUED)
-    assert codes(CLAIMS, "accuracy", majority, waiting) == []
+    assert warning_codes(CLAIMS, "accuracy", majority, waiting) == []
     assert waiting.score("accuracy", {"kind": 1}) == NOTHING

@@ -36,9 +36,9 @@ def test_the_same_attack_on_full_scores_overfits() -> None:
 
 @pytest.mark.slow
 def test_twenty_seeds_of_each_attack_on_a_ladder(capsys: pytest.CaptureFixture[str]) -> None:
-    excesses = _all("ladder", MEAN, range(SEEDS))
+    excesses = _run_all("ladder", MEAN, range(SEEDS))
     with capsys.disabled():
-        _print("ladder", excesses)
+        _print_excesses("ladder", excesses)
     for (attack, k), values in excesses.items():
         assert np.mean(values) <= MEAN[k], f"{attack}, {k} answers: {np.mean(values):.4f} on average"
         assert max(values) <= NEVER, f"{attack}, {k} answers: {max(values):.4f} once"
@@ -46,9 +46,9 @@ def test_twenty_seeds_of_each_attack_on_a_ladder(capsys: pytest.CaptureFixture[s
 
 @pytest.mark.slow
 def test_the_attacks_succeed_under_full_disclosure(capsys: pytest.CaptureFixture[str]) -> None:
-    excesses = _all("full", [2000], range(3))
+    excesses = _run_all("full", [2000], range(3))
     with capsys.disabled():
-        _print("full", excesses)
+        _print_excesses("full", excesses)
     for (attack, k), values in excesses.items():
         assert min(values) >= VOID, f"{attack}, {k} answers: only {min(values):.4f}; the test of the ladder is void"
 
@@ -56,25 +56,25 @@ def test_the_attacks_succeed_under_full_disclosure(capsys: pytest.CaptureFixture
 Excesses = dict[tuple[str, int], list[float]]
 
 
-def _all(policy: str, answers: object, seeds: range) -> Excesses:
+def _run_all(policy: str, answers: object, seeds: range) -> Excesses:
     """Every attack with every number of answers and every seed, on as many processes as there are processors."""
     cases = list(product(ATTACKS, answers, seeds))  # type: ignore[call-overload]
     # Forked, so that Django is set up; no database is used.
     with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
-        values = list(pool.map(_one, [(policy, *case) for case in cases]))
+        values = list(pool.map(_run_case, [(policy, *case) for case in cases]))
     excesses: Excesses = {}
     for (attack, k, _), value in zip(cases, values, strict=True):
         excesses.setdefault((attack, k), []).append(value)
     return excesses
 
 
-def _one(case: tuple[str, str, int, int]) -> float:
+def _run_case(case: tuple[str, str, int, int]) -> float:
     policy, attack, k, seed = case
     how = SMALL_STEPS.get(attack, {}) if policy == "full" else {}
     return excess(policy, attack, k=k, seed=seed, **how)
 
 
-def _print(policy: str, excesses: Excesses) -> None:
+def _print_excesses(policy: str, excesses: Excesses) -> None:
     print(f"\nshown minus true accuracy, {policy}, {N} groups:")
     for (attack, k), values in excesses.items():
         print(

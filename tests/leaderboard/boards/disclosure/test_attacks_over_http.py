@@ -39,16 +39,16 @@ class Site:
         for run in Run.objects.filter(state=State.QUEUED):
             runs.WORK.run(run.pk)
         scores = self.client.get(f"/api/v1/submissions/{response.json()['id']}/scores/").json()["scores"]
-        answer_ = {
+        answer_read = {
             score["slice"].get("kind", ""): score["value"]
             for score in scores
             if score["measure"] == "accuracy" and set(score["slice"]) <= {"kind"}
         }
-        return answer_
+        return answer_read
 
 
 class Both:
-    """Asks the site and the oracle the same, and expects the same."""
+    """Sends each guess to the site and to the oracle, and expects equal answers."""
 
     def __init__(self, site: Site, oracle: Oracle) -> None:
         self.site, self.oracle = site, oracle
@@ -59,7 +59,7 @@ class Both:
         return site_answer
 
 
-def attack(world: World, name: str, *, k: int, n: int) -> float:
+def run_attack(world: World, name: str, *, k: int, n: int) -> float:
     oracle = Oracle("ladder", SEED, slices=True, n=n)
     ATTACKS[name](Both(Site(world, n), oracle), k, np.random.default_rng([SEED, k]), n)
     assert Run.objects.filter(state=State.DONE).count() == k and oracle.best is not None
@@ -67,10 +67,10 @@ def attack(world: World, name: str, *, k: int, n: int) -> float:
 
 
 def test_a_dozen_answers_equal_those_of_the_attack_in_process() -> None:
-    attack(build(), "boosting by slice", k=12, n=400)
+    run_attack(build(), "boosting by slice", k=12, n=400)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_four_hundred_answers_equal_those_of_the_attack_in_process(name: str) -> None:
-    assert attack(build(), name, k=400, n=4000) <= 0.045
+    assert run_attack(build(), name, k=400, n=4000) <= 0.045

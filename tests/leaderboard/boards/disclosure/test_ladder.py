@@ -45,10 +45,10 @@ def test_a_first_answer_is_shown_on_the_grid_of_its_groups(world: World, split: 
     submission = send(world, phase, answers(LABELS, 27))
     score_all()
     release = Release.objects.get(submission=submission)
-    shown = values(release)
-    assert shown["accuracy", "{}"] == 0.7, "73 of 100 are right"
+    shown_values = values(release)
+    assert shown_values["accuracy", "{}"] == 0.7, "73 of 100 are right"
     # The first 27 are wrong: 7 of 25 each of city, film and person, and 6 of river. Twenty-five groups: steps of 0.2.
-    assert {name: shown["accuracy", f'{{"kind": "{name}"}}'] for name in ("city", "person", "river")} == {
+    assert {name: shown_values["accuracy", f'{{"kind": "{name}"}}'] for name in ("city", "person", "river")} == {
         "city": 0.6,
         "person": 0.6,
         "river": 0.6,
@@ -64,9 +64,11 @@ def test_an_improvement_below_a_step_reveals_nothing(world: World, split: Any) -
     for wrong in (27, 21, 50, 20, 20, 5):
         send(world, phase, answers(LABELS, wrong))
     score_all()
-    shown = [(values(release_) or {}).get(("accuracy", "{}")) for release_ in Release.objects.order_by("sequence")]
-    assert shown == [0.7, None, None, 0.8, None, 0.9]
-    assert [bool(release_.values) for release_ in Release.objects.order_by("sequence")] == [
+    shown_values = [
+        (values(released) or {}).get(("accuracy", "{}")) for released in Release.objects.order_by("sequence")
+    ]
+    assert shown_values == [0.7, None, None, 0.8, None, 0.9]
+    assert [bool(released.values) for released in Release.objects.order_by("sequence")] == [
         True,
         False,
         False,

@@ -34,17 +34,20 @@ def test_curves_are_monotonic_and_limited_to_the_number_of_colours() -> None:
 
 def test_circles_show_the_share_of_their_column_and_stay_in_their_cell() -> None:
     grid = Grid([Column(0, 1, [4, 0, 0, 0]), Column(1, 4, [2, 3, 3, 4])])
-    (chart_,) = squares([(row("S", {}), NO_SCORE, grid)])
-    assert chart_.heads == ["1", "2\N{EN DASH}4"] and chart_.edges == [SQUARE / 4]
-    first, *others = chart_.dots
+    (square_chart,) = squares([(row("S", {}), NO_SCORE, grid)])
+    assert square_chart.heads == ["1", "2\N{EN DASH}4"] and square_chart.edges == [SQUARE / 4]
+    first, *others = square_chart.dots
     assert (first.x, first.y, first.n, first.part) == (SQUARE / 8, SQUARE * 7 / 8, 4, 1), (
         "the lowest human rating is at the bottom"
     )
     assert {dot.x for dot in others} == {SQUARE * 5 / 8}, "a wide column is drawn in its middle"
-    assert all(0 < dot.r <= SQUARE / 8 for dot in chart_.dots) and sum(dot.n for dot in chart_.dots) == grid.n == 16
+    assert (
+        all(0 < dot.r <= SQUARE / 8 for dot in square_chart.dots)
+        and sum(dot.n for dot in square_chart.dots) == grid.n == 16
+    )
     radius = {dot.n: dot.r for dot in others}
     assert radius[4] > radius[3] > radius[2]
-    assert chart_.table[0] == (4, [0, 4]) and chart_.table[-1] == (1, [4, 2])
+    assert square_chart.table[0] == (4, [0, 4]) and square_chart.table[-1] == (1, [4, 2])
 
 
 def test_bars_are_complete_and_segments_are_adjacent() -> None:

@@ -38,8 +38,8 @@ def test_the_axis_ends_with_the_last_result() -> None:
 def test_numbers_that_would_overlap_are_side_by_side() -> None:
     for early in (True, False):
         points = [(0, 0.5), (1, 0.501), (2, 0.502)]
-        marks_ = marks(*points, (9000, 0.9)) if early else marks((-9000, 0.1), *points)
-        crowd = marks_[:3] if early else marks_[1:]
+        all_marks = marks(*points, (9000, 0.9)) if early else marks((-9000, 0.1), *points)
+        crowd = all_marks[:3] if early else all_marks[1:]
         offsets = [mark.aside for mark in crowd]
         assert all(later - earlier > 2 * RADIUS for earlier, later in itertools.pairwise(offsets))
         assert 0 in offsets and (min(offsets) >= 0) == early, "towards the middle, within the edges"

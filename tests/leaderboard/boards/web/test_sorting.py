@@ -34,12 +34,12 @@ ROWS = [row("b", 0.5), row("none", None), row("A", 0.7), row("c", 0.5)]
 KEYS = {"f1": Key(lambda r: r.score("f1").value), "system": Key(by_name, best_first=False)}
 
 
-def asked(query: str) -> Sorting:
+def sorted_by(query: str) -> Sorting:
     return Sorting.from_request(RequestFactory().get(f"/?{query}"), KEYS, "f1")
 
 
 def names(query: str) -> list[str]:
-    return [r.system for r in asked(query).apply(ROWS)]
+    return [r.system for r in sorted_by(query).apply(ROWS)]
 
 
 def test_rows_without_a_value_come_last_in_both_directions_and_ties_are_stable():
@@ -57,15 +57,15 @@ def test_an_unknown_key_or_order_falls_back():
 
 
 def test_the_heading_of_the_current_order_offers_the_other_direction():
-    heading = asked("sort=f1&order=desc").headings["f1"]
+    heading = sorted_by("sort=f1&order=desc").headings["f1"]
     assert (heading.aria_sort, heading.order) == ("descending", "asc")
-    assert asked("sort=f1&order=asc").headings["f1"].order == "desc"
+    assert sorted_by("sort=f1&order=asc").headings["f1"].order == "desc"
 
 
 def test_other_headings_offer_their_best_first():
-    headings = asked("sort=f1").headings
+    headings = sorted_by("sort=f1").headings
     assert (headings["system"].aria_sort, headings["system"].order) == ("none", "asc")
-    assert asked("sort=system").headings["f1"].order == "desc"
+    assert sorted_by("sort=system").headings["f1"].order == "desc"
 
 
 def test_scores_that_were_not_revealed_have_no_value():
