@@ -32,7 +32,9 @@ def identifiers(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def test_no_identifier_of_the_product_has_a_retired_word() -> None:
-    listed = subprocess.run(["git", "ls-files", "evaluator/*.py", "leaderboard/*.py"], cwd=ROOT, capture_output=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "evaluator/*.py", "leaderboard/*.py"], cwd=ROOT, capture_output=True, check=True
+    )
     paths = [path for path in listed.stdout.decode().split() if "/migrations/" not in path]
     assert len(paths) > 500
     found = {

@@ -76,7 +76,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "claim-first letter",
         "claim-case",
         "claim-end",
-    "audit/test_tells.py::test_ids_that_reveal_the_label"claim-white space",
+        "claim-white space",
         "claim-double space",
         "claim-another space",
     ),

@@ -60,7 +60,7 @@ def two_systems(task: str, **policy: Any) -> World:
 
 def test_the_agreement_csv_has_its_former_columns_too() -> None:
     two_systems("metric-correlation")
-    rows = lines(where("metric-correlation"))
+    rows = lines(page_address("metric-correlation"))
     names = {"metric_parts": "metric_bins", "people_part": "human_bin", "of_parts": "n_bins"}
     assert rows and all(row[former] == row[name] != "" for row in rows for former, name in names.items())
 
