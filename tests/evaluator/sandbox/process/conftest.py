@@ -16,7 +16,7 @@ import pytest
 from evaluator.sandbox.contract import Execution, Limits, Result
 from evaluator.sandbox.process.client import ProcessSandbox
 from evaluator.sandbox.process.launch import start
-from tests.evaluator.sandbox.process.variants import NOBODY, PLACES, Place, remove_shared, shared_folder
+from tests.evaluator.sandbox.process.variants import ENVIRONMENTS, NOBODY, Environment, remove_shared, shared_folder
 
 SECRET = "postgres://holdout:canary-of-the-environment@db/holdout"
 
@@ -25,7 +25,7 @@ SECRET = "postgres://holdout:canary-of-the-environment@db/holdout"
 class Box:
     """A running server and its client."""
 
-    place: Place
+    environment: Environment
     server: subprocess.Popen[bytes]
     client: ProcessSandbox
     log: Path
@@ -43,48 +43,50 @@ def _clean_up() -> Iterator[None]:
     remove_shared()
 
 
-def launch_at(place: Place, folder: Path, **more: Any) -> Box:
+def launch_at(environment: Environment, folder: Path, **more: Any) -> Box:
     log = folder / "log"
     with log.open("ab") as stderr:
-        options: dict[str, Any] = place.start | more
+        options: dict[str, Any] = environment.start | more
         server = start(folder / "s", jobs=options.pop("jobs", "hostile_jobs"), stderr=stderr.fileno(), **options)
-    return Box(place, server, ProcessSandbox(folder / "s"), log)
+    return Box(environment, server, ProcessSandbox(folder / "s"), log)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run attacks in every environment, and the other tests in two, because they differ at most by user."""
-    if "place" in metafunc.fixturenames:
-        places = PLACES if metafunc.module.__name__.endswith("test_attacks") else PLACES[:2]
-        metafunc.parametrize("place", places, ids=lambda place: place.name, indirect=True, scope="session")
+    if "environment" in metafunc.fixturenames:
+        environments = ENVIRONMENTS if metafunc.module.__name__.endswith("test_attacks") else ENVIRONMENTS[:2]
+        metafunc.parametrize(
+            "environment", environments, ids=lambda environment: environment.name, indirect=True, scope="session"
+        )
 
 
 @pytest.fixture(scope="session")
-def place(request: pytest.FixtureRequest) -> Place:
-    environment: Place = request.param
+def environment(request: pytest.FixtureRequest) -> Environment:
+    environment: Environment = request.param
     if reason := environment.possible():
         pytest.skip(reason)
     return environment
 
 
 @pytest.fixture(scope="session")
-def box(place: Place) -> Iterator[Box]:
+def box(environment: Environment) -> Iterator[Box]:
     """Start a server with a secret in the environment, like the site's."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOLDOUT_DATABASE_URL", SECRET)
-        running = launch_at(place, shared_folder(NOBODY if place.user else None))
+        running = launch_at(environment, shared_folder(NOBODY if environment.user else None))
     yield running
     running.server.terminate()
     assert running.server.wait(30) == 0
 
 
 @pytest.fixture
-def own(place: Place) -> Iterator[Callable[..., Box]]:
+def own(environment: Environment) -> Iterator[Callable[..., Box]]:
     """Return a callable that starts servers which a test may break."""
     boxes: list[Box] = []
 
     def make(**more: Any) -> Box:
-        folder = more.pop("folder", None) or shared_folder(NOBODY if place.user else None)
-        boxes.append(launch_at(place, folder, **more))
+        folder = more.pop("folder", None) or shared_folder(NOBODY if environment.user else None)
+        boxes.append(launch_at(environment, folder, **more))
         return boxes[-1]
 
     yield make

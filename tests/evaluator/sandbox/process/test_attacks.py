@@ -87,7 +87,7 @@ def test_surroundings(box: Box, file: Any) -> None:
     assert {name for name in report["environment"] if "HOLDOUT" in name} == set()
     assert report["descriptors"] == [0, 1, 2, 3, 4, 5, 6]
     assert report["threads"] == 1
-    assert (report["uid"] == 0) is (not box.place.user and not result.layers["uid_drop"])
+    assert (report["uid"] == 0) is (not box.environment.user and not result.layers["uid_drop"])
     if result.layers["uid_drop"]:
         assert report["uid"] == 65534
     if result.layers["pid_namespace"]:
@@ -98,16 +98,16 @@ def test_layers_match_the_environment(box: Box) -> None:
     """Exactly the layers that the environment refuses to the server are reported as missing."""
     layers = box.client.layers()
     assert all(layers[name] is True for name in ("no_new_privs", "rlimits", "seccomp", "descriptors"))
-    as_user = AS_NOBODY if box.place.user and os.geteuid() == 0 else ()
+    as_user = AS_NOBODY if box.environment.user and os.geteuid() == 0 else ()
     command = [*as_user, "unshare", "--user", "--mount", "--net", "--ipc", "--pid", "--fork", "true"]
     permitted = (
-        not box.place.refused
+        not box.environment.refused
         and subprocess.run(command, check=False, cwd="/", stderr=subprocess.DEVNULL).returncode == 0
     )
     for name in ("user_namespace", "namespaces", "empty_root", "pid_namespace"):
         assert layers[name] is permitted, name
-    assert layers["uid_drop"] is (not box.place.user)
-    if "landlock" in box.place.refused:
+    assert layers["uid_drop"] is (not box.environment.user)
+    if "landlock" in box.environment.refused:
         assert layers["landlock"] is False
     assert box.run("empty").layers == layers
 

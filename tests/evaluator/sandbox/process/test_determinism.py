@@ -22,7 +22,7 @@ from evaluator.sandbox.process.launch import ROOT
 from evaluator.tasks.registry import TASKS
 from tests.evaluator.sandbox.process import scoring_again
 from tests.evaluator.sandbox.process.conftest import launch_at
-from tests.evaluator.sandbox.process.variants import NOBODY, PLACES, shared_folder
+from tests.evaluator.sandbox.process.variants import ENVIRONMENTS, NOBODY, shared_folder
 
 LIMITS = Limits(wall_seconds=60, cpu_seconds=60, memory_bytes=2 << 30)
 HASH_SEEDS = ("0", "1", "4294967295")
@@ -62,11 +62,14 @@ def _first_system(manifest: Path) -> list[Case]:
 def servers() -> Iterator[list[ProcessSandbox]]:
     """At least two servers, for root and nobody; an isolated Python chooses a random hash seed for each."""
     environments = [
-        environment for environment in PLACES if environment.name in ("root", "user") and not environment.possible()
+        environment
+        for environment in ENVIRONMENTS
+        if environment.name in ("root", "user") and not environment.possible()
     ]
     environments += environments[: 2 - len(environments)]
     boxes = [
-        launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs") for place in environments
+        launch_at(environment, shared_folder(NOBODY if environment.user else None), jobs="evaluator.jobs")
+        for environment in environments
     ]
     yield [box.client for box in boxes]
     for box in boxes:

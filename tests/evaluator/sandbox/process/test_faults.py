@@ -25,7 +25,7 @@ from evaluator.sandbox.process import protocol
 from evaluator.sandbox.process.client import ProcessSandbox
 from evaluator.sandbox.process.launch import ROOT, start
 from tests.evaluator.sandbox.process.conftest import Box
-from tests.evaluator.sandbox.process.variants import AS_NOBODY, NOBODY, PLACES, interpreter, shared_folder
+from tests.evaluator.sandbox.process.variants import AS_NOBODY, ENVIRONMENTS, NOBODY, interpreter, shared_folder
 
 Make = Callable[..., Box]
 LONG = Limits(wall_seconds=3000, cpu_seconds=3000)
@@ -270,7 +270,7 @@ def test_a_stale_socket_is_replaced_and_a_live_one_is_not(own: Make) -> None:
 def test_only_its_user_may_connect(own: Make) -> None:
     box = own()
     assert stat.S_IMODE(box.client.path.stat().st_mode) == 0o600
-    if os.geteuid() == 0 and not box.place.user:
+    if os.geteuid() == 0 and not box.environment.user:
         program = (
             f"import socket; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect({str(box.client.path)!r})"
         )
@@ -334,7 +334,7 @@ def test_jobs_that_do_not_load(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("refused", ["seccomp_filter", "pidfd_open"])
 @pytest.mark.parametrize("user", [False, True])
 def test_a_server_without_the_required_layers_does_not_start(refused: str, user: bool) -> None:
-    environment = next(environment for environment in PLACES if environment.user == user)
+    environment = next(environment for environment in ENVIRONMENTS if environment.user == user)
     if reason := environment.possible():
         pytest.skip(reason)
     options: dict[str, Any] = environment.start

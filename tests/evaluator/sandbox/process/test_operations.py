@@ -19,7 +19,7 @@ from evaluator.jobs.audit import NAMES
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process.launch import ROOT
 from tests.evaluator.sandbox.process.conftest import Box, launch_at
-from tests.evaluator.sandbox.process.variants import NOBODY, PLACES, Place, shared_folder
+from tests.evaluator.sandbox.process.variants import ENVIRONMENTS, NOBODY, Environment, shared_folder
 from tests.support.scoring_runs import taken_by
 
 FIXTURES = ROOT / "fixtures"
@@ -27,8 +27,8 @@ LIMITS = Limits(wall_seconds=60, cpu_seconds=60, memory_bytes=2 << 30)
 
 
 @pytest.fixture(scope="session")
-def evaluator_box(place: Place) -> Iterator[Box]:
-    box = launch_at(place, shared_folder(NOBODY if place.user else None), jobs="evaluator.jobs")
+def evaluator_box(environment: Environment) -> Iterator[Box]:
+    box = launch_at(environment, shared_folder(NOBODY if environment.user else None), jobs="evaluator.jobs")
     yield box
     box.server.terminate()
     assert box.server.wait(30) == 0
@@ -39,7 +39,7 @@ def one_evaluator_box() -> Iterator[Box]:
     """One server, in the most common environment, for tests that depend only on the filter."""
     environment = next(
         environment
-        for environment in sorted(PLACES, key=lambda environment: not environment.user)
+        for environment in sorted(ENVIRONMENTS, key=lambda environment: not environment.user)
         if not environment.possible()
     )
     box = launch_at(environment, shared_folder(NOBODY if environment.user else None), jobs="evaluator.jobs")

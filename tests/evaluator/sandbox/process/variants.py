@@ -26,7 +26,7 @@ LIKE_A_CONTAINER = "unshare,setns,mount,umount2,pivot_root"
 
 
 @dataclass(frozen=True)
-class Place:
+class Environment:
     """An environment: how to start a server in it, and which best-effort layers the server must then have."""
 
     name: str
@@ -57,12 +57,14 @@ class Place:
         return ""
 
 
-PLACES = [
-    Place("root"),
-    Place("user", user=True),
-    Place("root-like-in-a-container", refused=LIKE_A_CONTAINER),
-    Place("user-like-in-a-container", user=True, refused=LIKE_A_CONTAINER),
-    Place("user-without-landlock-and-namespaces", user=True, refused=LIKE_A_CONTAINER + ",landlock_create_ruleset"),
+ENVIRONMENTS = [
+    Environment("root"),
+    Environment("user", user=True),
+    Environment("root-like-in-a-container", refused=LIKE_A_CONTAINER),
+    Environment("user-like-in-a-container", user=True, refused=LIKE_A_CONTAINER),
+    Environment(
+        "user-without-landlock-and-namespaces", user=True, refused=LIKE_A_CONTAINER + ",landlock_create_ruleset"
+    ),
 ]
 
 
