@@ -126,10 +126,10 @@ class TestChanging:
         stand(world, "Somebody's", track="simple")
         simple, thorough = TRACKS
         for given in ([thorough], [], [{**simple, "name": "plain"}, thorough]):
-            refused = refusal(tracks.change, phase=world.phase, tracks_given=given, by=world.curator)
+            refused = refusal(tracks.change, phase=world.phase, new_tracks=given, by=world.curator)
             assert refused.code is Code.INVALID_TRACK
         added = [thorough, {**simple, "title": "Simple"}, {"name": "basic", "title": ""}]
-        tracks.change(phase=world.phase, tracks_given=added, by=world.curator)
+        tracks.change(phase=world.phase, new_tracks=added, by=world.curator)
         stored = Phase.objects.get(pk=world.phase.pk).tracks
         assert [(one["name"], one["title"]) for one in stored] == [
             ("thorough", "THOROUGH"),
@@ -140,15 +140,15 @@ class TestChanging:
     def test_a_phase_with_submissions_gets_no_first_tracks(self) -> None:
         world = build()
         world.submit()
-        refused = refusal(tracks.change, phase=world.phase, tracks_given=TRACKS, by=world.curator)
+        refused = refusal(tracks.change, phase=world.phase, new_tracks=TRACKS, by=world.curator)
         assert refused.code is Code.INVALID_TRACK
 
     def test_before_that_they_may_go(self, world: World) -> None:
-        tracks.change(phase=world.phase, tracks_given=[], by=world.curator)
+        tracks.change(phase=world.phase, new_tracks=[], by=world.curator)
         assert world.submit().track == ""
 
     def test_others_than_organisers_change_nothing(self, world: World) -> None:
-        refused = refusal(tracks.change, phase=world.phase, tracks_given=TRACKS, by=world.researcher)
+        refused = refusal(tracks.change, phase=world.phase, new_tracks=TRACKS, by=world.researcher)
         assert refused.code is Code.NOT_AN_ORGANISER
 
     @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ class TestChanging:
         ],
     )
     def test_what_does_not_fit_is_said(self, world: World, given: list[dict[str, str]], said: str) -> None:
-        refused = refusal(tracks.change, phase=world.phase, tracks_given=given, by=world.curator)
+        refused = refusal(tracks.change, phase=world.phase, new_tracks=given, by=world.curator)
         assert said in str(refused)
 
 

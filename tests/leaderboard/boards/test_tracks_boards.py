@@ -159,6 +159,6 @@ def test_a_retitled_track_is_shown_at_once(world: World, client: Client) -> None
     address = reverse("leaderboard", args=["tiny", "test"])
     tag = client.get(address)["ETag"]
     given = [{**track, "title": f"{track['title']} 2"} for track in world.phase.tracks]
-    tracks.change(phase=world.phase, tracks_given=given, by=world.curator)
+    tracks.change(phase=world.phase, new_tracks=given, by=world.curator)
     again = client.get(address, headers={"If-None-Match": tag})
     assert again.status_code == 200 and "<bdi>SIMPLE 2</bdi>" in again.content.decode()
