@@ -216,7 +216,7 @@ def _give_tracks(benchmark: Benchmark, manifest: Manifest, by: User, say: Callab
         if not new_tracks or phase.tracks == new_tracks:
             continue
         try:
-            tracks.change(phase=phase, tracks_given=new_tracks, by=by)
+            tracks.change(phase=phase, new_tracks=new_tracks, by=by)
         except Refused as refused:
             say(f"{manifest.slug}: the tracks of the phase {part.slug} were not changed. {refused}")
         else:

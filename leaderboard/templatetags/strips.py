@@ -25,7 +25,7 @@ def behind(plot: IntervalPlot) -> SafeString:
 
 
 @register.filter
-def drawn(strip: Strip, backdrop: SafeString) -> SafeString:
+def strip_row(strip: Strip, backdrop: SafeString) -> SafeString:
     """Render one system's row over the background from `behind`: name, point with interval, value."""
     name, cell = escape(strip.row.system), strip.score
     ends = ""

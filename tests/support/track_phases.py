@@ -16,5 +16,5 @@ TRACKS = [
 def build_with_tracks(**quotas: Any) -> World:
     """Build a world with the tracks `simple` and `thorough`, added before any submission."""
     world = build(**quotas)
-    tracks.change(phase=world.phase, tracks_given=TRACKS, by=world.curator)
+    tracks.change(phase=world.phase, new_tracks=TRACKS, by=world.curator)
     return world

@@ -8,10 +8,10 @@ from leaderboard.models import Leaderboard, RankChange, Standing
 def record(*, replaced: Leaderboard, board: Leaderboard, measure: str) -> int:
     """Store a `RankChange` for each system of either board; return their number. Call with the phase's row locked."""
     before, after = _standings(replaced), _standings(board)
-    moves = []
+    rank_changes = []
     for system in dict.fromkeys([*after, *before]):
         old, new = before.get(system), after.get(system)
-        moves.append(
+        rank_changes.append(
             RankChange(
                 leaderboard=board,
                 replaced=replaced,
@@ -23,8 +23,8 @@ def record(*, replaced: Leaderboard, board: Leaderboard, measure: str) -> int:
                 value=new.value if new else None,
             )
         )
-    RankChange.objects.bulk_create(moves, batch_size=500)
-    return len(moves)
+    RankChange.objects.bulk_create(rank_changes, batch_size=500)
+    return len(rank_changes)
 
 
 def _standings(board: Leaderboard) -> dict[int, Standing]:

@@ -46,22 +46,22 @@ def declared_by(*, phase: Phase, system: System) -> str | None:
     return phase.submissions.filter(system=system).order_by().values_list("track", flat=True).first()
 
 
-def checked(tracks_given: Sequence[Mapping[str, object]]) -> tracks.Stored:
+def checked(new_tracks: Sequence[Mapping[str, object]]) -> tracks.Stored:
     """Call `leaderboard.boards.queries.tracks.checked`; raise Refused INVALID_TRACK where it raises ValueError."""
     try:
-        return tracks.checked(tracks_given)
+        return tracks.checked(new_tracks)
     except ValueError as error:
         raise Refused(Code.INVALID_TRACK, f"The tracks are not valid: {error}.") from error
 
 
 @transaction.atomic
-def change(*, phase: Phase, tracks_given: Sequence[Mapping[str, object]], by: User) -> Phase:
+def change(*, phase: Phase, new_tracks: Sequence[Mapping[str, object]], by: User) -> Phase:
     """Set a phase's tracks. After the first submission they may only be added, retitled and reordered."""
     check_manages(phase.benchmark, by)
     # In the order of `submissions.locked_split`, which every submission locks.
     Split.objects.select_for_update().get(pk=phase.split_id)
     locked = Phase.objects.select_for_update().get(pk=phase.pk)
-    stored = checked(tracks_given)
+    stored = checked(new_tracks)
     before, after = [track["name"] for track in locked.tracks], [track["name"] for track in stored]
     if locked.submissions.exists():
         if after and not before:

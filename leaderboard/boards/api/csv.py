@@ -48,5 +48,5 @@ def _value(value: object) -> object:
 
 
 def _numbers(row: Row, keys: Sequence[Key]) -> list[object]:
-    cells = (row.score(*key) for key in keys)
-    return [number for cell in cells for number in (cell.value, cell.low, cell.high, cell.n)]
+    scores = (row.score(*key) for key in keys)
+    return [number for score in scores for number in (score.value, score.low, score.high, score.n)]

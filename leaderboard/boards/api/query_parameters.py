@@ -63,9 +63,9 @@ class VersionQuery(serializers.Serializer[Any]):
     task_version = serializers.IntegerField(required=False, min_value=1, help_text="with `gold_version`")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        for missing, given in (("task_version", "gold_version"), ("gold_version", "task_version")):
-            if given in attrs and missing not in attrs:
-                raise ValidationError({missing: f"{given} needs {missing}: together they name a board."})
+        for missing, present in (("task_version", "gold_version"), ("gold_version", "task_version")):
+            if present in attrs and missing not in attrs:
+                raise ValidationError({missing: f"{present} needs {missing}: together they name a board."})
         return attrs
 
 

@@ -23,13 +23,15 @@ def requested_page(request: Request, slug: str, phase: str, *, paged: bool = Fal
     try:
         board = lookup.head_or_404(request.user, slug, phase, as_of=query["as_of"], **query_parameters.version(query))
         params = request.query_params.dict()
-        wanted = parse(board, params if paged else {**params, "page": "", "page_size": ""})
+        board_query = parse(board, params if paged else {**params, "page": "", "page_size": ""})
     except InvalidQuery as error:
         raise ValidationError({error.parameter: error.text}) from error
     column_choice.check(board, measures=query["measure"], slices=query["slices"])
     within = None if column_choice.ALL in query["slices"] else tuple(query["slices"])
-    page = page_of(board, wanted if paged else replace(wanted, size=EVERYTHING), within=within, reader=request.user)
-    keys = column_choice.chosen(page.board, measures=query["measure"], slices=query["slices"], base=wanted.slice_)
+    page = page_of(
+        board, board_query if paged else replace(board_query, size=EVERYTHING), within=within, reader=request.user
+    )
+    keys = column_choice.chosen(page.board, measures=query["measure"], slices=query["slices"], base=board_query.slice_)
     return page, keys
 
 

@@ -79,10 +79,10 @@ def _number(value: float) -> str:
 
 def _caption(board: Board, lines: Sequence[Line]) -> str:
     """Return a caption for a paper's table: benchmark, split, versions, date and kind of interval."""
-    phase, made_of = board.phase, board.leaderboard
+    phase, leaderboard = board.phase, board.leaderboard
     parts = [f"{phase.benchmark.title}, {phase.title}", f"split {phase.split.name}"]
-    if made_of is not None:
-        parts.append(f"gold version {made_of.gold_version.number}, task version {made_of.task_version}")
+    if leaderboard is not None:
+        parts.append(f"gold version {leaderboard.gold_version.number}, task version {leaderboard.task_version}")
     if board.rows:
         parts.append(f"results of {max(row.released_at for row in board.rows).date().isoformat()}")
     if any(ends for line in lines for _, ends in line.scores):

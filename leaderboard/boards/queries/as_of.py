@@ -94,9 +94,9 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
         (ranks.get(line[0]), None, None, out.get(line[0], ""), *line)
         for line in Release.objects.filter(pk__in=releases).values_list(*_FIELDS, *as_text(*_TEXTS))
     ]
-    places = indices_of_slices(board.phase, lines)
-    cells = scores_of(releases, within)
-    return build_rows(board.phase, lines, cells, shared=shared_by(lines), track_ranks=places, reader=reader)
+    track_ranks = indices_of_slices(board.phase, lines)
+    scores = scores_of(releases, within)
+    return build_rows(board.phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks, reader=reader)
 
 
 def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:
@@ -165,7 +165,7 @@ def _best(releases: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUI
         ],
     )
     fields = ("pk", "sequence", f"{_SYSTEM}id", f"{_SYSTEM}kind", "submission_id", "submission__received_at", "value")
-    best = valued.annotate(place=by_merit).filter(place=1).values_list(*fields)
+    best = valued.annotate(rank_in_system=by_merit).filter(rank_in_system=1).values_list(*fields)
     return {release.system: release for release in (ShownRun(*row) for row in best)}
 
 

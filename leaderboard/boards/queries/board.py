@@ -164,8 +164,8 @@ class Board:
         """True if a custom scorer returned the primary measure without outcomes, hence without intervals."""
         if self.scoring.scorer is None or not reveals_comparisons(self.phase):
             return False
-        cells = (cell for row in self.rows for (measure, _), cell in row.scores.items() if measure == self.primary)
-        return any(cell.value is not None and cell.low is None for cell in cells)
+        scores = (score for row in self.rows for (measure, _), score in row.scores.items() if measure == self.primary)
+        return any(score.value is not None and score.low is None for score in scores)
 
     def measure(self, name: str) -> Measure | None:
         return next((measure for measure in self.measures if measure.name == name), None)

@@ -112,9 +112,11 @@ def best_shown(board: Leaderboard, primary: str, *, team: int | None) -> float |
         slices = slices.filter(release__submission__system__team=team)
     # SQLite returns JSON null as the text "null".
     text = NullIf(KeyTextTransform("0", KeyTransform(primary, "scores")), Value("null"))
-    valued = slices.annotate(told=Cast(text, FloatField())).exclude(told=None)
+    valued = slices.annotate(shown_value=Cast(text, FloatField())).exclude(shown_value=None)
     best = (
-        valued.order_by("-told" if direction(board, primary) > 0 else "told").values_list("scores", flat=True).first()
+        valued.order_by("-shown_value" if direction(board, primary) > 0 else "shown_value")
+        .values_list("scores", flat=True)
+        .first()
     )
     # Parsed from the stored JSON: databases differ in how they convert digits.
     return None if best is None else float(best[primary][0])

@@ -114,7 +114,7 @@ def canonical(board: Board) -> bytes:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    cells = sorted(row.scores.items())
+    scores = sorted(row.scores.items())
     return {
         **{name: getattr(row, name) for name in OF_A_ROW},
         "disqualified": row.disqualified,
@@ -124,7 +124,7 @@ def _row(row: Row) -> dict[str, Any]:
         "received_at": row.received_at.isoformat(),
         "released_at": row.released_at.isoformat(),
         "scores": [
-            {"measure": measure, "slice": dict(slice_), **{name: getattr(cell, name) for name in SCORE_FIELDS}}
-            for (measure, slice_), cell in cells
+            {"measure": measure, "slice": dict(slice_), **{name: getattr(score, name) for name in SCORE_FIELDS}}
+            for (measure, slice_), score in scores
         ],
     }

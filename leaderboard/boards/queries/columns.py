@@ -63,8 +63,8 @@ COLUMNS = (
     ),
     RowColumn("rank_high", int, null=True, help="how many compete, less those that are significantly worse"),
     # The database sorts by the names that are shown to this reader.
-    RowColumn("system", str, path="told_system", csv=2, text="System"),
-    RowColumn("team", str, path="told_team", csv=3, text="Team"),
+    RowColumn("system", str, path="shown_system", csv=2, text="System"),
+    RowColumn("team", str, path="shown_team", csv=3, text="Team"),
     RowColumn("kind", System.Kind, csv=4, help="only participants are ranked"),
     RowColumn("description", str),
     RowColumn(

@@ -77,12 +77,12 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
     else:
         lines = _all_of(query)(board.leaderboard.pk)
     releases = [line[FIELDS.index("release_id")] for line in lines]
-    cells = {} if within == () else scores_of(releases, within)
+    scores = {} if within == () else scores_of(releases, within)
     for release, line in zip(releases, lines, strict=True):
-        cells.setdefault(release, {}).update(scores_on(query.slice_, read_json(line[-1]) if line[-1] else {}))
-    without_cells, summary = (line[:-1] for line in lines), board.summary
+        scores.setdefault(release, {}).update(scores_on(query.slice_, read_json(line[-1]) if line[-1] else {}))
+    without_scores, summary = (line[:-1] for line in lines), board.summary
     rows = build_rows(
-        board.phase, without_cells, cells, shared=summary.shared, track_ranks=summary.track_ranks, reader=reader
+        board.phase, without_scores, scores, shared=summary.shared, track_ranks=summary.track_ranks, reader=reader
     )
     return Page(replace(board, rows=rows), query, n)
 
@@ -95,7 +95,7 @@ def _all_of(query: BoardQuery) -> PreparedQuery[Any]:
 
 def _lines(standings: Rows, query: BoardQuery) -> Rows:
     start = (query.page - 1) * query.size
-    lines = _ordered(standings, query).values_list(*FIELDS, *as_text(*TEXTS, "here__scores"))
+    lines = _ordered(standings, query).values_list(*FIELDS, *as_text(*TEXTS, "shown_slice__scores"))
     return lines[start : start + query.size]
 
 
@@ -110,8 +110,8 @@ def _past(board: Board, query: BoardQuery, within: Collection[str] | None, reade
 
 
 def _sliced(standings: Rows, query: BoardQuery) -> Rows:
-    """Join standings with their scores on the shown slice (`here`), and on those that are sorted and filtered by."""
-    standings = standings.alias(here=_slice_relation(query.slice_))
+    """Join standings with the scores on the shown slice (`shown_slice`) and on those to sort and filter by."""
+    standings = standings.alias(shown_slice=_slice_relation(query.slice_))
     for alias, column in (("sorted", query.sort), ("bounded", query.by)):
         if column is not None:
             standings = _valued(standings, query, column, alias)
@@ -126,7 +126,7 @@ def _valued(standings: Rows, query: BoardQuery, column: Column, alias: str) -> R
     """Add the number of a score or cost column under `alias`; plain columns need none."""
     if column.key is not None:
         measure, slice_ = column.key
-        relation = "here"
+        relation = "shown_slice"
         if slice_ != query.slice_:
             relation = f"{alias}_on"
             standings = standings.alias(**{relation: _slice_relation(slice_)})
@@ -154,7 +154,7 @@ def _filtered(standings: Rows, query: BoardQuery) -> Rows:
     if query.track:
         standings = standings.filter(release__submission__track=query.track)
     for word in query.words:
-        standings = standings.filter(Q(told_system__icontains=word) | Q(told_team__icontains=word))
+        standings = standings.filter(Q(shown_system__icontains=word) | Q(shown_team__icontains=word))
     least, most = query.bounds
     if least is not None:
         standings = standings.filter(bounded__gte=least)

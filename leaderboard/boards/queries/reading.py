@@ -113,9 +113,9 @@ def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[s
     They have the overall scores and those of slices by dimensions in `within`; None: of all slices.
     """
     lines = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
-    cells = scores_of([line[5] for line in lines], within)
+    scores = scores_of([line[5] for line in lines], within)
     return build_rows(
-        phase, lines, cells, shared=shared_by(lines), track_ranks=indices_of_slices(phase, lines), reader=reader
+        phase, lines, scores, shared=shared_by(lines), track_ranks=indices_of_slices(phase, lines), reader=reader
     )
 
 
@@ -189,11 +189,11 @@ def scores_of(releases: Collection[int], within: Collection[str] | None) -> dict
     slices = ReleaseSlice.objects.filter(release__in=releases)
     if within is not None:
         slices = slices.filter(dimensions__in=_combined(within))
-    cells: dict[int, ShownScores] = {}
+    scores: dict[int, ShownScores] = {}
     lines = slices.order_by("release", "pk").values_list("release_id", "slice_key", *as_text("scores"))
     for release, key, stored in lines:
-        cells.setdefault(release, {}).update(scores_on(parse_slice_key(key), read_json(stored)))
-    return cells
+        scores.setdefault(release, {}).update(scores_on(parse_slice_key(key), read_json(stored)))
+    return scores
 
 
 def _combined(within: Collection[str]) -> list[str]:

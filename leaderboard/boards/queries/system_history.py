@@ -80,13 +80,13 @@ def entries_of(system: System, reader: Any) -> list[BoardEntry]:
         "release__run",
         "release__submission",
     )
-    entries = [BoardEntry(row, row.leaderboard.phase, primary_cell(row.release)) for row in standings]
+    entries = [BoardEntry(row, row.leaderboard.phase, primary_score(row.release)) for row in standings]
     entries.sort(key=lambda entry: entry.board.pk, reverse=True)
     entries.sort(key=lambda entry: not entry.is_current)
     return entries
 
 
-def primary_cell(release: Release) -> ShownScore | None:
+def primary_score(release: Release) -> ShownScore | None:
     """Return the revealed overall score by the primary measure, or None."""
     for score in release.values:
         if score["measure"] == release.primary and not score["slice"] and score["value"] is not None:
@@ -98,9 +98,9 @@ def revealed_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[Revealed
     """Return the revealed primary scores of these systems on a board, in order of submission, without hidden ones."""
     releases = board_state.shown_releases(board).filter(submission__system__in=list(systems))
     scores = [
-        RevealedRun(release.submission.system_id, release.submission_id, release.submission.received_at, cell)
+        RevealedRun(release.submission.system_id, release.submission_id, release.submission.received_at, value)
         for release in releases
-        if (cell := primary_cell(release)) is not None
+        if (value := primary_score(release)) is not None
     ]
     return sorted(scores, key=lambda score: (score.at, str(score.submission_id)))
 

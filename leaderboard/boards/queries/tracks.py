@@ -34,11 +34,11 @@ def title_of(phase: Phase, name: str) -> str:
     return next((track.title for track in of(phase) if track.name == name), name)
 
 
-def checked(tracks_given: Sequence[Mapping[str, object]]) -> Stored:
+def checked(new_tracks: Sequence[Mapping[str, object]]) -> Stored:
     """Validate and normalise tracks for storage; raises ValueError with the track, its problem and what is expected."""
-    if len(tracks_given) > MOST:
-        raise ValueError(f"there are {len(tracks_given)} tracks, expected at most {MOST}")
-    tracks = [_checked(number, dict(item)) for number, item in enumerate(tracks_given, start=1)]
+    if len(new_tracks) > MOST:
+        raise ValueError(f"there are {len(new_tracks)} tracks, expected at most {MOST}")
+    tracks = [_checked(number, dict(item)) for number, item in enumerate(new_tracks, start=1)]
     names = [track.name for track in tracks]
     if duplicates := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"the track {duplicates[0]} is listed twice, expected each name once")

@@ -25,7 +25,7 @@ def manage_tracks(request: PersonRequest, slug: str, phase: str) -> HttpResponse
     refusal = None
     if form.is_valid():
         try:
-            tracks.change(phase=phase_row, tracks_given=form.cleaned_data["tracks"], by=request.user)
+            tracks.change(phase=phase_row, new_tracks=form.cleaned_data["tracks"], by=request.user)
         except Refused as refused:
             refusal = Refusal(refused)
         else:

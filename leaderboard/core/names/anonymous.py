@@ -68,7 +68,7 @@ def names_for(reader: Any, benchmark: Benchmark) -> Callable[[System], Shown]:
 
 
 def display_names(reader: Any, benchmark: Benchmark, system: str) -> dict[str, Combinable]:
-    """Return query expressions `told_system` and `told_team`: the names that `names_for` shows to a reader.
+    """Return query expressions `shown_system` and `shown_team`: the names that `names_for` shows to a reader.
 
     system: the path of the rows' foreign key to a system. Searching or ordering by these leaks no hidden name.
     """
@@ -76,11 +76,11 @@ def display_names(reader: Any, benchmark: Benchmark, system: str) -> dict[str, C
     hidden = Q(**{f"{system}__anonymous_until__gt": timezone.now()})
     if getattr(reader, "is_authenticated", False):
         if benchmark.is_managed_by(reader):
-            return {"told_system": name, "told_team": team}
+            return {"shown_system": name, "shown_team": team}
         hidden &= ~Q(**{f"{system}__team__in": list(reader.teams.values_list("pk", flat=True))})
     number = Concat(Value("Anonymous "), Cast(F(f"{system}__anonymous_number"), CharField()))
     text = CharField()
     return {
-        "told_system": Case(When(hidden, then=number), default=name, output_field=text),
-        "told_team": Case(When(hidden, then=Value(NOBODY)), default=team, output_field=text),
+        "shown_system": Case(When(hidden, then=number), default=name, output_field=text),
+        "shown_team": Case(When(hidden, then=Value(NOBODY)), default=team, output_field=text),
     }

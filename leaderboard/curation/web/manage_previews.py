@@ -116,7 +116,7 @@ def correct(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     index, split_name = request.POST.get("part", ""), request.POST.get("split", "")
     if not index.isdecimal() or len(index) > 4:
         raise Http404("no such part")
-    part = get_object_or_404(generation.parts.all(), place=int(index))
+    part = get_object_or_404(generation.parts.all(), index=int(index))
     split = get_object_or_404(benchmark.dataset.splits.select_related("dataset"), name=split_name)
     try:
         correction = correct_by_preview.propose(generation=generation, part=part, split=split, by=request.user)

@@ -87,7 +87,7 @@ def populate() -> World:
         for wrong in (20, 8, 8):
             send(world, phase, answers(LABELS, wrong))
             world.submit(answers(LABELS, wrong - 3), phase=phase, system=other, by=grace)
-    tracks.change(phase=world.phase, tracks_given=TRACKS, by=world.curator)
+    tracks.change(phase=world.phase, new_tracks=TRACKS, by=world.curator)
     world.submit(track="thorough")
     score_all()
     correct(split, world, gold_with_canary(answers(LABELS, 4)))

@@ -56,7 +56,7 @@ def lines(address: str) -> list[dict[str, str]]:
 class TestProgress:
     def test_only_improvements_are_steps(self, world: World) -> None:
         response = Client().get(PROGRESS)
-        assert [moment.name for _, moment in response.context["told"]] == ["First", "Second"]
+        assert [moment.name for _, moment in response.context["best_so_far"]] == ["First", "Second"]
         chart = response.context["chart"]
         # A level, a step up, and the last level to the edge.
         assert len(chart.stair) == 3

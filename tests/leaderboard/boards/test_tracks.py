@@ -124,10 +124,10 @@ class TestChanging:
         stand(world, "Somebody's", track="simple")
         simple, thorough = TRACKS
         for new_tracks in ([thorough], [], [{**simple, "name": "plain"}, thorough]):
-            refused = refusal(tracks.change, phase=world.phase, tracks_given=new_tracks, by=world.curator)
+            refused = refusal(tracks.change, phase=world.phase, new_tracks=new_tracks, by=world.curator)
             assert refused.code is Code.INVALID_TRACK
         added = [thorough, {**simple, "title": "Simple"}, {"name": "basic", "title": ""}]
-        tracks.change(phase=world.phase, tracks_given=added, by=world.curator)
+        tracks.change(phase=world.phase, new_tracks=added, by=world.curator)
         stored = Phase.objects.get(pk=world.phase.pk).tracks
         assert [(track["name"], track["title"]) for track in stored] == [
             ("thorough", "THOROUGH"),
@@ -138,15 +138,15 @@ class TestChanging:
     def test_a_phase_with_submissions_cannot_get_its_first_tracks(self) -> None:
         world = build()
         world.submit()
-        refused = refusal(tracks.change, phase=world.phase, tracks_given=TRACKS, by=world.curator)
+        refused = refusal(tracks.change, phase=world.phase, new_tracks=TRACKS, by=world.curator)
         assert refused.code is Code.INVALID_TRACK
 
     def test_before_the_first_submission_tracks_can_be_removed(self, world: World) -> None:
-        tracks.change(phase=world.phase, tracks_given=[], by=world.curator)
+        tracks.change(phase=world.phase, new_tracks=[], by=world.curator)
         assert world.submit().track == ""
 
     def test_only_organisers_change_tracks(self, world: World) -> None:
-        refused = refusal(tracks.change, phase=world.phase, tracks_given=TRACKS, by=world.researcher)
+        refused = refusal(tracks.change, phase=world.phase, new_tracks=TRACKS, by=world.researcher)
         assert refused.code is Code.NOT_AN_ORGANISER
 
     @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ class TestChanging:
     def test_invalid_tracks_are_refused_with_a_reason(
         self, world: World, new_tracks: list[dict[str, str]], message: str
     ) -> None:
-        refused = refusal(tracks.change, phase=world.phase, tracks_given=new_tracks, by=world.curator)
+        refused = refusal(tracks.change, phase=world.phase, new_tracks=new_tracks, by=world.curator)
         assert message in str(refused)
 
 

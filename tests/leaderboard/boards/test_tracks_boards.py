@@ -164,6 +164,6 @@ def test_a_new_title_of_a_track_is_shown_at_once(world: World, client: Client) -
     address = reverse("leaderboard", args=["tiny", "test"])
     tag = client.get(address)["ETag"]
     retitled = [{**track, "title": f"{track['title']} 2"} for track in world.phase.tracks]
-    tracks.change(phase=world.phase, tracks_given=retitled, by=world.curator)
+    tracks.change(phase=world.phase, new_tracks=retitled, by=world.curator)
     revalidated = client.get(address, headers={"If-None-Match": tag})
     assert revalidated.status_code == 200 and "<bdi>SIMPLE 2</bdi>" in revalidated.content.decode()

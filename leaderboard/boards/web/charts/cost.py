@@ -110,30 +110,30 @@ class CostChart:
 def cost_chart(rows: Sequence[Row], *, measure: str, kind: str, higher_is_better: bool = True) -> CostChart | None:
     """Return the chart of rows with both `measure` and a cost of `kind`, cheapest first; None if there are none."""
     costed = [
-        (row, cell, cost)
+        (row, score, cost)
         for row in rows
-        if (cost := row.spent(kind)) is not None and (cell := row.score(measure)).value is not None
+        if (cost := row.spent(kind)) is not None and (score := row.score(measure)).value is not None
     ]
     if not costed:
         return None
     sign = 1.0 if higher_is_better else -1.0
     costed.sort(key=lambda entry: (entry[2], -sign * (entry[1].value or 0.0)))
     across = doublings([cost for _, _, cost in costed])
-    up = covering(end for _, cell, _ in costed for end in (cell.low, cell.value, cell.high) if end is not None)
-    best = front([(cost, sign * (cell.value or 0.0)) for _, cell, cost in costed])
+    up = covering(end for _, score, _ in costed for end in (score.low, score.value, score.high) if end is not None)
+    best = front([(cost, sign * (score.value or 0.0)) for _, score, cost in costed])
     marks = [
         Mark(
             row=row,
             number=number,
-            score=cell,
+            score=score,
             cost=cost,
             on_front=on_front,
             share=across.share(cost),
-            y=_y(up, cell.value),
-            low=_y(up, cell.value if cell.low is None else cell.low),
-            high=_y(up, cell.value if cell.high is None else cell.high),
+            y=_y(up, score.value),
+            low=_y(up, score.value if score.low is None else score.low),
+            high=_y(up, score.value if score.high is None else score.high),
         )
-        for number, ((row, cell, cost), on_front) in enumerate(zip(costed, best, strict=True), start=1)
+        for number, ((row, score, cost), on_front) in enumerate(zip(costed, best, strict=True), start=1)
     ]
     marks = _position_labels(_shift_overlapping(marks))
     rungs = [(f"{_y(up, up.low + i * up.step):.1f}", label) for i, (_, label) in enumerate(up.ticks)]

@@ -35,28 +35,28 @@ class IntervalPlot:
 
 def interval_plot(rows: Sequence[Row], measure: str, slice_: Slice = WHOLE) -> IntervalPlot | None:
     """Return the plot of the rows that have a value, in the order of `rows`; None if there are none."""
-    cells = [(row, row.score(measure, slice_)) for row in rows]
-    shown = [(row, cell) for row, cell in cells if cell.value is not None]
+    scores = [(row, row.score(measure, slice_)) for row in rows]
+    shown = [(row, score) for row, score in scores if score.value is not None]
     if not shown:
         return None
-    scale = covering(end for _, cell in shown for end in (cell.low, cell.value, cell.high) if end is not None)
+    scale = covering(end for _, score in shown for end in (score.low, score.value, score.high) if end is not None)
     strips = [
         Strip(
             row,
-            cell,
-            scale.at(cell.value or 0.0),
-            scale.at(_or(cell.low, cell.value)),
-            scale.at(_or(cell.high, cell.value)),
+            score,
+            scale.at(score.value or 0.0),
+            scale.at(_or(score.low, score.value)),
+            scale.at(_or(score.high, score.value)),
         )
-        for row, cell in shown
+        for row, score in shown
     ]
     return IntervalPlot(scale, strips, _leader(shown, scale))
 
 
 def _leader(shown: Sequence[tuple[Row, ShownScore]], scale: Scale) -> tuple[str, str] | None:
-    for row, cell in shown:
-        if row.rank == 1 and cell.low is not None and cell.high is not None:
-            return scale.at(cell.low), scale.span(cell.low, cell.high)
+    for row, score in shown:
+        if row.rank == 1 and score.low is not None and score.high is not None:
+            return scale.at(score.low), scale.span(score.low, score.high)
     return None
 
 

@@ -44,11 +44,11 @@ class Grid:
     @property
     def headings(self) -> list[str | None]:
         """The values of the inner dimension, None for the margin."""
-        return [cell.inner for cell in self.lines[0]]
+        return [entry.inner for entry in self.lines[0]]
 
     @cached_property
     def entries(self) -> list[MatrixEntry]:
-        return [cell for line in self.lines for cell in line]
+        return [entry for line in self.lines for entry in line]
 
     @property
     def whole(self) -> MatrixEntry:
@@ -56,7 +56,7 @@ class Grid:
 
     def entry(self, key: str) -> MatrixEntry:
         """Return the cell with this key; for any other text the overall cell."""
-        return next((cell for cell in self.entries if cell.key == key), self.whole)
+        return next((entry for entry in self.entries if entry.key == key), self.whole)
 
 
 def grid_of(board: Board, pair: Pair, measure: Measure) -> Grid:
@@ -85,11 +85,11 @@ class Matrix:
 
 def matrices(grid: Grid, rows: Sequence[Row]) -> list[Matrix]:
     """Return one matrix per system, in the order of `rows`."""
-    cells = heat_rows(rows, [cell.source for cell in grid.entries])
+    heat = heat_rows(rows, [entry.source for entry in grid.entries])
     width = len(grid.lines[0])
     return [
-        Matrix(row, [(line[0].outer, row_cells[i * width : (i + 1) * width]) for i, line in enumerate(grid.lines)])
-        for row, row_cells in zip(rows, cells, strict=True)
+        Matrix(row, [(line[0].outer, row_heat[i * width : (i + 1) * width]) for i, line in enumerate(grid.lines)])
+        for row, row_heat in zip(rows, heat, strict=True)
     ]
 
 
@@ -106,7 +106,7 @@ class Leader:
 def leaders(grid: Grid, matrices: Sequence[Matrix]) -> list[tuple[str | None, list[Leader]]]:
     """Return the leaders of each cell, by line of the grid as (outer value, leaders)."""
     return [
-        (line[0].outer, [_leader(cell, [(m.row, m.lines[i][1][j]) for m in matrices]) for j, cell in enumerate(line)])
+        (line[0].outer, [_leader(entry, [(m.row, m.lines[i][1][j]) for m in matrices]) for j, entry in enumerate(line)])
         for i, line in enumerate(grid.lines)
     ]
 

@@ -79,9 +79,9 @@ def _map(grid: Grid, matrix: Matrix, x: int, y: int) -> Map:
     columns = [(LEFT + CELL_WIDTH * i + CELL_WIDTH // 2, _short(value)) for i, value in enumerate(grid.headings)]
     lines = [(HEAD + CELL_HEIGHT * i + CELL_HEIGHT // 2, _short(value)) for i, (value, _) in enumerate(matrix.lines)]
     tiles = [
-        Tile(across, down, heat, cell.is_margin)
-        for (down, _), (_, cells), grid_cells in zip(lines, matrix.lines, grid.lines, strict=True)
-        for (across, _), heat, cell in zip(columns, cells, grid_cells, strict=True)
+        Tile(across, down, heat, entry.is_margin)
+        for (down, _), (_, cells), entries in zip(lines, matrix.lines, grid.lines, strict=True)
+        for (across, _), heat, entry in zip(columns, cells, entries, strict=True)
     ]
     return Map(matrix, x, y, columns, lines, tiles)
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.queries import Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.web.charts import badge as drawing
+from leaderboard.boards.web.charts import badge as chart
 from leaderboard.core.web.public_responses import SECONDS, policy
 
 
@@ -29,7 +29,7 @@ def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         text = "Several systems on this board have this name: add team= to choose one.\n"
         return HttpResponseNotFound(text, content_type="text/plain; charset=utf-8")
     (row,) = rows
-    svg = render_to_string("boards/badge.svg", {"badge": drawing.badge(board, row, measure)})
+    svg = render_to_string("boards/badge.svg", {"badge": chart.badge(board, row, measure)})
     return HttpResponse(svg, content_type="image/svg+xml; charset=utf-8")
 
 

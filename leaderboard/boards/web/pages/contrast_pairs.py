@@ -60,7 +60,7 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
         "benchmark": board.phase.benchmark,
         "task": TASKS[board.phase.benchmark.task],
         "boards": other_boards(board),
-        "tells": shows_plots(board),
+        "shows_plots": shows_plots(board),
         "json": as_json(board),
         "columns": [(title, meaning, sorting.headings[kind]) for kind, title, meaning in KINDS],
         "headings": sorting.headings,

@@ -34,9 +34,9 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
     version: the gold and task version of a frozen board; empty: the current one.
     """
     page, error = _page(request, slug, phase, version)
-    board, wanted = page.board, page.query
+    board, query = page.board, page.query
     table = board_columns.Table.of(request, page)
-    plotted = by_primary(board, wanted.slice_)[:MAX_PLOTTED]
+    plotted = by_primary(board, query.slice_)[:MAX_PLOTTED]
     context = {
         "board": board,
         "phase": board.phase,
@@ -50,8 +50,8 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
         "rows": rows_html.written(table, own=_own(request, board) if board.frozen else ()),
         "costs": table.costs,
         "no_costs": table.no_costs,
-        "plot": interval_plot(plotted, board.primary, wanted.slice_),
-        "n_drawn": len(plotted),
+        "plot": interval_plot(plotted, board.primary, query.slice_),
+        "n_plotted": len(plotted),
         "boards": other_boards(board),
         "by_track": by_track(board),
         "frozen_boards": [] if board.frozen else frozen_boards(board.phase),
@@ -67,12 +67,12 @@ def _page(request: HttpRequest, slug: str, phase: str, version: dict[str, Any]) 
     error = None
     try:
         board = head_or_404(request.user, slug, phase, as_of=params.get("as_of", ""), **version)
-        wanted = parse(board, params, board_columns.direction(params.get("order", "")))
+        query = parse(board, params, board_columns.direction(params.get("order", "")))
     except InvalidQuery as exc:
         error = exc
         board = head_or_404(request.user, slug, phase, **version)
-        wanted = parse(board, {}, board_columns.direction(""))
-    return page_of(board, wanted, reader=request.user), error
+        query = parse(board, {}, board_columns.direction(""))
+    return page_of(board, query, reader=request.user), error
 
 
 def _own(request: HttpRequest, board: Board) -> set[UUID]:

@@ -50,7 +50,7 @@ def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> Htt
         "benchmark": board.phase.benchmark,
         "task": TASKS[board.phase.benchmark.task],
         "boards": other_boards(board),
-        "told": best_so_far,
+        "best_so_far": best_so_far,
         "levels": levels,
         "has_people": any(level.is_human for level in levels),
         "n_hidden": max(0, len(levels) - MOST_LEVELS),

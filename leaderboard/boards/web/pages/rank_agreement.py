@@ -40,13 +40,13 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
     slice_ = known(board, slice_)
     rows = in_order(board.rows, lambda row: row.score(measure.name, slice_).value, descending=True)
     runs_with_plots = with_drawings(board)
-    drawn_rows = [row for row in rows if row.run_id in runs_with_plots]
+    plotted_rows = [row for row in rows if row.run_id in runs_with_plots]
     download = request.GET.get("download")
-    plot_data = plots_of(board, drawn_rows if download == "csv" else drawn_rows[:MOST])
+    plot_data = plots_of(board, plotted_rows if download == "csv" else plotted_rows[:MOST])
     plots = squares(
         [
             (row, row.score(measure.name, slice_), plot_data[row.run_id].grids[slice_])
-            for row in drawn_rows
+            for row in plotted_rows
             if row.run_id in plot_data and slice_ in plot_data[row.run_id].grids
         ]
     )
@@ -73,7 +73,7 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
         "benchmark": board.phase.benchmark,
         "task": TASKS[board.phase.benchmark.task],
         "boards": other_boards(board),
-        "tells": shows_plots(board),
+        "shows_plots": shows_plots(board),
         "json": as_json(board),
         "rows": rows,
         "slices": [
@@ -83,7 +83,7 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
         ],
         "chosen_slice": url_text(slice_),
         "before": [row for row in by_primary(board) if row.run_id not in runs_with_plots],
-        "n_more": max(0, len(drawn_rows) - MOST),
+        "n_more": max(0, len(plotted_rows) - MOST),
     }
     return render(request, "boards/rank_agreement.html", context)
 

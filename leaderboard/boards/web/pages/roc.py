@@ -84,7 +84,7 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
         "benchmark": board.phase.benchmark,
         "task": TASKS[board.phase.benchmark.task],
         "boards": other_boards(board),
-        "tells": shows_plots(board),
+        "shows_plots": shows_plots(board),
         "json": as_json(board),
         "rows": rows,
         "choices": [Choice(row, row in chosen, row.run_id in runs_with_plots) for row in rows],

@@ -94,7 +94,7 @@ def pieces(pair: str) -> list[str]:
 
 def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -> dict[str, object]:
     grid = grid_of(board, pair, measure)
-    planned = {cell.key: _planned(cell) for cell in grid.entries}
+    planned = {entry.key: _planned(entry) for entry in grid.entries}
     sorting = sorted_by(request, list(planned.values()), grid.whole.key)
     rows = sorting.apply(board.rows)
     selected = grid.entry(sorting.key)
@@ -169,7 +169,7 @@ def _planned(entry: MatrixEntry) -> Planned:
 def _plan(grid: Grid) -> list[tuple[str, list[Planned]]]:
     """Return a column group for each value of the outer dimension, the margin first."""
     lines = [grid.lines[-1], *grid.lines[:-1]]
-    return [(_heading(line[0].outer), [_planned(cell) for cell in line]) for line in lines]
+    return [(_heading(line[0].outer), [_planned(entry) for entry in line]) for line in lines]
 
 
 def _heading(value: str | None) -> str:

@@ -44,19 +44,19 @@ class BoardForm:
 
 
 def form(request: HttpRequest, page: Page, table: Table) -> BoardForm:
-    given = {name: request.GET.get(name, "") for name in OFFERED}
+    params = {name: request.GET.get(name, "") for name in OFFERED}
     board = page.board
     slices = [
-        (name, [Choice(f"{name}:{value}", value, given["slice"] == f"{name}:{value}") for value in values])
+        (name, [Choice(f"{name}:{value}", value, params["slice"] == f"{name}:{value}") for value in values])
         for name, values in board.dimensions.items()
     ]
     numbers = [*(measure.name for measure in board.measures), *board.cost_kinds]
     return BoardForm(
-        values=given,
+        values=params,
         slices=slices,
-        kinds=[Choice(kind.value, str(kind.label), given["kind"] == kind.value) for kind in System.Kind],
-        tracks=[Choice(track.name, track.title, given["track"] == track.name) for track in tracks.of(board.phase)],
-        by=[Choice(name, _title(name), given["by"] == name) for name in numbers],
+        kinds=[Choice(kind.value, str(kind.label), params["kind"] == kind.value) for kind in System.Kind],
+        tracks=[Choice(track.name, track.title, params["track"] == track.name) for track in tracks.of(board.phase)],
+        by=[Choice(name, _title(name), params["by"] == name) for name in numbers],
         columns=[Choice(name, _title(name), name in table.shown) for name in table.all],
         preserved=[(name, request.GET[name]) for name in PRESERVED_PARAMS if request.GET.get(name)],
         today=timezone.now().date().isoformat(),
@@ -71,22 +71,22 @@ def _title(name: str) -> str:
 
 def _in_force(page: Page, table: Table) -> list[str]:
     """Return a short description of each active filter."""
-    wanted, filters = page.query, []
-    if wanted.slice_:
-        filters.append("on " + " and ".join(f"{name} = {value}" for name, value in wanted.slice_))
+    query, filters = page.query, []
+    if query.slice_:
+        filters.append("on " + " and ".join(f"{name} = {value}" for name, value in query.slice_))
     if page.board.as_of:
         filters.append(f"as of {page.board.as_of.isoformat()}")
-    if wanted.kind:
-        filters.append(f"{str(System.Kind(wanted.kind).label).lower()} only")
-    if wanted.track:
-        filters.append(f"track {tracks.title_of(page.board.phase, wanted.track)}")
-    if wanted.words:
-        filters.append("name contains “{}”".format(" ".join(wanted.words)))
-    least, most = wanted.bounds
-    if wanted.by and least is not None:
-        filters.append(f"{wanted.by.name} at least {least:g}")
-    if wanted.by and most is not None:
-        filters.append(f"{wanted.by.name} at most {most:g}")
+    if query.kind:
+        filters.append(f"{str(System.Kind(query.kind).label).lower()} only")
+    if query.track:
+        filters.append(f"track {tracks.title_of(page.board.phase, query.track)}")
+    if query.words:
+        filters.append("name contains “{}”".format(" ".join(query.words)))
+    least, most = query.bounds
+    if query.by and least is not None:
+        filters.append(f"{query.by.name} at least {least:g}")
+    if query.by and most is not None:
+        filters.append(f"{query.by.name} at most {most:g}")
     if len(table.shown) < len(table.all):
         filters.append(f"{len(table.shown)} of {len(table.all)} columns")
     return filters

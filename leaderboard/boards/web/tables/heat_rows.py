@@ -76,16 +76,16 @@ def among(rows: Sequence[Row]) -> str:
 def _column(rows: Sequence[Row], source: Source, shown: Sequence[Row]) -> list[HeatCell]:
     best = source.best(rows)
     competing = any(row.competes for row in rows)
-    cells = [source.score(row) for row in shown]
+    scores = [source.score(row) for row in shown]
     is_scored = any(source.score(row) is not NO_SCORE for row in rows)
     return [
         HeatCell(
-            cell,
-            shade(cell.value, source.measure),
-            best is not None and cell.value == best and (row.competes or not competing),
-            _reason(cell, source.measure, is_scored),
+            score,
+            shade(score.value, source.measure),
+            best is not None and score.value == best and (row.competes or not competing),
+            _reason(score, source.measure, is_scored),
         )
-        for row, cell in zip(shown, cells, strict=True)
+        for row, score in zip(shown, scores, strict=True)
     ]
 
 

@@ -95,11 +95,11 @@ class Table:
         ]
 
     def _heading(self, name: str, best_first: bool) -> Heading:
-        wanted = self.page.query
-        active = name == wanted.sort.name
+        query = self.page.query
+        active = name == query.sort.name
         # A click on the active column reverses the order.
-        descending = not wanted.descending if active else best_first
-        state = ("descending" if wanted.descending else "ascending") if active else "none"
+        descending = not query.descending if active else best_first
+        state = ("descending" if query.descending else "ascending") if active else "none"
         return Heading(name, state, name, "desc" if descending else "asc")
 
 
