@@ -52,7 +52,7 @@ def matrix(scenarios: Scenarios, requested: Sequence[ScenarioParams], *, once: b
 def name(params: ScenarioParams, scenarios: Scenarios) -> str:
     """Return the name used in published files: `c0.5 h1.0 s300 r1.0 random`; without h if homogeneity is None."""
     homogeneity = [] if params.homogeneity is None else [f"h{decimal(params.homogeneity)}"]
-    settings = scenarios.wanted
+    settings = scenarios.params
     parts = [f"c{decimal(params.transparency)}", *homogeneity, f"s{settings.size}", f"r{decimal(settings.ratio)}"]
     return " ".join([*parts, params.popularity.replace("non-", "no")])
 

@@ -24,7 +24,7 @@ def write(by_scenario: ClaimsByScenario, scenarios: Scenarios, open_: Open, *, s
 
     salt: of ids and groups. kind: "test" or "train", the prefix of file names in the published layout.
     """
-    key = hashlib.sha256(f"{salt}\t{scenarios.wanted.seed}".encode()).digest()
+    key = hashlib.sha256(f"{salt}\t{scenarios.params.seed}".encode()).digest()
     lines = sorted(
         (_line(claim, cell, scenarios, key) for cell, claims in by_scenario for claim in claims),
         key=lambda line: str(line[0]["id"]),

@@ -35,9 +35,9 @@ class _Table:
     def __init__(self, totals: Sequence[int], shares: Sequence[Fraction]) -> None:
         self.unit = lcm(*(share.denominator for share in shares))
         parts = [int(share * self.unit) for share in shares]
-        self.wanted = [[part * total for part in parts] for total in totals]
-        self.wanted.append([-sum(column) % self.unit for column in zip(*self.wanted, strict=True)])
-        self.cells = [list(row) for row in self.wanted]
+        self.targets = [[part * total for part in parts] for total in totals]
+        self.targets.append([-sum(column) % self.unit for column in zip(*self.targets, strict=True)])
+        self.cells = [list(row) for row in self.targets]
         self.stacks = [
             [row for row, cells in enumerate(self.cells) if cells[column] % self.unit] for column in range(len(parts))
         ]
@@ -68,7 +68,7 @@ class _Table:
     def _farther(self, cycle: Sequence[Entry], step: int) -> int:
         """Return the increase of the squared distance from the shares."""
         signs = [step if index % 2 == 0 else -step for index in range(len(cycle))]
-        deviations = [self.cells[row][column] - self.wanted[row][column] for row, column in cycle]
+        deviations = [self.cells[row][column] - self.targets[row][column] for row, column in cycle]
         return sum(sign * (2 * distance + sign) for sign, distance in zip(signs, deviations, strict=True))
 
     def _cycle(self, row: int) -> list[Entry]:
