@@ -44,7 +44,13 @@ def compute(
     Raises Refused: INVALID_GOLD where the groups cannot be divided, SANDBOX_UNAVAILABLE.
     """
     gold.seek(0)
-    params = {"task": split.dataset.task, "options": split.options, "seed": seed, "share": str(share), "kept": previous}
+    params = {
+        "task": split.dataset.task,
+        "options": split.options,
+        "seed": seed,
+        "share": str(share),
+        "previous": previous,
+    }
     try:
         answer = sandbox_client.divide(gold=gold, name=name, **params)
     except (sandbox_client.SandboxError, AlteredError, FileNotFoundError) as error:
