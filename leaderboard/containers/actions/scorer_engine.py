@@ -24,7 +24,7 @@ OUTCOMES = "outcomes.jsonl"
 
 @dataclass(frozen=True)
 class Ran:
-    """Result of an execution. `fault` is empty if it wrote scores, else a reason that quotes none of its output."""
+    """Result of an execution. `reason` is empty if it wrote scores, otherwise a text that quotes none of its output."""
 
     reason: str
     has_outcomes: bool
