@@ -19,7 +19,7 @@ def check_task_packages(**_: Any) -> list[CheckMessage]:
     """Return a warning for each installed task that could not be loaded; shown by `manage.py check` and at startup."""
     from evaluator.tasks.registry import TASKS
 
-    return [Warning(str(fault), id="leaderboard.W001") for fault in TASKS.problems]
+    return [Warning(str(problem), id="leaderboard.W001") for problem in TASKS.problems]
 
 
 @register

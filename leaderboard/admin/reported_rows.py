@@ -30,13 +30,13 @@ class BenchmarkBySlug(ForeignKeyWidget):
 
     def __init__(self) -> None:
         super().__init__(Benchmark, "slug")
-        self._found: dict[str, Benchmark | None] = {}
+        self._benchmarks: dict[str, Benchmark | None] = {}
 
     def clean(self, value: Any, row: Any = None, **kwargs: Any) -> Benchmark:
         slug = str(value)
-        if slug not in self._found:
-            self._found[slug] = Benchmark.objects.filter(slug=slug).first()
-        benchmark = self._found[slug]
+        if slug not in self._benchmarks:
+            self._benchmarks[slug] = Benchmark.objects.filter(slug=slug).first()
+        benchmark = self._benchmarks[slug]
         if benchmark is None:
             raise ValueError(f"benchmark is {value!r}; expected the short name of a benchmark on this site")
         return benchmark
@@ -81,11 +81,11 @@ class ExistingRows(BaseInstanceLoader):
         super().__init__(resource, dataset)
         slugs = set(map(str, dataset["benchmark"])) if "benchmark" in (dataset.headers or ()) else set()
         rows = ReportedResult.objects.filter(benchmark__slug__in=slugs).select_related("benchmark")
-        self._there = {(row.benchmark, *(getattr(row, name) for name in KEY_FIELDS[1:])): row for row in rows}
+        self._existing = {(row.benchmark, *(getattr(row, name) for name in KEY_FIELDS[1:])): row for row in rows}
 
     def get_instance(self, row: Any) -> ReportedResult | None:
         try:
-            return self._there.get(tuple(self.resource.fields[name].clean(row) for name in KEY_FIELDS))
+            return self._existing.get(tuple(self.resource.fields[name].clean(row) for name in KEY_FIELDS))
         except ValueError:  # unknown benchmark; the row's own validation reports it
             return None
 
@@ -113,8 +113,8 @@ class ReportedRows(ModelResource):
         self._seen: dict[tuple[str, ...], int] = {}
         if len(dataset) > MOST_ROWS:
             result = Result()
-            fault = ValueError(f"The file has {len(dataset):,} rows; expected at most {MOST_ROWS:,}. Split the file.")
-            result.append_base_error(Error(fault))
+            error = ValueError(f"The file has {len(dataset):,} rows; expected at most {MOST_ROWS:,}. Split the file.")
+            result.append_base_error(Error(error))
             return result
         if not dry_run:
             return super().import_data(dataset, dry_run, raise_errors, **kwargs)

@@ -28,16 +28,16 @@ PLACEHOLDERS: dict[type, Callable[[int], Argument]] = {
 class PreparedQuery(Generic[T]):
     """A query with typed arguments, compiled once for each database vendor.
 
-    `made` builds the queryset from values of the types in `asked`; each value must become a statement parameter. The
-    queryset returns models (T), with select_related if wanted, or `values_list` rows.
+    `build` returns the queryset for values of the `argument_types`; each value must become a statement parameter. The
+    queryset returns models (T), with select_related if needed, or `values_list` rows.
     """
 
     def __init__(self, build: Callable[..., QuerySet[Any, T]], *argument_types: type[Argument]) -> None:
-        self._made, self._asked = build, argument_types
+        self._build, self._argument_types = build, argument_types
         self._compiled = functools.cache(self._compile)  # by vendor: SQL dialects differ
 
     def __call__(self, *arguments: Argument) -> list[T]:
-        """Return the results of `made(*given)` as a list. Raises TypeError for arguments of other types."""
+        """Return the results of `build(*arguments)` as a list. Raises TypeError for arguments of other types."""
         compiled = self._compiled(connection.vendor)
         return compiled.read(compiled.raw(self._checked(arguments)))
 
@@ -47,16 +47,16 @@ class PreparedQuery(Generic[T]):
 
     def _checked(self, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
         # None is not allowed: Django compiles it to IS NULL, while `= NULL` is never true.
-        if len(arguments) != len(self._asked) or not all(map(isinstance, arguments, self._asked)):
-            expected = ", ".join(kind.__name__ for kind in self._asked)
+        if len(arguments) != len(self._argument_types) or not all(map(isinstance, arguments, self._argument_types)):
+            expected = ", ".join(kind.__name__ for kind in self._argument_types)
             raise TypeError(
                 f"called with {', '.join(type(value).__name__ for value in arguments)}, expected {expected}"
             )
         return arguments
 
     def _compile(self, vendor: str) -> _Compiled[T]:
-        stand_ins = [PLACEHOLDERS[kind](index) for index, kind in enumerate(self._asked)]
-        return _Compiled(self._made(*stand_ins), [_stored(value) for value in stand_ins])
+        placeholders = [PLACEHOLDERS[kind](index) for index, kind in enumerate(self._argument_types)]
+        return _Compiled(self._build(*placeholders), [_stored(value) for value in placeholders])
 
 
 class _Compiled(Generic[T]):
@@ -64,19 +64,19 @@ class _Compiled(Generic[T]):
         self._compiler = compiler = queryset.query.get_compiler(using=DEFAULT_DB_ALIAS)
         self._sql, parameters = compiler.as_sql()
         self._parameters = list(parameters)
-        self._places = [
+        self._positions = [
             (index, argument, type(parameter))
             for index, parameter in enumerate(parameters)
-            for argument, stand_in in enumerate(placeholders)
-            if isinstance(parameter, type(stand_in)) and parameter == stand_in
+            for argument, placeholder in enumerate(placeholders)
+            if isinstance(parameter, type(placeholder)) and parameter == placeholder
         ]
         self._converters = compiler.get_converters([column for column, *_ in compiler.select])
-        missing = set(range(len(placeholders))) - {argument for _, argument, _ in self._places}
+        missing = set(range(len(placeholders))) - {argument for _, argument, _ in self._positions}
         if missing:
             raise ValueError(f"the statement has no parameter for the arguments {sorted(missing)}: {self._sql}")
-        replaced = {index for index, *_ in self._places}
+        replaced = {index for index, *_ in self._positions}
         constants = [str(parameter) for index, parameter in enumerate(parameters) if index not in replaced]
-        if any(str(stand_in) in text for stand_in in placeholders for text in (self._sql, *constants)):
+        if any(str(placeholder) in text for placeholder in placeholders for text in (self._sql, *constants)):
             raise ValueError(f"an argument is changed on its way into the statement: {self._sql}")
         self._of_models = queryset._iterable_class is ModelIterable
         if self._of_models:
@@ -88,7 +88,7 @@ class _Compiled(Generic[T]):
 
     def raw(self, arguments: Sequence[Argument]) -> list[tuple[Any, ...]]:
         parameters = self._parameters.copy()
-        for index, argument, wrapped in self._places:
+        for index, argument, wrapped in self._positions:
             value = _stored(arguments[argument])
             # psycopg marks the size of some integers for PostgreSQL with types of its own.
             parameters[index] = wrapped(value) if issubclass(wrapped, int) else value

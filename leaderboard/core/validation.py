@@ -26,9 +26,9 @@ def check(row: Model) -> None:
     try:
         row.full_clean()
     except ValidationError as error:
-        faults = [(name, fault) for name, list_ in error.error_dict.items() for fault in list_]
-        text = " ".join(_in_words(row, name, fault) for name, fault in faults)
-        taken = all(fault.code in _TAKEN for _, fault in faults)
+        errors = [(name, item) for name, list_ in error.error_dict.items() for item in list_]
+        text = " ".join(_in_words(row, name, item) for name, item in errors)
+        taken = all(item.code in _TAKEN for _, item in errors)
         raise Refused(Code.NAME_TAKEN if taken else Code.INVALID_NAME, text) from error
 
 

@@ -49,8 +49,8 @@ def check(payload: Any, *, task: str | None) -> list[Value]:
         if not _is_text("".join((value.measure, value.shown, *map(str, value.slice), *map(str, value.slice.values())))):
             raise ValueError(f"a text contains a lone surrogate or NUL; expected values such as {EXAMPLE}")
         if len(value.shown) > LONGEST_SHOWN:
-            fault = f"{value.measure} has a printed number of {len(value.shown):,} characters"
-            raise ValueError(f"{fault}; expected at most {LONGEST_SHOWN}")
+            problem = f"{value.measure} has a printed number of {len(value.shown):,} characters"
+            raise ValueError(f"{problem}; expected at most {LONGEST_SHOWN}")
         # Boards render 1 and "1" in the same way, so they are one slice.
         slice_ = sorted(
             (name, text if isinstance(text, str) else json.dumps(text)) for name, text in value.slice.items()

@@ -27,15 +27,15 @@ def behind(plot: IntervalPlot) -> SafeString:
 @register.filter
 def strip_row(strip: Strip, backdrop: SafeString) -> SafeString:
     """Render one system's row over the background from `behind`: name, point with interval, value."""
-    name, cell = escape(strip.row.system), strip.score
+    name, shown = escape(strip.row.system), strip.score
     ends = ""
-    if cell.low is not None:
+    if shown.low is not None:
         ends = "".join(LINE.format("whisker", x, x, 9, 17) for x in (strip.low, strip.high))
     return SafeString(
         f'<li class="strip{"" if strip.row.competes else " strip-apart"}">'
         f'<span class="strip-name" dir="auto" title="{name}">{name}</span>\n'
-        f'<svg class="strip-plot" width="100%" height="{HEIGHT}" role="img" aria-label="{in_words(cell)}">'
+        f'<svg class="strip-plot" width="100%" height="{HEIGHT}" role="img" aria-label="{in_words(shown)}">'
         f"{backdrop}{LINE.format('whisker', strip.low, strip.high, 13, 13)}{ends}"
         f'<circle class="point" cx="{strip.point}" cy="13" r="4.5"/></svg>\n'
-        f'<span class="strip-value num">{score(cell.value)}</span></li>\n'
+        f'<span class="strip-value num">{score(shown.value)}</span></li>\n'
     )

@@ -150,7 +150,7 @@ def _page(
     is_owner = any(member.is_owner and member.user_id == request.user.pk for member in memberships)
     context = {
         "team": own_team,
-        "places": memberships,
+        "memberships": memberships,
         "is_owner": is_owner,
         "is_last_owner": is_owner and sum(member.is_owner for member in memberships) == 1,
         "invitations": invitations.open_ones(own_team) if is_owner else [],

@@ -43,8 +43,8 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
     try:
         if lines:
             encryption.recipients(lines)
-    except encryption.InvalidKeyError as fault:
-        raise Refused(Code.INVALID_NAME, f"The key cannot be used: {fault}.") from fault
+    except encryption.InvalidKeyError as error:
+        raise Refused(Code.INVALID_NAME, f"The key cannot be used: {error}.") from error
     under_way = ArchiveExport.objects.filter(benchmark=benchmark, requested_by=by, state__in=UNDER_WAY)
     at = timezone.now()
     try:

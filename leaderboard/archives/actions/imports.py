@@ -89,8 +89,8 @@ def import_upload(*, archive_import: ArchiveImport, key: str, by: User) -> readi
                 result: reading.Imported = _refusing(
                     reading.import_contents, archive=path, keys=keys, by=by, say=lambda line: None
                 )
-    except encryption.InvalidKeyError as fault:
-        raise Refused(Code.INVALID_NAME, f"The key cannot be used: {fault}. Nothing was changed.") from None
+    except encryption.InvalidKeyError as error:
+        raise Refused(Code.INVALID_NAME, f"The key cannot be used: {error}. Nothing was changed.") from None
     remove(archive_import=archive_import, by=by)
     return result
 
@@ -117,9 +117,9 @@ def _refusing(read: Any, *args: Any, **named: Any) -> Any:
     """Call a reader of archives; raise its errors, and the database's, as Refused."""
     try:
         return read(*args, **named)
-    except reading.ArchiveError as fault:
-        code = Code.NAME_TAKEN if isinstance(fault, reading.ArchiveConflictError) else Code.INVALID_NAME
-        lines = "; ".join(fault.lines[:20])
+    except reading.ArchiveError as problem:
+        code = Code.NAME_TAKEN if isinstance(problem, reading.ArchiveConflictError) else Code.INVALID_NAME
+        lines = "; ".join(problem.lines[:20])
         raise Refused(code, f"Nothing was changed. {lines[:1].upper()}{lines[1:]}.") from None
     except reading.DAMAGED as error:
         log.warning("archive_invalid", error=type(error).__name__)

@@ -130,9 +130,9 @@ def _head(outer: ZipFile) -> Head:
             f"the archive's layout is {head.layout}, this server's is {writing.migration()}: "
             "upgrade the older of the two servers; if the archive came from that server, export it again"
         )
-    faults = integrity.find_problems(outer, head.readable, allowed={writing.HEAD, head.closed or writing.HEAD})
-    if faults:
-        raise ArchiveError(*faults)
+    problems = integrity.find_problems(outer, head.readable, allowed={writing.HEAD, head.closed or writing.HEAD})
+    if problems:
+        raise ArchiveError(*problems)
     return head
 
 
@@ -142,12 +142,12 @@ def _rows(
     """Import all tables; return (key here by key in the archive, by model; renamed accounts)."""
     renamed: list[tuple[str, str]] = []
     numbers: dict[type[Model], dict[Any, Any]] = {}
-    there_already: conflicts.ExistingKeys = {}
+    existing: conflicts.ExistingKeys = {}
     decided_in: set[str] = set()
     models: tuple[type[Model], ...] = (User, *tables.TABLES, AuditEntry)
     for model in models:
         numbers[model] = {}
-        there_already[model] = set()
+        existing[model] = set()
         n = 0
         room = 0 if _is_random(model) else _room(model, [line["pk"] for line in _lines(closed, model)])
         for lines in _chunks(_lines(closed, model)):
@@ -157,10 +157,10 @@ def _rows(
                 raise ArchiveConflictError(*in_the_way)
             same = conflicts.existing_rows(model, lines, numbers)
             numbers[model] |= same
-            there_already[model] |= same.keys()
+            existing[model] |= same.keys()
             if model in tables.WHERE_DECIDED:
                 decided_in |= {str(line["pk"]) for line in lines}
-            new = conflicts.rows_to_insert(model, lines, there_already, decided_in)
+            new = conflicts.rows_to_insert(model, lines, existing, decided_in)
             if room or model is User:  # all users are mapped, so that none becomes another one: see `rows.renumbered`
                 numbers[model] |= {line["pk"]: line["pk"] + room for line in new}
             new = [rows.renumber(model, line, numbers) for line in new]

@@ -36,10 +36,10 @@ def archive_imports(request: PersonRequest) -> HttpResponse:
         check_upload(request)
         if not form.is_valid():
             return _list(request, form, status=422)
-        arrival_row = imports.receive(file=form.cleaned_data["file"], by=request.user)
+        row = imports.receive(file=form.cleaned_data["file"], by=request.user)
     except Refused as refused:
         return _list(request, form, Refusal(refused))
-    return redirect("manage_arrival", arrival_row.pk)
+    return redirect("manage_arrival", row.pk)
 
 
 def _list(request: PersonRequest, form: ImportForm, refusal: Refusal | None = None, status: int = 200) -> HttpResponse:

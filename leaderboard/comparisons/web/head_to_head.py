@@ -64,9 +64,9 @@ def side_by_side(request: HttpRequest, slug: str, phase: str, **version: int) ->
         "boards": other_boards(board),
         "rows": rows,
         "measure": measure,
-        "tells_differences": reveals_comparisons(board.phase),
-        "tells_counts": reveals_counts(board.phase),
-        "tells_items": reveals_items(board.phase),
+        "reveals_differences": reveals_comparisons(board.phase),
+        "reveals_counts": reveals_counts(board.phase),
+        "reveals_items": reveals_items(board.phase),
     }
     stored: HeadToHead | NotAvailable | None = None
     if chosen is not None and measure is not None:
@@ -121,7 +121,7 @@ def _compared(
         "computed": pair.computed,
         "state": row.state if row else "",
         "reason": row.get_reason_display() if row else "",
-        "not_asked": stored.name if isinstance(stored, NotAvailable) else "",
+        "not_available": stored.name if isinstance(stored, NotAvailable) else "",
         "items": _items(pair, measure),
     }
 

@@ -22,9 +22,9 @@ def check_takes_images(phase: Phase) -> None:
     """Raise Refused with the reason if the phase currently accepts no images."""
     if not phase.takes_images:
         raise Refused(Code.NOT_TAKEN, "This phase accepts predictions files, not container images.")
-    here = worker_status.of(worker_status.queue_of(phase))
-    if not here.ready:
-        raise Refused(Code.ENGINE_UNAVAILABLE, f"Containers cannot be submitted at the moment. {here.why_not}")
+    status = worker_status.of(worker_status.queue_of(phase))
+    if not status.ready:
+        raise Refused(Code.ENGINE_UNAVAILABLE, f"Containers cannot be submitted at the moment. {status.why_not}")
 
 
 def check_size(phase: Phase, size: int) -> None:

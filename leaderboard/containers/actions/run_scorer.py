@@ -232,7 +232,7 @@ WORK = replace(
     do=_score,
     errors={
         engine.CancelledError: lease_lost,
-        ScorerImageError: lambda lease, fault: _fail(lease, str(fault)),
+        ScorerImageError: lambda lease, error: _fail(lease, str(error)),
         engine.ImageError: lambda lease, error: _fail(lease, f"The image cannot be used: {error}."),
         engine.KilledError: _on_kill,
         engine.SandboxError: Failure(Reason.ENGINE),

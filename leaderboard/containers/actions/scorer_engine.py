@@ -24,7 +24,7 @@ OUTCOMES = "outcomes.jsonl"
 
 @dataclass(frozen=True)
 class Ran:
-    """Result of an execution. `fault` is empty if it wrote scores, else a reason that quotes none of its output."""
+    """Result of an execution. `reason` is empty if it wrote scores, otherwise a text that quotes none of its output."""
 
     reason: str
     has_outcomes: bool
@@ -62,8 +62,8 @@ def run(
         limits=replace(engine.held(limits), log_bytes=1),
     )
     result = engine.sandbox().score(execution, scores=scores, outcomes=outcomes, keep_going=keep_going)
-    fault = "" if result.verdict is Verdict.DONE else result.explanation
-    return Ran(fault, OUTCOMES in result.outputs, result.wall_seconds)
+    problem = "" if result.verdict is Verdict.DONE else result.explanation
+    return Ran(problem, OUTCOMES in result.outputs, result.wall_seconds)
 
 
 def name_of(run: Run, time: int) -> str:

@@ -107,7 +107,7 @@ def _page(
         "scorers": benchmark.scorers.select_related("image", "created_by").order_by("-number"),
         "phases": [(phase, AttachForm(phase=phase)) for phase in _phases(benchmark)],
         "failed": failed.order_by("-finished_at")[:SHOWN_FAILURES],
-        "here": worker_status.of(worker_status.SCORERS),
+        "workers": worker_status.of(worker_status.SCORERS),
         "form": form,
         "limits": allowed,
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,

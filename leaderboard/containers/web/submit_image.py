@@ -78,7 +78,7 @@ def _page(
     request: PersonRequest, phase: Phase, form: ImageForm, refused: Refused | None = None, status: int = 200
 ) -> HttpResponse:
     quotas = quotas_of_person(request.user, phase)
-    here = worker_status.of(worker_status.queue_of(phase))
+    workers = worker_status.of(worker_status.queue_of(phase))
     uploads = list(ImageUpload.objects.filter(by=request.user).select_related("phase__benchmark", "benchmark"))
     chosen = next((upload for upload in uploads if str(upload.pk) == str(form["upload"].value())), None)
     context = {
@@ -89,8 +89,8 @@ def _page(
         "quotas": quotas,
         "own_time": deadlines.own_time(phase, request.user),
         "open": deadlines.is_open_to(phase, request.user),
-        "here": here,
-        "may_submit": phase.takes_images and here.ready and may_submit(phase, quotas, request.user),
+        "workers": workers,
+        "may_submit": phase.takes_images and workers.ready and may_submit(phase, quotas, request.user),
         "rows": container_limits_text.of(phase),
         "limits": container_limits.of(phase),
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,

@@ -38,8 +38,8 @@ def checked(name: str, *, of: str, longest: int) -> str:
         raise Refused(Code.INVALID_NAME, f"The {of}'s name has {len(name)} characters; expected 1 to {longest}.")
     check_signs(name, of=f"{of}'s name")
     if UNREAD in name:
-        fault = "contains U+FFFD, which replaces bytes that could not be decoded"
-        raise Refused(Code.INVALID_NAME, f"The {of}'s name {fault}; expected text in UTF-8.")
+        problem = "contains U+FFFD, which replaces bytes that could not be decoded"
+        raise Refused(Code.INVALID_NAME, f"The {of}'s name {problem}; expected text in UTF-8.")
     unseen = next((sign for index, sign in enumerate(name) if _is_hidden(name, index)), None)
     if unseen is not None:
         what = f"an invisible character, U+{ord(unseen):04X}"
@@ -47,8 +47,8 @@ def checked(name: str, *, of: str, longest: int) -> str:
     if {unicodedata.category(character) for character in name} <= {"Zs", "Mn"}:
         raise Refused(Code.INVALID_NAME, f"The {of}'s name has no visible characters; expected text.")
     if any(map(_ANONYMOUS.fullmatch, _reading_keys(name))):
-        fault = "is reserved for anonymous systems"
-        raise Refused(Code.INVALID_NAME, f"The {of}'s name {fault}; expected another one.")
+        problem = "is reserved for anonymous systems"
+        raise Refused(Code.INVALID_NAME, f"The {of}'s name {problem}; expected another one.")
     return name
 
 

@@ -46,14 +46,14 @@ class BaselineRun:
 
     def __init__(self, row: DryRun, baseline: Baseline | None) -> None:
         self.row, self.baseline = row, baseline
-        self._cells = {(score["measure"], _key(score["slice"])): score for score in row.result.get("scores", ())}
+        self._scores = {(score["measure"], _key(score["slice"])): score for score in row.result.get("scores", ())}
 
     @property
     def is_done(self) -> bool:
         return self.row.state == State.DONE
 
     def score(self, measure: str, slice_: Mapping[str, Any] | None = None) -> ShownScore:
-        score = self._cells.get((measure, _key(slice_ or {})))
+        score = self._scores.get((measure, _key(slice_ or {})))
         return ShownScore(*(score[name] for name in ("value", "low", "high", "n"))) if score else NOTHING
 
     @property
@@ -115,14 +115,14 @@ class DryRunReport:
         chance = self.knowing_nothing(one)
         if one.baseline is None or chance is None:
             return None
-        cell = one.score(one.baseline.watched)
-        if cell.value is None or cell.low is None or cell.high is None or abs(cell.value - chance) < MARGIN:
+        score = one.score(one.baseline.watched)
+        if score.value is None or score.low is None or score.high is None or abs(score.value - chance) < MARGIN:
             return None
         # A correlation or AUROC below chance carries as much information as one above.
         both_ways = not one.baseline.reference and self.task.measure(one.baseline.watched).low < chance
-        if not (cell.low > chance or (both_ways and cell.high < chance)):
+        if not (score.low > chance or (both_ways and score.high < chance)):
             return None
-        text = f"{one.row.name} has {one.baseline.watched} {cell.value:.3f}; the chance level is {chance:.3f}"
+        text = f"{one.row.name} has {one.baseline.watched} {score.value:.3f}; the chance level is {chance:.3f}"
         if one.baseline.known:
             return DryRunWarning(
                 "known-exploit",
@@ -135,8 +135,8 @@ class DryRunReport:
 
     def _not_significant(self, one: BaselineRun) -> DryRunWarning | None:
         """Return a warning if an uploaded system is not significantly better than the best trivial baseline."""
-        cell = one.score(self.primary)
-        if one.row.kind != DryRun.Kind.FILE or cell.low is None or cell.high is None:
+        score = one.score(self.primary)
+        if one.row.kind != DryRun.Kind.FILE or score.low is None or score.high is None:
             return None
         trivial = [
             (dry_run.score(self.primary).value, dry_run) for dry_run in self.done if dry_run.baseline is not None
@@ -146,13 +146,13 @@ class DryRunReport:
             return None
         sign = -1 if self.task.measure(self.primary).higher_is_better is False else 1
         best, baseline = max(values, key=lambda pair: sign * pair[0])
-        if (cell.low > best) if sign > 0 else (cell.high < best):
+        if (score.low > best) if sign > 0 else (score.high < best):
             return None
         return DryRunWarning(
             "not-apart",
             f"{one.row.name} is not significantly better than the trivial baseline "
-            f"{baseline.row.name}: its interval of {self.primary} is {cell.low:.3f} to "
-            f"{cell.high:.3f}, and {baseline.row.name} has {best:.3f}.",
+            f"{baseline.row.name}: its interval of {self.primary} is {score.low:.3f} to "
+            f"{score.high:.3f}, and {baseline.row.name} has {best:.3f}.",
         )
 
     def _widths(self) -> list[DryRunWarning]:

@@ -145,17 +145,17 @@ def _redirect(slug: str, split: str, phase: Phase | None, gold: GoldVersion | No
 
 
 def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: GoldVersion | None) -> dict[str, Any]:
-    trial = dry_run_report.report_of(gold, phase.slug if phase else "") if gold is not None else None
-    rows = trial.runs if trial else []
+    report = dry_run_report.report_of(gold, phase.slug if phase else "") if gold is not None else None
+    rows = report.runs if report else []
     return {
         "benchmark": benchmark,
         "split": split,
         "gold": gold,
         "phase": phase,
-        "trial": trial,
-        "rows": [(tried, _why(tried.row), *_watched(trial, tried)) for tried in rows] if trial else [],
-        "n_over": sum(tried.row.is_over for tried in rows),
-        "ask_again": None if trial is None or trial.is_over else ASK_AGAIN,
+        "report": report,
+        "rows": [(run, _why(run.row), *_watched(report, run)) for run in rows] if report else [],
+        "n_over": sum(run.row.is_over for run in rows),
+        "ask_again": None if report is None or report.is_over else ASK_AGAIN,
     }
 
 
@@ -181,9 +181,9 @@ def _boards(
         (
             phase,
             [
-                (tried.row, submissions.get((phase.pk, tried.row.name)))
-                for tried in report.done
-                if submit_baseline.is_eligible(tried.row, phase)
+                (run.row, submissions.get((phase.pk, run.row.name)))
+                for run in report.done
+                if submit_baseline.is_eligible(run.row, phase)
             ],
         )
         for phase in phases
@@ -218,25 +218,25 @@ def _page(
     phase = _phase(request, benchmark, split)
     gold = _gold(request, split)
     context = _context(benchmark, split, phase, gold)
-    trial: dry_run_report.DryRunReport | None = context["trial"]
+    report: dry_run_report.DryRunReport | None = context["report"]
     standing_names = (
-        {one.row.name for one in trial.runs if one.row.state in request_dry_run.STANDING} if trial else set()
+        {one.row.name for one in report.runs if one.row.state in request_dry_run.STANDING} if report else set()
     )
     context |= {
-        "boards": _boards(benchmark, split, trial) if trial else [],
+        "boards": _boards(benchmark, split, report) if report else [],
         "is_current": gold == split.current_gold,
-        "tried_versions": _dry_run_versions(split),
+        "dry_run_versions": _dry_run_versions(split),
         "phases": benchmark.phases.filter(split=split),
         "baselines": TASKS[benchmark.task].baselines,
         "to_make": [one for one in TASKS[benchmark.task].baselines if one.name not in standing_names],
         "why_not": request_dry_run.why_not(split),
         "earlier": _earlier(benchmark, split) if gold == split.current_gold else [],
-        "warnings": trial.warnings if trial and trial.is_over else [],
-        "plot": plot(trial) if trial else None,
+        "warnings": report.warnings if report and report.is_over else [],
+        "plot": plot(report) if report else None,
         "by_slice": [
-            (slice_name(slice_), [one.score(trial.primary, slice_) for one in trial.done]) for slice_ in trial.slices
+            (slice_name(slice_), [one.score(report.primary, slice_) for one in report.done]) for slice_ in report.slices
         ]
-        if trial
+        if report
         else [],
         "form": form or DryRunForm(),
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,

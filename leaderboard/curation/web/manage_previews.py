@@ -37,7 +37,7 @@ def preview(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     benchmark = managed_or_404(request.user, slug)
     exists = benchmark.dataset.generations.filter(pk=pk).exists()
     if not exists and request_preview.is_forgotten(benchmark.dataset, pk):
-        context = {"benchmark": benchmark, "kept": request_preview.MAX_PREVIEWS}
+        context = {"benchmark": benchmark, "max_previews": request_preview.MAX_PREVIEWS}
         return render(request, "curation/manage_preview_forgotten.html", context, status=410)
     return _page(request, *_managed_preview_or_404(request.user, slug, pk))
 
@@ -89,7 +89,7 @@ def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     parts = _parts(generation, request.POST)
     if not all(form.is_valid() for _, form in parts):
         return _page(request, benchmark, generation, parts=parts, status=422)
-    wanted = [
+    requests = [
         DraftRequest(part, **{name: form.cleaned_data[name] for name in ("name", "kind", "gold_public", "hide_inputs")})
         for part, form in parts
         if form.cleaned_data["take"]
@@ -99,7 +99,7 @@ def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
         messages.info(request, f"Draft splits were already made of this preview: {', '.join(existing)}.")
         return redirect("manage_preview", slug, pk)
     try:
-        created = drafts.make(generation=generation, requests=wanted, by=request.user)
+        created = drafts.make(generation=generation, requests=requests, by=request.user)
     except Refused as refused:
         return _page(request, benchmark, generation, refused, parts=parts)
     names = ", ".join(split.name for split in created)
@@ -160,7 +160,7 @@ def _page(
         "benchmark": benchmark,
         "generation": generation,
         "followed": generator_texts.following(generation),
-        "told": generator_texts.run_parameters(generation, seed=True),
+        "run_parameters": generator_texts.run_parameters(generation, seed=True),
         "parts": part_contexts if is_done else [],
         "forms": forms,
         "corrigible": correct_by_preview.correctable_splits(generation),

@@ -90,7 +90,7 @@ def _page(
         "raws": raws,
         "offers": generators_for(benchmark.task),
         "generations": [(generation, OFFERS.get(generation.generator)) for generation in generations],
-        "kept": request_preview.MAX_PREVIEWS,
+        "max_previews": request_preview.MAX_PREVIEWS,
         "form": form,
         "uploads": uploads,
         "chosen": next((upload for upload in uploads if str(upload.pk) == str(form["upload"].value())), None),

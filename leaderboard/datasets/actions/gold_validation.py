@@ -71,26 +71,26 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
 
 def _check_lengths(facts: PrepareGoldReport, name: str) -> None:
     """Raise Refused for slice names that are too long to store: they would make every scoring fail."""
-    faults = []
+    problems = []
     for dimension, values in facts.dimensions.items():
         for kind, text in [("a dimension's name", dimension), *(("a slice's value", str(value)) for value in values)]:
             if len(text) > LONGEST:
                 description = f"{kind} is too long: it begins with {shown(text[:40])}"
                 detail = {"what": description, "found": f"{len(text)} characters", "expected": f"at most {LONGEST}"}
-                faults.append({"file": name, "line": None, **detail, "text": f"{name}: {description}"})
-    if faults:
-        raise _refused(faults[:MAX_SHOWN_PROBLEMS], max(0, len(faults) - MAX_SHOWN_PROBLEMS))
+                problems.append({"file": name, "line": None, **detail, "text": f"{name}: {description}"})
+    if problems:
+        raise _refused(problems[:MAX_SHOWN_PROBLEMS], max(0, len(problems) - MAX_SHOWN_PROBLEMS))
 
 
 def _check_symmetry(file: File[bytes], name: str) -> None:
     """Raise Refused unless gold with a dimension `origin` is symmetric; boards on it would be meaningless."""
-    faults = check_symmetric(list(_lines(file, name)))
-    if faults:
+    found_problems = check_symmetric(list(_lines(file, name)))
+    if found_problems:
         problems = [
-            {"file": name, "line": None, "what": fault, "found": "", "expected": "", "text": f"{name}: {fault}"}
-            for fault in faults[:MAX_SHOWN_PROBLEMS]
+            {"file": name, "line": None, "what": text, "found": "", "expected": "", "text": f"{name}: {text}"}
+            for text in found_problems[:MAX_SHOWN_PROBLEMS]
         ]
-        raise _refused(problems, len(faults) - len(problems))
+        raise _refused(problems, len(found_problems) - len(problems))
 
 
 def _lines(file: File[bytes], name: str) -> Iterator[dict[str, Any]]:

@@ -40,11 +40,17 @@ def compute(
 ) -> Partition:
     """Split the groups of a gold file at random into public and private.
 
-    share: fraction of the groups that is public. kept: an earlier division, whose groups stay in their subset.
+    share: fraction of the groups that is public. previous: an earlier partition, whose groups stay in their subset.
     Raises Refused: INVALID_GOLD where the groups cannot be divided, SANDBOX_UNAVAILABLE.
     """
     gold.seek(0)
-    params = {"task": split.dataset.task, "options": split.options, "seed": seed, "share": str(share), "kept": previous}
+    params = {
+        "task": split.dataset.task,
+        "options": split.options,
+        "seed": seed,
+        "share": str(share),
+        "previous": previous,
+    }
     try:
         answer = sandbox_client.divide(gold=gold, name=name, **params)
     except (sandbox_client.SandboxError, AlteredError, FileNotFoundError) as error:
@@ -61,7 +67,7 @@ def compute(
 
 def store(*, gold: GoldVersion, partition: Partition, by: User) -> PublicPrivatePartition:
     """Store a public/private split with its gold. Call in a transaction; deletes the file if saving the row fails."""
-    division = PublicPrivatePartition(
+    row = PublicPrivatePartition(
         gold=gold,
         share=partition.share,
         seed=partition.seed,
@@ -70,10 +76,10 @@ def store(*, gold: GoldVersion, partition: Partition, by: User) -> PublicPrivate
         sha256=hashlib.sha256(partition.content).hexdigest(),
         created_by=by,
     )
-    division.file.save("division.jsonl", ContentFile(partition.content), save=False)
+    row.file.save("division.jsonl", ContentFile(partition.content), save=False)
     try:
-        division.save(force_insert=True)
+        row.save(force_insert=True)
     except BaseException:
-        division.file.storage.delete(str(division.file.name))
+        row.file.storage.delete(str(row.file.name))
         raise
-    return division
+    return row

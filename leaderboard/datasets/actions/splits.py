@@ -170,10 +170,10 @@ def _store_gold(
     by: User,
     within: Callable[[GoldVersion], None] | None,
 ) -> None:
-    """Save all rows in one transaction; delete the files of inputs and division if it fails."""
+    """Save all rows in one transaction; delete the files of inputs and partition if it fails."""
     digest = hashlib.sha256(prepared.inputs).hexdigest()
     stored = ""
-    division: PublicPrivatePartition | None = None
+    stored_partition: PublicPrivatePartition | None = None
     try:
         with transaction.atomic():
             split = Split.objects.select_for_update().get(pk=gold.split_id)
@@ -195,7 +195,7 @@ def _store_gold(
             gold.number = last + 1
             gold.save(force_insert=True)
             if partition is not None:
-                division = partition_files.store(gold=gold, partition=partition, by=by)
+                stored_partition = partition_files.store(gold=gold, partition=partition, by=by)
             AuditEntry.record("gold.added", gold, by=by, number=gold.number, sha256=gold.sha256, reason=gold.reason)
             if within is not None:
                 within(gold)
@@ -203,8 +203,8 @@ def _store_gold(
     except BaseException:
         if stored:
             gold.split.inputs.storage.delete(stored)
-        if division is not None:
-            division.file.storage.delete(str(division.file.name))
+        if stored_partition is not None:
+            stored_partition.file.storage.delete(str(stored_partition.file.name))
         raise
 
 

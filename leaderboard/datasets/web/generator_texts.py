@@ -52,13 +52,17 @@ class RunParameters:
 def provenance(split: Split) -> dict[str, Any]:
     """Return public template context on how a split was generated, without seed, salt or names of raw files.
 
-    `made`: None if its gold did not come from a generator. `made_version`: the generated gold version.
+    `provenance`: None if its gold did not come from a generator. `provenance_gold`: the generated gold version.
     """
     part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
     gold = split.gold_versions.filter(sha256=part.sha256).first() if part else None
     if part is None or gold is None:
-        return {"made": None}
-    return {"made": run_parameters(part.generation, seed=False), "made_part": part, "made_version": gold}
+        return {"provenance": None}
+    return {
+        "provenance": run_parameters(part.generation, seed=False),
+        "provenance_part": part,
+        "provenance_gold": gold,
+    }
 
 
 def following(generation: Generation) -> Followed:

@@ -52,5 +52,5 @@ def steps_of_split(benchmark: Benchmark, split: Split) -> list[Step]:
         done = benchmark.phases.filter(split=split).exists()
         return steps(benchmark, len(NAMES) if done else PHASE, generation=part.generation, split=split)
     verdict = audit_results.verdict(split)
-    here = PUBLISH if verdict.is_passed or split.gold_public else AUDIT if verdict.audit else DRAFT
-    return steps(benchmark, here, generation=part.generation, split=split)
+    step = PUBLISH if verdict.is_passed or split.gold_public else AUDIT if verdict.audit else DRAFT
+    return steps(benchmark, step, generation=part.generation, split=split)

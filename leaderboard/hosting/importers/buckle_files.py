@@ -112,11 +112,11 @@ def _share(path: Path, text: str, field: str) -> float:
 def _claims(path: Path) -> tuple[str, list[Claim]]:
     relation, claims = "", []
     first: dict[Pair, Claim] = {}
-    for number, cells in rows(path, COLUMNS):
-        subject, object_, own, label = cells[:4]
+    for number, fields in rows(path, COLUMNS):
+        subject, object_, own, label = fields[:4]
         location = f"{path.name}:{number}"
-        for column, cell in zip(COLUMNS, (subject, object_, own), strict=False):
-            if not cell:
+        for column, field in zip(COLUMNS, (subject, object_, own), strict=False):
+            if not field:
                 raise PublishedFileError(f"{location}: {column} is empty, expected a name")
         relation = relation or own
         if own != relation:

@@ -112,9 +112,9 @@ def gold_lines(source: Path, pairs: list[tuple[int, Pair]]) -> list[dict[str, An
                 "slices": {"origin": "generated" if member else "original"},
             }
         )
-    faults = check_symmetric(golds)
-    if faults:
-        raise PublishedFileError("\n".join(f"{source.name}: {fault}" for fault in faults[:100]))
+    problems = check_symmetric(golds)
+    if problems:
+        raise PublishedFileError("\n".join(f"{source.name}: {problem}" for problem in problems[:100]))
     return golds
 
 

@@ -61,9 +61,9 @@ class Known:
         tails = {f"{subject}\t{relation}".encode() for subject, relation, object_ in self.answers if object_ == "?"}
         heads = {f"{relation}\t{object_}".encode() for subject, relation, object_ in self.answers if subject == "?"}
         count = 0
-        for number, line, cells in _lines(path):
+        for number, line, fields in _lines(path):
             count += 1
-            if cells[0] + b"\t" + cells[1] in tails or cells[1] + b"\t" + cells[2] in heads:
+            if fields[0] + b"\t" + fields[1] in tails or fields[1] + b"\t" + fields[2] in heads:
                 self.learn(_triple(path, number, line))
         return count
 
@@ -80,25 +80,25 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes, list[bytes]]]:
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             for number, line in enumerate(file, start=1):
-                cells = line.rstrip(b"\r\n").split(b"\t")
-                if len(cells) not in WIDTHS:
+                fields = line.rstrip(b"\r\n").split(b"\t")
+                if len(fields) not in WIDTHS:
                     raise PublishedFileError(
-                        f"{path.name}:{number}: found {len(cells)} columns, expected subject, relation, object, and "
+                        f"{path.name}:{number}: found {len(fields)} columns, expected subject, relation, object, and "
                         "then both or none of the lists of mentions"
                     )
-                if not (cells[0] and cells[1] and cells[2]):
+                if not (fields[0] and fields[1] and fields[2]):
                     raise PublishedFileError(
                         f"{path.name}:{number}: subject, relation or object is empty, expected a text in each"
                     )
-                yield number, line, cells
+                yield number, line, fields
     except (gzip.BadGzipFile, EOFError) as error:
         raise PublishedFileError(f"{path.name}:{number + 1}: {error}, expected a whole gzip file") from error
 
 
 def _triple(path: Path, number: int, line: bytes) -> Open:
-    cells = text(path, number, line).split("\t")
-    subject, relation, object_ = cells[:3]
-    others = cells[3:] or ["", ""]
+    fields = text(path, number, line).split("\t")
+    subject, relation, object_ = fields[:3]
+    others = fields[3:] or ["", ""]
     return Open(subject, relation, object_, _mentions(subject, others[0]), _mentions(object_, others[1]), number)
 
 

@@ -82,15 +82,15 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, columns) of a TSV file with a header; raises ImportFault with the location."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            cells = text(path, number, line).split("\t")
-            if number == 1 and cells != list(columns):
+            fields = text(path, number, line).split("\t")
+            if number == 1 and fields != list(columns):
                 raise PublishedFileError(
-                    f"{path.name}:1: header, found {' '.join(cells)}, expected {' '.join(columns)}"
+                    f"{path.name}:1: header, found {' '.join(fields)}, expected {' '.join(columns)}"
                 )
-            if len(cells) != len(columns):
-                raise PublishedFileError(f"{path.name}:{number}: found {len(cells)} columns, expected {len(columns)}")
+            if len(fields) != len(columns):
+                raise PublishedFileError(f"{path.name}:{number}: found {len(fields)} columns, expected {len(columns)}")
             if number > 1:
-                yield number, cells
+                yield number, fields
 
 
 def text(path: Path, number: int, line: bytes) -> str:

@@ -20,17 +20,17 @@ class Command(BaseCommand):
     @answering()
     def handle(self, **_: Any) -> None:
         n = 0
-        faults = 0
+        n_problems = 0
         for result in stored_files.verify_file():
             n += 1
             if result.problem:
-                faults += 1
+                n_problems += 1
                 self.stdout.write(f"{result.owner}: {result.problem}")
         orphaned = orphaned_files.find()
         for stray in orphaned.files:
             self.stdout.write(f"{stray}: no record")
-        if faults:
-            raise CommandError(f"{faults} of {n} files are missing, altered or unreadable")
+        if n_problems:
+            raise CommandError(f"{n_problems} of {n} files are missing, altered or unreadable")
         self.stdout.write(f"{n} files: all exist and match their sha256")
         if orphaned.doubt:
             raise CommandError(orphaned.doubt)

@@ -28,11 +28,11 @@ class Command(BaseCommand):
         row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
         if row is None:
             raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist")
-        n_drawn, n_left = 0, 0
+        n_computed, n_left = 0, 0
         for board in row.leaderboards.filter(state__in=Leaderboard.PUBLIC).order_by("pk"):
             for release in plots.without_plot_data(board):
                 try:
-                    n_drawn += plots.add_plot_data(release) is not None
+                    n_computed += plots.add_plot_data(release) is not None
                 except (plots.NoPlotDataError, ReportError) as error:
                     n_left += 1
                     self.stderr.write(f"release {release.sequence}: {error}")
@@ -41,6 +41,6 @@ class Command(BaseCommand):
                     self.stderr.write(f"release {release.sequence}: the stored outcomes are missing or altered")
                 except sandbox_client.SandboxError as error:
                     raise CommandError(f"the sandbox does not respond: {error}") from error
-        self.stdout.write(f"plot data of {n_drawn} result{'s' if n_drawn != 1 else ''} computed")
+        self.stdout.write(f"plot data of {n_computed} result{'s' if n_computed != 1 else ''} computed")
         if n_left:
             raise CommandError(f"plot data of {n_left} results could not be computed")

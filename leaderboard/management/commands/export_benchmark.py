@@ -41,8 +41,8 @@ class Command(BaseCommand):
             lines = [*to, *(to_file.read_text().splitlines() if to_file else [])]
             keys = encryption.recipients(lines) if lines or to_file else []
             writing.write(benchmark=row, to=file, keys=keys, by=person, say=self.stdout.write)
-        except encryption.InvalidKeyError as fault:
-            raise CommandError(str(fault)) from fault
+        except encryption.InvalidKeyError as problem:
+            raise CommandError(str(problem)) from problem
         except OSError as error:
             raise CommandError(f"{error.filename or file}: {error.strerror}") from error
         if not keys:

@@ -33,10 +33,10 @@ class Command(BaseCommand):
         try:
             keys = encryption.identities(key.read_text().splitlines())
             result = reading.import_contents(archive=file, keys=keys, by=person, say=self.stdout.write)
-        except reading.ArchiveError as fault:
-            raise CommandError("\n".join([f"{file.name}:", *fault.lines, UNCHANGED])) from fault
-        except encryption.InvalidKeyError as fault:
-            raise CommandError(f"{key.name}: {fault}; {UNCHANGED}") from fault
+        except reading.ArchiveError as problem:
+            raise CommandError("\n".join([f"{file.name}:", *problem.lines, UNCHANGED])) from problem
+        except encryption.InvalidKeyError as problem:
+            raise CommandError(f"{key.name}: {problem}; {UNCHANGED}") from problem
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{getattr(error, 'filename', None) or file}: {error}; {UNCHANGED}") from error
         except reading.DAMAGED as error:

@@ -94,8 +94,8 @@ class Command(BaseCommand):
         with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
             try:
                 imported = IMPORTERS[name](path, Path(folder), choices)
-            except PublishedFileError as fault:
-                raise CommandError(str(fault)) from fault
+            except PublishedFileError as error:
+                raise CommandError(str(error)) from error
             imported = chosen(imported, choices)
             self.check_named(imported, choices)
             self.check_options(imported)

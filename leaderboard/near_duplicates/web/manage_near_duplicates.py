@@ -76,7 +76,7 @@ def dismiss(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
                 request, "The near-duplicates were dismissed. New ones of these two systems will be shown again."
             )
             return redirect("manage_near_duplicates", slug)
-    context = {"benchmark": benchmark, "found": near_duplicate, "form": form, "refusal": refusal}
+    context = {"benchmark": benchmark, "near_duplicate": near_duplicate, "form": form, "refusal": refusal}
     status = refusal.status if refusal else 422 if form.errors or request.method == "POST" else 200
     return render(request, "near_duplicates/manage_near_duplicate_dismiss.html", context, status=status)
 

@@ -43,8 +43,8 @@ def write(since: datetime, at: datetime) -> int:
         return 0
     phases = Phase.objects.select_related("benchmark").prefetch_related("benchmark__organisers__webhooks")
     phases_by_key = phases.in_bulk({pair.phase for pair in recent})
-    first_found = _first_of_pairs(NearDuplicate.objects.filter(phase__in=phases_by_key))
-    pairs = {_subject(pair): pair for pair, detected_at in recent.items() if first_found[pair] == detected_at}
+    first_detected = _first_of_pairs(NearDuplicate.objects.filter(phase__in=phases_by_key))
+    pairs = {_subject(pair): pair for pair, detected_at in recent.items() if first_detected[pair] == detected_at}
     events = (
         Event(subject, phases_by_key[pair.phase].benchmark.organisers.all(), recent[pair])
         for subject, pair in pairs.items()

@@ -69,8 +69,8 @@ def _subject(board: Leaderboard, team: Team) -> uuid.UUID:
 
 
 def _body(board: Leaderboard, team: Team, at: datetime) -> dict[str, Any]:
-    moves = list(RankChange.objects.filter(leaderboard=board, system__team=team).select_related("system", "replaced"))
-    replaced, phase = moves[0].replaced, board.phase
+    changes = list(RankChange.objects.filter(leaderboard=board, system__team=team).select_related("system", "replaced"))
+    replaced, phase = changes[0].replaced, board.phase
     args, gold = [phase.benchmark.slug, phase.slug], board.gold_version
     is_corrected = replaced.gold_version_id != gold.pk
     versions = [replaced.gold_version.number, replaced.task_version]
@@ -85,15 +85,15 @@ def _body(board: Leaderboard, team: Team, at: datetime) -> dict[str, Any]:
         "replaced_gold_version": versions[0],
         "replaced_task_version": versions[1],
         "reason": gold.reason if is_corrected else "",
-        "systems": [_system(move) for move in moves],
+        "systems": [_system(change) for change in changes],
         "page": settings.BASE_URL + reverse("leaderboard", args=args),
         "replaced_page": settings.BASE_URL + reverse("frozen_board", args=[*args, *versions]),
     }
 
 
-def _system(move: RankChange) -> dict[str, Any]:
+def _system(change: RankChange) -> dict[str, Any]:
     names = ("measure", "rank_before", "rank", "value_before", "value")
-    return {"system": move.system.name, **{name: getattr(move, name) for name in names}}
+    return {"system": change.system.name, **{name: getattr(change, name) for name in names}}
 
 
 def _line(system: dict[str, Any]) -> str:

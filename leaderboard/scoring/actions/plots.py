@@ -38,7 +38,7 @@ def _may_reveal(release: Release) -> bool:
 def plot_data(release: Release) -> plot_checks.PlotData:
     """Compute the plot data of a release from its run's stored outcomes.
 
-    Raises NotDrawnError and ReportError; SandboxError (a server failure); FileNotFoundError or AlteredError for
+    Raises NoPlotDataError and ReportError; SandboxError (a server failure); FileNotFoundError or AlteredError for
     missing or altered outcomes.
     """
     run = release.run
@@ -47,10 +47,10 @@ def plot_data(release: Release) -> plot_checks.PlotData:
         answer = sandbox_client.plot(table=table)
     if not answer.ok:
         raise NoPlotDataError(answer.reason or "the outcomes are of a different task version")
-    drawing = answer.read(PlotReport).plot_data
-    if wrong := plot_checks.problem(drawing):
+    data = answer.read(PlotReport).plot_data
+    if wrong := plot_checks.problem(data):
         raise ReportError(wrong)
-    return drawing
+    return data
 
 
 def without_plot_data(board: Leaderboard) -> models.QuerySet[Release]:
@@ -68,13 +68,13 @@ def without_plot_data(board: Leaderboard) -> models.QuerySet[Release]:
 
 
 def add_plot_data(release: Release) -> ReleasePlot | None:
-    """Compute and store the plot data of a release; idempotent. Raises the errors of `drawn`."""
-    drawing = plot_data(release)
+    """Compute and store the plot data of a release; idempotent. Raises the errors of `plot_data`."""
+    data = plot_data(release)
     try:
         with transaction.atomic():
             # The policy may have changed since the data were computed.
             release.phase = Phase.objects.select_for_update().get(pk=release.phase_id)
-            return store_plot_data(release, drawing)
+            return store_plot_data(release, data)
     except IntegrityError:  # another process stored it at the same time
         return None
 

@@ -21,9 +21,9 @@ def differences(board: Leaderboard) -> list[str]:
     )
     is_current = board.task_version == of_board(board).version
     return [
-        f"plots of release {drawing.release.sequence}"
-        for drawing in drawings.select_related("release__run").order_by("release__sequence")
-        if drawing.release.policy != Phase.Disclosure.FULL or (is_current and not _follows(drawing))
+        f"plots of release {plot.release.sequence}"
+        for plot in drawings.select_related("release__run").order_by("release__sequence")
+        if plot.release.policy != Phase.Disclosure.FULL or (is_current and not _follows(plot))
     ]
 
 

@@ -47,7 +47,7 @@ class Sheet:
     @property
     def has_intervals(self) -> bool:
         """Return whether any score has an interval: ladders reveal none, and some custom scorers have none."""
-        return any(cell.low is not None for cell in self.whole)
+        return any(score.low is not None for score in self.whole)
 
 
 def sheet(release: Release) -> Sheet:
@@ -55,31 +55,31 @@ def sheet(release: Release) -> Sheet:
     whole: list[ShownScore] = []
     sliced: dict[tuple[str, ...], dict[str, Row]] = {}
     for score in release.values:
-        cell = ShownScore(**{name: score[name] for name in ("measure", "value", "low", "high", "n")})
+        shown = ShownScore(**{name: score[name] for name in ("measure", "value", "low", "high", "n")})
         if not score["slice"]:
-            whole.append(cell)
+            whole.append(shown)
             continue
         values = list(score["slice"].values())
         rows = sliced.setdefault(tuple(score["slice"]), {})
         # 1 and "1" are two slices, though they are shown in the same way.
         row = rows.setdefault(json.dumps(values), (TIMES.join(map(_shown, values)), {}))
-        row[1][cell.measure] = cell
-    whole.sort(key=lambda cell: cell.measure != release.primary)
-    primary = next((cell for cell in whole if cell.measure == release.primary), None)
-    order = [cell.measure for cell in whole]
+        row[1][shown.measure] = shown
+    whole.sort(key=lambda shown: shown.measure != release.primary)
+    primary = next((shown for shown in whole if shown.measure == release.primary), None)
+    order = [shown.measure for shown in whole]
     tables = [_table(TIMES.join(names), list(rows.values()), order) for names, rows in sliced.items()]
     return Sheet(primary, whole, tables)
 
 
 def _table(title: str, rows: list[Row], order: list[str]) -> Table:
-    present = {measure for _, cells in rows for measure in cells}
+    present = {measure for _, scores in rows for measure in scores}
     measures = [measure for measure in order if measure in present] + sorted(present.difference(order))
     return Table(
         title,
         measures,
         [
-            (value, max(cell.n for cell in cells.values()), [cells.get(measure) for measure in measures])
-            for value, cells in rows
+            (value, max(score.n for score in scores.values()), [scores.get(measure) for measure in measures])
+            for value, scores in rows
         ],
     )
 

@@ -96,7 +96,7 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
         "published": published(row),
         "benchmark": row.phase.benchmark,
         "phase": row.phase,
-        "moves": _rank_changes(row),
+        "rank_changes": _rank_changes(row),
         "sheet": sheet(progress.release) if progress.release else None,
         "reason": progress.reason.label if progress.reason is not Reason.NONE else "",
         "is_queued": progress.state is State.QUEUED,
@@ -107,8 +107,8 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
 
 def _rank_changes(row: Submission) -> QuerySet[RankChange]:
     """Return the rank changes of its system at replacements of boards since the submission was received."""
-    moves = RankChange.objects.filter(leaderboard__phase=row.phase_id, leaderboard__shown_from__gt=row.received_at)
-    return moves.filter(system=row.system_id).select_related("leaderboard__gold_version", "replaced__gold_version")
+    changes = RankChange.objects.filter(leaderboard__phase=row.phase_id, leaderboard__shown_from__gt=row.received_at)
+    return changes.filter(system=row.system_id).select_related("leaderboard__gold_version", "replaced__gold_version")
 
 
 def _scorer_is_away(progress: Progress) -> bool:

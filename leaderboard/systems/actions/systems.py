@@ -145,8 +145,8 @@ def _check_until(until: datetime | None) -> None:
     now = timezone.now()
     if until is not None and not now < until <= now + LONGEST_HIDDEN:
         latest = f"{now + LONGEST_HIDDEN:%Y-%m-%d}"
-        fault = f"The name cannot be hidden until {until:%Y-%m-%d %H:%M}"
-        raise Refused(Code.INVALID_NAME, f"{fault}; expected a time in the future, {latest} (UTC) at the latest.")
+        problem = f"The name cannot be hidden until {until:%Y-%m-%d %H:%M}"
+        raise Refused(Code.INVALID_NAME, f"{problem}; expected a time in the future, {latest} (UTC) at the latest.")
 
 
 def _next_number() -> int:

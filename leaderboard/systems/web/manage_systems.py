@@ -41,7 +41,7 @@ def disqualify(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRe
         "phase": row,
         "system": system,
         "shown": anonymous.shown(system, knows=True),
-        "there": current,
+        "disqualification": current,
         "form": form,
         "refusal": refusal,
     }

@@ -40,24 +40,24 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a system; `?board=` selects a board. 404 for others than its team if they may see no board with it."""
     target = get_object_or_404(System.objects.select_related("team"), pk=pk)
     is_own = request.user.is_authenticated and target.team.members.filter(pk=request.user.pk).exists()
-    places = entries_of(target, request.user)
-    if not places and not (is_own and systems_visible_to(request.user).filter(pk=pk).exists()):
+    entries = entries_of(target, request.user)
+    if not entries and not (is_own and systems_visible_to(request.user).filter(pk=pk).exists()):
         raise Http404("no such system")
-    place = next((row for row in places if str(row.board.pk) == request.GET.get("board")), next(iter(places), None))
-    manages = place is not None and place.phase.benchmark.is_managed_by(request.user)
-    benchmarks = {row.phase.benchmark for row in places} if anonymous.is_anonymous(target) else set()
+    entry = next((row for row in entries if str(row.board.pk) == request.GET.get("board")), next(iter(entries), None))
+    manages = entry is not None and entry.phase.benchmark.is_managed_by(request.user)
+    benchmarks = {row.phase.benchmark for row in entries} if anonymous.is_anonymous(target) else set()
     knows = is_own or any(benchmark.is_managed_by(request.user) for benchmark in benchmarks)
     context: dict[str, Any] = {
         "system": target,
         "shown": anonymous.shown(target, knows=knows),
-        "places": places,
-        "place": place,
+        "entries": entries,
+        "entry": entry,
         "is_own": is_own,
         "manages": manages,
-        "own": _own(target, place, request.user) if is_own else [],
+        "own": _own(target, entry, request.user) if is_own else [],
     }
-    if place is not None:
-        context |= _on(place, sees_all=is_own or manages)
+    if entry is not None:
+        context |= _on(entry, sees_all=is_own or manages)
     return render(request, "systems/system.html", context)
 
 
@@ -67,7 +67,7 @@ def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
     measure = scored.measure(entry.release.primary)
     releases = revealed_on(entry.board, [entry.standing.system_id])
     runs = runs_shown(
-        releases, stands=entry.release.submission_id, up=measure.higher_is_better is not False, sees_all=sees_all
+        releases, standing=entry.release.submission_id, up=measure.higher_is_better is not False, sees_all=sees_all
     )
     return {
         "phase": entry.phase,
@@ -82,14 +82,14 @@ def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
 
 
 def runs_shown(
-    runs: Sequence[RevealedRun], *, stands: object, up: bool, sees_all: bool
+    runs: Sequence[RevealedRun], *, standing: object, up: bool, sees_all: bool
 ) -> list[tuple[RevealedRun, bool, bool]]:
     """Return (run, whether it was the best so far, whether it represents the system), in chronological order."""
     best = records(runs, higher_is_better=up)
     return [
-        (run, run in best, run.submission_id == stands)
+        (run, run in best, run.submission_id == standing)
         for run in runs
-        if sees_all or run in best or run.submission_id == stands
+        if sees_all or run in best or run.submission_id == standing
     ]
 
 
@@ -106,10 +106,12 @@ def _own(target: System, entry: BoardEntry | None, reader: Any) -> list[OwnRun]:
     if entry is not None:
         submissions = submissions.filter(phase=entry.phase)
     followed = progress.with_related(submissions).order_by("-received_at", "-pk")[:MOST_OWN]
-    stands = entry.release.submission_id if entry else None
+    standing = entry.release.submission_id if entry else None
     return [
         OwnRun(
-            row, row.submission.pk == stands, row.value is not None and not row.hidden and row.submission.pk != stands
+            row,
+            row.submission.pk == standing,
+            row.value is not None and not row.hidden and row.submission.pk != standing,
         )
         for row in map(progress.of, followed)
     ]

@@ -48,8 +48,8 @@ def information_chart(budget: Budget) -> InformationChart | None:
     x_scale = covering([0.0, float(limit)])
     last = int(x_scale.high)
     y_scale = covering([0.0, full_disclosure_inflation(last, budget.n_groups), budget.rows[1].inflation])
-    tells_in_full = budget.phase.disclosure == "full"
-    own_curve = [] if tells_in_full else _line(x_scale, y_scale, last, lambda k: budget.inflation(_at(budget, k)))
+    is_full_disclosure = budget.phase.disclosure == "full"
+    own_curve = [] if is_full_disclosure else _line(x_scale, y_scale, last, lambda k: budget.inflation(_at(budget, k)))
     marks = [
         Mark(x_scale.at(row.answers), _y(y_scale, row.inflation), f"{row.title}: {row.inflation:.3f}", index == 1)
         for index, row in enumerate(budget.rows)

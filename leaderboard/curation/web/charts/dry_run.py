@@ -28,19 +28,19 @@ class Plot:
 
 def plot(report: DryRunReport) -> Plot | None:
     """Return the chart of the dry runs that have a value; None if there are none."""
-    cells = [(tried, tried.score(report.primary)) for tried in report.done]
-    shown = [(tried, cell, cell.value) for tried, cell in cells if cell.value is not None]
+    scores = [(run, run.score(report.primary)) for run in report.done]
+    shown = [(run, score, score.value) for run, score in scores if score.value is not None]
     if not shown:
         return None
-    scale = covering(end for _, cell, _ in shown for end in (cell.low, cell.value, cell.high) if end is not None)
+    scale = covering(end for _, score, _ in shown for end in (score.low, score.value, score.high) if end is not None)
     strips = [
         Strip(
-            tried,
-            cell,
+            run,
+            score,
             scale.at(value),
-            scale.at(value if cell.low is None else cell.low),
-            scale.at(value if cell.high is None else cell.high),
+            scale.at(value if score.low is None else score.low),
+            scale.at(value if score.high is None else score.high),
         )
-        for tried, cell, value in shown
+        for run, score, value in shown
     ]
     return Plot(scale, strips)
