@@ -6,7 +6,7 @@ each size runs in a separate process with one BLAS thread. Processor seconds var
 
 import pytest
 
-from tests.benchmark.made_claims import FEVER_TRAIN, made_claims
+from tests.benchmark.claim_factory import FEVER_TRAIN, made_claims
 from tests.benchmark.measuring import grown, timed
 
 pytestmark = pytest.mark.benchmark

@@ -70,7 +70,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "systems/test_images_made.py::test_a_link_where_a_folder_is_mounted": ("runc-/output",),
     "systems/test_loading.py::test_a_saved_image_is_loaded_and_run_by_id": ("runc-True",),
     "systems/test_output.py::test_output_as_symlink": ("runc-/etc/passwd", "runc-../../etc"),
-    "audit/test_tells.py::test_surface_features_that_reveal_the_label": (  # each look in one of two fields
+    "audit/test_label_leaks.py::test_surface_features_that_reveal_the_label": (  # each look in one of two fields
         "claim-length",
         "claim-first word",
         "claim-first letter",

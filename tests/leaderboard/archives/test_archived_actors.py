@@ -10,8 +10,8 @@ from django.utils import timezone
 from leaderboard.archives.actions import encryption, imports
 from leaderboard.core.refusal import Code
 from leaderboard.models import AuditEntry, Benchmark, Membership, State, Team, User
+from tests.leaderboard.archives.test_archive_pages import as_, forged, written
 from tests.leaderboard.archives.test_archives import wipe
-from tests.leaderboard.archives.test_archives_at_the_desk import as_, forged, written
 from tests.support.api_calls import person
 from tests.support.gold_uploads import close_all, refusal, uploaded
 from tests.support.tiny_world import World, build

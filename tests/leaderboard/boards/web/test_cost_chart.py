@@ -13,7 +13,7 @@ from leaderboard.boards.disclosure.costs import Cost
 from leaderboard.boards.queries import Row, ShownScore
 from leaderboard.boards.web.charts import cost
 from leaderboard.boards.web.charts.cost import cost_chart, doublings, front
-from tests.support.made_rows import row
+from tests.support.row_factory import row
 
 
 def row_with_cost(name: str, value: float | None, seconds: float | None, **kind: str) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, ShownScore
 from leaderboard.boards.web.tables.heat_rows import NO_UNIT, NOT_SCORED, Source, heat_rows, reasons
-from tests.support.made_rows import cells, row
+from tests.support.row_factory import cells, row
 
 TASK = TASKS["fact-checking"]
 AUROC = Source(TASK.measure("auroc"), WHOLE)

@@ -8,7 +8,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Row, slice_of
 from leaderboard.boards.web.charts.matrix import grid_of, leaders, matrices
 from leaderboard.boards.web.pages.two_way import pieces
-from tests.support.made_rows import board, cells, row
+from tests.support.row_factory import board, cells, row
 
 PAIR = ("t", "h")
 DIMENSIONS = {"t": [0.0, 0.5], "h": ["narrow", "wide"]}

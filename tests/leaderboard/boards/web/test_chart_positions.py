@@ -11,7 +11,7 @@ from leaderboard.boards.web.charts.contrast_pairs import pairs_chart
 from leaderboard.boards.web.charts.rank_agreement import SIZE as SQUARE
 from leaderboard.boards.web.charts.rank_agreement import squares
 from leaderboard.boards.web.charts.roc import MOST, READ_AT, SIZE, roc_chart
-from tests.support.made_rows import row
+from tests.support.row_factory import row
 
 
 def test_a_curve_starts_in_its_corner_and_is_interpolated() -> None:
