@@ -31,7 +31,7 @@ EMBEDDED = (
     "leaderboard/boards/disclosure/test_best_shown.py",  # JSON in SQL
     "leaderboard/boards/test_as_of_choice.py",  # window functions
     "leaderboard/boards/test_board_pages.py",  # order and paging
-    "leaderboard/boards/test_board_tags.py",
+    "leaderboard/boards/test_board_etags.py",
     "leaderboard/boards/test_standings.py",
     "leaderboard/core/test_busy.py",  # locks
     "leaderboard/core/test_folder_broker.py",
