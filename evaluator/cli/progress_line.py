@@ -17,15 +17,15 @@ PAUSE = 10.0  # seconds between lines when standard error is not a terminal
 def patience(what: str) -> Iterator[None]:
     """Report progress on standard error: one overwritten line on a terminal, else a line every PAUSE seconds."""
     progress, begun = Progress(), time.monotonic()
-    live, told = sys.stderr.isatty(), begun
+    live, last_shown = sys.stderr.isatty(), begun
 
     def hear(share: float) -> None:
-        nonlocal told
+        nonlocal last_shown
         text, moment = f"{what}: {100 * share:.0f} %", time.monotonic()
         if live:
             progress.show(text)
-        elif moment - told >= PAUSE and share < 1:
-            told = moment
+        elif moment - last_shown >= PAUSE and share < 1:
+            last_shown = moment
             say(f"{text} after {moment - begun:.0f} s")
 
     try:

@@ -46,17 +46,17 @@ def plot_data(outcomes: Outcomes, measures: Sequence[Measure]) -> PlotData:
     curves: where a measure is an AUROC; grids: where one is a Spearman correlation; both for the whole and for one-way
     slices. pairs: for the whole, where the gold declares origins. Slices with too few groups are left out.
     """
-    drawing = PlotData()
+    data = PlotData()
     for measure in measures:
         if isinstance(measure, Auroc):
             curves = ((slice_, heights(view, measure.score, measure.positive)) for slice_, view in _views(outcomes))
-            drawing.curves = [Curve(dict(slice_), list(curve)) for slice_, curve in curves if curve is not None]
-        elif isinstance(measure, Spearman) and drawing.grids is None:
+            data.curves = [Curve(dict(slice_), list(curve)) for slice_, curve in curves if curve is not None]
+        elif isinstance(measure, Spearman) and data.grids is None:
             grids = ((slice_, rank_grid(view, rating=measure.x, score=measure.y)) for slice_, view in _views(outcomes))
-            drawing.grids = [Grid(dict(slice_), columns) for slice_, columns in grids if columns is not None]
+            data.grids = [Grid(dict(slice_), columns) for slice_, columns in grids if columns is not None]
     if outcomes.facts.get("origin"):
-        drawing.pairs = pair_counts(outcomes)
-    return drawing
+        data.pairs = pair_counts(outcomes)
+    return data
 
 
 def _views(outcomes: Outcomes) -> Iterator[tuple[Mapping[str, SliceValue], View]]:

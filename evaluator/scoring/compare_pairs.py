@@ -90,7 +90,7 @@ def compare_pairs(
             low=number_or_none(ends[index][0]) if bounded[index] else None,
             high=number_or_none(ends[index][1]) if bounded[index] else None,
             p=number_or_none(counts[index].p),
-            n_permutations=counts[index].drawn,
+            n_permutations=counts[index].n_permutations,
         )
         for index, (a, b) in enumerate(pairs)
     ]
@@ -151,7 +151,7 @@ class _Count:
     def __init__(self, seen: float) -> None:
         self._least = abs(seen) - _ROUNDING
         self.as_large = 0
-        self.drawn = 0
+        self.n_permutations = 0
         self.is_over = bool(np.isnan(seen))
         self.p = np.nan
 
@@ -161,13 +161,13 @@ class _Count:
         hits = np.flatnonzero(valid >= self._least)
         missing = ENOUGH - self.as_large
         if len(hits) >= missing:
-            self.drawn += int(hits[missing - 1]) + 1
+            self.n_permutations += int(hits[missing - 1]) + 1
             self.as_large, self.is_over = ENOUGH, True
-            self.p = ENOUGH / self.drawn
+            self.p = ENOUGH / self.n_permutations
         else:
-            self.drawn += len(valid)
+            self.n_permutations += len(valid)
             self.as_large += len(hits)
-            self.p = (1 + self.as_large) / (1 + self.drawn)
+            self.p = (1 + self.as_large) / (1 + self.n_permutations)
 
 
 def _permute(

@@ -75,7 +75,7 @@ class Scenarios:
         vectors: Callable[[], Numbers],
         avoid: Collection[tuple[str, str]] = (),
     ) -> None:
-        self.graph, self.predicate, self.wanted = graph, predicate, params
+        self.graph, self.predicate, self.params = graph, predicate, params
         if predicate not in graph.predicate_number:
             raise UsageError(f"the relation is {shown(predicate)}, expected a predicate of the graph: {_some(graph)}")
         if params.plausible not in SOURCES:
@@ -88,14 +88,14 @@ class Scenarios:
         self._source: Source = SOURCES[params.plausible](graph, predicate, Types(graph.entities, types), params.seed)
         self._orders: dict[str, Ints] = {}
         self._clusters: dict[bytes, dict[Pair, int]] = {}
-        self._found: dict[tuple[str, str | None], list[tuple[Plausible, Pair]]] = {}
+        self._plausible_claims: dict[tuple[str, str | None], list[tuple[Plausible, Pair]]] = {}
         self._used: set[Pair] = set()
 
     def use(self, claims: Iterable[Claim]) -> None:
         """Exclude the pairs of these claims from all later scenarios. Clusters do not change."""
         number = self.graph.number
         self._used |= {(number[claim.subject], number[claim.object]) for claim in claims}
-        self._found.clear()
+        self._plausible_claims.clear()
 
     @cached_property
     def scores(self) -> Numbers:
@@ -110,7 +110,7 @@ class Scenarios:
         n_plausible = ambiguous(share, self.n_negatives)
         plausible = self._plausible(params, positives, n_plausible)
         used = {*self._avoid, *self._used, *(candidate.pair for candidate, _ in plausible)}
-        rng = random_stream(self.wanted.seed, "unrelated", self.predicate, params.popularity, params.homogeneity)
+        rng = random_stream(self.params.seed, "unrelated", self.predicate, params.popularity, params.homogeneity)
         n_rest = self.n_negatives - n_plausible
         rest = unrelated(self.graph, self._batches(params, positives), n_rest, rng, used)
         if len(rest) < n_rest:
@@ -159,14 +159,14 @@ class Scenarios:
         if flavour not in POPULARITIES:
             raise UsageError(f"popularity is {shown(flavour)}, expected {', '.join(POPULARITIES)}")
         if flavour not in self._orders:
-            order = preferred(flavour, self.scores, self.wanted.seed)
+            order = preferred(flavour, self.scores, self.params.seed)
             free = [pair not in self._avoid for pair in _pairs(self.facts[order])]
             self._orders[flavour] = order[np.array(free, dtype=np.bool_)]
         return self._orders[flavour]
 
     def _clusters_of(self, params: ScenarioParams) -> dict[Pair, int]:
         """Return the cluster of each fact in the scenario's pool."""
-        pool = max(self.wanted.pool, self.n_positives)
+        pool = max(self.params.pool, self.n_positives)
         indices = self._order(params.popularity)[:pool].copy()
         indices.sort()
         key = indices.tobytes()
@@ -181,9 +181,11 @@ class Scenarios:
         if not n:
             return []
         key = params.popularity, params.homogeneity
-        if len(self._found.get(key, ())) < n:
-            self._found[key] = collect(self._source, self._batches(params, positives), n, self._avoid | self._used)
-        candidates = self._found[key]
+        if len(self._plausible_claims.get(key, ())) < n:
+            self._plausible_claims[key] = collect(
+                self._source, self._batches(params, positives), n, self._avoid | self._used
+            )
+        candidates = self._plausible_claims[key]
         if len(candidates) < n:
             raise UsageError(
                 f"transparency {params.transparency}: {len(candidates)} plausible false claims found, from all "
@@ -205,7 +207,7 @@ class Scenarios:
         path = tuple(("(-1)" if code % 2 else "") + predicates[code // 2] for code in codes)
         subject, object_ = candidate.pair
         source = name[fact[0]], name[fact[1]]
-        return Claim(name[subject], name[object_], False, self.wanted.plausible, number, path, source)
+        return Claim(name[subject], name[object_], False, self.params.plausible, number, path, source)
 
 
 def _pairs(facts: Ints) -> list[Pair]:

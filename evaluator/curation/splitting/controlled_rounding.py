@@ -35,40 +35,43 @@ class _Table:
     def __init__(self, totals: Sequence[int], shares: Sequence[Fraction]) -> None:
         self.unit = lcm(*(share.denominator for share in shares))
         parts = [int(share * self.unit) for share in shares]
-        self.wanted = [[part * total for part in parts] for total in totals]
-        self.wanted.append([-sum(column) % self.unit for column in zip(*self.wanted, strict=True)])
-        self.cells = [list(row) for row in self.wanted]
+        self.exact = [[part * total for part in parts] for total in totals]
+        self.exact.append([-sum(column) % self.unit for column in zip(*self.exact, strict=True)])
+        self.entries = [list(row) for row in self.exact]
         self.stacks = [
-            [row for row, cells in enumerate(self.cells) if cells[column] % self.unit] for column in range(len(parts))
+            [row for row, entries in enumerate(self.entries) if entries[column] % self.unit]
+            for column in range(len(parts))
         ]
 
     def open_columns(self, row: int) -> list[int]:
         """Return the columns where the row is not whole: none or at least two, since all sums are whole."""
-        return [column for column, cell in enumerate(self.cells[row]) if cell % self.unit]
+        return [column for column, entry in enumerate(self.entries[row]) if entry % self.unit]
 
     def whole(self, row: int) -> list[int]:
-        return [cell // self.unit for cell in self.cells[row]]
+        return [entry // self.unit for entry in self.entries[row]]
 
     def push(self, row: int, rng: random.Random) -> None:
         """Make one entry of a cycle near the row whole."""
         cycle = self._cycle(row)
-        up = [self.unit - self._rest(cell) if index % 2 == 0 else self._rest(cell) for index, cell in enumerate(cycle)]
+        up = [
+            self.unit - self._rest(entry) if index % 2 == 0 else self._rest(entry) for index, entry in enumerate(cycle)
+        ]
         down = [
-            self._rest(cell) if index % 2 == 0 else self.unit - self._rest(cell) for index, cell in enumerate(cycle)
+            self._rest(entry) if index % 2 == 0 else self.unit - self._rest(entry) for index, entry in enumerate(cycle)
         ]
         steps = sorted([min(up), -min(down)], key=lambda step: self._farther(cycle, step))
         if self._farther(cycle, steps[0]) == self._farther(cycle, steps[1]):
             rng.shuffle(steps)
         for index, (row_index, column) in enumerate(cycle):
-            self.cells[row_index][column] += steps[0] if index % 2 == 0 else -steps[0]
+            self.entries[row_index][column] += steps[0] if index % 2 == 0 else -steps[0]
 
     def _rest(self, entry: Entry) -> int:
-        return self.cells[entry[0]][entry[1]] % self.unit
+        return self.entries[entry[0]][entry[1]] % self.unit
 
     def _farther(self, cycle: Sequence[Entry], step: int) -> int:
         """Return the increase of the squared distance from the shares."""
         signs = [step if index % 2 == 0 else -step for index in range(len(cycle))]
-        deviations = [self.cells[row][column] - self.wanted[row][column] for row, column in cycle]
+        deviations = [self.entries[row][column] - self.exact[row][column] for row, column in cycle]
         return sum(sign * (2 * distance + sign) for sign, distance in zip(signs, deviations, strict=True))
 
     def _cycle(self, row: int) -> list[Entry]:

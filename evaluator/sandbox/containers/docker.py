@@ -57,7 +57,7 @@ class DockerSandbox:
         # Cached facts about the engine; cleared when it fails, since a different engine may come back.
         self._info: dict[str, Any] = {}
         self._layers: Mapping[str, bool | str] = {}
-        self._keeper: VolumeHolderImage | None = None
+        self._holder_image: VolumeHolderImage | None = None
 
     def run(
         self, execution: SystemExecution, predictions: BinaryIO, *, keep_going: Callable[[], bool] | None = None
@@ -91,21 +91,21 @@ class DockerSandbox:
         settings = image.get("Config") or {}
         check_settings(settings)
         layers = self._layers or self.layers()
-        keeper = self._volume_holder_image()
-        belongings = Resources(
+        holder_image = self._volume_holder_image()
+        resources = Resources(
             self._engine,
             job,
-            volume_holder=keeper,
+            volume_holder=holder_image,
             instance=self.instance,
             runtime=self.runtime,
             architecture=self.architecture,
             image_labels=settings.get("Labels") or {},
         )
-        run = Run(self._engine, job, resources=belongings, layers=layers, probe=self._is_well)
+        run = Run(self._engine, job, resources=resources, layers=layers, probe=self._is_well)
         try:
             result = run.follow(keep_going)
         except EngineError:
-            self._info, self._layers, self._keeper = {}, {}, None
+            self._info, self._layers, self._holder_image = {}, {}, None
             raise
         finally:
             run.clean_up()
@@ -147,12 +147,12 @@ class DockerSandbox:
         try:
             self._info = self._engine.info()
         except EngineError:
-            self._info, self._layers, self._keeper = {}, {}, None
+            self._info, self._layers, self._holder_image = {}, {}, None
             raise
 
     def layers(self) -> Mapping[str, bool | str]:
         """Implement `system_contract.SystemSandbox.layers`. Raises SandboxError also for a missing or wrong runtime."""
-        self._info, self._keeper = {}, None
+        self._info, self._holder_image = {}, None
         info = self._about()
         if self.runtime not in (info.get("Runtimes") or {}):
             runtimes = ", ".join(sorted(info.get("Runtimes") or {}))
@@ -207,12 +207,12 @@ class DockerSandbox:
 
     def _volume_holder_image(self) -> VolumeHolderImage:
         """Return the volume holder's image. Load it if missing: it has no tag, so an operator's prune may remove it."""
-        if self._keeper is None:
-            keeper = volume_holder_image(self.architecture)
+        if self._holder_image is None:
+            image = volume_holder_image(self.architecture)
             try:
-                self._engine.image(keeper.id)
+                self._engine.image(image.id)
             except NotFoundError:
-                ids = self._engine.load([keeper.archive])
-                keeper = VolumeHolderImage(ids[0] if ids else keeper.id, keeper.archive)
-            self._keeper = keeper
-        return self._keeper
+                ids = self._engine.load([image.archive])
+                image = VolumeHolderImage(ids[0] if ids else image.id, image.archive)
+            self._holder_image = image
+        return self._holder_image

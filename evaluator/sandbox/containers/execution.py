@@ -54,7 +54,7 @@ class Run:
     def follow(self, keep_going: Callable[[], bool] | None) -> SystemResult:
         """Run the container, copy its output, return the result. Raises SandboxError; `clean_up` must always follow."""
         with self._timed("prepare"):
-            keeper, working = self.resources.make()
+            holder, working = self.resources.make()
         with self._timed("start"):
             refused = self._start(working)
         if refused:
@@ -66,7 +66,7 @@ class Run:
             state = self.engine.state(working)
             self.wall_seconds = _lasted(state) or time.monotonic() - began
             self.log, self.log_is_cut = log_tail.tail(self.engine.logs(working), int(self.limits.log_bytes))
-            return self._judge(state, in_time, keeper)
+            return self._judge(state, in_time, holder)
 
     def completed(self, result: SystemResult, *, image_bytes: int, total_seconds: float) -> SystemResult:
         """Return the result, completed with the facts that are known only after the clean-up."""
@@ -144,7 +144,7 @@ class Run:
         if state.get("Error"):
             raise EngineError("the engine lost a container", said=str(state["Error"]))
         try:
-            outputs = [output for wanted in self.job.output_files if (output := fetch(self.engine, holder, wanted))]
+            outputs = [output for file in self.job.output_files if (output := fetch(self.engine, holder, file))]
         except OutputError as problem:
             # The volume holder keeps the output in memory: if it has ended, the loss is not the author's fault.
             if not self.engine.state(holder).get("Running"):

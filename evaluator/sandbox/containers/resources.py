@@ -36,7 +36,7 @@ class Resources:
     ) -> None:
         self.engine = engine
         self.job = job
-        self.keeper_image = volume_holder
+        self.holder_image = volume_holder
         self.instance = instance
         self.runtime = runtime
         self.architecture = architecture
@@ -55,9 +55,9 @@ class Resources:
         output = self._volume("output", create_settings.output_volume(limits.output_bytes, limits.output_files))
         working = self._pool.submit(self._create_working, folders, output)
         try:
-            keeper = self._create(
+            holder = self._create(
                 create_settings.volume_holder(
-                    self.keeper_image.id,
+                    self.holder_image.id,
                     folders=folders,
                     output=output,
                     architecture=self.architecture,
@@ -66,13 +66,13 @@ class Resources:
             )
             try:
                 for folder, files in self.job.folders.items():
-                    self.engine.put(keeper, folder, _packed(files))
+                    self.engine.put(holder, folder, _packed(files))
             except ValueError as problem:
                 raise SandboxError(f"a file changed while it was read: {problem}") from None
-            self.engine.start(keeper)
+            self.engine.start(holder)
         finally:
             working.exception()  # wait until the container is registered, so that it is cleaned up
-        return keeper, working.result()
+        return holder, working.result()
 
     def remove(self) -> None:
         """Remove containers, then volumes. What cannot be removed is left to the reaper."""

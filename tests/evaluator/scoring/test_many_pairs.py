@@ -129,7 +129,7 @@ def test_draws_settle_on_the_exchange_that_is_enough():
     count = many_pairs._Count(0.5)
     count.add(np.array([0.1, np.nan] * 300))
     count.add(np.array([0.5] * (ENOUGH - 1) + [0.1, np.nan, 0.7, 0.9]))
-    assert count.is_over and count.drawn == 300 + ENOUGH + 1
+    assert count.is_over and count.n_permutations == 300 + ENOUGH + 1
     assert count.p == ENOUGH / (300 + ENOUGH + 1)
 
 

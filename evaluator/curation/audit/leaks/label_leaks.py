@@ -81,19 +81,19 @@ def find_label_leaks(
     if len(split) < _LEAST or not secrets:
         return LeakReport([], tested)
     sources = _sources(split, order, columns)
-    deals = Permutations(split.groups)
+    permutations = Permutations(split.groups)
     features = [feature for source in sources for feature in source.features]
     tested["features"] = len(features)
     steps = Steps(len(secrets) * (TIMES + 1))
     findings = []
     for secret in secrets:
-        results = max_t_test(features, hidden(secret.values), deals, seed=seed, steps=steps)
+        results = max_t_test(features, hidden(secret.values), permutations, seed=seed, steps=steps)
         names = iter(results)
         for source in sources:
             source_results = [next(names) for _ in source.features]
             significant = [item for item in source_results if item.p <= LEVEL / len(secrets)]
             if significant:
-                effects = _effects(secret, source, significant, deals)
+                effects = _effects(secret, source, significant, permutations)
                 findings.append(_finding(split, secret, source, effects, order_is_public))
     return LeakReport(findings, tested)
 

@@ -189,7 +189,7 @@ def test_a_deal_keeps_groups_whole_and_in_their_size():
     deals, random_ = Permutations(groups), np.random.default_rng(0)
     seen = set()
     for _ in range(200):
-        dealt = deals.deal(random_).tolist()
+        dealt = deals.sample(random_).tolist()
         assert sorted(dealt) == list(range(9))
         assert {dealt[0], dealt[1]} in ({0, 1}, {3, 4})
         assert {dealt[6], dealt[7], dealt[8]} == {6, 7, 8}
