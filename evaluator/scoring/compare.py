@@ -154,7 +154,7 @@ def _intervals(
     seed: int,
     steps: Steps,
 ) -> tuple[Numbers, Numbers]:
-    """Return (low, high), each one per cell and measure, in that order. groups: those of each cell."""
+    """Return (low, high), each one per slice and measure, in that order. groups: those of each slice."""
     ends = np.cumsum([len(slice_.measures) for slice_ in slices])
     points = np.split(differences, ends[:-1])
     resampled = [
