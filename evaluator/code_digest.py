@@ -17,8 +17,8 @@ TASKS = "holdout.tasks"
 
 def covered_files(root: Path = ROOT) -> list[Path]:
     """Return the paths of the evaluator's Python files that the digest covers."""
-    apart = tuple(f"{folder}/" for folder in EXCLUDED)
-    return [path for path in root.rglob("*.py") if not path.relative_to(root).as_posix().startswith(apart)]
+    excluded = tuple(f"{folder}/" for folder in EXCLUDED)
+    return [path for path in root.rglob("*.py") if not path.relative_to(root).as_posix().startswith(excluded)]
 
 
 def digest(root: Path = ROOT, task_packages: Iterable[Path] = ()) -> str:

@@ -44,8 +44,8 @@ class _Parser(argparse.ArgumentParser):
 def main(words: Sequence[str]) -> int:
     """Run one command and return its exit status."""
     try:
-        given = _parser().parse_args(deprecated_names.replace(words))
-        status = _command(given)
+        args = _parser().parse_args(deprecated_names.replace(words))
+        status = _command(args)
         sys.stdout.flush()  # here, where a closed pipe is still handled
         return status
     except UsageError as error:
@@ -153,8 +153,8 @@ def _command(args: argparse.Namespace) -> int:
 
 
 def _tasks(args: argparse.Namespace) -> int:
-    for fault in TASKS.problems:
-        print(f"evaluator: {printable(str(fault))}", file=sys.stderr)
+    for problem in TASKS.problems:
+        print(f"evaluator: {printable(str(problem))}", file=sys.stderr)
     if args.json:
         print(json.dumps([_described(name) for name in TASKS]))
         return DONE

@@ -61,8 +61,8 @@ def board_table(board: Row) -> str:
     rows: list[tuple[str, ...]] = [("rank", "system", "team", *(["track"] * any(tracks)), *heads)]
     for row, track in zip(board["rows"], tracks, strict=True):
         scores = {(score["measure"], _slice_name(score)): score for score in row["scores"]}
-        cells = (_value(scores[key]) if key in scores else "-" for key in keys)
-        rows.append((_rank(row), printable(row["system"]), printable(row["team"]), *([track] * any(tracks)), *cells))
+        values = (_value(scores[key]) if key in scores else "-" for key in keys)
+        rows.append((_rank(row), printable(row["system"]), printable(row["team"]), *([track] * any(tracks)), *values))
     return _aligned(rows)
 
 

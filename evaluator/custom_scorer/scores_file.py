@@ -113,8 +113,8 @@ def _decoded(content: bytes) -> Scores:
         # msgspec accepts duplicate keys, NaN and numbers beyond float64.
         unknown_keys(content, _SHAPE, DEPTH)
         return msgspec.json.decode(content, type=Scores)
-    except LineError as fault:
-        _refuse(f"{fault.what}, expected {fault.expected or 'the published schema'}")
+    except LineError as line_error:
+        _refuse(f"{line_error.what}, expected {line_error.expected or 'the published schema'}")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         text = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else _UNKNOWN.sub("unknown field", str(error))
         _refuse(f"it does not fit the published schema: {text}")

@@ -50,8 +50,8 @@ def warm_up() -> None:
     Unusable tasks of installed packages are reported on standard error, which is the server's log.
     """
     warmup.run(JOBS)
-    for fault in TASKS.problems:
-        sys.stderr.write(f"holdout: {fault}\n")
+    for problem in TASKS.problems:
+        sys.stderr.write(f"holdout: {problem}\n")
 
 
 __all__ = ["JOBS", "RESAMPLES", "SEED", "Request", "run", "warm_up"]

@@ -138,9 +138,9 @@ class Reader(Generic[Record]):
                 record = records[index] if records is not None else self._examine(line, number == last)
                 if _most_keys(line) != self._layout.count_keys(record):
                     self._note_unknown_keys(line, number)
-            except LineError as fault:
+            except LineError as error:
                 self.n_unread += 1
-                self.problems.add(number, fault.what, fault.found, fault.expected)
+                self.problems.add(number, error.what, error.found, error.expected)
             else:
                 yield number, record
 
@@ -188,9 +188,9 @@ class Reader(Generic[Record]):
                 raise LineError("unread") from None  # only counted: its text would not be reported
             try:
                 self._unknown_keys(line)
-            except LineError as fault:
-                if is_last and fault.what == "not valid JSON" and not fault.found.startswith("Extra data"):
-                    raise LineError("the last line is incomplete", fault.found, "one JSON object") from None
+            except LineError as error:
+                if is_last and error.what == "not valid JSON" and not error.found.startswith("Extra data"):
+                    raise LineError("the last line is incomplete", error.found, "one JSON object") from None
                 raise
             raise describe(failure) from None
         if _SUSPICIOUS_ESCAPE.search(line) or may_hold_long_digits(line):

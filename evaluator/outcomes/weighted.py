@@ -26,13 +26,13 @@ class Remembering:
     """Caches values by key: several measures share one sorted column or one pass over the weights."""
 
     def __init__(self) -> None:
-        self._made: dict[Hashable, Any] = {}
+        self._cached: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """Return the cached value of the key, calling `make` the first time."""
-        if key not in self._made:
-            self._made[key] = make()
-        value: Value = self._made[key]
+        if key not in self._cached:
+            self._cached[key] = make()
+        value: Value = self._cached[key]
         return value
 
 
@@ -45,13 +45,13 @@ class View(Remembering):
         self.outcomes = outcomes
         self.rows = rows
         self._splits: dict[str, list[View]] = {}
-        self._as_they_stand = False  # True if `rows` is the whole table in its own order
+        self._in_order = False  # True if `rows` is the whole table in its own order
 
     @classmethod
     def whole(cls, outcomes: Outcomes) -> "View":
         if np.all(outcomes.groups[1:] >= outcomes.groups[:-1]):
             view = cls(outcomes, np.arange(outcomes.n_rows))
-            view._as_they_stand = True
+            view._in_order = True
             return view
         return cls(outcomes, np.argsort(outcomes.groups, kind="stable").astype(np.int64))
 
@@ -104,7 +104,7 @@ class View(Remembering):
         return self._selected(self.outcomes.statistics[statistic])
 
     def _selected(self, column: npt.NDArray[Number]) -> npt.NDArray[Number]:
-        return column if self._as_they_stand else np.take(column, self.rows)
+        return column if self._in_order else np.take(column, self.rows)
 
     @cached_property
     def row_mask(self) -> npt.NDArray[np.bool_]:

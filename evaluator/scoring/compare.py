@@ -78,10 +78,12 @@ def compare_outcomes(
     check_alike(a, b)
     pair = _Pair(a, b)
     alone = pair.samples(np.ones((a.n_groups, 1)))
-    cells = list(slices_of(alone[0], existing(measures, a.facts), cross))
-    steps = Steps(sum(3 * cell.work * resamples for cell in cells))  # a permutation costs twice as much as a resample
+    slices = list(slices_of(alone[0], existing(measures, a.facts), cross))
+    steps = Steps(
+        sum(3 * slice_.work * resamples for slice_ in slices)
+    )  # a permutation costs twice as much as a resample
     options = {"resamples": resamples, "seed": seed}
-    return [row for batch in batches(cells, resamples) for row in _compare(pair, alone, batch, **options, steps=steps)]
+    return [row for batch in batches(slices, resamples) for row in _compare(pair, alone, batch, **options, steps=steps)]
 
 
 def _compare(
@@ -93,26 +95,26 @@ def _compare(
     seed: int,
     steps: Steps,
 ) -> Iterator[Comparison]:
-    values = np.array([_both(alone, cell, measure) for cell in slices for measure in cell.measures])
+    values = np.array([_both(alone, slice_, measure) for slice_ in slices for measure in slice_.measures])
     differences = values[:, 0] - values[:, 1]
     low, high, p = np.full((3, len(values)), np.nan)
     if resamples:
         p[:] = p_values(*pair.tables, slices, differences.tolist(), times=resamples, seed=seed, steps=steps)
-        groups = [_groups(alone, cell) for cell in slices]
+        groups = [_groups(alone, slice_) for slice_ in slices]
         low, high = _intervals(pair, slices, groups, differences, resamples=resamples, seed=seed, steps=steps)
-    tests = {measure.name: right_or_wrong(measure, *pair.tables) for cell in slices for measure in cell.measures}
+    tests = {measure.name: right_or_wrong(measure, *pair.tables) for slice_ in slices for measure in slice_.measures}
     rows = zip(values.tolist(), differences, low, high, p, strict=True)
-    for cell in slices:
-        sample, other = (cell.sample(whole) for whole in alone)
-        n_groups = len(_groups(alone, cell))
-        for measure in cell.measures:
+    for slice_ in slices:
+        sample, other = (slice_.sample(whole) for whole in alone)
+        n_groups = len(_groups(alone, slice_))
+        for measure in slice_.measures:
             (a, b), difference, lower, upper, p_value = next(rows)
             test = tests[measure.name]
             # Resampling or swapping a single group carries no information about another sample.
             bounded = n_groups > 1 and not np.isnan(difference)
             yield Comparison(
                 measure=measure.name,
-                slice=cell.slice,
+                slice=slice_.slice,
                 a=number_or_none(a),
                 b=number_or_none(b),
                 difference=number_or_none(difference),
@@ -152,18 +154,20 @@ def _intervals(
     seed: int,
     steps: Steps,
 ) -> tuple[Numbers, Numbers]:
-    """Return (low, high), each one per cell and measure, in that order. groups: those of each cell."""
-    ends = np.cumsum([len(cell.measures) for cell in slices])
+    """Return (low, high), each one per slice and measure, in that order. groups: those of each slice."""
+    ends = np.cumsum([len(slice_.measures) for slice_ in slices])
     points = np.split(differences, ends[:-1])
     resampled = [
-        Resampled(observed, len(cell_groups), resamples) for observed, cell_groups in zip(points, groups, strict=True)
+        Resampled(observed, len(slice_groups), resamples) for observed, slice_groups in zip(points, groups, strict=True)
     ]
     n_groups = pair.tables[0].n_groups
     for weights in group_weights(n_groups, resamples, seed) if n_groups else ():
         samples = pair.samples(weights)
-        for cell, cell_groups, values in zip(slices, groups, resampled, strict=True):
-            a, b = (cell.sample(whole) for whole in samples)
-            values.add([measure.evaluate(a) - measure.evaluate(b) for measure in cell.measures], weights[cell_groups])
-            steps.add(cell.work * weights.shape[1])
+        for slice_, slice_groups, values in zip(slices, groups, resampled, strict=True):
+            a, b = (slice_.sample(whole) for whole in samples)
+            values.add(
+                [measure.evaluate(a) - measure.evaluate(b) for measure in slice_.measures], weights[slice_groups]
+            )
+            steps.add(slice_.work * weights.shape[1])
     low, high = zip(*(values.intervals() for values in resampled), strict=True)
     return np.concatenate(low), np.concatenate(high)

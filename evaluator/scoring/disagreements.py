@@ -65,11 +65,11 @@ def counts(a: Outcomes, b: Outcomes, measures: Sequence[Measure]) -> Iterator[Co
     check_alike(a, b)
     tests = {measure.name: right_or_wrong(measure, a, b) for measure in measures}
     sample = Sample(View.whole(a), np.ones((a.n_groups, 1)))
-    for cell in slices_of(sample, existing(measures, a.facts), None):
-        for measure in cell.measures:
+    for slice_ in slices_of(sample, existing(measures, a.facts), None):
+        for measure in slice_.measures:
             test = tests[measure.name]
             if test is not None:
-                yield Count(measure.name, cell.slice, *test.counts(cell.view.rows))
+                yield Count(measure.name, slice_.slice, *test.counts(slice_.view.rows))
 
 
 def items(a: Outcomes, b: Outcomes, measures: Sequence[Measure], gold: BinaryIO, name: str) -> Iterator[Items]:

@@ -63,22 +63,22 @@ def score_outcomes(
     Raises UsageError for an unknown dimension, SandboxError for a value outside its measure's bounds.
     """
     whole = Sample(View.whole(outcomes), np.ones((outcomes.n_groups, 1)))
-    cells = list(slices_of(whole, existing(measures, outcomes.facts), cross))
+    slices = list(slices_of(whole, existing(measures, outcomes.facts), cross))
     points, counts = [], []
-    for cell in cells:
-        sample = cell.sample(whole)
-        for measure in cell.measures:
+    for slice_ in slices:
+        sample = slice_.sample(whole)
+        for measure in slice_.measures:
             points.append(float(measure.evaluate(sample)[0]))
             counts.append(int(measure.count(sample)[0]))
-    lows, highs = _intervals(outcomes, cells, points, resamples, seed)
+    lows, highs = _intervals(outcomes, slices, points, resamples, seed)
     scores = []
-    cell_measures = ((cell, measure) for cell in cells for measure in cell.measures)
-    for index, (cell, measure) in enumerate(cell_measures):
+    slice_measures = ((slice_, measure) for slice_ in slices for measure in slice_.measures)
+    for index, (slice_, measure) in enumerate(slice_measures):
         value = checked(measure, points[index])
         # Resampling a single group carries no information about another sample: no interval.
-        has_no_interval = value is None or len(cell.view.groups) < 2
+        has_no_interval = value is None or len(slice_.view.groups) < 2
         low, high = (None, None) if has_no_interval else (number_or_none(lows[index]), number_or_none(highs[index]))
-        scores.append(Score(measure.name, cell.slice, value, low, high, counts[index], _n_groups(cell, measure)))
+        scores.append(Score(measure.name, slice_.slice, value, low, high, counts[index], _n_groups(slice_, measure)))
     return scores
 
 
@@ -101,13 +101,13 @@ def _intervals(
     highs: list[float] = []
     for batch in batches(slices, resamples):
         resampled = [
-            Resampled(_next(remaining, len(cell.measures)), len(cell.view.groups), resamples) for cell in batch
+            Resampled(_next(remaining, len(slice_.measures)), len(slice_.view.groups), resamples) for slice_ in batch
         ]
         for weights in group_weights(outcomes.n_groups, resamples, seed):
             whole = Sample(slices[0].view, weights)
-            for cell, values in zip(batch, resampled, strict=True):
-                sample = cell.sample(whole)
-                values.add([measure.evaluate(sample) for measure in cell.measures], sample.own_weights)
+            for slice_, values in zip(batch, resampled, strict=True):
+                sample = slice_.sample(whole)
+                values.add([measure.evaluate(sample) for measure in slice_.measures], sample.own_weights)
         for values in resampled:
             low, high = values.intervals()
             lows.extend(low)

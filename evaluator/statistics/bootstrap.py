@@ -141,9 +141,9 @@ def batches(slices: Sequence[Slice], resamples: int) -> Iterator[list[Slice]]:
     """Yield consecutive cells whose resampled scores fit in memory together."""
     batch: list[Slice] = []
     held = 0
-    for cell in slices:
-        batch.append(cell)
-        held += len(cell.measures) * (resamples + min(len(cell.view.groups), MAX_PARTS))
+    for slice_ in slices:
+        batch.append(slice_)
+        held += len(slice_.measures) * (resamples + min(len(slice_.view.groups), MAX_PARTS))
         if held > _MAX_HELD:
             yield batch
             batch, held = [], 0

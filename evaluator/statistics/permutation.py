@@ -50,7 +50,7 @@ def p_values(
     ties count half (Lancaster's mid-p, 1961): differences of whole numbers of right answers tie often, and counting
     them fully would make the test reject equal systems less often than its level. Where there is no difference p is 1.
     """
-    scales = {measure.scale for cell in slices for measure in cell.measures}
+    scales = {measure.scale for slice_ in slices for measure in slice_.measures}
     views = {scale: View.whole(pool(scale(a), scale(b)) if scale else pool(a, b)) for scale in scales}
     observed = np.abs(np.asarray(differences, dtype=np.float64))
     as_large, counted = np.ones((2, len(observed)))
@@ -58,15 +58,15 @@ def p_values(
         weights = np.concatenate([1 - swapped, swapped]), np.concatenate([swapped, 1 - swapped])
         wholes = {scale: [Sample(view, weight) for weight in weights] for scale, view in views.items()}
         index = 0
-        for cell in slices:
-            for measure in cell.measures:
-                sample_a, sample_b = (cell.sample(whole) for whole in wholes[measure.scale])
+        for slice_ in slices:
+            for measure in slice_.measures:
+                sample_a, sample_b = (slice_.sample(whole) for whole in wholes[measure.scale])
                 difference = np.abs(measure.evaluate(sample_a) - measure.evaluate(sample_b))
                 larger = np.count_nonzero(difference > observed[index] + _ROUNDING)
                 at_least = np.count_nonzero(difference >= observed[index] - _ROUNDING)
                 as_large[index] += (larger + at_least) / 2
                 counted[index] += np.count_nonzero(~np.isnan(difference))
                 index += 1
-            steps.add(2 * cell.work * swapped.shape[1])
+            steps.add(2 * slice_.work * swapped.shape[1])
     p = np.where(observed > _ROUNDING, as_large / counted, 1.0)
     return [float(value) for value in np.where(np.isnan(observed), np.nan, p)]

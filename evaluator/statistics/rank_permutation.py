@@ -53,13 +53,13 @@ class PermutedAuroc(PermutedDifferences):
     def __init__(self, measure: Auroc, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
         self._tables = [measure.scale(table) for table in tables]
-        self._made: dict[Pair, _InOrder] = {}
+        self._cached: dict[Pair, _InOrder] = {}
 
     def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
         for pair in pairs:
-            if pair not in self._made:
-                self._made[pair] = self._weigh(*pair)
-        terms = [self._made[pair] for pair in pairs]
+            if pair not in self._cached:
+                self._cached[pair] = self._weigh(*pair)
+        terms = [self._cached[pair] for pair in pairs]
         # Whole numbers and halves: exact in any order, so a pair's results do not depend on the other pairs.
         moved = np.array([term.by_group for term in terms]) @ swapped
         for term, row in zip(terms, moved, strict=True):
@@ -74,8 +74,8 @@ class PermutedAuroc(PermutedDifferences):
         of_a, of_b = by_group[:n_groups], by_group[n_groups:]
         n_positive = np.count_nonzero(positive) / 2
         pairs = n_positive * (len(positive) / 2 - n_positive)
-        moves: Numbers = (of_b - of_a).astype(np.float64)
-        return _InOrder(moves, float(of_a.sum() - in_order[positive].sum()), pairs)
+        changes: Numbers = (of_b - of_a).astype(np.float64)
+        return _InOrder(changes, float(of_a.sum() - in_order[positive].sum()), pairs)
 
 
 def _in_order(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Numbers:
@@ -94,14 +94,14 @@ class PermutedSpearman(PermutedDifferences):
     def __init__(self, measure: Spearman, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
         self._tables = [measure.scale(table) for table in tables]
-        self._made: dict[Pair, _Ranked] = {}
+        self._cached: dict[Pair, _Ranked] = {}
 
     def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
         for pair in pairs:
-            if pair not in self._made:
+            if pair not in self._cached:
                 a, b = (self._tables[system] for system in pair)
-                self._made[pair] = _Ranked(a, b, self._measure)
-            ranked = self._made[pair]
+                self._cached[pair] = _Ranked(a, b, self._measure)
+            ranked = self._cached[pair]
             step = max(1, _BLOCK // max(ranked.n_rows, 1))
             starts = range(0, swapped.shape[1], step)
             yield np.concatenate([ranked.differences(swapped[:, begin : begin + step]) for begin in starts])
@@ -137,7 +137,7 @@ class _Ranked:
         x_above = x_above.sum() - np.cumsum(x_above, axis=0) + x_above / 2
         codes = ties.codes[ties.order]
         by_row = self._x * below[codes] + x_above[codes]
-        self._moves = np.bincount(self._groups, weights=(self._sign * by_row)[:, 0], minlength=a.n_groups)
+        self._changes = np.bincount(self._groups, weights=(self._sign * by_row)[:, 0], minlength=a.n_groups)
         self._start = float(by_row[of_a].sum() - (self._x * below[codes]).sum())
 
     def differences(self, swapped: Numbers) -> Numbers:
@@ -152,7 +152,7 @@ class _Ranked:
         rank = np.cumsum(size, axis=0)
         rank -= size / 2
         u = np.einsum("ij,ij->j", x, rank)
-        other = u - (self._start + self._moves @ swapped)
+        other = u - (self._start + self._changes @ swapped)
         return np.abs(self._correlation(u, size) - self._correlation(other, self._size - size))
 
     def _correlation(self, u: Numbers, size: Numbers) -> Numbers:

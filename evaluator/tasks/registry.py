@@ -5,7 +5,7 @@ An entry point's name is the task's name, its object a `Task`:
     [project.entry-points."holdout.tasks"]
     text-classification = "holdout_text_classification:TASK"
 
-A package that cannot be used is skipped without affecting the others; `faults` gives the reason.
+A package that cannot be used is skipped without affecting the others; `problems` gives the reason.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Tasks(Mapping[str, AnyTask]):
     @property
     def problems(self) -> list[TaskProblem]:
         """Skipped entry points, by name."""
-        return [fault for _, faults in sorted(self._installed().problems.items()) for fault in faults]
+        return [problem for _, problems in sorted(self._installed().problems.items()) for problem in problems]
 
     def leave_out(self, name: str, why: str) -> None:
         """Remove an installed task from this process, after it was found broken when in use."""
@@ -190,6 +190,6 @@ TASKS = Tasks(
 def find_task(name: str) -> AnyTask:
     """Return the task of that name. Raises UsageError."""
     if name not in TASKS:
-        reason = "".join(f" ({fault})" for fault in TASKS.problems if fault.name == name)
+        reason = "".join(f" ({problem})" for problem in TASKS.problems if problem.name == name)
         raise UsageError(f"unknown task {shown(name)}, expected one of: {', '.join(TASKS)}{reason}")
     return TASKS[name]

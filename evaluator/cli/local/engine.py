@@ -76,11 +76,11 @@ def image_in(local: Local, name: str, *, check: bool) -> Iterator[str]:
     """
     if Path(name).is_file():
         with Path(name).open("rb") as archive:
-            loaded, was_there = _loaded(local, archive)
+            loaded, existed = _loaded(local, archive)
         try:
             yield loaded
         finally:
-            if not was_there:
+            if not existed:
                 with contextlib.suppress(SandboxError):
                     local.sandbox.forget(loaded)
         return
@@ -124,8 +124,8 @@ def _loaded(local: Local, archive: IO[bytes]) -> tuple[str, bool]:
     try:
         archive.flush()
         read = read_image(archive.fileno(), architecture=local.sandbox.architecture)
-        was_there = _has(local.engine, read.id)
-        return local.sandbox.load(read).id, was_there
+        existed = _has(local.engine, read.id)
+        return local.sandbox.load(read).id, existed
     finally:
         progress.end()
 

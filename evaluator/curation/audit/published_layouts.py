@@ -45,20 +45,20 @@ def buckle(stream: BinaryIO, file: str) -> Published:
     columns: dict[str, list[Any]] = {name: [] for name in BUCKLE[4:]}
     for first, rows in text_blocks(stream, problems, "a header, then one claim per line"):
         for number, row in enumerate(rows, first):
-            cells = row.split("\t")
+            values = row.split("\t")
             if number == 1:
-                if tuple(cells) != BUCKLE:
+                if tuple(values) != BUCKLE:
                     problems.stop(1, "unexpected header", shown(row), " TAB ".join(BUCKLE))
-            elif len(cells) != len(BUCKLE):
-                problems.add(number, "wrong number of columns", str(len(cells)), str(len(BUCKLE)))
-            elif cells[3] not in _TRUTH:
+            elif len(values) != len(BUCKLE):
+                problems.add(number, "wrong number of columns", str(len(values)), str(len(BUCKLE)))
+            elif values[3] not in _TRUTH:
                 problems.add(number, "Label is not a label", "another text", "1 or -1")
             else:
-                subject, object_, relation, label = cells[:4]
+                subject, object_, relation, label = values[:4]
                 claim = {"subject": subject, "relation": relation, "object": object_, "label": _TRUTH[label]}
                 lines.append({"id": number - 1, **claim})
-                for name, cell in zip(BUCKLE[4:], cells[4:], strict=True):
-                    columns[name].append(cell)
+                for name, value in zip(BUCKLE[4:], values[4:], strict=True):
+                    columns[name].append(value)
     problems.raise_if_any()
     if not lines:
         problems.stop(None, "the file has no claim", "0 lines under the header", "one or more")

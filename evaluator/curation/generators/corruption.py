@@ -55,13 +55,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
-    names_given = args.mentions is not None or args.objects_of or args.subjects_of
-    if args.kind == "dates" and names_given:
+    has_name_options = args.mentions is not None or args.objects_of or args.subjects_of
+    if args.kind == "dates" and has_name_options:
         raise UsageError(
             "--kind is dates, which are recognised by their format, expected no --mentions, --objects-of or "
             "--subjects-of"
         )
-    if args.kind != "dates" and not names_given:
+    if args.kind != "dates" and not has_name_options:
         raise UsageError(
             f"--kind is {args.kind}, which are not recognised by format, expected --mentions, --objects-of or "
             "--subjects-of"

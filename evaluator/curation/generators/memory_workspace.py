@@ -30,7 +30,7 @@ class MemoryWorkspace(Workspace):
     def __init__(self, files: Mapping[Path, BinaryIO]) -> None:
         self.keeps = True
         self._streams = dict(files)
-        self._made: dict[str, _MemoryFile] = {}
+        self._written_files: dict[str, _MemoryFile] = {}
 
     def __enter__(self) -> MemoryWorkspace:
         return self
@@ -52,13 +52,13 @@ class MemoryWorkspace(Workspace):
 
     def output(self, name: str) -> BinaryIO:
         """Return a new buffer with this name. Raises ValueError if it exists."""
-        if name in self._made:
+        if name in self._written_files:
             raise ValueError(f"{name} already exists")
-        self._made[name] = _MemoryFile()
-        return cast(BinaryIO, self._made[name])
+        self._written_files[name] = _MemoryFile()
+        return cast(BinaryIO, self._written_files[name])
 
     def outputs(self) -> dict[str, bytes]:
         """Return the written bytes by name, in the order of creation."""
-        for file in self._made.values():
+        for file in self._written_files.values():
             file.close()
-        return {name: file.content for name, file in self._made.items()}
+        return {name: file.content for name, file in self._written_files.items()}

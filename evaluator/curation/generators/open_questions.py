@@ -43,10 +43,10 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     for path in args.known:
         for block in read_blocks(watched(bench.input("known", path), steps), str(path)):
             known.learn_rows(block.rows, mentions)
-    asked = {name: questions(triples, known.answers) for name, triples in evaluated.items()}
+    by_file = {name: questions(triples, known.answers) for name, triples in evaluated.items()}
     report: dict[str, Any] = {"files": {}, "leaks": []}
-    for name, asked_questions in asked.items():
-        lines = _lines(asked_questions, args.seed)
+    for name, file_questions in by_file.items():
+        lines = _lines(file_questions, args.seed)
         short_lines = [line for line in lines if len(line) <= ReadLimits().line_bytes]
         bench.output(f"{name}.jsonl").write(b"".join(line + b"\n" for line in short_lines))
         report["files"][name] = {
@@ -55,8 +55,8 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
             "triples_with_the_mention_?": left_out[name],
             "questions_over_1_MiB": len(lines) - len(short_lines),
         }
-    for public, hidden in permutations(asked, 2):
-        if n_leaked := count_leaked(asked[public], asked[hidden]):
+    for public, hidden in permutations(by_file, 2):
+        if n_leaked := count_leaked(by_file[public], by_file[hidden]):
             report["leaks"].append({"by": public, "of": hidden, "questions": n_leaked})
     report["told"] = report["leaks"]  # the former name, until the next release
     return GeneratorResult(report, "\n".join(_text(report)))

@@ -36,9 +36,9 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
             problems.add(
                 number, "duplicate id", f"{shown(line['id'])} (first on line {first[line['id']]})", "each once"
             )
-    for index, fault in symmetric_problems(lines):
+    for index, problem in symmetric_problems(lines):
         # Every line of a file without problems is a record, so the index gives the line number.
-        what = fault if index is None else f"group {shown(lines[index]['group'])}: {fault}"
+        what = problem if index is None else f"group {shown(lines[index]['group'])}: {problem}"
         problems.add(None if index is None else index + 1, what)
     problems.raise_if_any()
     salted = sorted(

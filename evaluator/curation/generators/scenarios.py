@@ -126,7 +126,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     from evaluator.curation.scenarios.functionality import functionality
     from evaluator.curation.scenarios.scenario import MatrixParams, Scenarios
 
-    cells = matrix.combinations(args.transparency, args.homogeneity or [None], args.popularity)
+    requested = matrix.combinations(args.transparency, args.homogeneity or [None], args.popularity)
     warnings: list[str] = []
     triples = []
     for path in args.graph:
@@ -147,22 +147,22 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         vectors=partial(_vectors, args, bench, graph, warnings),
         avoid=_pairs(args, bench),
     )
-    claims_of_cells = matrix.matrix(scenarios, cells, once=args.pairs_once)
-    writing.write(claims_of_cells, scenarios, bench.output, salt=args.salt, kind=args.kind)
+    by_scenario = matrix.matrix(scenarios, requested, once=args.pairs_once)
+    writing.write(by_scenario, scenarios, bench.output, salt=args.salt, kind=args.kind)
     if args.public_graph:
-        writing.write_graph(claims_of_cells, graph, args.relation, bench.output)
-    summaries = [matrix.matrix_statistics(scenarios, cell, claims) for cell, claims in claims_of_cells]
-    pairs = [(claim.subject, claim.object) for _, claims in claims_of_cells for claim in claims]
+        writing.write_graph(by_scenario, graph, args.relation, bench.output)
+    summaries = [matrix.matrix_statistics(scenarios, params, claims) for params, claims in by_scenario]
+    pairs = [(claim.subject, claim.object) for _, claims in by_scenario for claim in claims]
     report: dict[str, Any] = {
         "relation": args.relation,
         "graph": {"triples": len(graph.subjects), "entities": graph.size, "predicates": len(graph.predicates)},
         "functionality": functionality(scenarios.named(scenarios.facts)),
         "functionality_of_true_claims": functionality(
-            (c.subject, c.object) for _, cs in claims_of_cells for c in cs if c.label
+            (c.subject, c.object) for _, cs in by_scenario for c in cs if c.label
         ),
         "claims": len(pairs),
         "different_pairs": len(set(pairs)),
-        "auroc_of_recurrence": matrix.recurrence(claims_of_cells),
+        "auroc_of_recurrence": matrix.recurrence(by_scenario),
         "scenarios": summaries,
         "warnings": warnings,
     }

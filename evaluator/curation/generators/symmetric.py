@@ -68,9 +68,9 @@ def _audit(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         for claim, evidence, label, group, slices in columns
     ]
     problems = ProblemList(str(args.gold), GoldError)
-    for index, fault in symmetric_problems(lines):
+    for index, problem in symmetric_problems(lines):
         # Every line of a file without problems is a record, so the index gives the line number.
-        what = fault if index is None else f"group {shown(lines[index]['group'])}: {fault}"
+        what = problem if index is None else f"group {shown(lines[index]['group'])}: {problem}"
         problems.add(None if index is None else index + 1, what)
     problems.raise_if_any()
     report = {"groups": len(set(gold.groups)), "lines": len(lines)}

@@ -29,15 +29,15 @@ def read_triples(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> tu
     triples: dict[Triple, None] = {}
     n_lines = 0
     names: dict[str, str] = {}  # interned: one string object per name
-    for number, cells in rows(stream, problems, limits):
+    for number, columns in rows(stream, problems, limits):
         n_lines += 1
-        if len(cells) != 3:
-            problems.add(number, "not a triple", f"{len(cells)} column{'s' * (len(cells) != 1)}", _COLUMNS)
-        elif "" in cells:
-            empty = ("subject", "predicate", "object")[cells.index("")]
+        if len(columns) != 3:
+            problems.add(number, "not a triple", f"{len(columns)} column{'s' * (len(columns) != 1)}", _COLUMNS)
+        elif "" in columns:
+            empty = ("subject", "predicate", "object")[columns.index("")]
             problems.add(number, f"the {empty} is empty", "an empty cell", _COLUMNS)
         else:
-            triples[Triple(*(names.setdefault(cell, cell) for cell in cells))] = None
+            triples[Triple(*(names.setdefault(name, name) for name in columns))] = None
     problems.raise_if_any()
     extra = n_lines - len(triples)
     return list(triples), [f"{Path(file).name}: {extra} duplicate triples were ignored"] if extra else []
@@ -53,11 +53,11 @@ def read_types(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> Type
     if file.removesuffix(".gz").endswith(".json"):
         return _types_of_object(b"".join(chunks(stream, limits, problems)), problems, limits)
     types: dict[str, set[str]] = {}
-    for number, cells in rows(stream, problems, limits):
-        if len(cells) != 2 or "" in cells:
-            problems.add(number, "not an entity and a type", f"{len(cells)} columns", "two tab-separated names")
+    for number, columns in rows(stream, problems, limits):
+        if len(columns) != 2 or "" in columns:
+            problems.add(number, "not an entity and a type", f"{len(columns)} columns", "two tab-separated names")
         else:
-            types.setdefault(cells[0], set()).add(cells[1])
+            types.setdefault(columns[0], set()).add(columns[1])
     problems.raise_if_any()
     return {entity: frozenset(names) for entity, names in types.items()}
 
@@ -73,13 +73,15 @@ def read_embeddings(
     vectors: Numbers | None = None
     seen: dict[str, int] = {}
     n_unknown = 0
-    for number, (entity, *cells) in rows(stream, problems, limits):
+    for number, (entity, *numbers) in rows(stream, problems, limits):
         try:
-            values = np.array(cells, dtype=np.float64)
+            values = np.array(numbers, dtype=np.float64)
         except ValueError:
             values = np.array([np.nan])
-        if not len(cells) or not np.isfinite(values).all():
-            problems.add(number, "not a vector", shown("\t".join(cells)), "an entity and finite numbers, tab-separated")
+        if not len(numbers) or not np.isfinite(values).all():
+            problems.add(
+                number, "not a vector", shown("\t".join(numbers)), "an entity and finite numbers, tab-separated"
+            )
             continue
         if vectors is None:
             vectors = np.full((len(entities), len(values)), np.nan)
@@ -118,14 +120,14 @@ def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -
                 break
             number += 1
             line = raw[:-1] if raw.endswith(b"\r") else raw
-            fault = _line_error(line, number)
-            if fault is None:
+            problem = _line_error(line, number)
+            if problem is None:
                 try:
                     yield number, line.decode("utf-8").split("\t")
                     continue
                 except UnicodeDecodeError as error:
-                    fault = LineError("not UTF-8", f"byte {error.start + 1} of the line", "UTF-8 text")
-            problems.add(number, fault.what, fault.found, fault.expected)
+                    problem = LineError("not UTF-8", f"byte {error.start + 1} of the line", "UTF-8 text")
+            problems.add(number, problem.what, problem.found, problem.expected)
     if not number:
         problems.stop(None, "the file is empty", "0 bytes", "tab-separated lines")
 
@@ -155,8 +157,8 @@ def _types_of_object(data: bytes, problems: ProblemList, limits: ReadLimits) -> 
         types_of = msgspec.json.decode(data, type=dict[str, list[str]])
     except json.JSONDecodeError as error:
         problems.stop(error.lineno, "not valid JSON", f"{error.msg} at column {error.colno}", "one JSON object")
-    except LineError as fault:
-        problems.stop(None, fault.what, fault.found, fault.expected)
+    except LineError as line_error:
+        problems.stop(None, line_error.what, line_error.found, line_error.expected)
     except (UnicodeDecodeError, msgspec.MsgspecError, RecursionError) as error:
         problems.stop(None, "not an object of types by entity", str(error), "an object {entity: [type, ...]}")
     return {entity: frozenset(names) for entity, names in types_of.items()}

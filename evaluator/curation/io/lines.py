@@ -43,8 +43,8 @@ def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) ->
             problems.stop(None, "too many lines", f"over {limits.lines}", f"at most {limits.lines}")
         try:
             lines.append(RawLine(number, raw, _object(raw, number, limits)))
-        except LineError as fault:
-            problems.add(number, fault.what, fault.found, fault.expected)
+        except LineError as error:
+            problems.add(number, error.what, error.found, error.expected)
     if not number:
         problems.stop(None, "the file is empty", "0 bytes", "one JSON object per line")
     return lines, problems

@@ -32,7 +32,7 @@ class Eligible:
         """tokens: minimum number in a relation."""
         self._tokens = tokens
         self._texts = bytearray()
-        self._places = array("q")
+        self._line_numbers = array("q")
         self._linked = bytearray()
 
     @property
@@ -46,7 +46,7 @@ class Eligible:
                 continue
             # Of 30 million triples two share 8 bytes in one of 40,000 files; then one of them cannot be sampled.
             self._texts += hashlib.blake2b("\t".join(row[:3]).encode(), digest_size=8).digest()
-            self._places.append(line_number)
+            self._line_numbers.append(line_number)
             self._linked.append(dictionary.links(row))
 
     def first(self, *, linked: bool, but: LineNumbers | None = None) -> LineNumbers:
@@ -54,7 +54,7 @@ class Eligible:
         texts of these lines.
         """
         texts = np.frombuffer(bytes(self._texts), dtype=np.uint64)
-        line_numbers = np.array(self._places, dtype=np.int64)
+        line_numbers = np.array(self._line_numbers, dtype=np.int64)
         mask = np.ones(len(texts), dtype=np.bool_)
         if linked:
             mask &= np.frombuffer(bytes(self._linked), dtype=np.bool_)

@@ -118,23 +118,23 @@ def read_dictionary(stream: BinaryIO, file: str) -> Dictionary:
     entities: dict[str, dict[str, None]] = {}
     for first, lines in text_blocks(stream, problems, "one mention and its entity per line"):
         for number, line in enumerate(lines, first):
-            cells = line.split("\t")
-            if len(cells) != 2 or not cells[0].strip():
+            columns = line.split("\t")
+            if len(columns) != 2 or not columns[0].strip():
                 problems.add(
-                    number, "not a mention and an entity", _columns(cells), "two columns, with a mention in the first"
+                    number, "not a mention and an entity", _columns(columns), "two columns, with a mention in the first"
                 )
                 continue
-            if BETWEEN in cells[0]:
+            if BETWEEN in columns[0]:
                 problems.add(
                     number,
                     "the mention contains the separator of mention lists",
-                    shown(cells[0]),
+                    shown(columns[0]),
                     f"a mention without {BETWEEN}",
                 )
                 continue
-            meant = entities.setdefault(cells[0], {})
-            if cells[1]:
-                meant[cells[1]] = None
+            meant = entities.setdefault(columns[0], {})
+            if columns[1]:
+                meant[columns[1]] = None
     problems.raise_if_any()
     return Dictionary({mention: tuple(meant) for mention, meant in entities.items()})
 
@@ -144,9 +144,9 @@ def _is_right(row: Row, number: int, problems: ProblemList) -> bool:
         expected = "subject, relation, object, and both or none of the lists of mentions"
         problems.add(number, "not an open triple", _columns(row), expected)
         return False
-    for name, cell in zip(("subject", "relation", "object"), row, strict=False):
-        if not cell.strip():
-            problems.add(number, f"the {name} is empty", shown(cell), "at least one word")
+    for name, text in zip(("subject", "relation", "object"), row, strict=False):
+        if not text.strip():
+            problems.add(number, f"the {name} is empty", shown(text), "at least one word")
             return False
     return True
 

@@ -44,8 +44,8 @@ def presence_of(
     frequent = np.bincount(ngrams.gram, minlength=ngrams.n_grams) >= min_frequency
     column = np.cumsum(frequent) - 1
     is_frequent = frequent[ngrams.gram]
-    cells = np.unique(ngrams.text[is_frequent] * max(ngrams.n_grams, 1) + column[ngrams.gram[is_frequent]])
-    rows, columns = np.divmod(cells, max(ngrams.n_grams, 1))
+    positions = np.unique(ngrams.text[is_frequent] * max(ngrams.n_grams, 1) + column[ngrams.gram[is_frequent]])
+    rows, columns = np.divmod(positions, max(ngrams.n_grams, 1))
     return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(texts), int(frequent.sum())))
 
 

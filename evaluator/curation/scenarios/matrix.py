@@ -32,21 +32,21 @@ def matrix(scenarios: Scenarios, requested: Sequence[ScenarioParams], *, once: b
 
     once: no scenario repeats a pair of an earlier one, so each then depends on those before it too.
     """
-    made: dict[ScenarioParams, list[Claim]] = {}
+    claims_by_params: dict[ScenarioParams, list[Claim]] = {}
     errors = []
     progress = Steps(len(requested))
     # The lowest transparency needs the most plausible claims; the others take the first of these.
-    for cell in sorted(requested, key=lambda cell: exact("transparency", cell.transparency)):
+    for params in sorted(requested, key=lambda params: exact("transparency", params.transparency)):
         try:
-            made[cell] = scenarios.claims(cell)
+            claims_by_params[params] = scenarios.claims(params)
             if once:
-                scenarios.use(made[cell])
+                scenarios.use(claims_by_params[params])
         except UsageError as error:
-            errors.append(f"{name(cell, scenarios)}: {error}")
+            errors.append(f"{name(params, scenarios)}: {error}")
         progress.add(1)
     if errors:
         raise UsageError("\n".join(dict.fromkeys(errors)))
-    return [(cell, made[cell]) for cell in requested]
+    return [(params, claims_by_params[params]) for params in requested]
 
 
 def name(params: ScenarioParams, scenarios: Scenarios) -> str:

@@ -89,14 +89,14 @@ class Scenarios:
         self._source: Source = SOURCES[params.plausible](graph, predicate, Types(graph.entities, types), params.seed)
         self._orders: dict[str, Ints] = {}
         self._clusters: dict[bytes, dict[Pair, int]] = {}
-        self._found: dict[tuple[str, str | None], list[tuple[Plausible, Pair]]] = {}
+        self._plausible_claims: dict[tuple[str, str | None], list[tuple[Plausible, Pair]]] = {}
         self._used: set[Pair] = set()
 
     def use(self, claims: Iterable[Claim]) -> None:
         """Exclude the pairs of these claims from all later scenarios. Clusters do not change."""
         number = self.graph.number
         self._used |= {(number[claim.subject], number[claim.object]) for claim in claims}
-        self._found.clear()
+        self._plausible_claims.clear()
 
     @cached_property
     def scores(self) -> Numbers:
@@ -182,9 +182,11 @@ class Scenarios:
         if not n:
             return []
         key = params.popularity, params.homogeneity
-        if len(self._found.get(key, ())) < n:
-            self._found[key] = collect(self._source, self._batches(params, positives), n, self._avoid | self._used)
-        candidates = self._found[key]
+        if len(self._plausible_claims.get(key, ())) < n:
+            self._plausible_claims[key] = collect(
+                self._source, self._batches(params, positives), n, self._avoid | self._used
+            )
+        candidates = self._plausible_claims[key]
         if len(candidates) < n:
             raise UsageError(
                 f"transparency {params.transparency}: {len(candidates)} plausible false claims found, from all "

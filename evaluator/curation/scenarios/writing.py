@@ -26,22 +26,22 @@ def write(by_scenario: ClaimsByScenario, scenarios: Scenarios, open_: Open, *, s
     """
     key = hashlib.sha256(f"{salt}\t{scenarios.params.seed}".encode()).digest()
     lines = sorted(
-        (_line(claim, cell, scenarios, key) for cell, claims in by_scenario for claim in claims),
+        (_line(claim, params, scenarios, key) for params, claims in by_scenario for claim in claims),
         key=lambda line: str(line[0]["id"]),
     )
     with open_("gold.jsonl") as gold, open_("origins.jsonl") as origins:
         for gold_line, origin in lines:
             gold.write(_json(gold_line))
             origins.write(_json(origin))
-    clustered = [(cell, claims) for cell, claims in by_scenario if cell.homogeneity is not None]
-    for cell, claims in clustered:
-        with open_(f"{kind}_{name(cell, scenarios).replace(' ', '_')}_scenario.tsv") as file:
+    clustered = [(params, claims) for params, claims in by_scenario if params.homogeneity is not None]
+    for params, claims in clustered:
+        with open_(f"{kind}_{name(params, scenarios).replace(' ', '_')}_scenario.tsv") as file:
             file.write(_row(COLUMNS))
             file.writelines(_row(row) for row in _published(claims, scenarios.predicate))
     if clustered:
         with open_("clusters.tsv") as file:
             file.write(_row(("Popularity", "Subject", "Object", "Cluster")))
-            for flavour in dict.fromkeys(cell.popularity for cell, _ in clustered):
+            for flavour in dict.fromkeys(params.popularity for params, _ in clustered):
                 file.writelines(_row((flavour, *row)) for row in scenarios.clustered(flavour))
 
 

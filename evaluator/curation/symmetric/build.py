@@ -111,10 +111,11 @@ def _members(original: Pair, contrary: Pair, group: str, salt: str) -> list[dict
 def _check(lines: list[dict[str, Any]], sources: Mapping[str, Pair], file: str) -> None:
     """Run the checks for publishing, with groups named by the curator's ids; also find questions with two answers."""
     problems = ProblemList(file, GoldError)
-    for index, fault in symmetric_problems(lines):
+    for index, problem in symmetric_problems(lines):
         source = sources[lines[index]["group"]] if index is not None else None
         problems.add(
-            source.line if source else None, fault if source is None else f"the pairs of {shown(source.id)}: {fault}"
+            source.line if source else None,
+            problem if source is None else f"the pairs of {shown(source.id)}: {problem}",
         )
     answers: dict[tuple[str, str], tuple[str, Pair]] = {}
     for line in lines:

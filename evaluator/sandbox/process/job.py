@@ -39,12 +39,12 @@ class Forker:
     def __init__(self, jobs: child.Jobs, layers: Layers, descriptors: HostDescriptors) -> None:
         self.jobs = jobs
         self.layers = layers
-        self._kept = descriptors
+        self._descriptors = descriptors
         self._pids = descriptors.pids if layers.pid_namespace else None
 
     def size(self) -> int:
         """Return the bytes of address space of this process, with which a fork starts."""
-        return int(os.pread(self._kept.statm, 100, 0).split()[0]) * _PAGE
+        return int(os.pread(self._descriptors.statm, 100, 0).split()[0]) * _PAGE
 
     def fork(self, connection: socket.socket, limits: Limits) -> RunningJob:
         """Fork a job process; return only in the server. Raises OSError if no process can be created."""
@@ -62,7 +62,7 @@ class Forker:
                         jobs=self.jobs,
                         limits=limits,
                         layers=self.layers,
-                        null=self._kept.null,
+                        null=self._descriptors.null,
                         status=status_write,
                         size=size,
                     )

@@ -35,32 +35,32 @@ class GroupedFindings:
 
     def __init__(self, split: Split) -> None:
         self._split = split
-        self._faults: list[GroupedFinding] = []
+        self._findings: list[GroupedFinding] = []
 
     def kind(
         self, severity: Severity, code: str, what: str, meaning: str, do: str, *, one_of: str = "lines"
     ) -> GroupedFinding:
-        fault = GroupedFinding(severity, code, what, meaning, do, one_of)
-        self._faults.append(fault)
-        return fault
+        finding = GroupedFinding(severity, code, what, meaning, do, one_of)
+        self._findings.append(finding)
+        return finding
 
     def findings(self) -> Iterator[Finding]:
-        for fault in self._faults:
-            if not fault.indices:
+        for finding in self._findings:
+            if not finding.indices:
                 continue
-            first = self._split.line(fault.indices[0])
-            example = f" ({fault.examples[0]})" if fault.examples else ""
+            first = self._split.line(finding.indices[0])
+            example = f" ({finding.examples[0]})" if finding.examples else ""
             yield Finding(
-                fault.severity,
-                fault.code,
-                f"{len(fault.indices)} {fault.one_of} {fault.what}, the first on line {first}{example}",
-                fault.meaning,
-                fault.advice,
+                finding.severity,
+                finding.code,
+                f"{len(finding.indices)} {finding.one_of} {finding.what}, the first on line {first}{example}",
+                finding.meaning,
+                finding.advice,
                 self._split.file,
                 first,
                 {
-                    "count": len(fault.indices),
-                    "lines": [self._split.line(index) for index in dict.fromkeys(fault.indices)][:_NAMED],
-                    "examples": fault.examples,
+                    "count": len(finding.indices),
+                    "lines": [self._split.line(index) for index in dict.fromkeys(finding.indices)][:_NAMED],
+                    "examples": finding.examples,
                 },
             )

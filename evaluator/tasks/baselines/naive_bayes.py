@@ -24,7 +24,7 @@ class Words:
         self.names = sorted(set(labels))
         code = {name: index for index, name in enumerate(self.names)}
         self._label = np.array([code[name] for name in labels], dtype=np.int64)
-        self._found = [occurrences(texts, n=n) for n in (1, 2)]
+        self._ngrams = [occurrences(texts, n=n) for n in (1, 2)]
 
     def predicted(self, learnt: Marks) -> npt.NDArray[np.int64]:
         """Return the index in `names` of the most probable label for every text; of ties the first."""
@@ -34,7 +34,7 @@ class Words:
         """Return texts x labels, up to a constant per text. Words absent from the training texts are left out."""
         n = len(self.names)
         tables, totals, size = [], np.zeros(n), 0
-        for grams in self._found:
+        for grams in self._ngrams:
             in_training = learnt[grams.text]
             pair_codes = grams.gram[in_training] * n + self._label[grams.text[in_training]]
             table = np.bincount(pair_codes, minlength=grams.n_grams * n).reshape(grams.n_grams, n)
@@ -43,7 +43,7 @@ class Words:
             size += int(np.count_nonzero(table.any(axis=1)))
         with np.errstate(divide="ignore"):  # a label without training texts is never predicted
             scores = np.tile(np.log(np.bincount(self._label[learnt], minlength=n) / learnt.sum()), (len(learnt), 1))
-        for grams, table in zip(self._found, tables, strict=True):
+        for grams, table in zip(self._ngrams, tables, strict=True):
             weights = np.log(table + 1) - np.log(totals + max(size, 1))
             is_known = (table.sum(axis=1) > 0)[grams.gram]
             for label in range(n):

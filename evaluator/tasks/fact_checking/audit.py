@@ -39,26 +39,26 @@ def gold_fields(line: Line) -> GoldFields:
 
 
 def check_gold(split: Split) -> Iterator[Finding]:
-    faults = GroupedFindings(split)
+    findings = GroupedFindings(split)
     error, warning, note = Severity
-    empty = faults.kind(
+    empty = findings.kind(
         error, "empty-part", "have an empty subject, relation or object", "they ask nothing", "drop them"
     )
-    loops = faults.kind(
+    loops = findings.kind(
         warning,
         "subject-is-object",
         "have one entity as subject and as object",
         "few relations relate an entity to itself, so this reveals the label",
         "sample other false claims",
     )
-    turned = faults.kind(
+    turned = findings.kind(
         warning,
         "turned-round",
         "are false, but true with subject and object swapped",
         "they are true if the relation is symmetric",
         "check them; `split scenarios` generates none",
     )
-    rare = faults.kind(
+    rare = findings.kind(
         note,
         "rare-relation",
         f"have a relation that fewer than {_RARE} claims have",
@@ -77,4 +77,4 @@ def check_gold(split: Split) -> Iterator[Finding]:
             turned.add(index, f"{shown(subject)}, {shown(object_)}")
         if frequency[relation] < min(_RARE, len(triples)):
             rare.add(index, shown(relation))
-    return faults.findings()
+    return findings.findings()

@@ -39,9 +39,9 @@ def gold_fields(line: Line) -> GoldFields:
 
 
 def check_gold(split: Split) -> Iterator[Finding]:
-    faults = GroupedFindings(split)
+    findings = GroupedFindings(split)
     error, warning, note = Severity
-    empty = faults.kind(
+    empty = findings.kind(
         error,
         "empty-part",
         "have an empty subject, relation or object",
@@ -49,14 +49,14 @@ def check_gold(split: Split) -> Iterator[Finding]:
         "drop it",
         one_of="facts",
     )
-    textless = faults.kind(
+    textless = findings.kind(
         warning,
         "no-text",
         "have no text",
         "the public inputs have no text to read, so it must be published elsewhere",
         "add text, or state where it is published",
     )
-    absent = faults.kind(
+    absent = findings.kind(
         warning,
         "fact-not-in-text",
         "have an object that does not occur literally in the text",
@@ -64,14 +64,14 @@ def check_gold(split: Split) -> Iterator[Finding]:
         "check some of them",
         one_of="facts",
     )
-    subjectless = faults.kind(
+    subjectless = findings.kind(
         warning,
         "subject-not-in-text",
         "name a subject that does not occur literally in the text",
         "the text may be about another subject",
         "check some of them",
     )
-    nothing = faults.kind(
+    nothing = findings.kind(
         note, "no-facts", "have no facts", "they only affect precision", "check that this is intended"
     )
     for index, (line, facts) in enumerate(zip(split.gold.inputs, split.gold.facts, strict=True)):
@@ -87,4 +87,4 @@ def check_gold(split: Split) -> Iterator[Finding]:
                 empty.add(index)
             elif text is not None and fact[2].casefold() not in text:
                 absent.add(index, shown(fact[2]))
-    return faults.findings()
+    return findings.findings()

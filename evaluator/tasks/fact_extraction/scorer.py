@@ -21,22 +21,27 @@ Indices = npt.NDArray[np.int64]
 def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
     """Return outcomes with rows in the order of texts, each text's own row first, then its relations."""
     n_texts, width = len(gold.facts), len(gold.relations) + 1
-    text_cells = np.arange(n_texts) * width
-    gold_cells = _cells_of(gold, width)
+    text_keys = np.arange(n_texts) * width
+    gold_keys = _keys_of(gold, width)
     tallies = answers.tallies
-    predicted_cells = tallies[:, 0] * width + (tallies[:, 1] - OTHER)
-    cells = _distinct(np.concatenate([text_cells, gold_cells, predicted_cells]))
-    texts, codes = cells // width, cells % width + OTHER
-    gold_rows, rows, own_rows = (np.searchsorted(cells, keys) for keys in (gold_cells, predicted_cells, text_cells))
-    predicted, found, verifiable = (_sums(rows, len(cells), column) for column in tallies.T[2:])
-    columns = {"gold": _sums(gold_rows, len(cells)), "predicted": predicted, "found": found, "verifiable": verifiable}
+    predicted_keys = tallies[:, 0] * width + (tallies[:, 1] - OTHER)
+    row_keys = _distinct(np.concatenate([text_keys, gold_keys, predicted_keys]))
+    texts, codes = row_keys // width, row_keys % width + OTHER
+    gold_rows, rows, own_rows = (np.searchsorted(row_keys, keys) for keys in (gold_keys, predicted_keys, text_keys))
+    predicted, found, verifiable = (_sums(rows, len(row_keys), column) for column in tallies.T[2:])
+    columns = {
+        "gold": _sums(gold_rows, len(row_keys)),
+        "predicted": predicted,
+        "found": found,
+        "verifiable": verifiable,
+    }
     columns |= _text_columns(own_rows, texts, found, verifiable)
     names: dict[Id, int] = {}
     groups = np.array([names.setdefault(group, len(names)) for group in gold.groups], dtype=np.int32)
     return Outcomes(
         task=task,
         task_version=version,
-        n_units=len(gold_cells),
+        n_units=len(gold_keys),
         group_names=tuple(names),
         groups=groups[texts],
         statistics=columns,
@@ -44,11 +49,11 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
     )
 
 
-def _cells_of(gold: Gold, width: int) -> Indices:
+def _keys_of(gold: Gold, width: int) -> Indices:
     """Return the cell of each gold fact."""
     code = gold.relations
-    cells = (text * width + 1 + code[fact[1]] for text, facts in enumerate(gold.facts) for fact in facts)
-    return np.fromiter(cells, dtype=np.int64)
+    keys = (text * width + 1 + code[fact[1]] for text, facts in enumerate(gold.facts) for fact in facts)
+    return np.fromiter(keys, dtype=np.int64)
 
 
 def _distinct(indices: Indices) -> Indices:

@@ -50,24 +50,24 @@ def gold_fields(line: Line) -> GoldFields:
 
 
 def check_gold(split: Split) -> Iterator[Finding]:
-    faults, gold = GroupedFindings(split), split.gold
+    findings, gold = GroupedFindings(split), split.gold
     error, warning, _ = Severity
-    empty = faults.kind(error, "empty-claim", "have an empty claim", "they ask nothing", "drop them or add the claim")
-    without = faults.kind(
+    empty = findings.kind(error, "empty-claim", "have an empty claim", "they ask nothing", "drop them or add the claim")
+    without = findings.kind(
         warning,
         "evidence-missing",
         "are SUPPORTS or REFUTES and name no evidence",
         "no prediction can have complete evidence, so they are always wrong in the FEVER score",
         "add the evidence, or omit the key on all lines",
     )
-    stray = faults.kind(
+    stray = findings.kind(
         warning,
         "evidence-unasked",
         "are NOT ENOUGH INFO and name evidence",
         "the label states that there is no evidence",
         "correct the label or drop the evidence",
     )
-    hollow = faults.kind(
+    hollow = findings.kind(
         error,
         "evidence-without-page",
         "have an evidence set in which a sentence has no page or no line",
@@ -91,7 +91,7 @@ def check_gold(split: Split) -> Iterator[Finding]:
             without.add(index)
         elif len(paged) < len(evidence):
             hollow.add(index)
-    yield from faults.findings()
+    yield from findings.findings()
     if gold.declares_origin:
         yield from _symmetric(split)
 
@@ -103,21 +103,21 @@ def _symmetric(split: Split) -> Iterator[Finding]:
         {"claim": claim, "evidence_text": evidence, "label": LABELS[label], "group": group, "slices": slices}
         for claim, evidence, label, group, slices in columns
     ]
-    faults = list(symmetric_problems(lines))
-    if not faults:
+    problems = list(symmetric_problems(lines))
+    if not problems:
         return
-    index = next((index for index, _ in faults if index is not None), None)
-    groups = sum(line_index is not None for line_index, _ in faults)
-    first = next(fault for line_index, fault in faults if line_index == index)
+    index = next((index for index, _ in problems if index is not None), None)
+    groups = sum(line_index is not None for line_index, _ in problems)
+    first = next(problem for line_index, problem in problems if line_index == index)
     yield Finding(
         Severity.ERROR,
         "not-symmetric",
-        f"{groups} groups are incomplete or not symmetric, and {len(faults) - groups} texts or n-grams predict the "
+        f"{groups} groups are incomplete or not symmetric, and {len(problems) - groups} texts or n-grams predict the "
         "label; "
         f"first: {first}",
         "a claim or a sentence alone predicts the label, which symmetric sets must prevent",
         "run `audit symmetric` for the full list; complete the groups, or remove the slice origin",
         split.file,
         split.line(index) if index is not None else None,
-        {"groups": groups, "first": [fault for _, fault in faults[:10]]},
+        {"groups": groups, "first": [problem for _, problem in problems[:10]]},
     )

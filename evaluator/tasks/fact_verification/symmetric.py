@@ -25,11 +25,11 @@ def check_symmetric(lines: Iterable[Line]) -> list[str]:
     and n-grams, which the public does not see, so they are for the curator.
     """
     lines = list(lines)
-    faults = []
-    for index, fault in symmetric_problems(lines):
+    problems = []
+    for index, problem in symmetric_problems(lines):
         group = "" if index is None else f"group {shown(_group(lines[index]))}: "
-        faults.append(f"{group}{fault}")
-    return faults
+        problems.append(f"{group}{problem}")
+    return problems
 
 
 def symmetric_problems(lines: Sequence[Line]) -> Iterator[tuple[int | None, str]]:
@@ -43,11 +43,11 @@ def symmetric_problems(lines: Sequence[Line]) -> Iterator[tuple[int | None, str]
         groups[_group(line)].append({**line, "label": str(line["label"]).upper()})
         first.setdefault(_group(line), index)
     for name, members in groups.items():
-        yield from ((first[name], fault) for fault in _group_problems(members))
-    yield from ((first[name], fault) for name, fault in _both_labels(groups))
+        yield from ((first[name], problem) for problem in _group_problems(members))
+    yield from ((first[name], problem) for name, problem in _both_labels(groups))
     everyone = [line for group in groups.values() for line in group]
     for field in ("claim", "evidence_text"):
-        yield from ((None, fault) for fault in _one_sided(field, everyone))
+        yield from ((None, problem) for problem in _one_sided(field, everyone))
 
 
 def _group(line: Line) -> Any:

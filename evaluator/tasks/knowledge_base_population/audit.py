@@ -75,14 +75,14 @@ def check_gold(split: Split) -> Iterator[Finding]:
     check = _Documents(split)
     for index, line in enumerate(split.gold.lines):
         check.document(index, line)
-    return check.faults.findings()
+    return check.grouped_findings.findings()
 
 
 class _Documents:
     def __init__(self, split: Split) -> None:
-        self.faults = GroupedFindings(split)
+        self.grouped_findings = GroupedFindings(split)
         error, warning, note = Severity
-        kind = self.faults.kind
+        kind = self.grouped_findings.kind
         wrong = "no prediction can match it in the text"
         advice = "correct the offsets: half-open, in code points of documentText"
         self.outside = kind(error, "offsets-outside-text", "are outside the text", wrong, advice, one_of="spans")
@@ -223,9 +223,9 @@ class _Documents:
                 )
             for who, start, end, text_field in _WHO:
                 location = f"{who} of property {shown(fact.propertyId)} at {getattr(fact, start)}:{getattr(fact, end)}"
-                fault = self._span(text, passage, getattr(fact, start), getattr(fact, end), getattr(fact, text_field))
-                if fault is not None:
-                    fault.add(index, location)
+                finding = self._span(text, passage, getattr(fact, start), getattr(fact, end), getattr(fact, text_field))
+                if finding is not None:
+                    finding.add(index, location)
             for uri in (fact.subjectUri, fact.objectUri):
                 if any(character.isspace() for character in uri):
                     self.no_uri.add(index, shown(uri))

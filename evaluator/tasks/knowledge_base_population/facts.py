@@ -66,7 +66,7 @@ class FactCollector:
         self._property = array("q")
         self._offsets: tuple[MutableSequence[int], ...] = (array("q"), array("q"), array("q"), array("q"))
         self._uris = (array("q"), array("q"))
-        self._uri_places: dict[str, int] = {}
+        self._uri_indices: dict[str, int] = {}
 
     def add(self, passage: int, property_index: int, fact: Fact) -> None:
         self._passage.append(passage)
@@ -79,7 +79,7 @@ class FactCollector:
             object_end.append(fact.objectEnd)
         except OverflowError:
             self._add_huge_offsets(fact)
-        uri_indices = self._uri_places
+        uri_indices = self._uri_indices
         self._uris[0].append(uri_indices.setdefault(fact.subjectUri, len(uri_indices)))
         self._uris[1].append(uri_indices.setdefault(fact.objectUri, len(uri_indices)))
 
@@ -97,7 +97,7 @@ class FactCollector:
             np.array(self._property, dtype=np.int64),
             _offsets(self._offsets),
             np.array(self._uris, dtype=np.int64),
-            tuple(self._uri_places),
+            tuple(self._uri_indices),
         )
 
 

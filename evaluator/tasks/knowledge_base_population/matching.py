@@ -37,16 +37,16 @@ def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[
     """Return matches for (text, exact): overlapping subject and object spans; four equal offsets."""
     gold_offsets, offsets = comparable(gold, predicted)
     gold_keys, keys = _keys(gold, n_properties), _keys(predicted, n_properties)
-    found, found_exactly = np.zeros((2, len(gold)), dtype=np.bool_)
+    matched_gold, matched_exactly = np.zeros((2, len(gold)), dtype=np.bool_)
     member, equal = np.zeros((2, len(predicted)), dtype=np.bool_)  # predictions that match some gold fact
     for i, j in _pairs(keys, gold_keys):
         a, b = offsets[:, i], gold_offsets[:, j]
         match = _overlap(a, b)
         member[i[match]] = True
-        found[j[match]] = True
+        matched_gold[j[match]] = True
         same = np.all(a == b, axis=0)
         equal[i[same]] = True
-        found_exactly[j[same]] = True
+        matched_exactly[j[same]] = True
     # A member whose spans are not empty matches itself. All others are compared with the members.
     is_nonempty = (offsets[0] < offsets[1]) & (offsets[2] < offsets[3])
     surplus = ~(member & is_nonempty)
@@ -54,7 +54,7 @@ def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[
     for i, j in _pairs(keys[rest], keys[members]):
         match = _overlap(offsets[:, rest[i]], offsets[:, members[j]])
         surplus[rest[i[match]]] = False
-    return Matches(gold, predicted, found, surplus), Matches(gold, predicted, found_exactly, ~equal)
+    return Matches(gold, predicted, matched_gold, surplus), Matches(gold, predicted, matched_exactly, ~equal)
 
 
 def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> Matches:
@@ -62,14 +62,14 @@ def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> M
     gold, predicted = gold.take(_linkable(gold, property_ids)), predicted.take(_linkable(predicted, property_ids))
     segments: dict[str, int] = {}
     gold_ends, ends = _segments(gold, segments), _segments(predicted, segments)
-    found = np.zeros(len(gold), dtype=np.bool_)
+    matched_gold = np.zeros(len(gold), dtype=np.bool_)
     matched = np.zeros(len(predicted), dtype=np.bool_)
     n_properties = len(property_ids)
     for i, j in _pairs(_keys(predicted, n_properties), _keys(gold, n_properties)):
         match = np.all(ends[:, i] == gold_ends[:, j], axis=0)
         matched[i[match]] = True
-        found[j[match]] = True
-    return Matches(gold, predicted, found, ~matched)
+        matched_gold[j[match]] = True
+    return Matches(gold, predicted, matched_gold, ~matched)
 
 
 def _keys(facts: FactTable, n_properties: int) -> Indices:

@@ -20,19 +20,19 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
     n = max(len(gold.properties), 1)
     facts, predicted = gold.facts, answers.facts
     document_of = np.array(gold.passage_document, dtype=np.int64)
-    cells = np.unique(np.concatenate([_cells(facts, document_of, n), _cells(predicted, document_of, n)]))
+    row_keys = np.unique(np.concatenate([_row_keys(facts, document_of, n), _row_keys(predicted, document_of, n)]))
     text, exact = by_spans(facts, predicted, n)
     modes = {"text": text, "exact": exact, "link": by_link(facts, predicted, gold.property_ids)}
     annotated = gold.annotated()
     statistics: dict[str, npt.NDArray[np.float64]] = {}
     for mode, matches in modes.items():
-        gold_rows = np.searchsorted(cells, _cells(matches.gold, document_of, n))
-        rows = np.searchsorted(cells, _cells(matches.predicted, document_of, n))
+        gold_rows = np.searchsorted(row_keys, _row_keys(matches.gold, document_of, n))
+        rows = np.searchsorted(row_keys, _row_keys(matches.predicted, document_of, n))
         wrong = matches.surplus & _counts(matches, annotated)
-        statistics[f"{mode}_gold"] = _count(gold_rows, len(cells))
-        statistics[f"{mode}_tp"] = _count(gold_rows[matches.matched], len(cells))
-        statistics[f"{mode}_fp"] = _count(rows[wrong], len(cells))
-    documents, properties = cells // n, cells % n
+        statistics[f"{mode}_gold"] = _count(gold_rows, len(row_keys))
+        statistics[f"{mode}_tp"] = _count(gold_rows[matches.matched], len(row_keys))
+        statistics[f"{mode}_fp"] = _count(rows[wrong], len(row_keys))
+    documents, properties = row_keys // n, row_keys % n
     groups, names = _groups(gold)
     return Outcomes(
         task=task,
@@ -43,13 +43,13 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
         statistics=statistics,
         dimensions=_dimensions(gold, groups, documents, properties),
         ragged={
-            "predicted_lengths": _lengths(predicted, np.searchsorted(cells, _cells(predicted, document_of, n))),
-            "gold_lengths": _lengths(facts, np.searchsorted(cells, _cells(facts, document_of, n))),
+            "predicted_lengths": _lengths(predicted, np.searchsorted(row_keys, _row_keys(predicted, document_of, n))),
+            "gold_lengths": _lengths(facts, np.searchsorted(row_keys, _row_keys(facts, document_of, n))),
         },
     )
 
 
-def _cells(facts: FactTable, document_of: Indices, n_properties: int) -> Indices:
+def _row_keys(facts: FactTable, document_of: Indices, n_properties: int) -> Indices:
     return document_of[facts.passage] * n_properties + facts.property if len(facts) else facts.passage
 
 

@@ -48,30 +48,30 @@ def gold_fields(line: Line) -> GoldFields:
 
 
 def check_gold(split: Split) -> Iterator[Finding]:
-    faults, gold = GroupedFindings(split), split.gold
+    findings, gold = GroupedFindings(split), split.gold
     error, warning, note = Severity
-    hopeless = faults.kind(
+    hopeless = findings.kind(
         warning, "no-answers", "have no answers", "no system can find an answer, which lowers every score", "drop them"
     )
-    empty = faults.kind(error, "empty-mention", "have an empty mention", "no ranking can contain it", "drop it")
-    in_question = faults.kind(
+    empty = findings.kind(error, "empty-mention", "have an empty mention", "no ranking can contain it", "drop it")
+    in_question = findings.kind(
         warning,
         "answer-in-question",
         "have the mention in the question among their answers",
         "the question contains its answer",
         "check them",
     )
-    both = faults.kind(
+    both = findings.kind(
         warning,
         "answer-filtered",
         "have a mention both in answers and in filtered",
         "the mention names two entities; it counts as an answer",
         "check the mention lists",
     )
-    repeated = faults.kind(
+    repeated = findings.kind(
         note, "repeated-mention", "list an answer twice", "it has no effect on scores", "drop one of them"
     )
-    paired = faults.kind(
+    paired = findings.kind(
         note,
         "questions-answer-each-other",
         "are answered by another public question, about the other end of the triple, in another group",
@@ -79,10 +79,10 @@ def check_gold(split: Split) -> Iterator[Finding]:
         "put the questions of a triple into one group (as split open-questions does), and forbid combining in the "
         "rules",
     )
-    asked_groups = defaultdict(set)
+    groups_by_question = defaultdict(set)
     for question, group in zip(gold.questions, gold.groups, strict=True):
         mention = question[2] if question[0] == QUERY_MARKER else question[0]
-        asked_groups[question[0] == QUERY_MARKER, question[1], mention].add(group)
+        groups_by_question[question[0] == QUERY_MARKER, question[1], mention].add(group)
     for index, (question, (answers, filtered), group) in enumerate(
         zip(gold.questions, gold.mentions, gold.groups, strict=True)
     ):
@@ -99,8 +99,10 @@ def check_gold(split: Split) -> Iterator[Finding]:
         if len(set(answers)) < len(answers):
             repeated.add(index)
         others = {
-            other_group for answer in answers for other_group in asked_groups.get((not head, question[1], answer), ())
+            other_group
+            for answer in answers
+            for other_group in groups_by_question.get((not head, question[1], answer), ())
         }
         if others - {group} and not others & {group}:
             paired.add(index)
-    return faults.findings()
+    return findings.findings()

@@ -53,16 +53,16 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     unanswerable: list[Id] = []
     texts: dict[str, str] = {}  # one copy of each mention
     for number, line in reader.records(stream):
-        asked_side = side(line.question)
-        if asked_side is None:
+        unknown_side = side(line.question)
+        if unknown_side is None:
             expected = '["...", "...", "?"] or ["?", "...", "..."]'
             reader.problems.add(number, "question does not have exactly one unknown end", "another triple", expected)
-        if not register.add(line.id, number) or asked_side is None:
+        if not register.add(line.id, number) or unknown_side is None:
             continue
         if not line.answers:
             unanswerable.append(line.id)
         gold.questions.append(line.question)
-        gold.sides.append(asked_side)
+        gold.sides.append(unknown_side)
         gold.mentions.append((_shared(line.answers, texts), _shared(line.filtered, texts)))
         gold.groups.append(line.id if line.group is msgspec.UNSET else line.group)
         gold.slices.append(None if line.slices is msgspec.UNSET else line.slices)

@@ -53,38 +53,38 @@ def _contradicting_ratings(split: Split) -> Iterator[Finding]:
     for index, question in enumerate(split.questions):
         if question is not None:
             by_question[as_words(question)].append(index)
-    apart = [
+    contradicting = [
         indices
         for indices in by_question.values()
         if low < high and min(ratings[indices]) <= low and max(ratings[indices]) >= high
     ]
-    if apart:
-        lines = [[split.line(index) for index in indices] for indices in apart[:10]]
+    if contradicting:
+        lines = [[split.line(index) for index in indices] for indices in contradicting[:10]]
         yield Finding(
             Severity.WARNING,
             "duplicates-rated-apart",
-            f"{count_noun(len(apart), 'text occurs', 'texts occur')} "
+            f"{count_noun(len(contradicting), 'text occurs', 'texts occur')} "
             f"with a rating in the lowest quarter and one in the highest, first on "
             "lines " + ", ".join(map(str, lines[0][:10])),
             "no metric can agree with both",
             "check them; one rating may belong to another text",
             split.file,
             lines[0][0],
-            {"texts": len(apart), "lines": lines},
+            {"texts": len(contradicting), "lines": lines},
         )
 
 
 def check_gold(split: Split) -> Iterator[Finding]:
-    faults, gold = GroupedFindings(split), split.gold
+    findings, gold = GroupedFindings(split), split.gold
     _, warning, _ = Severity
-    textless = faults.kind(
+    textless = findings.kind(
         warning,
         "no-text",
         "have no generated text",
         "the public inputs have nothing to score, so the texts must be published elsewhere",
         "add generated, or state where it is published",
     )
-    nameless = faults.kind(
+    nameless = findings.kind(
         warning,
         "no-system",
         "name no system, though others do",
@@ -97,7 +97,7 @@ def check_gold(split: Split) -> Iterator[Finding]:
             textless.add(index)
         if names_systems and system is None:
             nameless.add(index)
-    yield from faults.findings()
+    yield from findings.findings()
     yield from _contradicting_ratings(split)
     if len(set(gold.ratings)) == 1:
         yield Finding(

@@ -65,23 +65,23 @@ def _contradictions(split: Split, letters: list[list[int]]) -> list[Finding]:
 
 def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) -> list[Finding]:
     findings = []
-    apart = [indices for indices in words if len({split.groups[index] for index in indices}) > 1]
-    if apart:
+    repeated = [indices for indices in words if len({split.groups[index] for index in indices}) > 1]
+    if repeated:
         findings.append(
             Finding(
                 Severity.WARNING,
                 "duplicates-in-other-groups",
-                f"{count_noun(len(apart), 'question occurs', 'questions occur')} "
-                f"in several groups, first on lines {_lines(split, apart[0])}",
+                f"{count_noun(len(repeated), 'question occurs', 'questions occur')} "
+                f"in several groups, first on lines {_lines(split, repeated[0])}",
                 "an answer counts more than once, intervals are too narrow, and the public and private parts share "
                 "questions",
                 "drop the duplicates, or put them into one group",
                 split.file,
-                split.line(apart[0][0]),
+                split.line(repeated[0][0]),
                 {
-                    "questions": len(apart),
-                    "lines": [[split.line(p) for p in indices] for indices in apart[:_NAMED]],
-                    "texts": [split.queried(indices[0]) for indices in apart[:_NAMED]],
+                    "questions": len(repeated),
+                    "lines": [[split.line(p) for p in indices] for indices in repeated[:_NAMED]],
+                    "texts": [split.queried(indices[0]) for indices in repeated[:_NAMED]],
                 },
             )
         )
@@ -103,9 +103,9 @@ def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) ->
 
 def _near_duplicates(split: Split, threshold: float) -> tuple[dict[str, Any], list[Finding]]:
     pairs = near_pairs(split.texts, threshold=threshold)
-    apart = [pair for pair in pairs.pairs if split.groups[pair.first] != split.groups[pair.second]]
-    unlike = [pair for pair in apart if pair.jaccard < 1]
-    counts = {"pairs": len(pairs.pairs), "in_other_groups": len(apart), "all_found": pairs.whole}
+    across_groups = [pair for pair in pairs.pairs if split.groups[pair.first] != split.groups[pair.second]]
+    unlike = [pair for pair in across_groups if pair.jaccard < 1]
+    counts = {"pairs": len(pairs.pairs), "in_other_groups": len(across_groups), "all_found": pairs.whole}
     if not unlike:
         return counts, []
     best = max(unlike, key=lambda pair: pair.jaccard)

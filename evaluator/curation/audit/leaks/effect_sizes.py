@@ -74,7 +74,7 @@ class Guesses:
         """Return the effect of having, or never having, the neighbour's value, compared with permutations."""
         random = np.random.default_rng(0)
         observed = self._alike(order, None)
-        chance = float(np.mean([self._alike(order, self._permutations.deal(random)) for _ in range(_N_PERMUTATIONS)]))
+        chance = float(np.mean([self._alike(order, self._permutations.sample(random)) for _ in range(_N_PERMUTATIONS)]))
         least = -1.0 if self.numeric else 0.0
         share = (observed - chance) / (1 - chance) if observed >= chance else (chance - observed) / (chance - least)
         if self.numeric:

@@ -62,7 +62,7 @@ class Permutations:
             self._blocks.append(order[begin:end].reshape(int(count), int(size)))
             begin = end
 
-    def deal(self, random: np.random.Generator) -> Indices:
+    def sample(self, random: np.random.Generator) -> Indices:
         """Return a permutation: for each line, the index of the line whose value it gets."""
         permutation = np.empty(self._n, dtype=np.int64)
         for block in self._blocks:
@@ -127,7 +127,7 @@ def max_t_test(
     random = np.random.default_rng(seed)
     statistics = np.empty((times + 1, len(features)))
     for row in range(times + 1):
-        permuted = secret if row == 0 else Hidden(secret.values[permutations.deal(random)], secret.shares)
+        permuted = secret if row == 0 else Hidden(secret.values[permutations.sample(random)], secret.shares)
         statistics[row] = [feature.statistic(permuted) for feature in features]
         steps.add(1)
     spread = statistics.std(axis=0)
