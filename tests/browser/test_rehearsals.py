@@ -90,7 +90,7 @@ def test_rehearsal_with_a_tester_without_scripts(page: Page, site: Site, draft: 
     shoot(page, "rehearsal-board")
     page.goto(f"{draft}/phases/test/rehearsal/")
     page.get_by_role("button", name="End rehearsal").click()
-    expect(page.get_by_role("region", name="Past rehearsals")).to_contain_text(f"{SLUG}-test-rehearsal")
+    expect(page.get_by_role("region", name="Past rehearsals", exact=True)).to_contain_text(f"{SLUG}-test-rehearsal")
     assert faults(page) == []
     shoot(page, "rehearsal-over")
 
