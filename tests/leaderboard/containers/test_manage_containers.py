@@ -143,7 +143,7 @@ def test_the_workers_page_shows_readiness_and_queue_lengths(here: World, curator
     assert ">ready<" in rows["engine-1"]
     assert ">not ready<" in rows["engine-2"] and "start &lt;b&gt;dockerd" in rows["engine-2"]
     assert ">gone<" in rows["engine-3"]
-    assert "1</strong> container waits" in page and "1</strong> runs" in page
+    assert "1</strong> container waits," in page and "1</strong> is running" in page
     assert "the container runs" in page
 
 

@@ -23,7 +23,7 @@ Usage = namedtuple("Usage", "total used free")
 def room(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Any:
     """Sets how many megabytes the disk has left; the alarm is at 1000, and nothing was mailed yet."""
     settings.DISK_ALARM_BYTES, settings.OPERATORS = 1000 * 1_000_000, ["operator@board.example"]
-    for marks in ("cache", "HERE"):
+    for marks in ("cache", "LOCAL_CACHE"):
         fresh = LocMemCache(f"test-{marks}", {})
         fresh.clear()
         monkeypatch.setattr(disk_alarm, marks, fresh)

@@ -16,7 +16,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.core import disk
-from leaderboard.models import Likeness, Notice, Run, State, Submission, WorkerReport
+from leaderboard.models import Notice, Run, SimilarityCheck, State, Submission, WorkerReport
 from leaderboard.operations.metrics import RENAMED_KINDS
 from tests.support.api_calls import person
 from tests.support.board_rows import stand
@@ -149,7 +149,7 @@ def test_mails_and_calls_are_counted(world: World) -> None:
 def test_renamed_kinds_have_both_labels(world: World) -> None:
     at = timezone.now()
     times = {"queued_at": at, "enqueued_at": at}
-    Likeness.objects.create(prediction=world.insert_run().prediction, phase=world.phase, **times)
+    SimilarityCheck.objects.create(prediction=world.insert_run().prediction, phase=world.phase, **times)
     found = told()
     for former, name in RENAMED_KINDS.items():
         for kind in (former, name):

@@ -185,21 +185,12 @@ def test_permutations_keep_groups_whole_and_of_equal_size():
     group_permutations, random_ = Permutations(groups), np.random.default_rng(0)
     orders = set()
     for _ in range(200):
-<<<<<<< ours
-        order = group_permutations.deal(random_).tolist()
+        order = group_permutations.sample(random_).tolist()
         assert sorted(order) == list(range(9))
         assert {order[0], order[1]} in ({0, 1}, {3, 4})
         assert {order[6], order[7], order[8]} == {6, 7, 8}
         orders.add(tuple(order))
     assert len(orders) > 50
-=======
-        dealt = deals.sample(random_).tolist()
-        assert sorted(dealt) == list(range(9))
-        assert {dealt[0], dealt[1]} in ({0, 1}, {3, 4})
-        assert {dealt[6], dealt[7], dealt[8]} == {6, 7, 8}
-        seen.add(tuple(dealt))
-    assert len(seen) > 50
->>>>>>> theirs
 
 
 def test_statistics_equal_scipys():
