@@ -231,4 +231,4 @@ def _no_cost(cost: object, sent: str) -> str:
     if cost is not None:
         return ""
     is_file = sent == Submission.Kind.PREDICTIONS
-    return "uploaded as a file: its cost is unknown" if is_file else "not measured"
+    return "uploaded as a file: what it took to make is not known" if is_file else "not measured"
