@@ -84,7 +84,7 @@ class _Compiled(Generic[T]):
             start, *_, end = known["select_fields"]
             self._model, self._own = known["model"], slice(start, end + 1)
             self._names = [column.target.attname for column, *_ in compiler.select[self._own]]
-            self._beside = get_related_populators(known, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # the stubs are of Django 6
+            self._related_populators = get_related_populators(known, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # the stubs are of Django 6
 
     def raw(self, arguments: Sequence[Argument]) -> list[tuple[Any, ...]]:
         parameters = self._parameters.copy()
@@ -104,7 +104,7 @@ class _Compiled(Generic[T]):
 
     def _object(self, line: Sequence[Any]) -> Any:
         instance = self._model.from_db(DEFAULT_DB_ALIAS, self._names, line[self._own])
-        for populator in self._beside:
+        for populator in self._related_populators:
             populator.populate(line, instance)
         return instance
 

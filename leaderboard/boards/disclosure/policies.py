@@ -37,7 +37,7 @@ def reveals_counts(phase: Phase) -> bool:
     return reveals_all(phase)
 
 
-def reveals_drawings(phase: Phase) -> bool:
+def reveals_plots(phase: Phase) -> bool:
     """Return True if the phase may show plot data: ROC curves, rank histograms, pair counts.
 
     Each leaks information about the gold, and none has a grid for a ladder.

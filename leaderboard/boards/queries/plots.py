@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from leaderboard.boards.disclosure.policies import reveals_drawings
+from leaderboard.boards.disclosure.policies import reveals_plots
 from leaderboard.boards.queries import WHOLE, Board, Row, Slice, slice_of
 from leaderboard.models import ReleasePlot
 
@@ -84,7 +84,7 @@ class ShownPlot:
 
 def shows_plots(board: Board) -> bool:
     """Return True if the phase's current policy reveals plot data; a stricter policy hides what was shown before."""
-    return board.leaderboard is not None and reveals_drawings(board.phase)
+    return board.leaderboard is not None and reveals_plots(board.phase)
 
 
 def plots_of(board: Board, rows: Iterable[Row]) -> dict[UUID, ShownPlot]:
@@ -96,7 +96,7 @@ def plots_of(board: Board, rows: Iterable[Row]) -> dict[UUID, ShownPlot]:
     return {run: plot_of(content) for run, content in contents}
 
 
-def with_drawings(board: Board) -> Collection[UUID]:
+def runs_with_plots_of(board: Board) -> Collection[UUID]:
     """Return the runs of a board's rows that have revealed plot data."""
     if not shows_plots(board):
         return ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from leaderboard.boards.queries import Board, Ranges
-from leaderboard.boards.web.plot_links import drawings, is_symmetric
+from leaderboard.boards.web.plot_links import is_symmetric, plot_pages
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def other_boards(board: Board) -> list[BoardLink]:
     links: list[BoardLink] = []
     if is_symmetric(board):
         links.append(BoardLink("Symmetric board", reverse(f"{prefix}symmetric_board", args=url_args)))
-    links += [BoardLink(title, reverse(f"{prefix}{name}", args=url_args)) for title, name in drawings(board)]
+    links += [BoardLink(title, reverse(f"{prefix}{name}", args=url_args)) for title, name in plot_pages(board)]
     if board.crossed:
         url = reverse(f"{prefix}crossed_board", args=[*url_args, "/".join(board.crossed)])
         links.append(BoardLink("By " + " and ".join(board.crossed), url))

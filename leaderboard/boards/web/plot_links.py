@@ -30,7 +30,7 @@ def is_symmetric(board: Board) -> bool:
     return board.measure("group_accuracy") is not None and "origin" in board.dimensions
 
 
-def drawings(board: Board) -> list[tuple[str, str]]:
+def plot_pages(board: Board) -> list[tuple[str, str]]:
     """Return (title, URL name) of the available plots; empty if the phase does not reveal plot data."""
     if not shows_plots(board):
         return []

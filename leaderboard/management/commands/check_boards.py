@@ -23,20 +23,22 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--without-drawings", action="store_true", help="compare only rankings, which is faster")
+        parser.add_argument(
+            "--without-plots", "--without-drawings", action="store_true", help="compare only rankings, which is faster"
+        )
 
-    def handle(self, *, without_drawings: bool = False, **_: Any) -> None:
+    def handle(self, *, without_plots: bool = False, **_: Any) -> None:
         shown = Leaderboard.objects.filter(state__in=Leaderboard.PUBLIC).order_by("pk")
         differing = {
             board: differences(board) for board in shown.select_related("phase__benchmark", "gold_version__split")
         }
-        if not without_drawings and sandbox_client.answers():
+        if not without_plots and sandbox_client.answers():
             differing = {
                 board: [*different, *rebuild_plots.differences(board)] for board, different in differing.items()
             }
         else:
             self.stdout.write(
-                "plot data were not compared" + ("" if without_drawings else ": the sandbox does not respond")
+                "plot data were not compared" + ("" if without_plots else ": the sandbox does not respond")
             )
         for board, different in differing.items():
             self.stdout.write(f"{board}: {'unchanged' if not different else ', '.join(different)}")

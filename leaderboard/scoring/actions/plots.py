@@ -9,7 +9,7 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from evaluator.jobs.compare import PlotReport
-from leaderboard.boards.disclosure.policies import reveals_drawings
+from leaderboard.boards.disclosure.policies import reveals_plots
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import plot_checks, sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
@@ -32,7 +32,7 @@ def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) 
 
 def _may_reveal(release: Release) -> bool:
     """Return True if both the policy of the release and the current one reveal plots."""
-    return release.policy == Phase.Disclosure.FULL and reveals_drawings(release.phase)
+    return release.policy == Phase.Disclosure.FULL and reveals_plots(release.phase)
 
 
 def plot_data(release: Release) -> plot_checks.PlotData:
@@ -56,7 +56,7 @@ def plot_data(release: Release) -> plot_checks.PlotData:
 def without_plot_data(board: Leaderboard) -> models.QuerySet[Release]:
     """Return the releases of a board that lack plot data and can have it: those of the task's current version."""
     scored = of_board(board)
-    if scored.scorer is not None or board.task_version != scored.version or not reveals_drawings(board.phase):
+    if scored.scorer is not None or board.task_version != scored.version or not reveals_plots(board.phase):
         return Release.objects.none()
     releases = Release.objects.filter(
         phase=board.phase_id,

@@ -14,7 +14,7 @@ def differences(board: Leaderboard) -> list[str]:
     """Return the plot data of a board's releases that do not follow from their outcomes or should not be public; empty
     if all are right. For an earlier task version only the latter is checked. Raises SandboxError (a server failure).
     """
-    drawings = ReleasePlot.objects.filter(
+    plots = ReleasePlot.objects.filter(
         release__phase=board.phase_id,
         release__run__gold_version=board.gold_version_id,
         release__run__task_version=board.task_version,
@@ -22,7 +22,7 @@ def differences(board: Leaderboard) -> list[str]:
     is_current = board.task_version == of_board(board).version
     return [
         f"plots of release {plot.release.sequence}"
-        for plot in drawings.select_related("release__run").order_by("release__sequence")
+        for plot in plots.select_related("release__run").order_by("release__sequence")
         if plot.release.policy != Phase.Disclosure.FULL or (is_current and not _follows(plot))
     ]
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Slice, by_primary, in_order
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.queries.plots import known, plots_of, shows_plots, with_drawings
+from leaderboard.boards.queries.plots import known, plots_of, runs_with_plots_of, shows_plots
 from leaderboard.boards.queries.slices import parse_url_text, url_text
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
@@ -39,7 +39,7 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
         raise Http404("no ratings")
     slice_ = known(board, slice_)
     rows = in_order(board.rows, lambda row: row.score(measure.name, slice_).value, descending=True)
-    runs_with_plots = with_drawings(board)
+    runs_with_plots = runs_with_plots_of(board)
     plotted_rows = [row for row in rows if row.run_id in runs_with_plots]
     download = request.GET.get("download")
     plot_data = plots_of(board, plotted_rows if download == "csv" else plotted_rows[:MOST])

@@ -13,7 +13,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board, Row, Slice, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.boards.queries.plots import known, plots_of, shows_plots, with_drawings
+from leaderboard.boards.queries.plots import known, plots_of, runs_with_plots_of, shows_plots
 from leaderboard.boards.queries.slices import parse_url_text, url_text
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
@@ -51,7 +51,7 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
     if measure is None:
         raise Http404("no curves")
     slice_ = known(board, slice_)
-    runs_with_plots = with_drawings(board)
+    runs_with_plots = runs_with_plots_of(board)
     rows = by_primary(board)
     requested = _requested_rows(request, rows)
     chosen = requested[:MOST] if requested else [row for row in rows if row.run_id in runs_with_plots][:FIRST]

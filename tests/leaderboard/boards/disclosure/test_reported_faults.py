@@ -163,11 +163,11 @@ def test_it_is_logged_once_per_process(world: World, caplog: pytest.LogCaptureFi
 
 def test_check_boards_names_it() -> None:
     world, output = build_with_tracks(), io.StringIO()
-    call_command("check_boards", without_drawings=True, stdout=output)
+    call_command("check_boards", without_plots=True, stdout=output)
     assert "reported result" not in output.getvalue()
     row = store(world, "Faulty row", BAD["an unknown measure"])
     with pytest.raises(CommandError, match="reported results that cannot be shown: 1"):
-        call_command("check_boards", without_drawings=True, stdout=output)
+        call_command("check_boards", without_plots=True, stdout=output)
     assert f"reported result {row.pk} of tiny, Faulty row (P): measure is 'brilliance'" in output.getvalue()
 
 
