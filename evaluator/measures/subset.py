@@ -32,7 +32,9 @@ def subset_of_groups(outcomes: Outcomes, groups: Collection[Id], *, units: Sum) 
     row_index = np.cumsum(rows) - 1
     subset = replace(
         outcomes,
-        group_names=tuple(name for name, is_kept in zip(outcomes.group_names, inside.tolist(), strict=True) if is_kept),
+        group_names=tuple(
+            name for name, is_inside in zip(outcomes.group_names, inside.tolist(), strict=True) if is_inside
+        ),
         groups=group_index[outcomes.groups[rows]],
         statistics={name: column[rows] for name, column in outcomes.statistics.items()},
         dimensions={
