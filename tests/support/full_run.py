@@ -128,7 +128,7 @@ TESTS = (
     "docs/test_operators.py::test_one_machine_and_its_archive_on_another",
     "docs/test_operators.py::test_upgrade_of_an_earlier_release",
     "docs/test_operators.py::test_files_in_buckets",
-    "operations/test_serve.py::test_it_leaves_nobody_behind_and_starts_again_over_a_stale_socket",
+    "operations/test_serve.py::test_it_leaves_no_process_and_restarts_over_a_stale_socket",
     "systems/test_loading.py::test_two_equal_layers",
     "scoring/test_faults.py::test_a_worker_killed_after_commit_changes_nothing_more",
     "scoring/test_rescoring_faults.py::test_a_worker_killed_in_the_transaction_that_switches",

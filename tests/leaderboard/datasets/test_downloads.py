@@ -1,4 +1,4 @@
-"""Public files beside the splits: offered once, shown with their digest, saved and never opened."""
+"""Public files of a dataset: uploaded once, listed with their digest, and served as attachments."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def world() -> World:
 
 
 @pytest.fixture(autouse=True)
-def _requests_end() -> Iterator[None]:
+def _close_files() -> Iterator[None]:
     yield
     close_all()
 
 
-def offer(world: World, content: bytes = GRAPH, filename: str = "triples.tsv", **changes: Any) -> Download:
-    asked = {"name": "graph", "title": "The graph", "description": "A triple a line.", "by": world.curator, **changes}
-    return downloads.add(dataset=world.split.dataset, file=uploaded(content, filename), **asked)
+def upload(world: World, content: bytes = GRAPH, filename: str = "triples.tsv", **changes: Any) -> Download:
+    fields = {"name": "graph", "title": "The graph", "description": "A triple a line.", "by": world.curator, **changes}
+    return downloads.add(dataset=world.split.dataset, file=uploaded(content, filename), **fields)
 
 
 def body_of(response: Any) -> bytes:
     return b"".join(response.streaming_content)
 
 
-def test_a_file_comes_back_as_an_attachment_with_its_digest(world):
-    offer(world)
+def test_a_file_is_served_as_an_attachment_with_its_digest(world):
+    upload(world)
     response = Client().get("/benchmarks/tiny/downloads/graph")
     assert body_of(response) == GRAPH
     assert response["Content-Disposition"] == 'attachment; filename="tiny-graph.tsv"'
@@ -64,16 +64,16 @@ def test_a_file_comes_back_as_an_attachment_with_its_digest(world):
         ("page.svg", "tiny-graph.svg", "application/octet-stream"),
     ],
 )
-def test_no_browser_takes_a_file_for_a_page(world, filename, saved, content_type):
-    offer(world, gzip.compress(HOSTILE) if filename.endswith("gz") else HOSTILE, filename)
+def test_files_are_not_served_as_pages(world, filename, saved, content_type):
+    upload(world, gzip.compress(HOSTILE) if filename.endswith("gz") else HOSTILE, filename)
     response = Client().get("/benchmarks/tiny/downloads/graph")
     assert response["Content-Disposition"] == f'attachment; filename="{saved}"'
     assert response["Content-Type"] == content_type
     body_of(response)
 
 
-def test_the_page_and_the_api_list_it(world):
-    offer(world, title="The <b>graph</b>", description="Tab & newline.")
+def test_the_page_and_the_api_list_a_file(world):
+    upload(world, title="The <b>graph</b>", description="Tab & newline.")
     markup = Client().get("/benchmarks/tiny/").content.decode()
     digest = hashlib.sha256(GRAPH).hexdigest()
     assert read(markup).faults == []
@@ -92,13 +92,13 @@ def test_the_page_and_the_api_list_it(world):
     }
 
 
-def test_without_files_nothing_is_announced(world):
+def test_a_benchmark_without_files_lists_none(world):
     assert "Further files" not in Client().get("/benchmarks/tiny/").content.decode()
     assert Client().get("/api/v1/benchmarks/tiny/").json()["downloads"] == []
 
 
-def test_a_draft_s_file_is_its_organisers(world):
-    offer(world)
+def test_files_of_a_draft_are_visible_to_its_organisers_only(world):
+    upload(world)
     Benchmark.objects.update(state=Benchmark.State.DRAFT)
     assert Client().get("/benchmarks/tiny/downloads/graph").status_code == 404
     curator = Client()
@@ -106,15 +106,15 @@ def test_a_draft_s_file_is_its_organisers(world):
     assert body_of(curator.get("/benchmarks/tiny/downloads/graph")) == GRAPH
 
 
-def test_the_same_file_again_is_the_one_that_is_there(world):
-    first, stored = offer(world), files_of("inputs")
+def test_uploading_the_same_file_again_changes_nothing(world):
+    first, stored = upload(world), files_of("inputs")
     entries = AuditEntry.objects.count()
-    assert offer(world) == first
+    assert upload(world) == first
     assert (files_of("inputs"), AuditEntry.objects.count()) == (stored, entries)
 
 
 @pytest.mark.parametrize(
-    ("changes", "code", "told"),
+    ("changes", "code", "message"),
     [
         ({"content": GRAPH + b"x"}, Code.NAME_TAKEN, "A different file already has the name tiny/graph.tsv"),
         ({"name": "answers", "content": gold_lines()}, Code.INVALID_GOLD, "the hidden gold of test"),
@@ -124,21 +124,21 @@ def test_the_same_file_again_is_the_one_that_is_there(world):
         ({"name": "other", "title": ""}, Code.INVALID_NAME, "title"),
     ],
 )
-def test_a_refused_file_leaves_nothing(world, changes, code, told):
-    offer(world)
+def test_a_refused_file_stores_nothing(world, changes, code, message):
+    upload(world)
     before = files_of("inputs"), AuditEntry.objects.count(), Download.objects.count()
-    refused = refusal(offer, world=world, **changes)
-    assert (refused.code, told in str(refused)) == (code, True), str(refused)
+    refused = refusal(upload, world=world, **changes)
+    assert (refused.code, message in str(refused)) == (code, True), str(refused)
     assert (files_of("inputs"), AuditEntry.objects.count(), Download.objects.count()) == before
 
 
-def test_only_organisers_offer_files(world):
-    assert refusal(offer, world=world, by=world.researcher).code is Code.NOT_AN_ORGANISER
+def test_only_organisers_upload_files(world):
+    assert refusal(upload, world=world, by=world.researcher).code is Code.NOT_AN_ORGANISER
     world.benchmark.organisers.add(world.researcher)
-    assert offer(world, by=world.researcher).bytes == len(GRAPH)
+    assert upload(world, by=world.researcher).bytes == len(GRAPH)
 
 
-def test_public_gold_may_be_offered(world):
+def test_public_gold_may_be_uploaded(world):
     world.split.gold_public = True
     world.split.save()
-    assert offer(world, gold_lines(), "gold.jsonl").sha256 == world.gold.sha256
+    assert upload(world, gold_lines(), "gold.jsonl").sha256 == world.gold.sha256

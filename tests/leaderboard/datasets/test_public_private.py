@@ -1,4 +1,4 @@
-"""Public and private halves of a split: by group, once, kept by corrections, scored each for itself."""
+"""The public/private split: assigns whole groups once, is preserved by corrections; each subset is scored alone."""
 
 from __future__ import annotations
 
@@ -49,67 +49,69 @@ def groups_of(division: PublicPrivatePartition) -> dict[str, set[str]]:
 
 
 def claims_of(groups: set[str]) -> list[str]:
-    return [id_ for place, id_ in enumerate(LABELS) if f"g{place // 4}" in groups]
+    return [id_ for index, id_ in enumerate(LABELS) if f"g{index // 4}" in groups]
 
 
-def turned(wrong: set[str]) -> dict[str, str]:
+def labels_with_errors(wrong: set[str]) -> dict[str, str]:
     other = answers(LABELS, len(LABELS))
     return {id_: other[id_] if id_ in wrong else label for id_, label in LABELS.items()}
 
 
-def test_whole_groups_are_divided_as_asked(world: World, split: Split) -> None:
+def test_whole_groups_are_assigned_with_the_given_share(world: World, split: Split) -> None:
     division = partition_gold.divide(split=split, share=Decimal("0.3"), seed=7, by=world.curator)
-    found = groups_of(division)
-    assert (division.n_public, division.n_private) == (len(found["public"]), len(found["private"])) == (6, 14)
-    assert not found["public"] & found["private"]
-    assert found["public"] | found["private"] == {f"g{place}" for place in range(20)}
+    groups = groups_of(division)
+    assert (division.n_public, division.n_private) == (len(groups["public"]), len(groups["private"])) == (6, 14)
+    assert not groups["public"] & groups["private"]
+    assert groups["public"] | groups["private"] == {f"g{index}" for index in range(20)}
     entry = AuditEntry.objects.get(action="gold.divided")
     assert entry.detail["n_public"] == 6 and "seed" not in entry.detail
 
 
-def test_the_same_seed_divides_alike_and_a_random_one_does_not(world: World, split: Split) -> None:
-    again = [a_split(world, LABELS, per_group=4, name=f"again-{place}") for place in range(3)]
-    made = [partition_gold.divide(split=one, seed=7, by=world.curator) for one in (split, again[0])]
-    made += [partition_gold.divide(split=one, by=world.curator) for one in again[1:]]
-    assert made[0].sha256 == made[1].sha256
-    assert len({one.sha256 for one in made}) == 3
+def test_the_partition_depends_on_the_seed_only(world: World, split: Split) -> None:
+    further_splits = [a_split(world, LABELS, per_group=4, name=f"again-{index}") for index in range(3)]
+    divisions = [
+        partition_gold.divide(split=divided, seed=7, by=world.curator) for divided in (split, further_splits[0])
+    ]
+    divisions += [partition_gold.divide(split=divided, by=world.curator) for divided in further_splits[1:]]
+    assert divisions[0].sha256 == divisions[1].sha256
+    assert len({divided.sha256 for divided in divisions}) == 3
 
 
-def test_each_phase_scores_its_half_alone(world: World, split: Split) -> None:
+def test_each_phase_scores_its_subset_alone(world: World, split: Split) -> None:
     division = partition_gold.divide(split=split, seed=7, by=world.curator)
-    found = groups_of(division)
+    groups = groups_of(division)
     public = a_phase(world, split, disclosure="full", subset="public", slug="public")
     private = a_phase(world, split, disclosure="full", subset="private", slug="private")
-    # All right in the public half; in the private half a quarter is wrong.
-    labels = turned(set(claims_of(found["private"])[:10]))
-    sent = {"public": send(world, public, labels), "private": send(world, private, labels)}
+    # All correct in the public subset; a quarter wrong in the private subset.
+    labels = labels_with_errors(set(claims_of(groups["private"])[:10]))
+    submissions = {"public": send(world, public, labels), "private": send(world, private, labels)}
     score_all()
-    assert {half: primary(one) for half, one in sent.items()} == {"public": 1.0, "private": 0.75}
-    for half, one in sent.items():
-        told = {json.dumps(score["slice"]): score["n"] for score in Release.objects.get(submission=one).values}
-        assert told["{}"] == 40, "claims of ten groups"
-        by_kind = [n for slice_, n in told.items() if "kind" in slice_]
+    assert {half: primary(submission) for half, submission in submissions.items()} == {"public": 1.0, "private": 0.75}
+    for half, submission in submissions.items():
+        units = {json.dumps(score["slice"]): score["n"] for score in Release.objects.get(submission=submission).values}
+        assert units["{}"] == 40, "claims of ten groups"
+        by_kind = [n for slice_, n in units.items() if "kind" in slice_]
         assert sum(by_kind) == 40 and all(n % 4 == 0 for n in by_kind), f"{half}: whole groups"
 
 
-def test_a_correction_keeps_the_half_of_groups_that_stay(world: World, split: Split) -> None:
+def test_a_correction_preserves_the_subset_of_remaining_groups(world: World, split: Split) -> None:
     before = groups_of(partition_gold.divide(split=split, seed=7, by=world.curator))
     phase = a_phase(world, split, disclosure="full", subset="private", slug="private")
     private = claims_of(before["private"])
-    sent = send(world, phase, turned(set(private[:10])))
+    submission = send(world, phase, labels_with_errors(set(private[:10])))
     score_all()
-    correct(split, world, gold_of(turned(set(private[:10])), per_group=4))
+    correct(split, world, gold_of(labels_with_errors(set(private[:10])), per_group=4))
     assert PublicPrivatePartition.objects.count() == 2
     assert groups_of(PublicPrivatePartition.objects.get(gold=split.current_gold)) == before
     score_all()
     assert Leaderboard.objects.get(state="current").gold_version.number == 2
-    assert primary(sent) == 1.0
+    assert primary(submission) == 1.0
 
 
-def test_new_groups_are_drawn_and_old_ones_stay(world: World, split: Split) -> None:
+def test_new_groups_are_assigned_and_existing_ones_keep_their_subset(world: World, split: Split) -> None:
     before = groups_of(partition_gold.divide(split=split, seed=7, by=world.curator))
     more = labels_of(160)
-    # Other groups are other inputs: such gold is for drafts.
+    # Other groups change the inputs, which only a draft may do.
     Split.objects.update(**DRAFT)
     correct(split, world, gold_of(more, per_group=4))
     after = groups_of(PublicPrivatePartition.objects.get(gold=split.current_gold))
@@ -117,7 +119,7 @@ def test_new_groups_are_drawn_and_old_ones_stay(world: World, split: Split) -> N
     assert (len(after["public"]), len(after["private"])) == (20, 20)
 
 
-def test_groups_are_divided_once_and_rows_are_never_edited(world: World, split: Split) -> None:
+def test_a_partition_is_made_once_and_never_edited(world: World, split: Split) -> None:
     partition_gold.divide(split=split, by=world.curator)
     with pytest.raises(Refused) as refused:
         partition_gold.divide(split=split, by=world.curator)
@@ -126,7 +128,7 @@ def test_groups_are_divided_once_and_rows_are_never_edited(world: World, split: 
         PublicPrivatePartition.objects.update(seed=1)
 
 
-def test_one_group_cannot_be_divided(world: World) -> None:
+def test_a_single_group_cannot_be_partitioned(world: World) -> None:
     with pytest.raises(Refused, match="two groups"):
         partition_gold.divide(split=world.split, by=world.curator)
     with pytest.raises(Refused) as refused:
@@ -135,7 +137,7 @@ def test_one_group_cannot_be_divided(world: World) -> None:
     assert not PublicPrivatePartition.objects.exists()
 
 
-def test_the_page_and_the_command(world: World, split: Split, client: Client, capsys: Any) -> None:
+def test_partitioning_by_page_and_by_command(world: World, split: Split, client: Client, capsys: Any) -> None:
     client.force_login(world.curator)
     address = f"/manage/benchmarks/tiny/splits/{split.name}/public-private-split/"
     assert "Divide the groups" in client.get(address).content.decode()
@@ -150,9 +152,9 @@ def test_the_page_and_the_command(world: World, split: Split, client: Client, ca
     assert PublicPrivatePartition.objects.get(gold=other.current_gold).seed == 3
 
 
-def test_neither_seed_nor_halves_are_told(world: World, split: Split, client: Client) -> None:
+def test_neither_seed_nor_subsets_are_published(world: World, split: Split, client: Client) -> None:
     division = partition_gold.divide(split=split, seed=918273645, by=world.curator)
     phase = a_phase(world, split, disclosure="sealed", sealed_until=soon(), subset="private", slug="final")
     for address in ("/benchmarks/tiny/", f"/benchmarks/tiny/{phase.slug}/", "/api/v1/benchmarks/tiny/"):
-        said = client.get(address).content.decode()
-        assert "918273645" not in said and division.sha256 not in said and '"g3"' not in said
+        body = client.get(address).content.decode()
+        assert "918273645" not in body and division.sha256 not in body and '"g3"' not in body

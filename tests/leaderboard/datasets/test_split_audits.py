@@ -1,4 +1,4 @@
-"""The audit of a split as work: queued once, made part by part in the sandbox, resumed, cancelled, given up."""
+"""Background work of a split's audit: queued once, run part by part in the sandbox, resumed, cancelled, given up."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def world() -> World:
 
 
 @pytest.fixture(autouse=True)
-def _requests_end() -> Iterator[None]:
+def _close_files() -> Iterator[None]:
     yield
     close_all()
 
 
-def begun(world: World) -> SplitAudit:
+def queued_audit(world: World) -> SplitAudit:
     return split_audits.begin(split=world.split, by=world.curator)
 
 
@@ -45,66 +45,68 @@ def after(audit: SplitAudit) -> SplitAudit:
     return audit
 
 
-class Asked:
-    """Stands between the worker and the sandbox: keeps which parts were asked for, and may do something before."""
+class RecordedRequests:
+    """A wrapper of the sandbox client: records which parts are requested and may call a function before each."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, before: Any = None) -> None:
         self.parts: list[str] = []
         self.files: list[set[str]] = []
-        ask = sandbox_client.audit_part
+        audit_part_of_client = sandbox_client.audit_part
 
-        def audit_part(**asked: Any) -> sandbox_client.Answer:
-            self.parts.append(asked["part"])
-            self.files.append({*asked["files"]})
+        def audit_part(**requests: Any) -> sandbox_client.Answer:
+            self.parts.append(requests["part"])
+            self.files.append({*requests["files"]})
             if before is not None and (answer := before(len(self.parts))) is not None:
                 return answer  # type: ignore[no-any-return]
-            return ask(**asked)
+            return audit_part_of_client(**requests)
 
         monkeypatch.setattr(sandbox_client, "audit_part", audit_part)
 
 
-def test_the_sandbox_says_what_the_referee_says_in_process(world: World) -> None:
-    audit = begun(world)
+def test_the_sandbox_returns_the_same_report_as_in_process(world: World) -> None:
+    audit = queued_audit(world)
     split_audits.WORK.run(audit.pk)
     assert after(audit).state == State.DONE
-    # Beside its inputs, which the report made in process does not have: none differ from what the server writes.
+    # Without the check of its inputs, which the in-process report does not have: none differ from the server's inputs.
     expected = audited_splits.report()
     assert audit.report["findings"] == expected["findings"]
     assert audit.report["sizes"] == expected["sizes"] and audit.report["balance"] == expected["balance"]
     assert audit.parts == []
 
 
-def test_public_gold_of_the_dataset_is_held_beside_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = {"dataset": world.split.dataset, "kind": "train", "by": world.curator}
-    train = splits.create_split(name="train", gold_public=True, **told)
+def test_the_audit_compares_with_public_gold_of_the_dataset(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    fields = {"dataset": world.split.dataset, "kind": "train", "by": world.curator}
+    train = splits.create_split(name="train", gold_public=True, **fields)
     splits.add_gold(split=train, file=uploaded(gold_lines(), "gold.jsonl"), reason="first", by=world.curator)
-    hidden = splits.create_split(name="other", gold_public=False, **told)
+    hidden = splits.create_split(name="other", gold_public=False, **fields)
     changed = gold_lines().replace(b"claim 0", b"claim 7")
     splits.add_gold(split=hidden, file=uploaded(changed, "gold.jsonl"), reason="first", by=world.curator)
-    asked = Asked(monkeypatch)
-    audit = begun(world)
+    requests = RecordedRequests(monkeypatch)
+    audit = queued_audit(world)
     assert [gold.split for gold in audit.trains.all()] == [train]
     split_audits.WORK.run(audit.pk)
-    assert all(files == {"gold", "inputs", "0"} for files in asked.files)
-    errors = [one for one in after(audit).report["findings"] if one["severity"] == "error"]
-    assert [(one["code"], one["numbers"]["train"]) for one in errors] == [("leakage-simple", "train.gold.jsonl")]
+    assert all(files == {"gold", "inputs", "0"} for files in requests.files)
+    errors = [finding for finding in after(audit).report["findings"] if finding["severity"] == "error"]
+    assert [(finding["code"], finding["numbers"]["train"]) for finding in errors] == [
+        ("leakage-simple", "train.gold.jsonl")
+    ]
 
 
-def test_what_is_under_way_serves_everybody(world: World) -> None:
-    first = begun(world)
-    assert begun(world).pk == first.pk
+def test_a_second_request_returns_the_running_audit(world: World) -> None:
+    first = queued_audit(world)
+    assert queued_audit(world).pk == first.pk
     assert SplitAudit.objects.count() == 1
     assert AuditEntry.objects.filter(action="audit.begun").count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_who_ask_at_once_get_one(world: World) -> None:
-    got = together([lambda: begun(world).pk] * 4)
-    assert len({*got}) == 1
+def test_simultaneous_requests_create_one_audit(world: World) -> None:
+    audits = together([lambda: queued_audit(world).pk] * 4)
+    assert len({*audits}) == 1
     assert SplitAudit.objects.count() == 1
 
 
-def test_a_stranger_and_an_empty_split_get_none(world: World) -> None:
+def test_a_stranger_and_an_empty_split_get_no_audit(world: World) -> None:
     refused = refusal(split_audits.begin, split=world.split, by=world.researcher)
     assert refused.code is Code.NOT_AN_ORGANISER
     blank = splits.create_split(
@@ -113,48 +115,48 @@ def test_a_stranger_and_an_empty_split_get_none(world: World) -> None:
     assert refusal(split_audits.begin, split=blank, by=world.curator).code is Code.NOT_READY
 
 
-def test_each_part_is_kept_and_who_takes_over_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_part_is_stored_and_another_worker_resumes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def dies(n: int) -> None:
         if n == 4:
             raise sandbox_client.SandboxError("gone")
 
-    audit = begun(world)
-    asked = Asked(monkeypatch, dies)
+    audit = queued_audit(world)
+    requests = RecordedRequests(monkeypatch, dies)
     split_audits.WORK.run(audit.pk)
     assert after(audit).state == State.QUEUED and len(audit.parts) == 3
     split_audits.WORK.run(audit.pk)
-    assert asked.parts == [*NAMES[:4], *NAMES[3:]]
+    assert requests.parts == [*NAMES[:4], *NAMES[3:]]
     assert (after(audit).state, audit.attempt) == (State.DONE, 2)
     assert audit.report == {**audited_splits.report(), "not_looked_at": audit.report["not_looked_at"]}
 
 
-def test_parts_of_another_release_are_told_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    audit = begun(world)
+def test_parts_of_another_release_are_recomputed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    audit = queued_audit(world)
     SplitAudit.objects.update(parts=[{"keys": {"sizes": []}, "findings": []}], code_sha256="0" * 64)
-    asked = Asked(monkeypatch)
+    requests = RecordedRequests(monkeypatch)
     split_audits.WORK.run(audit.pk)
     split_audits.WORK.run(audit.pk)
-    assert asked.parts == [NAMES[1], *NAMES]
+    assert requests.parts == [NAMES[1], *NAMES]
     assert after(audit).report["sizes"] == audited_splits.report()["sizes"]
 
 
-def test_it_is_given_up_after_some_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_audit_is_given_up_after_the_maximum_of_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def dies(n: int) -> None:
         raise sandbox_client.SandboxError("gone")
 
-    Asked(monkeypatch, dies)
-    audit = begun(world)
+    RecordedRequests(monkeypatch, dies)
+    audit = queued_audit(world)
     for _ in range(settings.MAX_ATTEMPTS + 1):
         split_audits.WORK.run(audit.pk)
     assert (after(audit).state, audit.reason, audit.attempt) == (State.FAILED, "sandbox", settings.MAX_ATTEMPTS)
-    assert begun(world).pk != audit.pk
+    assert queued_audit(world).pk != audit.pk
 
 
 SAID = {"code": "x", "found": "x", "means": "x", "do": "x", "where": {}, "numbers": {}}
 
 
 @pytest.mark.parametrize(
-    "told",
+    "report",
     [
         None,
         {"keys": {}},
@@ -162,56 +164,56 @@ SAID = {"code": "x", "found": "x", "means": "x", "do": "x", "where": {}, "number
         {"keys": {}, "findings": [SAID | {"severity": "grave"}]},
     ],
 )
-def test_no_report_but_a_sound_one_is_kept(world: World, monkeypatch: pytest.MonkeyPatch, told: Any) -> None:
-    answer = sandbox_client.Answer("", {"ok": True, "told": told}, b"", 0.0, 0.0, {}, sandbox_client.sources.SHA256)
-    Asked(monkeypatch, lambda n: answer)
-    audit = begun(world)
+def test_a_malformed_report_is_rejected(world: World, monkeypatch: pytest.MonkeyPatch, report: Any) -> None:
+    answer = sandbox_client.Answer("", {"ok": True, "told": report}, b"", 0.0, 0.0, {}, sandbox_client.sources.SHA256)
+    RecordedRequests(monkeypatch, lambda n: answer)
+    audit = queued_audit(world)
     split_audits.WORK.run(audit.pk)
     assert (after(audit).state, audit.reason, audit.report) == (State.FAILED, "bad_report", {})
 
 
-def test_a_limit_that_is_reached_ends_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    Asked(monkeypatch, lambda n: sandbox_client.Answer("memory", {}, b"", 0.0, 0.0, {}))
-    audit = begun(world)
+def test_reaching_a_limit_ends_the_audit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    RecordedRequests(monkeypatch, lambda n: sandbox_client.Answer("memory", {}, b"", 0.0, 0.0, {}))
+    audit = queued_audit(world)
     split_audits.WORK.run(audit.pk)
     assert (after(audit).state, audit.reason) == (State.FAILED, "memory")
 
 
-def test_a_cancelled_one_is_not_heard_any_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    audit = begun(world)
+def test_a_cancelled_audit_stores_no_further_part(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    audit = queued_audit(world)
 
     def cancels(n: int) -> None:
         if n == 2:
             split_audits.cancel(audit=audit, by=world.curator)
 
-    asked = Asked(monkeypatch, cancels)
+    requests = RecordedRequests(monkeypatch, cancels)
     split_audits.WORK.run(audit.pk)
-    assert asked.parts == [*NAMES[:2]]
+    assert requests.parts == [*NAMES[:2]]
     assert (after(audit).state, audit.report) == (State.CANCELLED, {})
     assert refusal(split_audits.cancel, audit=audit, by=world.curator).code is Code.NOT_CANCELLABLE
     split_audits.WORK.run(audit.pk)
     assert after(audit).state == State.CANCELLED
 
 
-def test_gold_that_was_altered_where_it_lies_is_not_audited(world: World) -> None:
-    audit = begun(world)
+def test_gold_altered_in_storage_is_not_audited(world: World) -> None:
+    audit = queued_audit(world)
     with Path(world.gold.file.path).open("ab") as stored:
         stored.write(b" ")
     split_audits.WORK.run(audit.pk)
     assert (after(audit).state, audit.reason) == (State.FAILED, "storage")
 
 
-def test_inputs_that_were_replaced_while_it_waited_end_it(world: World) -> None:
+def test_inputs_replaced_while_it_is_queued_end_the_audit(world: World) -> None:
     Split.objects.update(**DRAFT)
-    audit = begun(world)
+    audit = queued_audit(world)
     other = gold_lines().replace(b"claim 0", b"claim 7")
     splits.add_gold(split=world.split, file=uploaded(other, "gold.jsonl"), reason="new", by=world.curator)
     split_audits.WORK.run(audit.pk)
     assert (after(audit).state, audit.reason) == (State.FAILED, "superseded")
 
 
-def test_who_waits_for_a_score_goes_first_but_not_for_ever(world: World) -> None:
-    audit = begun(world)
+def test_scoring_has_priority_over_audits_for_a_limited_time(world: World) -> None:
+    audit = queued_audit(world)
     world.insert_run()
     assert Run.objects.get().state == State.QUEUED
     split_audits.WORK.run(audit.pk)

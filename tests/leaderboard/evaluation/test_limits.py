@@ -1,4 +1,4 @@
-"""What a phase may set of its containers' limits."""
+"""The container limits that a phase may set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaderboard.evaluation import container_limits
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"cpus": 1e-12}, "limit cpus is 1e-12, expected 0.01 or more"),
         ({"cpus": math.nan}, "limit cpus is nan"),
@@ -24,12 +24,12 @@ from leaderboard.evaluation import container_limits
         ({"seconds": 9}, "unknown limit 'seconds', expected one of wall_seconds"),
     ],
 )
-def test_a_limit_that_cannot_be_held_is_refused(changes: dict[str, Any], told: str) -> None:
+def test_an_unenforceable_limit_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match="limit") as refused:
         container_limits.with_changes(changes)
-    assert str(refused.value).startswith(told)
+    assert str(refused.value).startswith(message)
 
 
-def test_what_is_not_changed_is_the_operators() -> None:
+def test_unset_limits_are_the_operators() -> None:
     changed = container_limits.with_changes({"cpus": 0.5, "gpus": 0})
     assert (changed.cpus, changed.wall_seconds) == (0.5, container_limits.defaults().wall_seconds)

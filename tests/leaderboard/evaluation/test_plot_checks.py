@@ -1,4 +1,4 @@
-"""A drawing that no sound scorer could have made is not kept."""
+"""Plot data that no valid scorer could have written is rejected."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def checked(drawing: Any) -> plot_checks.PlotData | None:
     return report_checks.checked({**GOOD, "plot_data": drawing}, task=TASK, task_version=1, measures=MEASURES).plot_data
 
 
-def test_a_sound_drawing_is_kept_as_it_is() -> None:
-    found = checked(DRAWING)
-    assert msgspec.to_builtins(found) == DRAWING and found is not None and not found.is_empty
+def test_valid_plot_data_is_stored_unchanged() -> None:
+    plots = checked(DRAWING)
+    assert msgspec.to_builtins(plots) == DRAWING and plots is not None and not plots.is_empty
     assert msgspec.to_builtins(checked({"pairs": DRAWING["pairs"]})) == {"pairs": DRAWING["pairs"]}
 
 
-def test_a_report_may_have_none() -> None:
+def test_a_report_may_have_no_plot_data() -> None:
     assert report_checks.checked(GOOD, task=TASK, task_version=1, measures=MEASURES).plot_data is None
     empty = checked({})
     assert empty is not None and empty.is_empty
@@ -41,11 +41,11 @@ def test_a_report_may_have_none() -> None:
 
 def _set(path: str, value: Any) -> Any:
     def change(drawing: dict[str, Any]) -> None:
-        *way, last = path.split(".")
-        place: Any = drawing
-        for step in way:
-            place = place[int(step)] if isinstance(place, list) else place[step]
-        place[int(last) if isinstance(place, list) else last] = value
+        *parents, last = path.split(".")
+        node: Any = drawing
+        for step in parents:
+            node = node[int(step)] if isinstance(node, list) else node[step]
+        node[int(last) if isinstance(node, list) else last] = value
 
     return change
 
@@ -76,7 +76,7 @@ UNSOUND = {
 
 
 @pytest.mark.parametrize("name", UNSOUND)
-def test_an_unsound_one_fails_the_run(name: str) -> None:
+def test_invalid_plot_data_fails_the_run(name: str) -> None:
     drawing = copy.deepcopy(DRAWING)
     UNSOUND[name](drawing)
     with pytest.raises(report_checks.ReportError) as error:

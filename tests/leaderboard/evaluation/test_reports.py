@@ -1,4 +1,4 @@
-"""A report that no sound scorer could have written is not ranked."""
+"""Reports that no valid scorer could have written are rejected."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GOOD = {
 }
 
 
-def test_a_sound_report_passes():
+def test_a_valid_report_passes():
     scored = checked(GOOD, task=TASK, task_version=1, measures=MEASURES)
     assert [row.value for row in scored.scores] == [0.5, None, -1]
     assert scored.primary == "accuracy"
@@ -41,7 +41,7 @@ def _rows(report):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("spoil", "message"),
     [
         (lambda r: _rows(r)[0].update(value=math.nan), "not finite"),
         (lambda r: _rows(r)[0].update(high=math.inf), "not finite"),
@@ -61,8 +61,8 @@ def _rows(report):
         (lambda r: r["result"].pop("scores"), "shape"),
     ],
 )
-def test_an_impossible_report_is_refused(spoil, said):
+def test_an_impossible_report_is_refused(spoil, message):
     report = copy.deepcopy(GOOD)
     spoil(report)
-    with pytest.raises(ReportError, match=said):
+    with pytest.raises(ReportError, match=message):
         checked(report, task=TASK, task_version=1, measures=MEASURES)

@@ -1,4 +1,4 @@
-"""What comes out of the sandbox is checked before anything of the site reads it."""
+"""Results from the sandbox are checked before the site reads them."""
 
 from __future__ import annotations
 
@@ -19,31 +19,35 @@ DIVIDED: dict[str, Any] = {"ok": True, "n_public": 1, "n_private": 2}
 
 
 @pytest.fixture
-def answered(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
-    """The answer of `divide` where the sandbox says this."""
+def divide_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
+    """Returns a callable that returns the result of `divide` for the given report of the sandbox."""
 
     def answer(report: dict[str, Any]) -> sandbox_client.Answer:
-        seen: list[Execution] = []
+        executions: list[Execution] = []
 
         def run(self: Any, execution: Execution) -> Result:
-            seen.append(execution)
+            executions.append(execution)
             return Result(verdict=Verdict.DONE, report=report, attachment=b"halves", code_sha256=code_digest.SHA256)
 
         monkeypatch.setattr(sandbox_client.ProcessSandbox, "run", run)
         (tmp_path / "gold").write_bytes(b"")
         with (tmp_path / "gold").open("rb") as gold:
-            found = sandbox_client.divide(
+            result = sandbox_client.divide(
                 task="fact-checking", gold=gold, name="g", options={"a": "b"}, seed=1, share="0.5", previous=None
             )
-        assert (seen[0].job, seen[0].arguments["options"], seen[0].arguments["share"]) == ("divide", {"a": "b"}, "0.5")
-        return found
+        assert (executions[0].job, executions[0].arguments["options"], executions[0].arguments["share"]) == (
+            "divide",
+            {"a": "b"},
+            "0.5",
+        )
+        return result
 
     return answer
 
 
-def test_a_sound_report_and_a_sound_refusal_pass(answered: Any) -> None:
-    assert answered(DIVIDED).ok and answered(DIVIDED).attachment == b"halves"
-    refused = answered(REFUSAL)
+def test_a_valid_report_and_a_valid_refusal_pass(divide_with: Any) -> None:
+    assert divide_with(DIVIDED).ok and divide_with(DIVIDED).attachment == b"halves"
+    refused = divide_with(REFUSAL)
     assert (refused.ok, refused.reason, refused.report["problems"]) == (False, "", [PROBLEM])
 
 
@@ -61,9 +65,9 @@ def test_a_sound_report_and_a_sound_refusal_pass(answered: Any) -> None:
         {**REFUSAL, "problems": [PROBLEM] * 1000},
     ],
 )
-def test_a_report_of_another_shape_is_no_report(answered: Any, report: dict[str, Any]) -> None:
-    found = answered(report)
-    assert (found.ok, found.reason, found.report, found.attachment) == (False, Reason.OUTPUT, {}, b"")
+def test_a_malformed_report_is_rejected(divide_with: Any, report: dict[str, Any]) -> None:
+    answer = divide_with(report)
+    assert (answer.ok, answer.reason, answer.report, answer.attachment) == (False, Reason.OUTPUT, {}, b"")
 
 
 def test_a_report_is_read_strictly() -> None:

@@ -1,4 +1,4 @@
-"""Building images with a `docker` that only notes what it is asked: what is said when something is missing."""
+"""Building images with a fake `docker` that records its calls, and the messages when something is missing."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ esac
 
 @pytest.fixture
 def folders(tmp_path: Path) -> dict[str, Path]:
-    """A system and a benchmark side by side."""
+    """A folder with a system and one with a benchmark."""
     for name in ("systems/majority", "mirror"):
         (tmp_path / "fixtures" / name).mkdir(parents=True)
     return {"system": tmp_path / "fixtures/systems/majority", "benchmark": tmp_path / "fixtures/mirror"}
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def call_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return install(tmp_path, monkeypatch)
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch, failing: str = "nothing") -> Path:
-    """The only `docker` there is; `failing` is the shell pattern of what it refuses. It notes what it is asked."""
+    """Installs a fake `docker` as the only one. It records its arguments and fails for those that match `failing`."""
     (folder / "bin").mkdir(exist_ok=True)
-    program, notes = folder / "bin" / "docker", folder / "asked"
-    program.write_text(DOCKER.format(notes=notes, failing=failing, image=IMAGE))
+    program, call_log = folder / "bin" / "docker", folder / "asked"
+    program.write_text(DOCKER.format(notes=call_log, failing=failing, image=IMAGE))
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
-    return notes
+    return call_log
 
 
-def asked(notes: Path) -> list[str]:
-    return [line.split()[0] for line in notes.read_text().splitlines()]
+def docker_calls(call_log: Path) -> list[str]:
+    return [line.split()[0] for line in call_log.read_text().splitlines()]
 
 
-def test_a_build_has_no_network_and_leaves_nothing(notes: Path, folders: dict[str, Path], settings: Any) -> None:
+def test_a_build_has_no_network_and_leaves_nothing(call_log: Path, folders: dict[str, Path], settings: Any) -> None:
     settings.BASE_IMAGE = "our-base"
     before = set(settings.FILE_UPLOAD_TEMP_DIR.iterdir())
     with build_image.built_archive(**folders) as archive:
         assert gzip.decompress(archive.read_bytes()) == b"saved\n"
     assert set(settings.FILE_UPLOAD_TEMP_DIR.iterdir()) == before
-    build, save, remove = notes.read_text().splitlines()
+    build, save, remove = call_log.read_text().splitlines()
     assert "--network none" in build
     assert "--build-arg BASE_IMAGE=our-base --build-arg BENCHMARK=mirror" in build
     assert f"--file {folders['system']}/Dockerfile " in build
@@ -66,56 +66,56 @@ def test_a_build_has_no_network_and_leaves_nothing(notes: Path, folders: dict[st
 def test_an_image_that_cannot_be_saved_is_removed_too(
     tmp_path: Path, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    notes = install(tmp_path, monkeypatch, failing="save*")
+    call_log = install(tmp_path, monkeypatch, failing="save*")
     with (
         pytest.raises(build_image.CannotBuildError, match="docker save: it says no"),
         build_image.built_archive(**folders),
     ):
         pass
-    assert asked(notes) == ["build", "save", "image"]
+    assert docker_calls(call_log) == ["build", "save", "image"]
 
 
-def test_the_engine_that_the_site_names_is_asked(notes: Path, settings: Any) -> None:
+def test_the_engine_from_the_settings_is_used(call_log: Path, settings: Any) -> None:
     settings.ENGINE = "tcp://engine:2375"
     build_image.check_ready()
-    assert all(line.startswith("--host tcp://engine:2375 ") for line in notes.read_text().splitlines())
+    assert all(line.startswith("--host tcp://engine:2375 ") for line in call_log.read_text().splitlines())
 
 
-def test_a_base_image_that_is_there_is_not_fetched(notes: Path) -> None:
+def test_an_existing_base_image_is_not_pulled(call_log: Path) -> None:
     build_image.check_ready()
-    assert asked(notes) == ["version", "image"]
+    assert docker_calls(call_log) == ["version", "image"]
 
 
 @pytest.mark.parametrize(
-    ("failing", "told", "steps"),
+    ("failing", "message", "steps"),
     [
         ("version*", "no container engine responds .*: it says no", ["version"]),
         ("image*|pull*", "lacks the base image .* cannot fetch it .* HOLDOUT_BASE_IMAGE", ["version", "image", "pull"]),
     ],
 )
-def test_what_is_missing_is_said(
-    failing: str, told: str, steps: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_missing_requirements_are_reported(
+    failing: str, message: str, steps: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    notes = install(tmp_path, monkeypatch, failing=failing)
-    with pytest.raises(build_image.CannotBuildError, match=told):
+    call_log = install(tmp_path, monkeypatch, failing=failing)
+    with pytest.raises(build_image.CannotBuildError, match=message):
         build_image.check_ready()
-    assert asked(notes) == steps
+    assert docker_calls(call_log) == steps
 
 
-def test_a_base_image_that_is_fetched_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_base_image_is_pulled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch, failing="image*")
-    said: list[str] = []
-    build_image.check_ready(said.append)
-    assert said == ["fetching the base image python:3.11-slim-bookworm"]
+    messages: list[str] = []
+    build_image.check_ready(messages.append)
+    assert messages == ["fetching the base image python:3.11-slim-bookworm"]
 
 
-def test_without_the_command_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_command_is_reported_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(build_image.CannotBuildError, match=r"docker\.io"):
         build_image.check_ready()
 
 
-def test_sources_change_with_the_code_and_with_nothing_else(folders: dict[str, Path]) -> None:
+def test_the_digest_of_sources_depends_on_the_code_only(folders: dict[str, Path]) -> None:
     system = folders["system"]
     (system / "Dockerfile").write_text("FROM scratch\n")
     (system / "main.py").write_text("print(1)\n")

@@ -1,4 +1,4 @@
-"""Ranked mentions and extracted facts on the site: hosted, answered, scored in the sandbox, shown by slice."""
+"""Ranked mentions and extracted facts on the site: hosted, submitted, scored in the sandbox, and shown by slice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Lines = list[dict[str, Any]]
 
 @dataclass
 class Case:
-    """A gold, answers to it, answers that are refused with what is said of them, and scores worked by hand."""
+    """A gold, predictions for it, predictions that are refused with their messages, and scores computed by hand."""
 
     task: str
     options: dict[str, str]
@@ -79,7 +79,7 @@ CASES = [
 
 
 @pytest.fixture(autouse=True)
-def _requests_end() -> Iterator[None]:
+def _close_files() -> Iterator[None]:
     yield
     close_all()
 

@@ -1,4 +1,4 @@
-"""Gold, splits and benchmarks through their actions, checked in the real sandbox."""
+"""Actions on gold, splits and benchmarks, checked in the real sandbox."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def world(sandbox: str) -> World:
 
 
 def lines_of(gold: list[dict[str, Any]]) -> bytes:
-    return b"".join(json.dumps(one).encode() + b"\n" for one in gold)
+    return b"".join(json.dumps(item).encode() + b"\n" for item in gold)
 
 
 @pytest.fixture
 def blank(world: World) -> Split:
-    """A split without data beside the world's."""
+    """A split without data, in the world's dataset."""
     return splits.create_split(
         dataset=world.split.dataset, name="other", kind="test", gold_public=False, options={}, by=world.curator
     )
 
 
 @pytest.fixture(autouse=True)
-def _requests_end() -> Iterator[None]:
+def _close_files() -> Iterator[None]:
     yield
     close_all()
 
@@ -52,9 +52,9 @@ class TestGold:
         gold = splits.add_gold(split=blank, file=uploaded(gold_lines(), "gold.jsonl"), reason="first", by=world.curator)
         assert (gold.number, gold.n_units, gold.n_groups, gold.primary) == (1, 4, 1, "accuracy")
         assert gold.dimensions["origin"] == ["generated", "original"]
-        with opened(blank.inputs) as inputs, opened(gold.file) as kept:
+        with opened(blank.inputs) as inputs, opened(gold.file) as stored_gold:
             content = inputs.read()
-            assert kept.read() == gold_lines()
+            assert stored_gold.read() == gold_lines()
         assert {key for line in content.splitlines() for key in json.loads(line)} == {"id", "claim", "evidence_text"}
         assert (blank.inputs_sha256, blank.inputs_bytes) == (hashlib.sha256(content).hexdigest(), len(content))
         entry = AuditEntry.objects.get(action="gold.added")
@@ -71,7 +71,7 @@ class TestGold:
             (b"\xef\xbb\xbf" + gold_lines(), 1),
         ],
     )
-    def test_bad_gold_says_where_and_leaves_nothing(
+    def test_bad_gold_is_refused_with_its_line_and_stores_nothing(
         self, content: bytes, line: int | None, blank: Split, world: World
     ) -> None:
         before = files_of("gold"), files_of("inputs"), AuditEntry.objects.count()
@@ -85,7 +85,7 @@ class TestGold:
         assert not blank.inputs
 
     @pytest.mark.parametrize(
-        ("change", "told"),
+        ("change", "message"),
         [
             (lambda rows: rows.pop(), "3 members"),
             (lambda rows: rows[3].update(label="REFUTES"), "labels of members 1 and 4"),
@@ -93,11 +93,13 @@ class TestGold:
             (lambda rows: rows[1]["slices"].update(origin="original"), "2 members with origin original"),
         ],
     )
-    def test_a_set_that_claims_symmetry_must_have_it(self, change: Any, told: str, blank: Split, world: World) -> None:
+    def test_a_symmetric_split_is_checked_for_symmetry(
+        self, change: Any, message: str, blank: Split, world: World
+    ) -> None:
         file = uploaded(edited(change), "gold.jsonl")
         refused = refusal(splits.add_gold, split=blank, file=file, reason="first", by=world.curator)
         assert refused.code is Code.INVALID_GOLD
-        assert told in refused.problems[0]["text"]
+        assert message in refused.problems[0]["text"]
 
     def test_a_training_split_need_not_be_symmetric(self, world: World) -> None:
         train = splits.create_split(
@@ -107,23 +109,23 @@ class TestGold:
         assert splits.add_gold(split=train, file=file, reason="first", by=world.curator).n_units == 3
 
     @pytest.mark.parametrize("line", [{"kind": "x" * 201}, {"y" * 201: "a"}], ids=["value", "name"])
-    def test_slices_have_names_that_can_be_stored(self, line: dict[str, str], blank: Split, world: World) -> None:
-        """Else the gold would be taken, and every scoring on it would fail."""
+    def test_slice_names_must_fit_in_the_database(self, line: dict[str, str], blank: Split, world: World) -> None:
+        """Otherwise the gold would be accepted, and every scoring on it would fail."""
         gold = [json.loads(text) for text in gold_lines().splitlines()]
         own = gold[1]["slices"]
         gold[1]["slices"] = own | line
-        told = {"split": blank, "reason": "first", "by": world.curator}
-        refused = refusal(splits.add_gold, file=uploaded(lines_of(gold)), **told)
+        fields = {"split": blank, "reason": "first", "by": world.curator}
+        refused = refusal(splits.add_gold, file=uploaded(lines_of(gold)), **fields)
         assert refused.code is Code.INVALID_GOLD and "201 characters" in refused.problems[0]["found"]
         gold[1]["slices"] = own | {name[:200]: value[:200] for name, value in line.items()}
-        assert splits.add_gold(file=uploaded(lines_of(gold)), **told).number == 1
+        assert splits.add_gold(file=uploaded(lines_of(gold)), **fields).number == 1
 
-    def test_the_same_file_is_no_next_version(self, world: World) -> None:
+    def test_the_same_file_makes_no_new_version(self, world: World) -> None:
         file = uploaded(gold_lines(), "gold.jsonl")
         refused = refusal(splits.add_gold, split=world.split, file=file, reason="again", by=world.curator)
         assert refused.code is Code.GOLD_UNCHANGED
 
-    def test_answered_inputs_stay_and_answers_may_be_corrected(self, blank: Split, world: World) -> None:
+    def test_inputs_with_submissions_are_fixed_and_answers_may_be_corrected(self, blank: Split, world: World) -> None:
         splits.add_gold(split=blank, file=uploaded(gold_lines(), "gold.jsonl"), reason="first", by=world.curator)
         lifecycle.publish_unaudited(split=blank, by=world.curator)
         world.submit(phase=benchmarks.add_phase(benchmark=world.benchmark, split=blank, by=world.curator, **phase()))
@@ -142,7 +144,7 @@ class TestGold:
         assert (blank.inputs_sha256, blank.inputs.name) == inputs
         assert GoldVersion.objects.get(split=blank, number=1).sha256 != gold.sha256
 
-    def test_unanswered_inputs_follow_the_gold_of_a_draft(
+    def test_inputs_without_submissions_follow_the_gold_of_a_draft(
         self, world: World, django_capture_on_commit_callbacks: Any
     ) -> None:
         old = world.split.inputs.name
@@ -156,7 +158,7 @@ class TestGold:
             assert b"claim 0!" in inputs.read()
         assert not world.split.inputs.storage.exists(old)
 
-    def test_options_that_the_gold_does_not_bear_are_named(self, world: World) -> None:
+    def test_options_that_the_gold_does_not_support_are_named(self, world: World) -> None:
         options = {"cross": "origin,colour"}
         split = splits.create_split(
             dataset=world.split.dataset, name="x", kind="test", gold_public=False, options=options, by=world.curator
@@ -166,7 +168,7 @@ class TestGold:
         assert refused.code is Code.INVALID_GOLD
         assert "colour" in refused.message
 
-    def test_a_stranger_may_not_and_an_organiser_may(self, blank: Split, world: World) -> None:
+    def test_an_organiser_uploads_gold_and_a_stranger_does_not(self, blank: Split, world: World) -> None:
         file = uploaded(gold_lines(), "gold.jsonl")
         refused = refusal(splits.add_gold, split=blank, file=file, reason="mine", by=world.researcher)
         assert refused.code is Code.NOT_AN_ORGANISER
@@ -178,7 +180,7 @@ class TestGold:
         assert refused.code is Code.NOT_READY
         assert GoldVersion.objects.count() == 1
 
-    def test_a_sandbox_that_is_away_is_our_fault(
+    def test_an_unavailable_sandbox_is_a_server_error(
         self, blank: Split, world: World, settings: Any, tmp_path: Path
     ) -> None:
         settings.SANDBOX_SOCKET = str(tmp_path / "nobody.sock")
@@ -188,8 +190,8 @@ class TestGold:
         assert not blank.gold_versions.exists()
 
 
-class TestInputsAlone:
-    def test_they_can_be_downloaded_and_opened_to_nobody(self, blank: Split, world: World) -> None:
+class TestInputsWithoutGold:
+    def test_they_can_be_downloaded_and_have_no_phase(self, blank: Split, world: World) -> None:
         content = b'{"id": "q1", "claim": "c"}\n'
         splits.add_inputs(split=blank, file=uploaded(content), by=world.curator)
         assert blank.inputs_bytes == len(content)
@@ -198,7 +200,7 @@ class TestInputsAlone:
         assert refused.code is Code.NOT_READY
 
     @pytest.mark.parametrize("content", [b"", b"{\n", b'{"id": "q1"}\n', b'{"claim": "c", "id": "q"}\n' * 2])
-    def test_what_the_referee_cannot_read_is_refused(self, content: bytes, blank: Split, world: World) -> None:
+    def test_inputs_that_the_sandbox_cannot_read_are_refused(self, content: bytes, blank: Split, world: World) -> None:
         before = files_of("inputs")
         refused = refusal(splits.add_inputs, split=blank, file=uploaded(content), by=world.curator)
         assert refused.code is Code.INVALID_GOLD
@@ -219,7 +221,7 @@ def phase(**changes: Any) -> dict[str, Any]:
 
 
 class TestBenchmarks:
-    def test_only_curators_make_them(self, world: World) -> None:
+    def test_only_curators_create_benchmarks(self, world: World) -> None:
         fields = {"slug": "x", "title": "X", "task": TASK, "by": world.researcher}
         assert refusal(datasets.create, **fields).code is Code.NOT_AN_ORGANISER
         more = {"dataset": world.split.dataset, "summary": "s", "description": "", "rules": ""}
@@ -242,7 +244,7 @@ class TestBenchmarks:
         assert Benchmark.objects.count() == 1
 
     @pytest.mark.parametrize(
-        ("text", "told"),
+        ("text", "message"),
         [
             ("a\u202eb", "contains a control character, U+202E"),
             ("a\x1b[31mb", "contains a control character, U+001B"),
@@ -250,21 +252,19 @@ class TestBenchmarks:
         ],
     )
     @pytest.mark.parametrize("name", ["rules", "description", "licence", "citation"])
-    def test_texts_are_checked_as_they_are_when_they_are_changed(
-        self, name: str, text: str, told: str, world: World
-    ) -> None:
-        named = {"slug": "fresh", "title": "Fresh", "task": TASK, "by": world.curator}
+    def test_texts_are_checked_on_creation_as_on_change(self, name: str, text: str, message: str, world: World) -> None:
+        fields = {"slug": "fresh", "title": "Fresh", "task": TASK, "by": world.curator}
         if name in ("licence", "citation"):
-            refused = refusal(datasets.create, **named, **{name: text})
+            refused = refusal(datasets.create, **fields, **{name: text})
         else:
             texts = {"summary": "s", "description": "", "rules": "", name: text}
-            refused = refusal(benchmarks.create, **named, **texts, dataset=world.split.dataset)
+            refused = refusal(benchmarks.create, **fields, **texts, dataset=world.split.dataset)
         assert refused.code is Code.INVALID_NAME
-        assert str(refused).startswith(f"The {name} {told}")
+        assert str(refused).startswith(f"The {name} {message}")
         assert Benchmark.objects.count() == 1
 
     @pytest.mark.parametrize(
-        ("changes", "told"),
+        ("changes", "message"),
         [
             ({"options": {"max_evidence": "many"}}, "max_evidence"),
             ({"options": {"speed": "1"}}, "unknown option"),
@@ -273,34 +273,32 @@ class TestBenchmarks:
             ({"slug": "test"}, "A phase of the short name test already exists; expected another short name."),
         ],
     )
-    def test_a_phase_that_could_not_work_is_refused(self, changes: dict[str, Any], told: str, world: World) -> None:
+    def test_an_invalid_phase_is_refused(self, changes: dict[str, Any], message: str, world: World) -> None:
         arguments = {"benchmark": world.benchmark, "split": world.split, "by": world.curator, **phase(**changes)}
-        assert told in str(refusal(benchmarks.add_phase, **arguments))
+        assert message in str(refusal(benchmarks.add_phase, **arguments))
         assert Phase.objects.count() == 1
 
-    def test_a_split_of_another_dataset_is_no_phase(self, world: World) -> None:
+    def test_a_phase_needs_a_split_of_its_dataset(self, world: World) -> None:
         dataset = datasets.create(slug="far", title="Far", task=TASK, by=world.curator)
         far = splits.create_split(dataset=dataset, name="test", kind="test", gold_public=False, by=world.curator)
         refused = refusal(benchmarks.add_phase, benchmark=world.benchmark, split=far, by=world.curator, **phase())
         assert refused.code is Code.INVALID_NAME
 
 
-def test_a_file_that_answers_inputs_that_were_replaced_meanwhile_is_refused(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its sender is told to download them again; kept, it would be charged and then lack ids."""
+def test_predictions_for_inputs_replaced_meanwhile_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sender must download the inputs again. If the file were stored, it would be charged and then lack ids."""
     checked = submit._validate
 
-    def check(**asked: Any) -> Any:
-        found = checked(**asked)
+    def check(**arguments: Any) -> Any:
+        answer = checked(**arguments)
         second = gold_lines({"b1": "SUPPORTS", "b2": "REFUTES", "b3": "REFUTES", "b4": "SUPPORTS"})
         more = gold_lines() + second.replace(b'"g1"', b'"g2"').replace(b"claim ", b"another claim ")
-        # What publication keeps from happening: the check behind it must hold all the same.
+        # Publication prevents this; the later check must work as well.
         Split.objects.update(**DRAFT)
         split = Split.objects.get(pk=world.split.pk)
         splits.add_gold(split=split, file=uploaded(more), reason="another group", by=world.curator)
         Split.objects.update(**published())
-        return found
+        return answer
 
     monkeypatch.setattr(submit, "_validate", check)
     with pytest.raises(Refused, match="download them again"):

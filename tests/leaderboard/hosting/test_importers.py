@@ -1,4 +1,4 @@
-"""Published benchmarks, hosted from their files: each published prediction gets its published score, to 1e-9."""
+"""Published benchmarks hosted from their files: each published prediction gets its published score, within 1e-9."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ REFUSED_BY_THE_REFERENCE = ("missing_field", "integer_property_id")
 
 
 def knowledgenet_scores(expected: dict[str, Any]) -> dict[tuple[str, str], float]:
-    """The reference's table in our names: `all` is the whole."""
+    """The reference's table under our names; `all` is the overall score."""
     return {
         (f"{mode}_{letter}", "" if name == "all" else msgspec.json.encode({"property": name}).decode()): values[key]
-        for told, mode in MODES.items()
-        for name, values in expected[told].items()
+        for published, mode in MODES.items()
+        for name, values in expected[published].items()
         for key, letter in LETTERS.items()
     }
 
 
-# Each door takes one benchmark whole: what a door does with a file does not depend on the task.
+# Each interface submits one complete benchmark: handling of a file does not depend on the task.
 @pytest.mark.parametrize("send", [by_action], indirect=True)
 def test_knowledgenet(
     realdata: Path, curator: User, score: Score, sandbox: str, system: System, subtests: pytest.Subtests
@@ -72,7 +72,7 @@ def test_knowledgenet(
 
 
 FEVER_NAMES = {"label_accuracy": "accuracy"}
-# The reference divides by zero where nothing that was predicted is right; the protocol says F1 is 0 there.
+# The reference divides by zero if no prediction is correct; by the protocol F1 is 0 then.
 WHERE_THE_REFERENCE_FAILS = {"evidence_precision": 0.0, "evidence_recall": 0.0, "evidence_f1": 0.0}
 
 
@@ -93,9 +93,9 @@ def test_fever(realdata: Path, curator: User, score: Score, sandbox: str, subtes
     for path in sorted((folder / "predictions").glob("*.jsonl")):
         for name, values in expected[path.stem].items():
             printed = WHERE_THE_REFERENCE_FAILS if "error" in values else values
-            told = {(FEVER_NAMES.get(key, key), ""): value for key, value in printed.items()}
+            expected_scores = {(FEVER_NAMES.get(key, key), ""): value for key, value in printed.items()}
             with subtests.test(path.stem, phase=name):
-                agree(score(phases[name], path), told)
+                agree(score(phases[name], path), expected_scores)
 
 
 @pytest.mark.parametrize("send", [by_api], indirect=True)
@@ -112,7 +112,7 @@ def test_fever_symmetric(
         "v0-2-test": 712,
     }
     expected = json.loads((realdata / "symmetric" / "expected_accuracy.json").read_text())
-    for version, name, told in (("v0.1_full", "v0-1", "full"), ("v0.2_dev", "v0-2-dev", "dev")):
+    for version, name, column in (("v0.1_full", "v0-1", "full"), ("v0.2_dev", "v0-2-dev", "dev")):
         phase = phase_of("fever-symmetric", name)
         for path in sorted((realdata / "symmetric" / version / "predictions").glob("*.jsonl")):
             with subtests.test(path.stem, phase=name):
@@ -125,7 +125,7 @@ def test_fever_symmetric(
                 )
                 agree(
                     score(phase, translated),
-                    {("accuracy", ""): expected[f"fever_symmetric_{told}"][path.stem]},
+                    {("accuracy", ""): expected[f"fever_symmetric_{column}"][path.stem]},
                 )
 
 
@@ -141,13 +141,13 @@ def test_a_second_import_changes_nothing(realdata: Path, curator: User, sandbox:
 
 
 @pytest.mark.parametrize("options", [{"salt": "pepper"}, {"salt_ids": True}, {"id_map": "ids.json"}])
-def test_a_choice_without_use_is_refused(options: dict[str, Any], realdata: Path, curator: User) -> None:
+def test_an_unused_option_is_refused(options: dict[str, Any], realdata: Path, curator: User) -> None:
     with pytest.raises(CommandError, match="keeps its published ids"):
         host("knowledgenet", realdata / "knowledgenet", **options)
     assert not Benchmark.objects.exists()
 
 
-def test_somebody_hosts_it(realdata: Path, db: None) -> None:
+def test_a_user_must_be_named(realdata: Path, db: None) -> None:
     with pytest.raises(CommandError, match="no curator yet"):
         host("fever", realdata / "fever")
     for name in ("one", "two"):
@@ -159,7 +159,7 @@ def test_somebody_hosts_it(realdata: Path, db: None) -> None:
         host("fever", realdata / "fever", by="ada")
 
 
-def test_an_import_that_fails_leaves_no_id_map(realdata: Path, curator: User, tmp_path: Path, settings: Any) -> None:
+def test_a_failed_import_leaves_no_id_map(realdata: Path, curator: User, tmp_path: Path, settings: Any) -> None:
     settings.SANDBOX_SOCKET = str(tmp_path / "nobody.sock")
     with pytest.raises(CommandError, match="serve sandbox"):
         host("fever-symmetric", realdata / "symmetric", id_map=tmp_path / "ids.json")
@@ -170,7 +170,9 @@ def test_an_import_that_fails_leaves_no_id_map(realdata: Path, curator: User, tm
     assert (tmp_path / "ids.json").read_text() == "mine"
 
 
-def test_a_fault_is_told_in_the_published_file(realdata: Path, curator: User, sandbox: str, tmp_path: Path) -> None:
+def test_a_problem_is_located_in_the_published_file(
+    realdata: Path, curator: User, sandbox: str, tmp_path: Path
+) -> None:
     lines = (realdata / "symmetric" / "source" / "fever_symmetric_dev.jsonl").read_text().splitlines()
     lines[6] = lines[6].replace('"label": "', '"label": "NEITHER ')
     (tmp_path / "fever_symmetric_dev.jsonl").write_text("\n".join(lines))

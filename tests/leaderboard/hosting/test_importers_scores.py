@@ -1,4 +1,4 @@
-"""Scored claims, ranked mentions, facts and metrics, hosted from published files: the numbers that came with these."""
+"""Published files of scored claims, ranked mentions, facts and metrics, hosted: they get their published numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.realdata, pytest.mark.django_db]
 
 @pytest.fixture
 def send() -> Send:
-    """The other doors are walked through by the other importers' tests."""
+    """Submits by action only: the other importers' tests use the other interfaces."""
     return by_action
 
 
@@ -42,37 +42,37 @@ def read(path: Path) -> list[dict[str, Any]]:
 def test_buckle(
     realdata: Path, curator: User, score: Score, sandbox: str, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    """Each of ten score vectors gets each file's AUROC, under its scenario and in its cell of the two tables."""
+    """Each of ten score vectors gets the published AUROC of each file, by scenario and in its cell of both tables."""
     folder, id_map = realdata / "buckle", tmp_path / "ids.json"
-    said = host("buckle", folder, id_map=id_map)
-    assert "warning: foundedBy: 270 of 6,086 test pairs stand in training files" in said
+    report = host("buckle", folder, id_map=id_map)
+    assert "warning: foundedBy: 270 of 6,086 test pairs stand in training files" in report
     assert Split.objects.filter(gold_public=True, kind="train").count() == 4
     assert ReportedResult.objects.filter(benchmark__slug="buckle", same_split=False).count() == 16
     rows = {public: published.rsplit(":", 1) for published, public in json.loads(id_map.read_text()).items()}
-    expected = {name: told["auroc"] for name, told in json.loads((folder / "expected_auroc.json").read_text()).items()}
+    expected = {name: row["auroc"] for name, row in json.loads((folder / "expected_auroc.json").read_text()).items()}
     vectors = {line["scenario"]: line["scores"] for line in read(folder / "scores.jsonl")}
-    seen = set()
+    seen_scenarios = set()
     for phase in Phase.objects.filter(benchmark__slug="buckle").select_related("split__dataset", "benchmark"):
         assert phase.options == {"cross": "transparency,homogeneity"}
         inputs = inputs_of(phase.split)
         assert {name for line in inputs for name in line} == {"id", "subject", "relation", "object"}
         scenarios = {rows[line["id"]][0] for line in inputs}
         assert all(name.partition("/")[2].startswith("test_") for name in scenarios)
-        seen |= scenarios
+        seen_scenarios |= scenarios
         for vector in vectors[next(iter(scenarios))]:
             answers = [
                 {"id": line["id"], "score": vectors[name][vector][int(number) - 2]}
                 for line in inputs
                 for name, number in [rows[line["id"]]]
             ]
-            found = score(phase, jsonl(tmp_path / "predictions.jsonl", answers))
+            scores = score(phase, jsonl(tmp_path / "predictions.jsonl", answers))
             with subtests.test(vector, phase=phase.slug):
-                agree(found, wanted(scenarios, {name: expected[name][vector] for name in scenarios}))
-    assert seen == {name for name in expected if "/test_" in name}
+                agree(scores, expected_scores(scenarios, {name: expected[name][vector] for name in scenarios}))
+    assert seen_scenarios == {name for name in expected if "/test_" in name}
 
 
-def wanted(scenarios: set[str], auroc: dict[str, float]) -> dict[tuple[str, str], float]:
-    """What a phase's slices must hold, from the names of its files: every cell that is one file."""
+def expected_scores(scenarios: set[str], auroc: dict[str, float]) -> dict[tuple[str, str], float]:
+    """Returns the expected slices of a phase, from the names of its files: every cell that is one file."""
     cells: dict[str, list[float]] = defaultdict(list)
     flavours: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for name in scenarios:
@@ -83,25 +83,25 @@ def wanted(scenarios: set[str], auroc: dict[str, float]) -> dict[tuple[str, str]
         if flavour in ("", "random"):
             cells[key(transparency=float(transparency[1:]), homogeneity=float(homogeneity[1:]))].append(auroc[name])
         flavours[transparency, homogeneity][flavour] = auroc[name]
-    complete = [found for found in flavours.values() if {"random", "popular", "nopopular"} <= found.keys()]
-    for found in complete:
-        for flavour, shown in (("random", "random"), ("popular", "popular"), ("nopopular", "non-popular")):
-            cells[key(popularity=shown)].append(found[flavour])
+    complete = [variants for variants in flavours.values() if {"random", "popular", "nopopular"} <= variants.keys()]
+    for variants in complete:
+        for flavour, shown_name in (("random", "random"), ("popular", "popular"), ("nopopular", "non-popular")):
+            cells[key(popularity=shown_name)].append(variants[flavour])
     assert complete
     assert sum(len(values) == 1 and "homogeneity" in cell for cell, values in cells.items()) > 3
     return {("auroc", cell): values[0] for cell, values in cells.items() if len(values) == 1}
 
 
-def test_the_order_of_buckles_inputs_does_not_tell_labels(realdata: Path, curator: User, sandbox: str) -> None:
-    """The published files have their true claims first."""
+def test_the_order_of_buckles_inputs_does_not_reveal_labels(realdata: Path, curator: User, sandbox: str) -> None:
+    """True claims come first in the published files."""
     host("buckle", realdata / "buckle", salt="pepper")
     for split in Split.objects.filter(kind="test"):
         assert split.current_gold is not None
         with opened(split.current_gold.file) as file:
             holds = {line["id"]: line["label"] for line in map(json.loads, file)}
         order = [holds[line["id"]] for line in inputs_of(split)]
-        places = [place for place, label in enumerate(order) if label]
-        assert sum(places) / len(places) / len(order) == pytest.approx(0.5, abs=0.05)
+        true_indexes = [index for index, label in enumerate(order) if label]
+        assert sum(true_indexes) / len(true_indexes) / len(order) == pytest.approx(0.5, abs=0.05)
 
 
 NAMES = {
@@ -122,22 +122,22 @@ def test_frank(realdata: Path, curator: User, score: Score, sandbox: str, subtes
     assert {name for line in inputs_of(phase.split) for name in line} == {"id"}
     expected = json.loads((folder / "expected.json").read_text())
     for path in sorted((folder / "predictions").glob("*.jsonl.gz")):
-        told = {}
+        values = {}
         for subset, metrics in expected.items():
             split, dataset = subset.split("/")
-            where = {name: value for name, value in (("dataset", dataset), ("split", split)) if value != "all"}
-            for theirs, ours in NAMES.items():
-                told[ours, key(**where)] = metrics[path.name.partition(".")[0]][theirs]
+            slice_ = {name: value for name, value in (("dataset", dataset), ("split", split)) if value != "all"}
+            for published, name in NAMES.items():
+                values[name, key(**slice_)] = metrics[path.name.partition(".")[0]][published]
         with subtests.test(path.name):
-            agree(score(phase, path), told)
+            agree(score(phase, path), values)
 
 
 @pytest.fixture
 def triples(realdata: Path, tmp_path: Path) -> Path:
-    """KnowledgeNet's mentions in OLPBENCH's layout: fold 4 to be evaluated, the others known."""
-    read_ = read(realdata / "link-prediction" / "mention_triples.jsonl")
+    """KnowledgeNet's mentions in the layout of OLPBENCH: fold 4 is evaluated, the others are known."""
+    published = read(realdata / "link-prediction" / "mention_triples.jsonl")
     mentions: dict[str, dict[str, None]] = defaultdict(dict)
-    for triple in read_:
+    for triple in published:
         mentions[triple["subject_entity"]][triple["subject"]] = None
         mentions[triple["object_entity"]][triple["object"]] = None
     folder = tmp_path / "olpbench"
@@ -150,7 +150,7 @@ def triples(realdata: Path, tmp_path: Path) -> Path:
                     *("|||".join(mentions[triple[end]]) for end in ("subject_entity", "object_entity")),
                 ]
             )
-            for triple in read_
+            for triple in published
             if triple["fold"] in folds
         ]
         (folder / name).write_text("".join(f"{line}\n" for line in lines))
@@ -158,7 +158,7 @@ def triples(realdata: Path, tmp_path: Path) -> Path:
 
 
 def test_olpbench(realdata: Path, triples: Path, curator: User, score: Score, sandbox: str, tmp_path: Path) -> None:
-    """The questions are those of an independent conversion, and a ranking gets the number that it got there."""
+    """The questions equal those of an independent conversion, and a ranking gets the score computed there."""
     folder = realdata / "link-prediction"
     host("olpbench", triples)
     host("olpbench", triples, slug="raw", option=["setting=raw"])
@@ -169,13 +169,13 @@ def test_olpbench(realdata: Path, triples: Path, curator: User, score: Score, sa
         phase = phase_of(slug, "test")
         assert phase.split.current_gold is not None
         with opened(phase.split.current_gold.file) as file:
-            ours = [json.loads(line) for line in file]
-        assert len(ours) == len(gold) == 1027
-        assert set(map(asked, ours)) == gold.keys()
-        answers = [{"id": line["id"], "ranking": rankings[gold[asked(line)]]} for line in ours]
-        found = score(phase, jsonl(tmp_path / "predictions.jsonl", answers))
-        told = {name: expected[setting][name] for name in ("mrr", "hits@1", "hits@3", "hits@10", "hits@50")}
-        agree(found, {(name, ""): value for name, value in told.items()})
+            questions = [json.loads(line) for line in file]
+        assert len(questions) == len(gold) == 1027
+        assert set(map(asked, questions)) == gold.keys()
+        answers = [{"id": line["id"], "ranking": rankings[gold[asked(line)]]} for line in questions]
+        scores = score(phase, jsonl(tmp_path / "predictions.jsonl", answers))
+        expected_values = {name: expected[setting][name] for name in ("mrr", "hits@1", "hits@3", "hits@10", "hits@50")}
+        agree(scores, {(name, ""): value for name, value in expected_values.items()})
 
 
 def asked(line: dict[str, Any]) -> tuple[Any, ...]:
@@ -192,16 +192,16 @@ def test_any_gold_file_is_hosted(realdata: Path, curator: User, score: Score, sa
         "fact_acc_macro": "macro_mean_over_defined",
         "fact_acc_macro_zero": "macro_mean_undefined_as_0",
     }
-    found = score(phase_of("fact-extraction", "test"), facts / "predictions.jsonl")
-    agree(found, {(ours, ""): total[theirs] for ours, theirs in names.items()})
+    scores = score(phase_of("fact-extraction", "test"), facts / "predictions.jsonl")
+    agree(scores, {(name, ""): total[published] for name, published in names.items()})
     filtered = json.loads((links / "expected_mention_ranking.json").read_text())["metrics"]["filtered"]
-    found = score(phase_of("mentions", "test"), links / "predictions.jsonl")
-    agree(found, {("mrr", ""): filtered["mrr"], ("hits@10", ""): filtered["hits@10"]})
+    scores = score(phase_of("mentions", "test"), links / "predictions.jsonl")
+    agree(scores, {("mrr", ""): filtered["mrr"], ("hits@10", ""): filtered["hits@10"]})
     assert Benchmark.objects.get(slug="mentions").title == "Mentions"
     assert ReportedResult.objects.filter(benchmark__slug="fact-extraction").count() == 4
 
 
-def test_packed_gold_is_hosted_as_it_is(realdata: Path, curator: User, sandbox: str, tmp_path: Path) -> None:
+def test_gzipped_gold_is_hosted_unchanged(realdata: Path, curator: User, sandbox: str, tmp_path: Path) -> None:
     content = gzip.compress((realdata / "fact-extraction" / "gold.jsonl").read_bytes())
     (tmp_path / "dev.jsonl.gz").write_bytes(content)
     host("fact-extraction", tmp_path, reported=False)
@@ -213,7 +213,9 @@ def test_packed_gold_is_hosted_as_it_is(realdata: Path, curator: User, sandbox: 
     assert not ReportedResult.objects.exists()
 
 
-def test_a_fault_in_gold_has_its_line(realdata: Path, curator: User, sandbox: str, tmp_path: Path) -> None:
+def test_a_problem_in_gold_is_reported_with_its_line(
+    realdata: Path, curator: User, sandbox: str, tmp_path: Path
+) -> None:
     lines = (realdata / "fact-extraction" / "gold.jsonl").read_text().splitlines()
     lines[6] = lines[6].replace('"facts"', '"fact"')
     (tmp_path / "mine.jsonl").write_text("\n".join(lines))
@@ -223,7 +225,7 @@ def test_a_fault_in_gold_has_its_line(realdata: Path, curator: User, sandbox: st
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "told"),
+    ("name", "options", "message"),
     [
         ("fact-extraction", {"option": ["cross"]}, "--option is cross, expected NAME=VALUE"),
         ("fact-extraction", {"option": ["cros=a,b"]}, 'phase test: .*unknown option "cros"'),
@@ -235,15 +237,15 @@ def test_a_fault_in_gold_has_its_line(realdata: Path, curator: User, sandbox: st
         ("own", {}, r"benchmark\.json: no such file"),
     ],
 )
-def test_a_wrong_choice_stores_nothing(
-    name: str, options: dict[str, Any], told: str, realdata: Path, curator: User
+def test_a_wrong_option_stores_nothing(
+    name: str, options: dict[str, Any], message: str, realdata: Path, curator: User
 ) -> None:
-    with pytest.raises(CommandError, match=told):
+    with pytest.raises(CommandError, match=message):
         host(name, realdata / "fact-extraction", **options)
     assert not Dataset.objects.exists()
 
 
-def test_the_address_is_the_sites_own(
+def test_the_printed_address_is_the_configured_one(
     realdata: Path, curator: User, sandbox: str, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = realdata / "fact-extraction"

@@ -1,4 +1,4 @@
-"""The database refuses what must not be, whoever writes."""
+"""Database constraints reject invalid rows from any writer."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def test_a_terminal_state_has_a_finishing_time(world):
     refused(lambda: Run.objects.filter(pk=run.pk).update(state=State.REJECTED))
 
 
-def test_an_open_state_has_none(world):
+def test_an_open_state_has_no_finishing_time(world):
     run = world.insert_run()
     refused(lambda: Run.objects.filter(pk=run.pk).update(finished_at=timezone.now()))
 
 
-def test_a_running_run_has_a_lease_and_no_other_has(world):
+def test_only_a_running_run_has_a_lease(world):
     run = world.insert_run()
     refused(lambda: Run.objects.filter(pk=run.pk).update(state=State.RUNNING))
     refused(lambda: Run.objects.filter(pk=run.pk).update(lease_until=timezone.now()))
@@ -62,7 +62,7 @@ def test_a_done_run_has_outcomes(world):
     refused(lambda: Run.objects.filter(pk=run.pk).update(state=State.DONE, finished_at=timezone.now()))
 
 
-def test_one_live_run_a_prediction_gold_and_task_version(world):
+def test_one_live_run_per_prediction_gold_and_task_version(world):
     run = world.insert_run()
     same = {"prediction": run.prediction, "gold_version": run.gold_version, "queued_at": run.queued_at}
     refused(lambda: Run.objects.create(**same, task_version=1, enqueued_at=run.enqueued_at))
@@ -71,7 +71,7 @@ def test_one_live_run_a_prediction_gold_and_task_version(world):
     Run.objects.create(**same, task_version=1, enqueued_at=run.enqueued_at)
 
 
-def test_one_score_a_measure_and_slice_with_ordered_ends(world):
+def test_one_score_per_measure_and_slice_with_ordered_bounds(world):
     run = world.insert_run()
     Score.objects.create(run=run, measure="accuracy", value=0.5, low=0.4, high=0.6, n=4)
     refused(lambda: Score.objects.create(run=run, measure="accuracy", value=0.5, n=4))
@@ -80,10 +80,10 @@ def test_one_score_a_measure_and_slice_with_ordered_ends(world):
     refused(lambda: Score.objects.create(run=run, measure="f1", value=0.0, n=0))
 
 
-def test_quota_is_charged_once_a_submission(world):
+def test_quota_is_charged_once_per_submission(world):
     submission = world.insert_run().prediction.submission
-    again = {"submission": submission, "phase": world.phase, "team": world.system.team}
-    refused(lambda: QuotaCharge.objects.create(**again, charged_at=timezone.now()))
+    fields = {"submission": submission, "phase": world.phase, "team": world.system.team}
+    refused(lambda: QuotaCharge.objects.create(**fields, charged_at=timezone.now()))
 
 
 def test_a_phase_closes_after_it_opens_and_allows_something(world):
@@ -94,13 +94,13 @@ def test_a_phase_closes_after_it_opens_and_allows_something(world):
     refused(lambda: Phase.objects.create(**row, slug="test"))
 
 
-def test_one_current_leaderboard_a_phase(world):
+def test_one_current_leaderboard_per_phase(world):
     board = {"phase": world.phase, "gold_version": world.gold, "state": Leaderboard.State.CURRENT}
     Leaderboard.objects.create(**board, task_version=1)
     refused(lambda: Leaderboard.objects.create(**board, task_version=2))
 
 
-def test_names_are_taken_once(world):
+def test_names_are_unique(world):
     refused(lambda: Team.objects.create(name=world.system.team.name.upper()))
     refused(lambda: System.objects.create(team=world.system.team, name=world.system.name))
 
@@ -116,7 +116,7 @@ def test_gold_needs_units_and_a_number(world):
 
 
 @pytest.mark.parametrize("table", ["gold", "audit", "release"])
-def test_what_is_written_once_is_never_edited(world, table):
+def test_immutable_tables_reject_changes(world, table):
     if table == "gold":
         rows, change = GoldVersion.objects.filter(pk=world.gold.pk), {"reason": "rewritten"}
     elif table == "audit":

@@ -1,4 +1,4 @@
-"""Near-copies of another team's predictions are flagged to organisers, and nobody else ever reads of it."""
+"""Near-duplicates of another team's predictions are flagged to organisers and visible to nobody else."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def system_of(name: str, team: str, **kind: Any) -> System:
     return teams.system(team=teams.create(name=team, by=by), name=f"System of {name}", by=by, **kind)
 
 
-def sent(world: World, system: System, labels: dict[str, str]) -> Submission:
-    """Submitted by the team's first member, and scored."""
+def submit_and_score(world: World, system: System, labels: dict[str, str]) -> Submission:
+    """Submits for the team's first member, and scores it."""
     by = system.team.members.get()
     submission = world.submit(labels, system=system, by=by)
     for run in Run.objects.filter(prediction__submission=submission):
@@ -64,78 +64,78 @@ def sent(world: World, system: System, labels: dict[str, str]) -> Submission:
     return submission
 
 
-def look() -> None:
-    """The sweeper, and what it rings for, one after the other."""
+def run_comparisons() -> None:
+    """Runs the sweep and the work that it enqueues, one after the other."""
     detect.WORK.sweep()
     for pk in SimilarityCheck.objects.filter(state=State.QUEUED).order_by("pk").values_list("pk", flat=True):
         detect.WORK.run(pk)
     assert set(SimilarityCheck.objects.values_list("state", flat=True)) <= {State.DONE}
 
 
-def found() -> list[tuple[Any, ...]]:
+def pairs() -> list[tuple[Any, ...]]:
     rows = NearDuplicate.objects.order_by("pk")
     return [(row.a.submission, row.b.submission, row.equal, row.shared_errors, row.n_units) for row in rows]
 
 
 def test_a_copy_of_another_teams_file_is_flagged_once(world: World, rival: System) -> None:
-    first, second = sent(world, world.system, WRONG), sent(world, rival, WRONG)
-    look()
-    assert found() == [(first, second, 1.0, 1.0, 4)]
-    look()
-    assert len(found()) == 1
+    first, second = submit_and_score(world, world.system, WRONG), submit_and_score(world, rival, WRONG)
+    run_comparisons()
+    assert pairs() == [(first, second, 1.0, 1.0, 4)]
+    run_comparisons()
+    assert len(pairs()) == 1
 
 
-def test_it_does_not_matter_who_is_looked_at_first(world: World, rival: System) -> None:
-    first = sent(world, world.system, WRONG)
-    second = sent(world, rival, WRONG)
+def test_the_result_does_not_depend_on_the_order(world: World, rival: System) -> None:
+    first = submit_and_score(world, world.system, WRONG)
+    second = submit_and_score(world, rival, WRONG)
     detect.WORK.sweep()
     for submission in (second, first):
         detect.WORK.run(SimilarityCheck.objects.get(prediction__submission=submission).pk)
-    assert found() == [(first, second, 1.0, 1.0, 4)]
+    assert pairs() == [(first, second, 1.0, 1.0, 4)]
 
 
 @pytest.mark.parametrize("other", [LABELS, OTHERWISE, {**WRONG, "a3": "SUPPORTS"}], ids=["right", "unlike", "worse"])
-def test_what_errs_otherwise_is_no_copy(world: World, rival: System, other: dict[str, str]) -> None:
-    sent(world, world.system, WRONG)
-    sent(world, rival, other)
-    look()
-    assert found() == []
+def test_different_errors_are_no_near_duplicate(world: World, rival: System, other: dict[str, str]) -> None:
+    submit_and_score(world, world.system, WRONG)
+    submit_and_score(world, rival, other)
+    run_comparisons()
+    assert pairs() == []
 
 
-def test_two_files_without_an_error_are_no_copies(world: World, rival: System) -> None:
-    sent(world, world.system, LABELS)
-    sent(world, rival, LABELS)
-    look()
-    assert found() == []
+def test_two_files_without_errors_are_no_near_duplicates(world: World, rival: System) -> None:
+    submit_and_score(world, world.system, LABELS)
+    submit_and_score(world, rival, LABELS)
+    run_comparisons()
+    assert pairs() == []
 
 
-def test_ones_own_team_baselines_and_other_phases_are_not_compared(world: World, rival: System) -> None:
-    sent(world, world.system, WRONG)
-    sent(world, world.system, WRONG)
-    sent(world, teams.system(team=world.system.team, name="Twin", by=world.researcher), WRONG)
-    sent(world, system_of("olga", "Our own", kind=System.Kind.BASELINE), WRONG)
+def test_the_own_team_baselines_and_other_phases_are_not_compared(world: World, rival: System) -> None:
+    submit_and_score(world, world.system, WRONG)
+    submit_and_score(world, world.system, WRONG)
+    submit_and_score(world, teams.system(team=world.system.team, name="Twin", by=world.researcher), WRONG)
+    submit_and_score(world, system_of("olga", "Our own", kind=System.Kind.BASELINE), WRONG)
     world.phase = Phase.objects.create(benchmark=world.benchmark, slug="final", title="Final", split=world.split)
-    sent(world, rival, WRONG)
-    look()
-    assert found() == [] and SimilarityCheck.objects.count() == 4
+    submit_and_score(world, rival, WRONG)
+    run_comparisons()
+    assert pairs() == [] and SimilarityCheck.objects.count() == 4
 
 
-def test_of_a_team_with_many_files_alike_one_is_flagged(world: World, rival: System) -> None:
+def test_one_of_many_similar_files_of_a_team_is_flagged(world: World, rival: System) -> None:
     for _ in range(3):
-        sent(world, world.system, WRONG)
-    copy = sent(world, rival, WRONG)
-    look()
-    assert [(row[0].system, row[1]) for row in found()] == [(world.system, copy)]
+        submit_and_score(world, world.system, WRONG)
+    copy = submit_and_score(world, rival, WRONG)
+    run_comparisons()
+    assert [(row[0].system, row[1]) for row in pairs()] == [(world.system, copy)]
 
 
-def test_nothing_is_looked_at_before_it_is_scored(world: World) -> None:
+def test_an_unscored_submission_is_not_compared(world: World) -> None:
     world.submit(WRONG)
     detect.WORK.sweep()
     assert not SimilarityCheck.objects.exists()
 
 
-def test_scoring_goes_first_but_not_for_ever(world: World) -> None:
-    sent(world, world.system, WRONG)
+def test_scoring_has_priority_for_a_limited_time(world: World) -> None:
+    submit_and_score(world, world.system, WRONG)
     detect.WORK.sweep()
     row = SimilarityCheck.objects.get()
     world.submit(LABELS)
@@ -148,20 +148,20 @@ def test_scoring_goes_first_but_not_for_ever(world: World) -> None:
     assert row.state == State.DONE
 
 
-def test_a_worker_that_died_loses_nothing(world: World, rival: System) -> None:
-    sent(world, world.system, WRONG)
-    sent(world, rival, WRONG)
+def test_a_dead_worker_loses_no_comparison(world: World, rival: System) -> None:
+    submit_and_score(world, world.system, WRONG)
+    submit_and_score(world, rival, WRONG)
     detect.WORK.sweep()
-    gone = timezone.now() - timedelta(seconds=1)
-    SimilarityCheck.objects.update(state=State.RUNNING, attempt=1, lease_until=gone)
+    expired = timezone.now() - timedelta(seconds=1)
+    SimilarityCheck.objects.update(state=State.RUNNING, attempt=1, lease_until=expired)
     detect.WORK.sweep()
     assert set(SimilarityCheck.objects.values_list("state", "reason")) == {(State.QUEUED, "lost")}
-    look()
-    assert len(found()) == 1
+    run_comparisons()
+    assert len(pairs()) == 1
 
 
-def test_a_file_that_was_altered_is_not_compared(world: World) -> None:
-    submission = sent(world, world.system, WRONG)
+def test_an_altered_file_is_not_compared(world: World) -> None:
+    submission = submit_and_score(world, world.system, WRONG)
     Prediction.objects.filter(submission=submission).update(sha256="0" * 64)
     detect.WORK.sweep()
     row = SimilarityCheck.objects.get()
@@ -171,33 +171,33 @@ def test_a_file_that_was_altered_is_not_compared(world: World) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_that_look_at_once_find_each_other() -> None:
+def test_simultaneous_comparisons_find_each_other() -> None:
     world = build()
-    sent(world, world.system, WRONG)
-    sent(world, system_of("bob", "Rivals"), WRONG)
+    submit_and_score(world, world.system, WRONG)
+    submit_and_score(world, system_of("bob", "Rivals"), WRONG)
     detect.WORK.sweep()
     keys = list(SimilarityCheck.objects.values_list("pk", flat=True))
     together([lambda pk=pk: detect.WORK.run(pk) for pk in keys])
-    assert len(found()) == 1
+    assert len(pairs()) == 1
 
 
-def test_setting_aside_covers_the_two_systems_until_then(world: World, rival: System) -> None:
+def test_a_dismissal_covers_earlier_pairs_of_the_two_systems(world: World, rival: System) -> None:
     organiser = person("xena")
     world.benchmark.organisers.add(organiser)
     for system in (world.system, rival, rival):
-        sent(world, system, WRONG)
-    look()
+        submit_and_score(world, system, WRONG)
+    run_comparisons()
     assert NearDuplicate.objects.count() == 2
-    one = NearDuplicate.objects.first()
-    assert one is not None
+    pair = NearDuplicate.objects.first()
+    assert pair is not None
     with pytest.raises(Refused) as refused:
-        dismiss.dismiss(near_duplicate=one, reason="no", by=world.researcher)
+        dismiss.dismiss(near_duplicate=pair, reason="no", by=world.researcher)
     assert refused.value.code is Code.NOT_AN_ORGANISER
-    assert dismiss.dismiss(near_duplicate=one, reason="one published model", by=organiser) == 2
+    assert dismiss.dismiss(near_duplicate=pair, reason="one published model", by=organiser) == 2
     assert not NearDuplicate.objects.filter(dismissed_at=None).exists()
     assert AuditEntry.objects.get(action="near_copy.dismissed").detail["reason"] == "one published model"
-    sent(world, rival, WRONG)
-    look()
+    submit_and_score(world, rival, WRONG)
+    run_comparisons()
     assert NearDuplicate.objects.filter(dismissed_at=None).count() == 1
 
 
@@ -213,19 +213,19 @@ def read(clients: Iterable[Client]) -> bytes:
     return b"".join(answer.text.lower() for client in clients for answer in crawl(client, starts))
 
 
-def test_nobody_but_organisers_reads_of_it(world: World, rival: System) -> None:
+def test_only_organisers_see_near_duplicates(world: World, rival: System) -> None:
     organiser = person("xena")
     world.benchmark.organisers.add(organiser)
-    sent(world, world.system, WRONG)
-    sent(world, rival, WRONG)
-    sent(world, system_of("eve", "Third"), WRONG)
-    look()
+    submit_and_score(world, world.system, WRONG)
+    submit_and_score(world, rival, WRONG)
+    submit_and_score(world, system_of("eve", "Third"), WRONG)
+    run_comparisons()
     flagged = NearDuplicate.objects.get(a__submission__system=world.system, b__submission__system=rival)
     dismiss.dismiss(near_duplicate=flagged, reason="CANARY-REASON", by=organiser)
     others = [None, world.researcher, rival.team.members.get(), person("stan", is_staff=True, is_superuser=True)]
-    told = read([*map(browser, others), *(client_of(user) for user in others if user)])
+    bodies = read([*map(browser, others), *(client_of(user) for user in others if user)])
     for word in (b"near-cop", b"near_cop", b"nearcop", b"near-dup", b"canary-reason", b"likeness", b"shared errors"):
-        assert word not in told, word
+        assert word not in bodies, word
     page = browser(organiser).get("/manage/benchmarks/tiny/near-duplicates/").content.decode()
     assert "CANARY-REASON" in page and "System of eve" in page
     assert (
@@ -234,16 +234,16 @@ def test_nobody_but_organisers_reads_of_it(world: World, rival: System) -> None:
     )
 
 
-def test_the_page_shows_pairs_and_sets_them_aside(world: World, rival: System) -> None:
+def test_the_page_shows_and_dismisses_pairs(world: World, rival: System) -> None:
     client = browser(world.curator)
-    sent(world, world.system, WRONG)
-    sent(world, rival, WRONG)
-    look()
+    submit_and_score(world, world.system, WRONG)
+    submit_and_score(world, rival, WRONG)
+    run_comparisons()
     page = client.get("/manage/benchmarks/tiny/near-duplicates/").content.decode()
     assert world.system.name in page and rival.name in page and "100\N{NO-BREAK SPACE}%" in page
-    where = f"/manage/benchmarks/tiny/near-duplicates/{NearDuplicate.objects.get().pk}/dismiss/"
-    assert client.post(where, {"reason": ""}).status_code == 422
-    assert client.post(where, {"reason": "<b>known</b>"}).status_code == 302
+    url = f"/manage/benchmarks/tiny/near-duplicates/{NearDuplicate.objects.get().pk}/dismiss/"
+    assert client.post(url, {"reason": ""}).status_code == 422
+    assert client.post(url, {"reason": "<b>known</b>"}).status_code == 302
     page = client.get("/manage/benchmarks/tiny/near-duplicates/").content.decode()
     assert "&lt;b&gt;known" in page and "No near-duplicates were found" in page
-    assert client.get(where).status_code == 404
+    assert client.get(url).status_code == 404

@@ -1,4 +1,4 @@
-"""Mails and webhooks about finished submissions: who is told, what, how often, and that it is ours."""
+"""Mails and webhook calls about finished submissions: recipients, contents, frequency and signatures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PAGE = "/me/notifications/"
 
 
 class Receiver(ThreadingHTTPServer):
-    """A server of the person's own, which keeps what it is sent and answers with `status`."""
+    """A person's web server, which records the requests it gets and responds with `status`."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -81,7 +81,7 @@ def person(client_of: User) -> Client:
 
 
 def sweep_and_deliver() -> list[Notice]:
-    """What the sweeper and the worker do; every notice that there is, the oldest first."""
+    """Runs the sweep and the deliveries; returns all notices, the oldest first."""
     deliver.sweep()
     for pk in Notice.objects.values_list("pk", flat=True):
         deliver.deliver(notice_id=pk)
@@ -93,69 +93,71 @@ def end(run: Run, state: State = State.DONE, reason: Reason = Reason.NONE) -> No
     Run.objects.filter(pk=run.pk).update(state=state, reason=reason, finished_at=timezone.now(), **files)
 
 
-# --- who is told, and of what
+# --- recipients and contents
 
 
-def test_a_beat_asks_no_more_questions_however_much_has_ended(world: World) -> None:
-    """The sweeper looks at all ends of two days, every few seconds."""
+def test_a_sweep_takes_a_constant_number_of_queries(world: World) -> None:
+    """The sweep reads all submissions that ended in the last two days, every few seconds."""
     webhooks.mail(to=world.researcher, is_on=True)
 
-    def asked() -> int:
+    def query_count() -> int:
         deliver.sweep()
         with CaptureQueriesContext(connection) as queries:
             assert deliver.sweep() == 0
         return len(queries)
 
     stand(world, "First")
-    few = asked()
+    few = query_count()
     for name in ("Second", "Third", "Fourth"):
         stand(world, name, team=f"Team of {name}")
         member = User.objects.create_user(name.lower(), f"{name}@holdout.example", "correct horse")
         Team.objects.get(name=f"Team of {name}").members.add(member)
         webhooks.mail(to=member, is_on=True)
         stand(world, f"{name} again", team=f"Team of {name}")
-    assert asked() == few
-    assert Notice.objects.count() == 4, "one of the first, and of each other team what ended after it had asked"
+    assert query_count() == few
+    assert Notice.objects.count() == 4, (
+        "one of the first team, and of each other team the submission that ended after its request"
+    )
 
 
-def test_nobody_is_told_who_has_not_asked(world: World) -> None:
+def test_people_without_mail_or_webhook_get_no_notice(world: World) -> None:
     stand(world, "First")
     assert sweep_and_deliver() == []
 
 
-def test_a_mail_tells_the_state_and_no_score(world: World) -> None:
+def test_a_mail_has_the_state_and_no_score(world: World) -> None:
     webhooks.mail(to=world.researcher, is_on=True)
     stand(world, "First", symmetric_scores(0.8125))
     (notice,) = sweep_and_deliver()
     assert (notice.state, notice.answer) == ("done", "sent")
-    (sent,) = mail.outbox
-    assert sent.to == ["ada@holdout.example"] and sent.subject == "First: done (tiny)"
-    assert f"/submissions/{Submission.objects.get().pk}/" in sent.body
-    assert "0.8125" not in sent.body and "0.8125" not in json.dumps(notice.body)
+    (message,) = mail.outbox
+    assert message.to == ["ada@holdout.example"] and message.subject == "First: done (tiny)"
+    assert f"/submissions/{Submission.objects.get().pk}/" in message.body
+    assert "0.8125" not in message.body and "0.8125" not in json.dumps(notice.body)
     sweep_and_deliver()
     assert len(mail.outbox) == 1
 
 
-def test_what_ended_before_somebody_asked_is_not_told(world: World, receiver: Receiver) -> None:
+def test_submissions_that_ended_before_the_request_are_not_notified(world: World, receiver: Receiver) -> None:
     stand(world, "First", at=timezone.now() - timedelta(minutes=1))
     webhooks.mail(to=world.researcher, is_on=True)
     webhooks.add(url=receiver.url, by=world.researcher)
     assert sweep_and_deliver() == []
 
 
-def test_only_the_teams_members_are_told(world: World) -> None:
+def test_only_team_members_are_notified(world: World) -> None:
     stranger = User.objects.create_user("eve", "eve@holdout.example", "correct horse")
     for user in (world.researcher, world.curator, stranger):
         webhooks.mail(to=user, is_on=True)
     stand(world, "First")
     sweep_and_deliver()
-    assert [sent.to for sent in mail.outbox] == [["ada@holdout.example"]]
+    assert [message.to for message in mail.outbox] == [["ada@holdout.example"]]
 
 
 @pytest.mark.parametrize(
     ("state", "reason"), [(State.REJECTED, Reason.TIME), (State.FAILED, Reason.STORAGE), (State.DONE, Reason.NONE)]
 )
-def test_each_end_is_told_as_the_page_tells_it(world: World, state: State, reason: Reason) -> None:
+def test_each_outcome_is_worded_as_on_the_page(world: World, state: State, reason: Reason) -> None:
     webhooks.mail(to=world.researcher, is_on=True)
     run = world.insert_run()
     assert sweep_and_deliver() == []
@@ -164,14 +166,14 @@ def test_each_end_is_told_as_the_page_tells_it(world: World, state: State, reaso
     assert (notice.body["state"], notice.body["reason"]) == (state.value, reason.value)
 
 
-def test_what_was_withdrawn_or_waits_is_not_told(world: World) -> None:
+def test_withdrawn_and_waiting_submissions_are_not_notified(world: World) -> None:
     webhooks.mail(to=world.researcher, is_on=True)
     end(world.insert_run(), State.CANCELLED, Reason.WITHDRAWN)
     world.insert_run()
     assert sweep_and_deliver() == []
 
 
-def test_a_container_that_failed_is_told(world: World) -> None:
+def test_a_failed_container_is_notified(world: World) -> None:
     webhooks.mail(to=world.researcher, is_on=True)
     run = world.insert_run()
     Run.objects.filter(pk=run.pk).delete()
@@ -181,7 +183,7 @@ def test_a_container_that_failed_is_told(world: World) -> None:
     assert notice.body["reason"] == "system_time"
 
 
-def test_a_rescoring_is_no_new_end(world: World) -> None:
+def test_a_rescoring_is_not_notified(world: World) -> None:
     webhooks.mail(to=world.researcher, is_on=True)
     release = stand(world, "First")
     sweep_and_deliver()
@@ -195,8 +197,8 @@ def test_a_rescoring_is_no_new_end(world: World) -> None:
     assert len(mail.outbox) == 1
 
 
-def test_on_a_ladder_nobody_learns_that_a_run_is_held(world: World) -> None:
-    """Scored, and waiting for those before it: its page does not call it over, and neither does a notice."""
+def test_on_a_ladder_a_held_run_is_not_notified(world: World) -> None:
+    """It is scored and waits for the runs before it: its page does not show it as finished, and no notice is sent."""
     world.phase.disclosure = "ladder"
     world.phase.save()
     webhooks.mail(to=world.researcher, is_on=True)
@@ -204,42 +206,42 @@ def test_on_a_ladder_nobody_learns_that_a_run_is_held(world: World) -> None:
     assert sweep_and_deliver() == []
 
 
-def test_a_name_breaks_no_header(world: World) -> None:
+def test_a_name_cannot_inject_a_header(world: World) -> None:
     webhooks.mail(to=world.researcher, is_on=True)
     stand(world, "First")
     world.system.team.systems.filter(name="First").update(name="x\r\nBcc: all@holdout.example")
     sweep_and_deliver()
-    (sent,) = mail.outbox
-    assert "\n" not in sent.subject and sent.recipients() == ["ada@holdout.example"]
+    (message,) = mail.outbox
+    assert "\n" not in message.subject and message.recipients() == ["ada@holdout.example"]
 
 
-# --- calls
+# --- webhook calls
 
 
-def test_a_call_is_signed_and_names_itself(world: World, receiver: Receiver) -> None:
+def test_a_call_is_signed_and_identifies_the_site(world: World, receiver: Receiver) -> None:
     webhook = webhooks.add(url=receiver.url, by=world.researcher)
     stand(world, "First")
     (notice,) = sweep_and_deliver()
     assert (notice.state, notice.answer, notice.attempts) == ("done", "status 200", 1)
     ((headers, body),) = receiver.came
-    told = json.loads(body)
-    assert (told["event"], told["state"], told["system"]) == ("submission.finished", "done", "First")
-    assert headers["Holdout-Id"] == told["id"] == str(notice.pk)
+    payload = json.loads(body)
+    assert (payload["event"], payload["state"], payload["system"]) == ("submission.finished", "done", "First")
+    assert headers["Holdout-Id"] == payload["id"] == str(notice.pk)
     signed = headers["Holdout-Timestamp"].encode() + b"." + body
     digest = hmac.new(deliver.secret(webhook).encode(), signed, hashlib.sha256).hexdigest()
     assert headers["Holdout-Signature"] == f"sha256={digest}"
 
 
-def test_each_webhook_has_a_secret_of_its_own_that_is_not_stored(world: World, receiver: Receiver) -> None:
-    one = webhooks.add(url=receiver.url, by=world.researcher)
+def test_each_webhook_has_its_own_secret_that_is_not_stored(world: World, receiver: Receiver) -> None:
+    first_webhook = webhooks.add(url=receiver.url, by=world.researcher)
     two = webhooks.add(url=f"{receiver.url}2", by=world.researcher)
-    secrets = {deliver.secret(one), deliver.secret(two)}
+    secrets = {deliver.secret(first_webhook), deliver.secret(two)}
     assert len(secrets) == 2
     stored = json.dumps(list(Webhook.objects.values()), default=str)
     assert not any(secret in stored for secret in secrets)
 
 
-def test_what_does_not_arrive_is_tried_again_later_and_given_up_at_last(
+def test_a_failed_delivery_is_retried_and_given_up_in_the_end(
     world: World, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhooks.add(url=receiver.url, by=world.researcher)
@@ -262,26 +264,26 @@ def test_what_does_not_arrive_is_tried_again_later_and_given_up_at_last(
     assert {headers["Holdout-Id"] for headers, _ in receiver.came} == {str(notice.pk)}
 
 
-def test_two_workers_make_one_call(world: World, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second has read the row before the first took it; the first call does not arrive, so it stays queued."""
+def test_two_workers_send_one_call(world: World, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second worker reads the row before the first claims it. The first call fails, so the row stays queued."""
     receiver.status = 503
     webhook = webhooks.add(url=receiver.url, by=world.researcher)
     notice = webhooks.test(webhook=webhook, by=world.researcher)
 
-    class Meanwhile(tuple[timedelta, ...]):
-        """Looked at between the first worker's reading and its taking: another comes first."""
+    class ConcurrentWorker(tuple[timedelta, ...]):
+        """Lets another worker run between the first worker's read and its claim."""
 
-        def __getitem__(self, place: Any) -> Any:
+        def __getitem__(self, key: Any) -> Any:
             monkeypatch.setattr(deliver, "PAUSES", tuple(self))
             deliver.deliver(notice_id=notice.pk)
-            return tuple(self)[place]
+            return tuple(self)[key]
 
-    monkeypatch.setattr(deliver, "PAUSES", Meanwhile(deliver.PAUSES))
+    monkeypatch.setattr(deliver, "PAUSES", ConcurrentWorker(deliver.PAUSES))
     deliver.deliver(notice_id=notice.pk)
     assert len(receiver.came) == 1
 
 
-def test_no_private_address_is_called_unless_the_operator_says_so(
+def test_private_addresses_are_called_only_with_the_operators_permission(
     world: World, receiver: Receiver, settings: Any
 ) -> None:
     webhook = webhooks.add(url=receiver.url, by=world.researcher)
@@ -294,17 +296,17 @@ def test_no_private_address_is_called_unless_the_operator_says_so(
         webhooks.add(url="http://169.254.169.254/latest/meta-data/", by=world.researcher)
 
 
-def test_webhooks_and_tests_are_few(world: World, receiver: Receiver) -> None:
-    made = [webhooks.add(url=f"{receiver.url}{n}", by=world.researcher) for n in range(webhooks.MOST)]
+def test_webhooks_and_test_calls_are_limited(world: World, receiver: Receiver) -> None:
+    webhooks_of_ada = [webhooks.add(url=f"{receiver.url}{n}", by=world.researcher) for n in range(webhooks.MOST)]
     with pytest.raises(Refused, match="remove one"):
         webhooks.add(url=f"{receiver.url}x", by=world.researcher)
     for _ in range(webhooks.TESTS_AN_HOUR):
-        webhooks.test(webhook=made[0], by=world.researcher)
+        webhooks.test(webhook=webhooks_of_ada[0], by=world.researcher)
     with pytest.raises(Refused, match="within an hour"):
-        webhooks.test(webhook=made[0], by=world.researcher)
+        webhooks.test(webhook=webhooks_of_ada[0], by=world.researcher)
 
 
-def test_old_notices_are_forgotten(world: World) -> None:
+def test_old_notices_are_deleted(world: World) -> None:
     webhooks.mail(to=world.researcher, is_on=True)
     stand(world, "First")
     sweep_and_deliver()
@@ -313,7 +315,7 @@ def test_old_notices_are_forgotten(world: World) -> None:
     assert sweep_and_deliver() == []
 
 
-# --- the page
+# --- pages
 
 
 def test_the_page_shows_a_secret_once(world: World, receiver: Receiver) -> None:
@@ -330,12 +332,12 @@ def test_the_page_shows_a_secret_once(world: World, receiver: Receiver) -> None:
 @pytest.mark.parametrize(
     "url", ["", "ftp://a.example/", "http://127.0.0.1/", "http://u:p@a.example/", "http://a.example:25/"]
 )
-def test_what_cannot_be_called_is_refused_on_the_page(world: World, url: str) -> None:
+def test_uncallable_addresses_are_refused_on_the_page(world: World, url: str) -> None:
     answer = person(world.researcher).post(PAGE, {"url": url})
     assert answer.status_code == 422 and not Webhook.objects.exists()
 
 
-def test_test_remove_and_mail_from_the_page(world: World, receiver: Receiver) -> None:
+def test_testing_removing_and_mail_on_the_page(world: World, receiver: Receiver) -> None:
     ada = person(world.researcher)
     ada.post(PAGE, {"url": receiver.url})
     webhook = Webhook.objects.get()

@@ -1,4 +1,4 @@
-"""Where the site is, as commands of another terminal learn it."""
+"""The address file, from which commands in another terminal learn the site's address."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from leaderboard.operations import embedded
 
 
-def test_what_is_served_tells_its_address_while_it_is(
+def test_the_address_is_recorded_while_the_site_is_served(
     tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("HOLDOUT_BASE_URL", raising=False)
@@ -20,13 +20,13 @@ def test_what_is_served_tells_its_address_while_it_is(
     assert embedded.address(tmp_path) == "http://127.0.0.1:8000"
 
 
-def test_a_site_that_breaks_off_is_not_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_site_is_not_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(KeyboardInterrupt), embedded.announced(tmp_path, "http://127.0.0.1:8311"):
         raise KeyboardInterrupt
     assert not list(tmp_path.iterdir())
 
 
-def test_an_operators_word_goes_first(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_operators_setting_has_priority(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDOUT_BASE_URL", "https://holdout.example")
     settings.BASE_URL = "https://holdout.example"
     with embedded.announced(tmp_path, "http://127.0.0.1:8311"):

@@ -1,4 +1,4 @@
-"""Whom the sweeper asks for a report: those that reported, neither just now nor long ago."""
+"""Which workers the sweep asks for a report: those whose last report is neither very recent nor long ago."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(
-    ("ages", "asked"),
+    ("ages", "expected"),
     [
         ({}, []),
         ({"a": 5}, []),
@@ -25,12 +25,14 @@ pytestmark = pytest.mark.django_db
         ({"a": 3600, "b": 45}, ["systems"]),
     ],
 )
-def test_who_is_asked(monkeypatch: pytest.MonkeyPatch, ages: dict[str, int], asked: list[str]) -> None:
+def test_workers_are_asked_by_the_age_of_their_report(
+    monkeypatch: pytest.MonkeyPatch, ages: dict[str, int], expected: list[str]
+) -> None:
     at = timezone.now()
     for host, seconds in ages.items():
-        seen = at - timedelta(seconds=seconds)
-        WorkerReport.objects.create(queue="systems", host=host, ready=True, seen_at=seen)
+        last_report = at - timedelta(seconds=seconds)
+        WorkerReport.objects.create(queue="systems", host=host, ready=True, seen_at=last_report)
     rung: list[str] = []
     monkeypatch.setattr(workers, "enqueue_report", rung.append)
     sweep.sweep()
-    assert rung == asked
+    assert rung == expected

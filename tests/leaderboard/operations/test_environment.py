@@ -53,7 +53,7 @@ def test_two_different_values_prevent_the_start(monkeypatch: pytest.MonkeyPatch,
         Environment()(name)
 
 
-def test_the_same_value_may_be_spelt_in_two_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_value_may_be_set_under_both_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDOUT_NOTICES", "off")
     monkeypatch.setenv("HOLDOUT_NOTIFICATIONS", "false")
     assert Environment()("NOTIFICATIONS") is False

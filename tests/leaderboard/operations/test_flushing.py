@@ -1,4 +1,4 @@
-"""What empties PostgreSQL between tests leaves nothing behind: no row, no loosened key, and numbers that go on."""
+"""Emptying PostgreSQL between tests leaves no row, keeps foreign keys enforced, and continues sequences."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ def filled() -> Iterator[None]:
     world = build()
     stand(world, "First")
     stand(world, "Second", spent={"wall_seconds": 1.0})
-    assert {"leaderboard_team", "leaderboard_team_members", "leaderboard_release"} & holding() - KEPT
+    assert {"leaderboard_team", "leaderboard_team_members", "leaderboard_release"} & tables_with_rows() - KEPT
     yield
 
 
-def holding() -> set[str]:
-    """The tables with a row."""
+def tables_with_rows() -> set[str]:
+    """Returns the tables that have a row."""
     with connection.cursor() as cursor:
         names = connection.introspection.table_names(cursor)
-        found = set()
+        tables = set()
         for name in names:
             cursor.execute(f"SELECT EXISTS (SELECT FROM {connection.ops.quote_name(name)})")
             if cursor.fetchone() == (True,):
-                found.add(name)
-    return found
+                tables.add(name)
+    return tables
 
 
 def flush(*, reset_sequences: bool = False) -> None:
-    """As Django's own test case does after each test."""
+    """Flushes like Django's own test case after each test."""
     call_command(
         "flush",
         verbosity=0,
@@ -58,33 +58,33 @@ def flush(*, reset_sequences: bool = False) -> None:
 
 
 def test_every_table_is_empty() -> None:
-    assert len(holding()) > 15
+    assert len(tables_with_rows()) > 15
     flush()
-    assert holding() <= KEPT
+    assert tables_with_rows() <= KEPT
     assert not any(model._default_manager.exists() for model in apps.get_models())
 
 
-def test_it_is_done_by_deleting() -> None:
-    """Else the rest of this file says nothing of what tests are emptied by."""
+def test_the_flush_deletes_rows() -> None:
+    """Otherwise this file does not test the code that empties tables between tests."""
     assert type(connection.ops).sql_flush is database_flush._sql_flush
-    said = connection.ops.sql_flush(None, ["one", "two"])
-    assert "TRUNCATE" not in said[0] and said[0].count("DELETE") == 2
+    statements = connection.ops.sql_flush(None, ["one", "two"])
+    assert "TRUNCATE" not in statements[0] and statements[0].count("DELETE") == 2
 
 
-def test_numbers_go_on_so_that_no_row_is_taken_for_an_earlier_one() -> None:
+def test_sequences_continue_so_that_ids_are_not_reused() -> None:
     last = Team.objects.create(name="Last").pk
     flush()
     assert Team.objects.create(name="Next").pk > last
 
 
-def test_asked_for_numbers_begin_again() -> None:
+def test_sequences_are_reset_on_request() -> None:
     Team.objects.create(name="Last")
     flush(reset_sequences=True)
-    assert holding() <= KEPT
+    assert tables_with_rows() <= KEPT
     assert Team.objects.create(name="Next").pk == 1
 
 
-def test_keys_hold_again_afterwards() -> None:
+def test_foreign_keys_are_enforced_afterwards() -> None:
     flush()
     with connection.cursor() as cursor:
         cursor.execute("SHOW session_replication_role")
@@ -99,15 +99,15 @@ def test_keys_hold_again_afterwards() -> None:
     assert not System.objects.exists() and not Membership.objects.exists()
 
 
-def test_checks_hold_again_afterwards() -> None:
+def test_checks_are_enforced_afterwards() -> None:
     flush()
     Team.objects.create(name="Same")
     with pytest.raises(IntegrityError), transaction.atomic():
         Team.objects.create(name="same")
 
 
-def test_who_holds_one_table_and_waits_for_another_is_let_go_first() -> None:
-    """PostgreSQL ends one of the two: here the flush, since the other never looks for a deadlock."""
+def test_a_deadlocked_transaction_ends_before_the_flush() -> None:
+    """PostgreSQL aborts one of the two: here the flush, because the other never checks for a deadlock."""
     names = [name for name in connection.introspection.django_table_names(only_existing=True) if name not in KEPT]
     first, last = names[0], names[-1]
     holds = threading.Event()
@@ -127,11 +127,11 @@ def test_who_holds_one_table_and_waits_for_another_is_let_go_first() -> None:
     holds.wait()
     flush()
     worker.join()
-    assert took == [True] and holding() <= KEPT
+    assert took == [True] and tables_with_rows() <= KEPT
 
 
 def waits_for_the_flush(other: psycopg.Connection[Any]) -> None:
-    """Until somebody waits for a table that this connection holds."""
+    """Waits until another session waits for a table that this connection has locked."""
     waiting = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
     while other.execute(waiting).fetchone() != (True,):
         pass

@@ -1,4 +1,4 @@
-"""What a monitor is told."""
+"""The health endpoints for monitors, and the warning about a low disk."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Usage = namedtuple("Usage", "total used free")
 
 
 @pytest.fixture
-def room(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Any:
-    """Sets how many megabytes the disk has left; the alarm is at 1000, and nothing was mailed yet."""
+def free_space(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Any:
+    """Sets the free disk space in megabytes. The warning threshold is 1000, and no mail was sent yet."""
     settings.DISK_ALARM_BYTES, settings.OPERATORS = 1000 * 1_000_000, ["operator@board.example"]
-    for marks in ("cache", "LOCAL_CACHE"):
-        fresh = LocMemCache(f"test-{marks}", {})
-        fresh.clear()
-        monkeypatch.setattr(disk_alarm, marks, fresh)
+    for alias in ("cache", "LOCAL_CACHE"):
+        cache_of_test = LocMemCache(f"test-{alias}", {})
+        cache_of_test.clear()
+        monkeypatch.setattr(disk_alarm, alias, cache_of_test)
 
     def left(megabytes: int) -> None:
         monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 0, megabytes * 1_000_000))
@@ -34,18 +34,18 @@ def room(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Any:
     return left
 
 
-def test_live_answers_by_any_host_name() -> None:
+def test_live_responds_under_any_host_name() -> None:
     response = Client(headers={"host": "10.1.2.3"}).get("/health/live")
     assert (response.status_code, response.content) == (200, b"ok\n")
 
 
-def test_ready_when_everything_answers(sandbox: str) -> None:
+def test_ready_when_everything_responds(sandbox: str) -> None:
     response = Client().get("/health/ready")
     assert response.json() == {"database": True, "broker": True, "sandbox": True, "disk": True}
     assert response.status_code == 200
 
 
-def test_not_ready_names_what_does_not_answer(settings: object, tmp_path: Path) -> None:
+def test_not_ready_names_the_failing_service(settings: object, tmp_path: Path) -> None:
     settings.SANDBOX_SOCKET = str(tmp_path / "nobody")  # type: ignore[attr-defined]
     response = Client().get("/health/ready")
     assert response.json() == {"database": True, "broker": True, "sandbox": False, "disk": True}
@@ -53,39 +53,37 @@ def test_not_ready_names_what_does_not_answer(settings: object, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("megabytes", "status"), [(1001, 200), (999, 503)])
-def test_a_disk_that_runs_low_is_told_before_anything_fails(room: Any, megabytes: int, status: int) -> None:
-    room(megabytes)
+def test_a_low_disk_is_reported_before_anything_fails(free_space: Any, megabytes: int, status: int) -> None:
+    free_space(megabytes)
     response = Client(headers={"host": "10.1.2.3"}).get("/health/disk")
     assert (response.status_code, response.json()) == (status, {"low": status == 503})
 
 
-def test_a_low_disk_leaves_the_site_ready_and_a_full_one_does_not(room: Any, sandbox: str) -> None:
-    room(101)
+def test_the_site_is_ready_with_a_low_disk_and_not_with_a_full_one(free_space: Any, sandbox: str) -> None:
+    free_space(101)
     assert Client().get("/health/ready").status_code == 200
-    room(99)
+    free_space(99)
     response = Client().get("/health/ready")
     assert response.json() == {"database": True, "broker": True, "sandbox": True, "disk": False}
     assert response.status_code == 503
 
 
-def test_the_operator_gets_one_mail_a_day(room: Any) -> None:
-    room(1001)
+def test_the_operator_gets_one_mail_a_day(free_space: Any) -> None:
+    free_space(1001)
     assert disk_alarm.sweep() is False
     assert mail.outbox == []
-    room(999)
+    free_space(999)
     assert [disk_alarm.sweep() for _ in range(3)] == [True] * 3
-    (told,) = mail.outbox
-    assert told.to == ["operator@board.example"]
-    assert "999 MB left" in told.subject and "manage.py tidy" in told.body
+    (message,) = mail.outbox
+    assert message.to == ["operator@board.example"]
+    assert "999 MB left" in message.subject and "manage.py tidy" in message.body
 
 
-def test_a_mail_that_cannot_be_sent_is_tried_again_and_does_not_stop_the_sweeper(
-    room: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_mail_is_retried_and_does_not_stop_the_sweep(free_space: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuses(*_: Any, **__: Any) -> None:
         raise ConnectionRefusedError
 
-    room(1)
+    free_space(1)
     began = time.time()
     with monkeypatch.context() as patched:
         patched.setattr(disk_alarm, "send_mail", refuses)
@@ -98,11 +96,11 @@ def test_a_mail_that_cannot_be_sent_is_tried_again_and_does_not_stop_the_sweeper
     assert mailed == [0, 1, 1, 2], "an hour later, and then a day after that"
 
 
-def test_a_full_disk_that_keeps_no_mark_does_not_flood_the_operator(room: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_does_not_cause_repeated_mails(free_space: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(disk_alarm.cache, "add", full)
-    room(0)
+    free_space(0)
     assert [disk_alarm.sweep() for _ in range(3)] == [True] * 3
     assert len(mail.outbox) == 1

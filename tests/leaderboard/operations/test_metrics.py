@@ -1,4 +1,4 @@
-"""What an operator's monitor reads: right numbers to whoever has the token, and nothing, not even itself, to others."""
+"""Metrics for an operator's monitor: correct with the token, and a 404 like an unknown address without it."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ def world(settings: Any) -> World:
     return build()
 
 
-def told() -> Numbers:
-    """As a program of Prometheus' own reads it."""
+def read_metrics() -> Numbers:
+    """Returns the metrics as Prometheus' own parser reads them."""
     answer = Client().get("/metrics", headers=WITH)
     assert answer.status_code == 200 and answer["Content-Type"].startswith("text/plain; version=")
     families = text_string_to_metric_families(answer.content.decode())
     return {(one.name, frozenset(one.labels.items())): one.value for family in families for one in family.samples}
 
 
-def number(found: Numbers, name: str, **labels: str) -> float:
-    return found[f"holdout_{name}", frozenset(labels.items())]
+def number(metrics: Numbers, name: str, **labels: str) -> float:
+    return metrics[f"holdout_{name}", frozenset(labels.items())]
 
 
 @pytest.mark.parametrize(
     "header", ["", TOKEN, "Bearer", "Bearer ", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer \u00e9"]
 )
-def test_without_the_token_it_is_not_there(world: World, header: str) -> None:
+def test_without_the_token_the_response_is_404(world: World, header: str) -> None:
     for client in (Client(), Client()):
         answer = client.get("/metrics", headers={"Authorization": header} if header else {})
         absent = client.get("/matrics", headers={"Authorization": header} if header else {})
@@ -60,11 +60,11 @@ def test_without_the_token_it_is_not_there(world: World, header: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options", "head", "trace"])
-def test_without_the_token_no_method_tells_that_it_is_there(world: World, method: str) -> None:
+def test_without_the_token_no_method_reveals_the_endpoint(world: World, method: str) -> None:
     client = Client(enforce_csrf_checks=True)
-    told, absent = (getattr(client, method)(path) for path in ("/metrics", "/matrics"))
-    assert told.status_code == absent.status_code == 404
-    assert "Allow" not in told and told.content == absent.content.replace(b"matrics", b"metrics")
+    forbidden, absent = (getattr(client, method)(path) for path in ("/metrics", "/matrics"))
+    assert forbidden.status_code == absent.status_code == 404
+    assert "Allow" not in forbidden and forbidden.content == absent.content.replace(b"matrics", b"metrics")
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", f"Bearer {TOKEN}"])
@@ -73,15 +73,15 @@ def test_without_a_setting_nobody_has_the_token(world: World, settings: Any, hea
     assert Client().get("/metrics", headers={"Authorization": header}).status_code == 404
 
 
-def test_a_short_token_stops_the_start() -> None:
+def test_a_short_token_prevents_the_start() -> None:
     environment = {**os.environ, "HOLDOUT_METRICS_TOKEN": "short", "DJANGO_SETTINGS_MODULE": "tests.settings"}
     start = [sys.executable, "-c", "import tests.settings"]
-    done = subprocess.run(start, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert "HOLDOUT_METRICS_TOKEN has 5 characters, expected at least 20" in done.stderr
+    process = subprocess.run(start, env=environment, capture_output=True, text=True, check=False)
+    assert process.returncode != 0
+    assert "HOLDOUT_METRICS_TOKEN has 5 characters, expected at least 20" in process.stderr
 
 
-def test_it_is_read_and_never_written_to(world: World) -> None:
+def test_the_endpoint_is_read_only(world: World) -> None:
     for method in ("post", "put", "delete", "options"):
         answer = getattr(Client(enforce_csrf_checks=True), method)("/metrics", headers=WITH)
         assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
@@ -91,7 +91,7 @@ def test_it_is_read_and_never_written_to(world: World) -> None:
 
 def test_work_is_counted_by_state_and_outcome(world: World) -> None:
     at = timezone.now()
-    assert number(told(), "oldest_queued_seconds", kind="run") == 0
+    assert number(read_metrics(), "oldest_queued_seconds", kind="run") == 0
     for age in (5, 3600, 70):
         world.insert_run(at=at - timedelta(seconds=age))
     for state, n in ((State.REJECTED, 2), (State.FAILED, 1)):
@@ -99,84 +99,86 @@ def test_work_is_counted_by_state_and_outcome(world: World) -> None:
             world.insert_run(state=state, at=at, finished_at=at)
     world.insert_run(state=State.RUNNING, at=at - timedelta(days=3), attempt=1, lease_until=at)
     stand(world, "First")
-    found = told()
-    assert number(found, "queue_length", kind="run", state="queued") == Run.objects.filter(state="queued").count() == 3
-    assert number(found, "queue_length", kind="run", state="running") == 1
+    metrics = read_metrics()
+    assert (
+        number(metrics, "queue_length", kind="run", state="queued") == Run.objects.filter(state="queued").count() == 3
+    )
+    assert number(metrics, "queue_length", kind="run", state="running") == 1
     ended = {
-        one: number(found, "finished_last_hour", kind="run", outcome=one) for one in ("done", "rejected", "failed")
+        one: number(metrics, "finished_last_hour", kind="run", outcome=one) for one in ("done", "rejected", "failed")
     }
     assert ended == {"done": 1, "rejected": 2, "failed": 1}
-    assert number(found, "finished_last_hour", kind="run", outcome="cancelled") == 0
-    assert 3600 <= number(found, "oldest_queued_seconds", kind="run") < 3600 + 600
+    assert number(metrics, "finished_last_hour", kind="run", outcome="cancelled") == 0
+    assert 3600 <= number(metrics, "oldest_queued_seconds", kind="run") < 3600 + 600
 
 
-def test_what_ended_counts_for_an_hour(world: World) -> None:
+def test_finished_work_counts_for_an_hour(world: World) -> None:
     at = timezone.now()
     for minutes in (1, 59, 61, 6000):
         ended = at - timedelta(minutes=minutes)
         world.insert_run(state=State.FAILED, at=ended, finished_at=ended)
-    assert number(told(), "finished_last_hour", kind="run", outcome="failed") == 2
+    assert number(read_metrics(), "finished_last_hour", kind="run", outcome="failed") == 2
 
 
-def test_nothing_that_may_fall_is_called_a_counter(world: World) -> None:
-    """What the desk throws away makes a count fall, and Prometheus takes a counter that falls for one that is new."""
+def test_values_that_may_decrease_are_not_counters(world: World) -> None:
+    """Deletions on the management pages lower a count, and Prometheus takes a counter that decreases for a reset."""
     answer = Client().get("/metrics", headers=WITH).content.decode()
     assert {family.type for family in text_string_to_metric_families(answer)} == {"gauge"}
 
 
-def test_workers_and_the_disk_are_told(world: World, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_workers_and_the_disk_are_reported(world: World, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     at = timezone.now()
     for host, age, ready in (("one", 10, True), ("two", 20, False), ("three", 10_000, True)):
         WorkerReport.objects.create(queue="systems", host=host, ready=ready, seen_at=at - timedelta(seconds=age))
     settings.DISK_ALARM_BYTES = 1000
     for free in (999, 1001):
         monkeypatch.setattr(disk, "free_bytes", lambda free=free: free)
-        found = told()
-        assert (number(found, "disk_free_bytes"), number(found, "disk_low")) == (free, free < 1000)
-    assert number(found, "workers_ready", queue="systems") == 1
-    assert 10 <= number(found, "worker_seen_seconds", queue="systems") < 20
+        metrics = read_metrics()
+        assert (number(metrics, "disk_free_bytes"), number(metrics, "disk_low")) == (free, free < 1000)
+    assert number(metrics, "workers_ready", queue="systems") == 1
+    assert 10 <= number(metrics, "worker_seen_seconds", queue="systems") < 20
 
 
 def test_mails_and_calls_are_counted(world: World) -> None:
     at = timezone.now()
     about = {"subject": Submission(system=world.system).pk, "body": {}, "due_at": at, "created_at": at}
     Notice.objects.create(user=world.researcher, state="queued", **about)
-    found = told()
+    metrics = read_metrics()
     for name in ("notifications", "notices"):
-        assert (number(found, name, state="queued"), number(found, name, state="failed")) == (1, 0)
+        assert (number(metrics, name, state="queued"), number(metrics, name, state="failed")) == (1, 0)
 
 
 def test_renamed_kinds_have_both_labels(world: World) -> None:
     at = timezone.now()
     times = {"queued_at": at, "enqueued_at": at}
     SimilarityCheck.objects.create(prediction=world.insert_run().prediction, phase=world.phase, **times)
-    found = told()
+    metrics = read_metrics()
     for former, name in RENAMED_KINDS.items():
         for kind in (former, name):
-            assert number(found, "queue_length", kind=kind, state="queued") == (name == "near_duplicate_check")
-            assert number(found, "oldest_queued_seconds", kind=kind) >= 0
-            assert number(found, "finished_last_hour", kind=kind, outcome="done") == 0
+            assert number(metrics, "queue_length", kind=kind, state="queued") == (name == "near_duplicate_check")
+            assert number(metrics, "oldest_queued_seconds", kind=kind) >= 0
+            assert number(metrics, "finished_last_hour", kind=kind, outcome="done") == 0
 
 
-def test_no_name_and_no_score_is_told(world: World) -> None:
+def test_no_name_and_no_score_is_exposed(world: World) -> None:
     stand(world, "Canary-system", team="Canary-team", description="Canary-text")
     person("Canary-person")
     WorkerReport.objects.create(
         queue="systems", host="Canary-host", ready=False, message="Canary", seen_at=timezone.now()
     )
-    said = Client().get("/metrics", headers=WITH).content.decode()
+    body = Client().get("/metrics", headers=WITH).content.decode()
     hidden = ("canary", world.benchmark.slug, world.phase.slug + '"', "0.75", "accuracy", str(world.split.pk) + '"')
-    assert [word for word in hidden if word in said.lower()] == []
-    labels = {name for _, found in told() for name, _ in found}
+    assert [word for word in hidden if word in body.lower()] == []
+    labels = {name for _, label_pairs in read_metrics() for name, _ in label_pairs}
     assert labels == {"kind", "state", "outcome", "queue"}
 
 
-def test_a_reading_takes_the_same_queries_however_much_there_is(world: World) -> None:
+def test_reading_takes_a_constant_number_of_queries(world: World) -> None:
     with CaptureQueriesContext(connection) as few:
-        told()
-    for place in range(5):
-        stand(world, f"System {place}")
+        read_metrics()
+    for index in range(5):
+        stand(world, f"System {index}")
         world.insert_run()
     with CaptureQueriesContext(connection) as many:
-        told()
+        read_metrics()
     assert len(few) == len(many) <= 12

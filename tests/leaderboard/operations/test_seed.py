@@ -1,4 +1,4 @@
-"""The demonstration, seeded through the real path: a worker in a process of its own, and the real sandbox."""
+"""Seeding the demonstration through the real path: a separate worker process and the real sandbox."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def _no_logins_kept() -> Any:
 
 
 def seed(**options: Any) -> str:
-    said = StringIO()
-    call_command("seed", stdout=said, **{"no_images": True, **options})
-    return said.getvalue()
+    output = StringIO()
+    call_command("seed", stdout=output, **{"no_images": True, **options})
+    return output.getvalue()
 
 
 def manifests(fixtures: Path) -> list[dict[str, Any]]:
@@ -56,8 +56,8 @@ def manifests(fixtures: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def images_alone(tmp_path: Path) -> Path:
-    """Mirror Claims with the systems that are images, and no others."""
+def only_images(tmp_path: Path) -> Path:
+    """Mirror Claims with only those systems that are images."""
     for name in ("systems", "mirror-claims"):
         shutil.copytree(FIXTURES / name, tmp_path / name)
     plan = json.loads((tmp_path / "mirror-claims" / "benchmark.json").read_text())
@@ -67,8 +67,8 @@ def images_alone(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def some(tmp_path: Path) -> Path:
-    """Two benchmarks of the demonstration, and all of it in the full run: CI's first command is seeded with all."""
+def seeded_folder(tmp_path: Path) -> Path:
+    """Two benchmarks of the demonstration; all of them in the full run, because CI's first command seeds all."""
     if FULL:
         return FIXTURES
     for name in ("systems", "mirror-claims", "rated-summaries"):
@@ -76,37 +76,37 @@ def some(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_fresh_site_gets_populated_boards(stack: Stack, some: Path) -> None:
-    seed(fixtures=some)
-    wanted = manifests(some)
-    assert set(Benchmark.objects.public().values_list("slug", flat=True)) == {one["slug"] for one in wanted}
+def test_a_fresh_site_gets_populated_boards(stack: Stack, seeded_folder: Path) -> None:
+    seed(fixtures=seeded_folder)
+    expected = manifests(seeded_folder)
+    assert set(Benchmark.objects.public().values_list("slug", flat=True)) == {manifest["slug"] for manifest in expected}
     expected = {
-        (one["slug"], system["phase"], system["name"])
-        for one in wanted
-        for system in one["systems"]
+        (manifest["slug"], system["phase"], system["name"])
+        for manifest in expected
+        for system in manifest["systems"]
         if "predictions" in system
     }
-    shown = Standing.objects.values_list(
+    standings = Standing.objects.values_list(
         "leaderboard__phase__benchmark__slug", "leaderboard__phase__slug", "system__name"
     )
-    assert set(shown) == expected
+    assert set(standings) == expected
     assert set(Run.objects.values_list("state", flat=True)) == {State.DONE}
     unvalued = Standing.objects.filter(value=None).values_list("leaderboard__phase__benchmark__slug", "system__name")
-    assert set(unvalued) == {("rated-summaries", "Constant")}  # no correlation with a constant
+    assert set(unvalued) == {("rated-summaries", "Constant")}  # a constant has no correlation
     ranked = Standing.objects.exclude(rank=None).values_list("system__kind", flat=True)
     assert set(ranked) == {System.Kind.PARTICIPANT}
 
     counts = [
         model.objects.count() for model in (Benchmark, GoldVersion, Submission, Run, QuotaCharge, Standing, AuditEntry)
     ]
-    said = seed(fixtures=some)
-    assert said.count("nothing was changed") == len(wanted)
+    output = seed(fixtures=seeded_folder)
+    assert output.count("nothing was changed") == len(expected)
     assert counts == [
         model.objects.count() for model in (Benchmark, GoldVersion, Submission, Run, QuotaCharge, Standing, AuditEntry)
     ]
 
 
-def test_people_can_log_in_and_nobody_else_reads_their_passwords(transactional_db: None) -> None:
+def test_users_can_log_in_and_their_passwords_are_private(transactional_db: None) -> None:
     people = demo.people()
     path = demo.logins()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -122,38 +122,38 @@ def test_people_can_log_in_and_nobody_else_reads_their_passwords(transactional_d
     assert path.read_text() == before
 
 
-def test_an_account_that_was_there_keeps_its_password(db: None, django_user_model: Any) -> None:
+def test_an_existing_account_keeps_its_password(db: None, django_user_model: Any) -> None:
     django_user_model.objects.create_user("ada", "ada@holdout.example", "correct horse")
     demo.people()
     assert Client().login(username="ada", password="correct horse")
     assert "ada" not in {line.split()[0] for line in demo.logins().read_text().splitlines()}
 
 
-def test_without_a_worker_it_says_so(
-    sandbox: str, transactional_db: None, some: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_missing_worker_is_reported(
+    sandbox: str, transactional_db: None, seeded_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Nobody may hear the bell: a worker of another test would answer it.
+    # No message may be sent: a worker of another test would receive it.
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     with pytest.raises(CommandError, match="no worker has taken one"):
-        seed(fixtures=some, wait_seconds=0.1)
+        seed(fixtures=seeded_folder, wait_seconds=0.1)
     assert set(Run.objects.values_list("state", flat=True)) == {State.QUEUED}
 
 
-def test_without_an_engine_images_are_left_out_by_name(
-    sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_an_engine_skipped_images_are_named(
+    sandbox: str, transactional_db: None, only_images: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     monkeypatch.setenv("PATH", "/nowhere")
-    said = seed(fixtures=images_alone, wait_seconds=0, no_images=False)
-    (line,) = (line for line in said.splitlines() if line.startswith("skipped"))
-    wanted = [f"mirror-claims: {name}, in a container" for name in ("Majority label", "Claim-only")]
-    assert all(name in line for name in wanted)
+    output = seed(fixtures=only_images, wait_seconds=0, no_images=False)
+    (line,) = (line for line in output.splitlines() if line.startswith("skipped"))
+    expected = [f"mirror-claims: {name}, in a container" for name in ("Majority label", "Claim-only")]
+    assert all(name in line for name in expected)
     assert "the `docker` command is not installed" in line
     assert not System.objects.filter(name__endswith="in a container").exists()
 
 
-def test_an_image_that_cannot_be_built_is_left_out_alone(
-    sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch
+def test_only_an_image_that_cannot_be_built_is_skipped(
+    sandbox: str, transactional_db: None, only_images: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def built(*, system: Any, benchmark: Any) -> Any:
         raise build_image.CannotBuildError(f"no {system.name} today")
@@ -162,26 +162,26 @@ def test_an_image_that_cannot_be_built_is_left_out_alone(
     monkeypatch.setattr(build_image, "check_ready", lambda say: None)
     monkeypatch.setattr(build_image, "built_archive", built)
     engine_is_there()
-    said = seed(fixtures=images_alone, wait_seconds=0, no_images=False)
-    assert "mirror-claims: Claim-only, in a container: skipped. no claim-only today" in said
-    assert said.count(": skipped. ") == 2
+    output = seed(fixtures=only_images, wait_seconds=0, no_images=False)
+    assert "mirror-claims: Claim-only, in a container: skipped. no claim-only today" in output
+    assert output.count(": skipped. ") == 2
 
 
-def test_what_was_built_from_the_same_sources_is_not_built_again(
-    sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_image_with_unchanged_sources_is_not_rebuilt(
+    sandbox: str, transactional_db: None, only_images: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     builds: list[str] = []
 
     @contextmanager
     def built(*, system: Path, benchmark: Path) -> Iterator[Path]:
         builds.append(f"{system.name} for {benchmark.name}")
-        archive = images_alone / "archive.tar.gz"
+        archive = only_images / "archive.tar.gz"
         archive.write_text(f"build {len(builds)}: other bytes each time")
         yield archive
 
     def again() -> list[str]:
         builds.clear()
-        seed(fixtures=images_alone, wait_seconds=0, no_images=False)
+        seed(fixtures=only_images, wait_seconds=0, no_images=False)
         return builds
 
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
@@ -194,24 +194,24 @@ def test_what_was_built_from_the_same_sources_is_not_built_again(
     ended = Prediction.objects.filter(submission__system__name__startswith="Majority")
     ended.update(state=State.REJECTED, finished_at=timezone.now())
     assert again() == ["majority for mirror-claims"]
-    with (images_alone / "systems" / "claim-only" / "main.py").open("a") as program:
+    with (only_images / "systems" / "claim-only" / "main.py").open("a") as program:
         program.write("# another version\n")
     assert again() == ["claim-only for mirror-claims"]
     assert again() == []
     assert Submission.objects.count() == 4
 
 
-def test_an_engine_without_a_worker_is_said(
-    sandbox: str, transactional_db: None, images_alone: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+def test_an_engine_without_a_worker_is_reported(
+    sandbox: str, transactional_db: None, only_images: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    settings.SWEEP_SECONDS = -2.5  # so that nobody waits for a report that will not come
+    settings.SWEEP_SECONDS = -2.5  # so that the command does not wait for a report that never comes
     monkeypatch.setattr("leaderboard.work_queue.enqueue._send", lambda *_: None)
     monkeypatch.setattr(build_image, "check_ready", lambda say: None)
     assert "Reason: No worker with a container engine has reported" in seed(
-        fixtures=images_alone, wait_seconds=0, no_images=False
+        fixtures=only_images, wait_seconds=0, no_images=False
     )
 
 
-def test_a_folder_without_benchmarks_is_named(db: None, tmp_path: Any) -> None:
+def test_a_folder_without_benchmarks_is_reported(db: None, tmp_path: Any) -> None:
     with pytest.raises(CommandError, match="found no"):
         seed(fixtures=tmp_path)

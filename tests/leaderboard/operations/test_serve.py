@@ -1,4 +1,4 @@
-"""`manage.py serve` as a process: what it starts, survives and refuses, and that it leaves nobody behind."""
+"""`manage.py serve` as a process: what it starts, survives and refuses; it leaves no process behind."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ PATIENCE = 120.0
 
 @dataclass
 class Serving:
-    """A running `serve` and what it says, a line at a time."""
+    """A running `serve` and its output, line by line."""
 
     process: subprocess.Popen[str]
-    said: list[str] = field(default_factory=list)
+    output: list[str] = field(default_factory=list)
     _lines: Queue[str] = field(default_factory=Queue)
 
     def __post_init__(self) -> None:
@@ -43,7 +43,7 @@ class Serving:
             self._lines.put(line.rstrip())
 
     def until(self, words: str) -> str:
-        """The next line with these words in it; fails with all that was said when it does not come."""
+        """Returns the next line with this text. Fails with the whole output if it does not come."""
         try:
             while True:
                 self.said.append(self._lines.get(timeout=PATIENCE))
@@ -78,7 +78,7 @@ def start(data: Path, *options: str) -> Serving:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Migrated and, in CI, with collected files: CI's first command starts from nothing."""
+    """Migrated and, in CI, with collected static files: CI's first command starts from an empty folder."""
     folder = tmp_path_factory.mktemp("site")
     schema_template.copy_to(folder / "holdout.sqlite3")
     if seeded := os.environ.get("TEST_SEEDED"):
@@ -105,7 +105,7 @@ def get(url: str) -> str:
     return body.decode()
 
 
-def test_it_answers_where_it_says(serving: Serving) -> None:
+def test_it_responds_at_the_printed_address(serving: Serving) -> None:
     assert get(address(serving) + "health/ready") == '{"database": true, "broker": true, "sandbox": true, "disk": true}'
     assert "<title>" in get(address(serving))
 
@@ -117,14 +117,14 @@ def test_a_second_instance_on_the_same_data_is_refused(serving: Serving, data: P
 
 
 def test_a_taken_port_is_refused(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
         refused = start(tmp_path, "--port", str(port))
         assert f"cannot listen on 127.0.0.1 port {port}" in refused.until("CommandError")
         assert refused.process.wait(PATIENCE) == 1
 
 
-def test_a_killed_sandbox_comes_back(serving: Serving) -> None:
+def test_a_killed_sandbox_is_restarted(serving: Serving) -> None:
     os.kill(serving.children()[0], signal.SIGKILL)
     assert "sandbox was ended by SIGKILL" in serving.until("restarting in")
     serving.until("sandbox is running again")
@@ -132,7 +132,7 @@ def test_a_killed_sandbox_comes_back(serving: Serving) -> None:
 
 
 @pytest.mark.parametrize("role", ["notifications", "notices"])
-def test_a_process_has_its_former_name_too(
+def test_a_process_can_be_started_by_its_former_name(
     role: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     started: list[list[str]] = []
@@ -149,8 +149,8 @@ def test_a_process_has_its_former_name_too(
     assert ("notices is the former name of this process" in capsys.readouterr().err) == (role in FORMER_ROLES)
 
 
-def test_it_leaves_nobody_behind_and_starts_again_over_a_stale_socket(serving: Serving, data: Path) -> None:
-    """-9 is the worst end: nobody tidies up, and the socket's file stays."""
+def test_it_leaves_no_process_and_restarts_over_a_stale_socket(serving: Serving, data: Path) -> None:
+    """Exits by SIGKILL clean nothing up, and the socket's file remains."""
     watched = [os.pidfd_open(pid) for pid in serving.children()]
     assert len(watched) == len(ROLES) - 1, "scorers of organisers are off unless they are asked for"
     serving.process.kill()
@@ -166,7 +166,7 @@ def test_it_leaves_nobody_behind_and_starts_again_over_a_stale_socket(serving: S
 
 
 def _ends(descriptor: int) -> bool:
-    """A process's descriptor can be read once it is dead."""
+    """Waits until a process is dead: then its descriptor can be read."""
     dead = bool(select.select([descriptor], [], [], PATIENCE)[0])
     os.close(descriptor)
     return dead

@@ -1,4 +1,4 @@
-"""The supervisor with real processes: small scripts that die, hang or ignore."""
+"""The supervisor with real processes: small scripts that exit, hang or ignore signals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ child.wait()
 
 @pytest.fixture(autouse=True)
 def _signals() -> Iterator[None]:
-    """A supervisor takes the process's signals over; the test runner wants them back."""
+    """A supervisor replaces the process's signal handlers; this restores them for the test runner."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
     before = [signal.getsignal(number) for number in numbers]
     yield
@@ -44,33 +44,33 @@ def starts(script: str, output: Path | None = None) -> Callable[[], subprocess.P
     return start
 
 
-def test_restarts_who_dies_with_growing_pauses_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_child_is_restarted_with_growing_pauses_and_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "FIRST_PAUSE", 0.05)
-    said: list[str] = []
+    messages: list[str] = []
     child = Child("web", starts(DIES), pause=0.05)
-    keeper = Supervisor([child], said.append)
+    keeper = Supervisor([child], messages.append)
     keeper.start()
-    keeper.follow(lambda: sum("web ended with status 3" in line for line in said) >= 4)
+    keeper.follow(lambda: sum("web ended with status 3" in line for line in messages) >= 4)
     keeper.stop()
-    assert len(said) == 7
-    assert said[1::2] == ["web is running again"] * 3
+    assert len(messages) == 7
+    assert messages[1::2] == ["web is running again"] * 3
     assert child.pause == pytest.approx(0.05 * 2**4)
 
 
-def test_names_the_signal_that_ended_a_child() -> None:
-    said: list[str] = []
+def test_the_signal_that_ended_a_child_is_named() -> None:
+    messages: list[str] = []
     child = Child("worker", starts(SLEEPS))
-    keeper = Supervisor([child], said.append)
+    keeper = Supervisor([child], messages.append)
     keeper.start()
     assert child.process is not None
     first = child.process.pid
     os.kill(first, signal.SIGKILL)
     keeper.follow(lambda: child.due is None and child.process is not None and child.process.pid != first)
     keeper.stop()
-    assert said == ["worker was ended by SIGKILL after 0 s; restarting in 1 s", "worker is running again"]
+    assert messages == ["worker was ended by SIGKILL after 0 s; restarting in 1 s", "worker is running again"]
 
 
-def test_what_a_dead_child_left_behind_dies_too(tmp_path: Path) -> None:
+def test_processes_of_a_dead_child_are_killed(tmp_path: Path) -> None:
     child = Child("worker", starts(HAS_A_CHILD, tmp_path / "pid"))
     keeper = Supervisor([child], lambda _: None)
     keeper.start()
@@ -80,22 +80,22 @@ def test_what_a_dead_child_left_behind_dies_too(tmp_path: Path) -> None:
     assert child.process is not None
     os.kill(child.process.pid, signal.SIGKILL)
     keeper.follow(lambda: child.due is not None)
-    # The descriptor can be read once that process is dead; select waits for it.
+    # The descriptor can be read when that process is dead; select waits for that.
     assert supervisor.select.select([grandchild], [], [], 10)[0]
     os.close(grandchild)
     keeper.stop()
 
 
-def test_stops_in_the_opposite_order() -> None:
+def test_children_are_stopped_in_reverse_order() -> None:
     order: list[str] = []
     children = [Child(name, starts(SLEEPS)) for name in ("sandbox", "web", "worker")]
     keeper = Supervisor(children, lambda _: None)
     keeper.start()
-    asked = keeper._ask
+    ask_of_keeper = keeper._ask
 
     def ask_and_note(child: Child) -> None:
         order.append(child.name)
-        asked(child)
+        ask_of_keeper(child)
 
     keeper._ask = ask_and_note  # type: ignore[method-assign]
     keeper.stop()
@@ -103,7 +103,7 @@ def test_stops_in_the_opposite_order() -> None:
     assert all(child.process is not None and child.process.returncode == -signal.SIGTERM for child in children)
 
 
-def test_asks_the_process_and_not_its_children(tmp_path: Path) -> None:
+def test_only_the_process_gets_the_signal_and_not_its_children(tmp_path: Path) -> None:
     child = Child("worker", starts(HAS_A_CHILD, tmp_path / "pid"))
     keeper = Supervisor([child], lambda _: None)
     keeper.start()
@@ -120,21 +120,21 @@ def test_asks_the_process_and_not_its_children(tmp_path: Path) -> None:
     os.close(grandchild)
 
 
-def test_kills_who_does_not_listen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_child_that_ignores_the_signal_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(supervisor, "PATIENCE", 0.3)
-    said: list[str] = []
+    messages: list[str] = []
     child = Child("web", starts(IGNORES, tmp_path / "ready"))
-    keeper = Supervisor([child], said.append)
+    keeper = Supervisor([child], messages.append)
     keeper.start()
     while not (tmp_path / "ready").stat().st_size:
         os.sched_yield()
     keeper.stop()
     assert child.process is not None
     assert child.process.returncode == -signal.SIGKILL
-    assert said == ["web did not stop within 0 s and was killed"]
+    assert messages == ["web did not stop within 0 s and was killed"]
 
 
-def test_a_signal_ends_following_and_restarts_nobody() -> None:
+def test_a_signal_ends_supervision_without_restarts() -> None:
     child = Child("web", starts(SLEEPS))
     keeper = Supervisor([child], lambda _: None)
     keeper.start()
@@ -145,7 +145,7 @@ def test_a_signal_ends_following_and_restarts_nobody() -> None:
     assert child.due is None
 
 
-def test_what_cannot_start_at_first_is_an_error_and_later_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_first_start_is_an_error_and_a_later_one_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     attempts: list[int] = []
 
     def start() -> subprocess.Popen[bytes]:
@@ -154,14 +154,14 @@ def test_what_cannot_start_at_first_is_an_error_and_later_is_tried_again(monkeyp
             raise CannotStart("no sandbox here")
         return starts(DIES if len(attempts) == 2 else SLEEPS)()
 
-    said: list[str] = []
+    messages: list[str] = []
     child = Child("sandbox", start, pause=0.01)
-    keeper = Supervisor([child], said.append)
+    keeper = Supervisor([child], messages.append)
     with pytest.raises(CannotStart, match="no sandbox here"):
         keeper.start()
     keeper.start()
     keeper.follow(lambda: len(attempts) >= 4)
     keeper.stop()
-    assert "ended with status 3" in said[0]
-    assert said[1].startswith("no sandbox here")
-    assert said[2] == "sandbox is running again"
+    assert "ended with status 3" in messages[0]
+    assert messages[1].startswith("no sandbox here")
+    assert messages[2] == "sandbox is running again"

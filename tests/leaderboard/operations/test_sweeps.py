@@ -1,4 +1,4 @@
-"""The sweeper's parts: what breaks in one of them holds up none of the others."""
+"""The sweep's functions: an error in one of them does not stop the others."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from leaderboard import jobs
 from leaderboard.work_queue.work import Work
 
 
-def test_a_sweep_that_breaks_holds_up_no_other(
+def test_a_failing_sweep_does_not_stop_the_others(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    done: list[str] = []
+    completed: list[str] = []
 
     def breaks() -> None:
         raise PermissionError("/somewhere/secret")
 
-    monkeypatch.setattr(jobs, "SWEEPS", (breaks, lambda: done.append("the next")))
+    monkeypatch.setattr(jobs, "SWEEPS", (breaks, lambda: completed.append("the next")))
     jobs.sweep()
-    assert done == ["the next"]
-    told = caplog.text
-    assert "sweep_failed" in told and "PermissionError" in told and "secret" not in told
+    assert completed == ["the next"]
+    log = caplog.text
+    assert "sweep_failed" in log and "PermissionError" in log and "secret" not in log
 
 
-def test_a_database_that_is_away_ends_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[str] = []
+def test_an_unavailable_database_ends_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    completed: list[str] = []
 
     def away() -> None:
         raise OperationalError("server closed the connection")
 
-    monkeypatch.setattr(jobs, "SWEEPS", (away, lambda: done.append("the next")))
+    monkeypatch.setattr(jobs, "SWEEPS", (away, lambda: completed.append("the next")))
     with pytest.raises(OperationalError):
         jobs.sweep()
-    assert done == [], "the next would find the same, at as long a wait"
+    assert completed == [], "the next would find the same, at as long a wait"
 
 
 def test_every_sweep_and_every_kind_of_work_is_in_the_list() -> None:
@@ -49,5 +49,9 @@ def test_every_sweep_and_every_kind_of_work_is_in_the_list() -> None:
     sweeps = {name for name, text in texts.items() if "\ndef sweep() -> " in text} - {"leaderboard.jobs"}
     works = [import_module(name).WORK for name, text in texts.items() if "\nWORK = " in text]
     assert "leaderboard.scoring.actions.sealed_phases" in sweeps and len(works) >= 11
-    assert sorted(one.__module__ for one in jobs.SWEEPS if not isinstance(one, Work)) == sorted(sweeps)
-    assert sorted(one.name for one in jobs.SWEEPS if isinstance(one, Work)) == sorted(work.name for work in works)
+    assert sorted(
+        sweep_or_work.__module__ for sweep_or_work in jobs.SWEEPS if not isinstance(sweep_or_work, Work)
+    ) == sorted(sweeps)
+    assert sorted(sweep_or_work.name for sweep_or_work in jobs.SWEEPS if isinstance(sweep_or_work, Work)) == sorted(
+        work.name for work in works
+    )

@@ -1,4 +1,4 @@
-"""`tidy` removes what nobody needs and nothing else; `check_files` names what is not as its record says."""
+"""`tidy` removes only what nobody needs; `check_files` names files that differ from their records."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WEEK = 7 * 86_400
 
 @pytest.fixture
 def world(tmp_path: Path, settings: Any) -> World:
-    """A site on folders of its own; stores of files are shared, and emptied of what earlier tests left."""
+    """A site with its own folders. Stores of files are shared, so files of earlier tests are removed."""
     settings.DATA = tmp_path
     for alias in ALIASES:
         shutil.rmtree(storages[alias].base_location, ignore_errors=True)  # type: ignore[attr-defined]
@@ -39,9 +39,9 @@ def world(tmp_path: Path, settings: Any) -> World:
     return build()
 
 
-def tidy(*words: str) -> str:
+def tidy(*arguments: str) -> str:
     out = io.StringIO()
-    call_command("tidy", *words, stdout=out)
+    call_command("tidy", *arguments, stdout=out)
     return out.getvalue()
 
 
@@ -52,13 +52,13 @@ def aged(path: Path, seconds: float, content: bytes = b"x") -> Path:
     return path
 
 
-def test_what_is_old_goes_when_it_is_told_to_and_not_before(world: World, tmp_path: Path) -> None:
+def test_old_files_are_deleted_only_with_the_option(world: World, tmp_path: Path) -> None:
     old = [aged(tmp_path / "uploads" / "a.upload", 2 * 86_400), aged(tmp_path / "mail" / "a.log", MONTH + 60)]
     old.append(aged(tmp_path / "log" / "web.log.1", MONTH + 60))
     young = [aged(tmp_path / "uploads" / "b.upload", 60), aged(tmp_path / "mail" / "b.log", MONTH - 60)]
     young += [aged(tmp_path / "log" / "web.log", MONTH + 60)]
-    said = tidy()
-    assert "broken uploads: 1," in said and "mails: 1," in said and "old logs: 1," in said
+    output = tidy()
+    assert "broken uploads: 1," in output and "mails: 1," in output and "old logs: 1," in output
     assert all(path.exists() for path in old + young)
     tidy("--apply")
     assert not any(path.exists() for path in old)
@@ -72,52 +72,56 @@ def test_a_large_log_keeps_its_end_while_it_is_written_to(tmp_path: Path, settin
     with log.open("ab") as writer:
         tidy("--apply")
         writer.write(b"later\n")
-    kept = log.read_bytes()
-    assert len(kept) <= cleanup.LARGE_LOG_BYTES // 10 + 10
-    assert kept.endswith(b"late\nlater\n") and kept.startswith(b"early\n")
+    remaining = log.read_bytes()
+    assert len(remaining) <= cleanup.LARGE_LOG_BYTES // 10 + 10
+    assert remaining.endswith(b"late\nlater\n") and remaining.startswith(b"early\n")
 
 
-def test_sessions_and_tokens_go_when_they_have_expired(world: World) -> None:
+def test_expired_sessions_and_tokens_are_deleted(world: World) -> None:
     now = timezone.now()
     for key, days in {"past": -1, "open": 1}.items():
         Session.objects.create(session_key=key, session_data="", expire_date=now + timedelta(days=days))
         AuthToken.objects.create(user=world.researcher, expiry=timedelta(days=days))
     tidy("--apply")
-    assert [one.session_key for one in Session.objects.all()] == ["open"]
+    assert [session.session_key for session in Session.objects.all()] == ["open"]
     assert [token.expiry > now for token in AuthToken.objects.all()] == [True]
 
 
 def stored(alias: str, name: str, seconds: float = WEEK + 60) -> Path:
-    """A file in a store that no row names."""
+    """Stores a file that no row refers to."""
     return aged(Path(storages[alias].path(name)), seconds, b"left by a dead process")
 
 
-def test_an_old_image_without_a_record_goes_and_what_cannot_be_made_again_stays(world: World) -> None:
+def test_an_orphaned_old_image_is_deleted_and_irreplaceable_files_stay(world: World) -> None:
     image, young = stored("images", "image/old.tar"), stored("images", "image/young.tar", WEEK - 60)
-    piece = stored("gold", "pieces/upload/0")
-    kept = [stored(alias, f"kept/{alias}.jsonl") for alias in orphaned_files.STORED_FOLDERS]
-    said = tidy("--apply", "--verbosity", "2")
-    assert not image.exists() and young.exists() and piece.exists()
-    assert all(path.exists() for path in kept), "gold, raw files, inputs, predictions and outcomes are never removed"
-    assert "images and archives without a record: 1, 0.0 MB\n  images/image/old.tar: 22 bytes" in said
-    assert "stored files without a record, not removed: 4, 0.0 MB" in said
-    assert "  gold/kept/gold.jsonl: 22 bytes" in said and "pieces" not in said
-    assert "young" not in said, "its row may be on its way"
+    upload_part = stored("gold", "pieces/upload/0")
+    kept_files = [stored(alias, f"kept/{alias}.jsonl") for alias in orphaned_files.STORED_FOLDERS]
+    output = tidy("--apply", "--verbosity", "2")
+    assert not image.exists() and young.exists() and upload_part.exists()
+    assert all(path.exists() for path in kept_files), (
+        "gold, raw files, inputs, predictions and outcomes are never removed"
+    )
+    assert "images and archives without a record: 1, 0.0 MB\n  images/image/old.tar: 22 bytes" in output
+    assert "stored files without a record, not removed: 4, 0.0 MB" in output
+    assert "  gold/kept/gold.jsonl: 22 bytes" in output and "pieces" not in output
+    assert "young" not in output, "its row may be on its way"
 
 
-def test_beside_another_database_no_stored_file_is_touched(world: World, tmp_path: Path, settings: Any) -> None:
-    """An empty or older database beside the files of a site."""
+def test_with_another_database_no_stored_file_is_deleted(world: World, tmp_path: Path, settings: Any) -> None:
+    """The site's files with an empty or older database."""
     run = world.insert_run()
     mail = aged(tmp_path / "mail" / "a.log", MONTH + 60)
     image = stored("images", "image/old.tar")
-    others = [stored("gold", f"goldversion/{place}.jsonl") for place in range(orphaned_files.MANY)]
+    others = [stored("gold", f"goldversion/{index}.jsonl") for index in range(orphaned_files.MANY)]
     tidy()
     others.append(stored("gold", "goldversion/last.jsonl", 0))
     with pytest.raises(CommandError) as refused:
         tidy("--apply")
-    told = str(refused.value)
-    assert told.startswith("6 of 7 files of gold have no record in ") and told.endswith("No stored file is removed")
-    assert orphaned_files.database() in told and str(settings.DATA) in told
+    message = str(refused.value)
+    assert message.startswith("6 of 7 files of gold have no record in ") and message.endswith(
+        "No stored file is removed"
+    )
+    assert orphaned_files.database() in message and str(settings.DATA) in message
     assert (
         image.exists()
         and all(path.exists() for path in others)
@@ -128,22 +132,22 @@ def test_beside_another_database_no_stored_file_is_touched(world: World, tmp_pat
         call_command("check_files", stdout=io.StringIO())
 
 
-def test_a_few_strays_of_many_files_are_no_doubt(world: World) -> None:
-    for place in range(6):
-        stored("images", f"image/{place}.tar")
-    names = [stored("images", f"image/named-{place}.tar") for place in range(54)]
+def test_a_few_orphans_among_many_files_are_deleted(world: World) -> None:
+    for index in range(6):
+        stored("images", f"image/{index}.tar")
+    names = [stored("images", f"image/named-{index}.tar") for index in range(54)]
     for path in names:
         sha256 = hashlib.sha256(path.name.encode()).hexdigest()
         Image.objects.create(archive=f"image/{path.name}", archive_sha256=sha256, archive_bytes=22)
     assert not orphaned_files.find().doubt
     tidy("--apply")
     assert not Path(storages["images"].path("image/0.tar")).exists() and all(path.exists() for path in names)
-    for place in range(7):
-        stored("images", f"image/{place}.tar")
+    for index in range(7):
+        stored("images", f"image/{index}.tar")
     assert "7 of 61 files of images" in orphaned_files.find().doubt
 
 
-def test_files_that_records_name_are_whole_after_tidying(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_records_are_intact_after_tidying(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(orphaned_files, "AFTER", timedelta(0))
     run = world.insert_run()
     tidy("--apply")
@@ -156,31 +160,29 @@ def test_files_that_records_name_are_whole_after_tidying(world: World, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "message"),
     [
         ("altered", "no longer matches its sha256"),
         ("missing", "is missing"),
         ("unreadable", "cannot be read: Is a directory"),
     ],
 )
-def test_a_file_that_is_not_what_its_record_says_is_named(world: World, harm: str, said: str) -> None:
+def test_a_file_that_differs_from_its_record_is_named(world: World, harm: str, message: str) -> None:
     path = Path(world.gold.file.path)
     if harm == "altered":
         path.write_bytes(path.read_bytes() + b" ")
     else:
         path.unlink()
-    if harm == "unreadable":  # root may read whatever has another owner
+    if harm == "unreadable":  # root can read files of other owners
         path.mkdir()
     out = io.StringIO()
     with pytest.raises(CommandError, match=r"1 of 2 files are missing, altered or unreadable"):
         call_command("check_files", stdout=out)
-    assert out.getvalue().strip() == f"goldversion:{world.gold.pk} file: {said}"
+    assert out.getvalue().strip() == f"goldversion:{world.gold.pk} file: {message}"
 
 
 @pytest.mark.parametrize("command", ["check_files", "tidy"])
-def test_a_bucket_that_is_not_there_is_said_in_a_line(
-    command: str, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_bucket_is_reported_in_one_line(command: str, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     bucket = {"bucket_name": "nowhere", "region_name": "us-east-1"}
@@ -190,9 +192,9 @@ def test_a_bucket_that_is_not_there_is_said_in_a_line(
         call_command(command, stdout=io.StringIO())
 
 
-def test_a_curator_is_made_and_unmade_once(world: World) -> None:
-    for words, state in ((["ada"], True), (["ada"], True), (["ada", "--no-longer"], False)):
-        call_command("make_curator", *words, stdout=io.StringIO())
+def test_a_curator_is_appointed_and_removed_once(world: World) -> None:
+    for arguments, state in ((["ada"], True), (["ada"], True), (["ada", "--no-longer"], False)):
+        call_command("make_curator", *arguments, stdout=io.StringIO())
         world.researcher.refresh_from_db()
         assert world.researcher.is_curator is state
     acts = AuditEntry.objects.filter(action__startswith="curator.").order_by("id")

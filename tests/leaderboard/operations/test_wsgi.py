@@ -1,4 +1,4 @@
-"""The web server's entry leaves what it loaded out of collections, and goes on collecting what requests leave."""
+"""The web server's entry point freezes loaded objects for the garbage collector, which still collects later ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-ASKED = """
+PROGRAM = """
 import gc, io, json, weakref
 before = gc.get_threshold()
 from leaderboard import wsgi
@@ -49,25 +49,27 @@ print(json.dumps({
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, object]:
+def report() -> dict[str, object]:
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
-    done = subprocess.run([sys.executable, "-c", ASKED], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout))
+    process = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    return dict(json.loads(process.stdout))
 
 
-def test_what_is_loaded_is_passed_over(told: dict[str, object]) -> None:
-    frozen, watched = told["frozen"], told["watched"]
+def test_loaded_objects_are_frozen(report: dict[str, object]) -> None:
+    frozen, watched = report["frozen"], report["watched"]
     assert isinstance(frozen, int) and isinstance(watched, int)
     assert frozen > 100 * watched
-    assert not told["resolver_is_watched"]
-    assert told["patterns_are_loaded"], "the first request would load them, into what is watched"
+    assert not report["resolver_is_watched"]
+    assert report["patterns_are_loaded"], "the first request would load them, into what is watched"
 
 
-def test_what_requests_leave_is_still_collected(told: dict[str, object]) -> None:
-    assert told["enabled"] and told["node_is_watched"] and not told["left"]
-    assert told["raised"]
+def test_garbage_of_requests_is_collected(report: dict[str, object]) -> None:
+    assert report["enabled"] and report["node_is_watched"] and not report["left"]
+    assert report["raised"]
 
 
-def test_it_answers(told: dict[str, object]) -> None:
-    assert (told["status"], told["body"]) == (["200 OK"], "ok\n")
+def test_the_application_responds(report: dict[str, object]) -> None:
+    assert (report["status"], report["body"]) == (["200 OK"], "ok\n")
