@@ -28,8 +28,8 @@ READING = ("GET", "HEAD")
 LATELY = timedelta(hours=1)
 NONE = (0, None, 0)
 WAITING = (State.QUEUED, State.RUNNING)
-RENAMED_KINDS = {"likeness": "near_duplicate_check", "side_by_side": "head_to_head"}
-"""Values of the label `kind` in the previous release, with their present names; until the next release."""
+FORMER_KINDS = {"similarity_check": "likeness", "head_to_head": "side_by_side"}
+"""Renamed values of the label `kind`, with those of the previous release; until the next release."""
 
 
 # Nothing is changed here, and a CSRF error would reveal that the path exists.
@@ -107,7 +107,7 @@ def _work() -> Iterator[Metric]:
 def _kinds(model: type[Model]) -> list[str]:
     """Return the values of the label `kind` for a model: its name, and a renamed one's former name after it."""
     name = str(model._meta.verbose_name).replace(" ", "_")
-    return [RENAMED_KINDS[name], name] if name in RENAMED_KINDS else [name]
+    return [name, FORMER_KINDS[name]] if name in FORMER_KINDS else [name]
 
 
 def _notifications() -> Iterator[Metric]:

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.core import disk
 from leaderboard.models import Notice, Run, SimilarityCheck, State, Submission, WorkerReport
-from leaderboard.operations.metrics import RENAMED_KINDS
+from leaderboard.operations.metrics import FORMER_KINDS
 from tests.support.api_calls import person
 from tests.support.board_rows import stand
 from tests.support.tiny_world import World, build
@@ -153,9 +153,9 @@ def test_renamed_kinds_have_both_labels(world: World) -> None:
     times = {"queued_at": at, "enqueued_at": at}
     SimilarityCheck.objects.create(prediction=world.insert_run().prediction, phase=world.phase, **times)
     metrics = read_metrics()
-    for former, name in RENAMED_KINDS.items():
+    for name, former in FORMER_KINDS.items():
         for kind in (former, name):
-            assert number(metrics, "queue_length", kind=kind, state="queued") == (name == "near_duplicate_check")
+            assert number(metrics, "queue_length", kind=kind, state="queued") == (name == "similarity_check")
             assert number(metrics, "oldest_queued_seconds", kind=kind) >= 0
             assert number(metrics, "finished_last_hour", kind=kind, outcome="done") == 0
 

@@ -46,11 +46,11 @@ class Serving:
         """Returns the next line with this text. Fails with the whole output if it does not come."""
         try:
             while True:
-                self.said.append(self._lines.get(timeout=PATIENCE))
-                if words in self.said[-1]:
-                    return self.said[-1]
+                self.output.append(self._lines.get(timeout=PATIENCE))
+                if words in self.output[-1]:
+                    return self.output[-1]
         except Empty:
-            pytest.fail(f"serve never said {words!r}, but:\n" + "\n".join(self.said))
+            pytest.fail(f"serve never said {words!r}, but:\n" + "\n".join(self.output))
 
     def children(self) -> list[int]:
         pid = self.process.pid
@@ -96,7 +96,7 @@ def serving(data: Path) -> Iterator[Serving]:
 
 
 def address(serving: Serving) -> str:
-    return next(line.split()[-1] for line in serving.said if "Holdout is at" in line)
+    return next(line.split()[-1] for line in serving.output if "Holdout is at" in line)
 
 
 def get(url: str) -> str:
