@@ -1,4 +1,4 @@
-"""Every address x role x verb: an address without an expectation fails, and so does any other answer than expected."""
+"""Every address x role x verb: an address without an expectation fails, as does any unexpected response."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def build() -> Cast:
     pages = Download(dataset=world.split.dataset, name="pages", title="Pages", suffix=".txt", sha256="0" * 64, bytes=5)
     pages.file.save("pages.txt", ContentFile(b"pages"))
     custom_scorers.row(world)
-    teams_things(everybody)
+    team_objects(everybody)
     at = timezone.now()
     tried = {"gold": world.gold, "kind": "trivial", "name": "majority", "state": "done", "finished_at": at}
     THINGS.update(dry_run=DryRun.objects.create(**tried, queued_at=at, enqueued_at=at, requested_by=world.curator).pk)
@@ -85,7 +85,7 @@ everybody, _django_db_helper = shared(build)
 
 
 def rehearsal(world: World) -> Rehearsal:
-    """One of the public benchmark's phase, that nobody but its managers may test."""
+    """A rehearsal of the public benchmark's phase without testers."""
     told = {"title": "Rehearsal: Tiny", "summary": "x", "task": TASK, "dataset": world.split.dataset}
     practice = Benchmark.objects.create(slug="practice", state="rehearsal", **told)
     Phase.objects.create(benchmark=practice, slug="test", title="Test", split=world.split)
@@ -94,7 +94,7 @@ def rehearsal(world: World) -> Rehearsal:
 
 
 def export(world: World) -> ArchiveExport:
-    """An archive that the curator has asked for, and is written."""
+    """A finished archive that the curator has requested."""
     at = timezone.now()
     told = {"state": "done", "queued_at": at, "enqueued_at": at, "finished_at": at, "requested_by": world.curator}
     made = ArchiveExport(benchmark=world.benchmark, **told)
@@ -104,7 +104,7 @@ def export(world: World) -> ArchiveExport:
 
 
 def archive_import(world: World) -> ArchiveImport:
-    """One that the curator has uploaded."""
+    """An archive that the curator has uploaded."""
     head = {"slug": "far", "title": "Far", "layout": "x", "closed": None, "readable": {}, "rows": {}}
     told = {"name": "far.zip", "sha256": "0" * 64, "bytes": 3, "head": head, "at": timezone.now()}
     made = ArchiveImport(by=world.curator, **told)
@@ -113,8 +113,8 @@ def archive_import(world: World) -> ArchiveImport:
     return made
 
 
-def teams_things(everybody: Cast) -> None:
-    """A mate in A's team, an invitation into it, an announcement of X's benchmark and a near-copy in it."""
+def team_objects(everybody: Cast) -> None:
+    """A second member of A's team, an invitation to it, an announcement of X's benchmark and a near-duplicate in it."""
     world, at = everybody.world, timezone.now()
     team, mate = world.system.team, person("mate")
     Membership.objects.create(team=team, user=mate)
@@ -130,7 +130,7 @@ def teams_things(everybody: Cast) -> None:
 
 
 def address(row: Row, everybody: Cast) -> str:
-    """The row's address, its blanks filled in."""
+    """Returns the row's address with its parameters filled in."""
     given: dict[str, Any] = {"slug": "tiny", "phase": "test", "split": "test", "task": TASK, "name": TASK}
     given |= {"dimension": "origin", "pair": "origin/label"}
     given |= {"pk": everybody.submission.pk, "number": 1, "key": everybody.token}
@@ -162,7 +162,7 @@ def address(row: Row, everybody: Cast) -> str:
 
 
 def ask(client: Client, verb: str, where: str, **more: Any) -> tuple[str, Any]:
-    """(what the table calls the answer, the answer); nothing of it stays."""
+    """Returns (the response in the table's terms, the response); its changes are rolled back."""
     with transaction.atomic(), CaptureQueriesContext(connection) as queries:
         data = {"nothing": "of use"} if verb == "POST" else None
         answer = getattr(client, verb.lower())(where, data, **more)
@@ -214,11 +214,11 @@ def test_address(everybody, row):
 
 
 def _third_party(row: Row, got: str, others: dict[str, str]) -> bool:
-    """The accounts' views take PUT for POST; that opens nothing that POST does not."""
+    """The accounts' views treat PUT like POST; that permits nothing more than POST."""
     return row.name.startswith(("account_", "mfa_")) and got in others.values()
 
 
-def test_the_admin_is_for_staff_alone(everybody):
+def test_the_admin_is_for_staff_only(everybody):
     for role in ("anonymous", "curator", "staff"):
         client = everybody.client(role)
         for where, verb in product(admin_addresses(), ("GET", "POST", "DELETE")):
@@ -238,7 +238,7 @@ def admin_addresses() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("record", sorted(access_table.READ_ONLY_RECORDS))
-def test_not_even_staff_edits_what_the_site_writes(everybody, record):
+def test_staff_cannot_edit_records_that_the_site_writes(everybody, record):
     client = everybody.client("staff")
     assert client.get(f"/admin/leaderboard/{record}/").status_code == 200
     for page in ("add", "1/delete"):
@@ -249,7 +249,7 @@ def test_not_even_staff_edits_what_the_site_writes(everybody, record):
 
 @pytest.mark.parametrize("path", ["/me/teams/{}/", "/me/teams/{}/leave/", "/me/teams/{}/invite/"])
 @pytest.mark.parametrize("role", ["B", "X", "curator", "staff"])
-def test_anothers_team_is_not_told_from_an_absent_one(everybody, path, role):
+def test_another_team_looks_like_a_missing_one(everybody, path, role):
     client = everybody.client(role)
     for verb in ("get", "post"):
         there, absent = (getattr(client, verb)(path.format(key)) for key in (THINGS["team"], 999_999))
@@ -259,7 +259,7 @@ def test_anothers_team_is_not_told_from_an_absent_one(everybody, path, role):
 
 @pytest.mark.parametrize("path", ["/submissions/{}/", "/submissions/{}/state/", "/submissions/{}/predictions/"])
 @pytest.mark.parametrize("role", ["B", "Y", "staff"])
-def test_anothers_submission_is_not_told_from_an_absent_one(everybody, path, role):
+def test_another_teams_submission_looks_like_a_missing_one(everybody, path, role):
     client = everybody.client(role)
     there, absent = (client.get(path.format(key)) for key in (everybody.submission.pk, uuid.uuid4()))
     assert (there.status_code, absent.status_code) == (404, 404)
@@ -268,7 +268,7 @@ def test_anothers_submission_is_not_told_from_an_absent_one(everybody, path, rol
 
 
 @pytest.mark.parametrize("path", ["/submissions/{}/", "/api/v1/submissions/{}/", "/api/v1/submissions/{}/scores/"])
-def test_finding_nothing_takes_the_same_work_as_refusing(everybody, path):
+def test_missing_and_forbidden_addresses_take_the_same_queries(everybody, path):
     client = everybody.client("B")
     work = []
     for key in (everybody.submission.pk, uuid.uuid4()):
@@ -279,7 +279,7 @@ def test_finding_nothing_takes_the_same_work_as_refusing(everybody, path):
 
 
 @pytest.mark.parametrize("where", ["/benchmarks/tiny/splits/test/gold.jsonl", "/api/v1/benchmarks/draft/"])
-def test_neither_ranges_nor_conditions_look_behind_a_404(everybody, where):
+def test_range_and_conditional_requests_do_not_bypass_a_404(everybody, where):
     for header in ({"Range": "bytes=0-9"}, {"If-None-Match": f'"{everybody.world.gold.sha256}"'}, {"If-Match": "*"}):
         answer = everybody.client("A").get(where, headers=header)
         assert answer.status_code == 404 and "ETag" not in answer and "Content-Range" not in answer
@@ -292,7 +292,7 @@ def test_a_forged_host_is_not_served(everybody):
 
 
 def _without_tokens(answer: Any) -> str:
-    """The page without its CSRF tokens and its own address, which differ by nature."""
+    """Returns the page without its CSRF tokens and its own address, which always differ."""
     text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": ?"\w+"', "", answer.content.decode())
     return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "KEY", text)
 
@@ -301,7 +301,7 @@ def _without_tokens(answer: Any) -> str:
     "where",
     ["/benchmarks/draft/", "/benchmarks/draft/test/", "/manage/benchmarks/draft/", "/api/v1/benchmarks/draft/"],
 )
-def test_anothers_draft_is_not_told_from_an_absent_one(everybody, where):
+def test_another_organisers_draft_looks_like_a_missing_one(everybody, where):
     client = everybody.client("X")
     there, absent = client.get(where), client.get(where.replace("draft", "quite"))
     assert there.status_code == 404
@@ -313,7 +313,7 @@ UNSAFE = [row for row in access_table.ROWS if (row.post or row.delete) and row.n
 
 
 @pytest.mark.parametrize("row", UNSAFE, ids=lambda row: row.name)
-def test_no_session_acts_without_its_csrf_token(everybody, row):
+def test_sessions_need_a_csrf_token(everybody, row):
     where = address(row, everybody)
     for role in ("A", "curator"):
         verb = "DELETE" if row.delete else "POST"
@@ -322,6 +322,6 @@ def test_no_session_acts_without_its_csrf_token(everybody, row):
 
 
 @pytest.mark.parametrize("swap", ["benchmarks/draft/splits/nowhere", "benchmarks/nowhere/splits/test"])
-def test_swapped_parts_of_an_address_lead_nowhere(everybody, swap):
+def test_swapped_parts_of_an_address_are_404(everybody, swap):
     for where in (f"/{swap}/inputs.jsonl", f"/api/v1/{swap}/inputs.jsonl", f"/manage/{swap}/gold/"):
         assert everybody.client("curator").get(where).status_code == 404

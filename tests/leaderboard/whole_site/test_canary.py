@@ -1,8 +1,8 @@
-"""What only gold holds comes out nowhere: not in pages, answers, errors, exports, mails or logs.
+"""Text that only gold contains appears nowhere: in no page, response, error, export, mail or log.
 
-Unique words stand in gold where the format has room for them. Then the files are hosted, answered well and badly,
-scored and broken, everybody reads everything they can reach, and all of it is searched for the words. The one page
-that may show them is the curators' look at gold, and each look is in the audit trail.
+Unique words are inserted into gold where the format permits. Then the files are hosted, answered correctly and
+incorrectly, scored and corrupted; every role reads everything it can reach, and all of it is searched for the words.
+Only the curators' page of gold may show them, and each view of it is in the audit trail.
 """
 
 from __future__ import annotations
@@ -108,14 +108,14 @@ def lines(objects: list[dict[str, Any]]) -> bytes:
 
 def answers(*labels: str) -> list[dict[str, Any]]:
     return [
-        {"id": claim["id"], "predicted_label": labels[place % len(labels)], "predicted_evidence": [["Page", 0]]}
-        for place, claim in enumerate(CLAIMS)
+        {"id": claim["id"], "predicted_label": labels[index % len(labels)], "predicted_evidence": [["Page", 0]]}
+        for index, claim in enumerate(CLAIMS)
     ]
 
 
 @dataclass
 class Stage:
-    """Everybody, and where they play."""
+    """All users, and the benchmarks in which they take part."""
 
     people: dict[str, User]
     operator_log: Path
@@ -183,7 +183,7 @@ def bad_uploads() -> Iterator[tuple[str, bytes]]:
 
 
 def play(stage: Stage) -> list[Answer]:
-    """Uploads of every kind, scored as far as they come; what the uploads were answered."""
+    """Uploads files of every kind and scores the valid ones; returns the responses."""
     told = []
     api, page = client_of(stage.people["A"]), stage.client("A")
     for slug, content in bad_uploads():
@@ -205,11 +205,11 @@ def play(stage: Stage) -> list[Answer]:
     for run in Run.objects.all():
         runs.WORK.run(run.pk)
     assert set(Run.objects.values_list("state", flat=True)) == {State.DONE}
-    return told + break_it(stage, api)
+    return told + corrupt_gold(stage, api)
 
 
-def break_it(stage: Stage, api: Client) -> list[Answer]:
-    """Gold that no longer reads, and gold that was altered: both fail visibly, and neither may be quoted."""
+def corrupt_gold(stage: Stage, api: Client) -> list[Answer]:
+    """Makes gold unparsable, and alters gold in storage: both fail visibly, and neither may be quoted."""
     told = []
     for content, digest in (
         (lines([*CLAIMS[:-1], {**CLAIMS[-1], "label": f"{CANARY}-label"}]), None),
@@ -240,9 +240,9 @@ def break_it(stage: Stage, api: Client) -> list[Answer]:
 
 
 def every_address() -> list[str]:
-    """Each address of the site but the admin's, its blanks filled with what is there: also those nothing links to.
+    """Returns each address of the site except the admin's, with values for its parameters, including unlinked ones.
 
-    A POST's address is asked by GET all the same: its refusal is an answer, too.
+    Addresses for POST are requested by GET too, because their refusal is a response.
     """
     found = []
     for route, name in patterns():
@@ -268,7 +268,7 @@ QUERIES = {
 
 
 def filled(route: str, slug: str) -> dict[str, Any]:
-    """What stands in the blanks of a route."""
+    """Returns values for the parameters of a route."""
     sent = Submission.objects.filter(phase__benchmark__slug=slug).earliest("received_at")
     key: Any = uuid.uuid4() if "<uuid:pk>" in route else 1
     if "systems/" in route:
@@ -288,7 +288,7 @@ def filled(route: str, slug: str) -> dict[str, Any]:
 
 
 def starts() -> list[str]:
-    """Where a crawl begins: the doors, and the addresses that nothing links to."""
+    """Returns the start of a crawl: entry pages, and addresses without links to them."""
     places = [f"/{prefix}benchmarks/{slug}/" for slug in ("claims", "facts") for prefix in ("", "manage/", "api/v1/")]
     hidden = [
         f"/benchmarks/{slug}/splits/test/{file}.jsonl" for slug in ("claims", "facts") for file in ("gold", "inputs")
@@ -300,8 +300,8 @@ def starts() -> list[str]:
     return [*dict.fromkeys([*found, *every_address()])]
 
 
-def work() -> None:
-    """What workers and the sweeper do besides scoring, so that its results are there to be read."""
+def run_background_work() -> None:
+    """Runs the background work other than scoring, so that its results can be read."""
     for slug in ("claims", "facts"):
         assert Client().get(f"/benchmarks/{slug}/test/side-by-side/").status_code == 200
     jobs.sweep()
@@ -316,7 +316,7 @@ def work() -> None:
 
 
 def name_of(address: str) -> str | None:
-    """Of the address's route; None for what is none."""
+    """Returns the name of the address's route; None if it has none."""
     try:
         return resolve(urlsplit(address).path).url_name
     except Resolver404:
@@ -324,17 +324,17 @@ def name_of(address: str) -> str | None:
 
 
 def may_show(role: str, address: str) -> bool:
-    """The curators' audited look at a gold version."""
+    """Returns True for the curators' audited page of a gold version."""
     return role == "curator" and address.startswith("/manage/") and address.rsplit("/gold/", 1)[-1][:-1].isdigit()
 
 
 @pytest.mark.slow
-def test_what_only_gold_holds_comes_out_nowhere(stage, caplog, settings):
+def test_gold_appears_nowhere(stage, caplog, settings):
     caplog.set_level(0)
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     User.objects.update(mailed_since=timezone.now())
     told = play(stage)
-    work()
+    run_background_work()
     shown = []
     for role in ("anonymous", *stage.people):
         client = stage.client(role)
@@ -362,7 +362,7 @@ def test_what_only_gold_holds_comes_out_nowhere(stage, caplog, settings):
     known = {name for route, name in patterns() if not route.startswith(("admin/", "accounts/"))}
     assert known - read <= {"manage_gold_read"}, "addresses that nobody asked for"
 
-    # The search is worth something: the words are in gold, and where a curator looks they are seen, and it is noted.
+    # The search is effective: gold has the words, and the curator's page shows them and records the view.
     assert all(CANARY.encode() in gold.file.open("rb").read() for gold in GoldVersion.objects.all())
     assert shown and any(CANARY.encode() in answer.text for answer in shown)
     assert AuditEntry.objects.filter(action="gold.read").count() == len([a for a in shown if a.status == 200])
