@@ -11,7 +11,7 @@ FULL = bool(os.environ.get("TEST_FULL"))
 
 
 def examples(number: int) -> int:
-    """How many examples hypothesis makes of a property that gets `number` in the full run: a fifth, 20 at least."""
+    """Return the number of hypothesis examples of a property with `number` in the full run: a fifth, at least 20."""
     return number if FULL else min(number, max(20, number // 5))
 
 

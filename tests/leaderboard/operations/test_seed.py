@@ -78,11 +78,11 @@ def seeded_folder(tmp_path: Path) -> Path:
 
 def test_a_fresh_site_gets_populated_boards(stack: Stack, seeded_folder: Path) -> None:
     seed(fixtures=seeded_folder)
-    seeded = manifests(seeded_folder)
-    assert set(Benchmark.objects.public().values_list("slug", flat=True)) == {manifest["slug"] for manifest in seeded}
+    hosted = manifests(seeded_folder)
+    assert set(Benchmark.objects.public().values_list("slug", flat=True)) == {manifest["slug"] for manifest in hosted}
     expected = {
         (manifest["slug"], system["phase"], system["name"])
-        for manifest in seeded
+        for manifest in hosted
         for system in manifest["systems"]
         if "predictions" in system
     }
@@ -100,7 +100,7 @@ def test_a_fresh_site_gets_populated_boards(stack: Stack, seeded_folder: Path) -
         model.objects.count() for model in (Benchmark, GoldVersion, Submission, Run, QuotaCharge, Standing, AuditEntry)
     ]
     output = seed(fixtures=seeded_folder)
-    assert output.count("nothing was changed") == len(seeded)
+    assert output.count("nothing was changed") == len(hosted)
     assert counts == [
         model.objects.count() for model in (Benchmark, GoldVersion, Submission, Run, QuotaCharge, Standing, AuditEntry)
     ]

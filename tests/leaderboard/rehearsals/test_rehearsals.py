@@ -50,11 +50,11 @@ WRONG = {**LABELS, "a1": "REFUTES"}
 
 @pytest.fixture
 def world() -> World:
-    found = build()
+    tiny = build()
     Benchmark.objects.update(state="draft")
-    found.benchmark.refresh_from_db()
-    found.phase.refresh_from_db()
-    return found
+    tiny.benchmark.refresh_from_db()
+    tiny.phase.refresh_from_db()
+    return tiny
 
 
 @pytest.fixture(autouse=True)
@@ -158,13 +158,13 @@ class TestPath:
     def test_testers_are_named_by_team_or_account(self, world: World) -> None:
         bob = person("bob")
         team = teams.create(name="Difference", by=person("charles"))
-        found = actions.find_testers(["bob", "Difference"])
-        assert {one.username for one in found} == {"bob", "charles"}
+        testers = actions.find_testers(["bob", "Difference"])
+        assert {tester.username for tester in testers} == {"bob", "charles"}
         refused = refusal(actions.find_testers, names=["bob", "nobody", "No team"])
         assert "nobody, No team" in refused.message
         rehearsal = start_rehearsal(world, testers=[bob])
         actions.set_testers(rehearsal=rehearsal, testers=list(team.members.all()), by=world.curator)
-        assert [one.username for one in rehearsal.testers.all()] == ["charles"]
+        assert [tester.username for tester in rehearsal.testers.all()] == ["charles"]
         assert status(bob, ADDRESSES[0]) == 404
 
 
@@ -175,9 +175,9 @@ class TestVisibility:
         organiser, stranger = person("olga"), person("eve")
         world.benchmark.organisers.add(organiser)
         start_rehearsal(world)
-        got = [status(user, address) for user in (world.curator, organiser, world.researcher, stranger, None)]
+        statuses = [status(user, address) for user in (world.curator, organiser, world.researcher, stranger, None)]
         # The real benchmark is a draft, which testers cannot see.
-        assert got == [200, 200, 200, 404, 404]
+        assert statuses == [200, 200, 200, 404, 404]
         assert status(world.researcher, "/benchmarks/tiny/") == 404
         assert status(world.researcher, f"/manage/benchmarks/{SLUG}/") == 404
 
@@ -216,9 +216,9 @@ class TestVisibility:
         runs.WORK.run(Run.objects.get().pk)
         pages = [submission.get_absolute_url(), f"/api/v1/submissions/{submission.pk}/", f"/systems/{world.system.pk}/"]
         lists = ["/me/submissions/", "/api/v1/submissions/"]
-        for user, shown in ((world.researcher, True), (mate, False)):
-            assert [status(user, address) for address in pages] == [200 if shown else 404] * 3
-            assert [str(submission.pk) in body(user, address) for address in lists] == [shown] * 2
+        for user, is_visible in ((world.researcher, True), (mate, False)):
+            assert [status(user, address) for address in pages] == [200 if is_visible else 404] * 3
+            assert [str(submission.pk) in body(user, address) for address in lists] == [is_visible] * 2
         assert (deliver.sweep(), Notice.objects.get().user) == (1, world.researcher)
         Benchmark.objects.filter(pk=world.benchmark.pk).update(state="public")
         # Submissions to the draft are then visible and mailed; the rehearsal stays hidden.
@@ -260,8 +260,8 @@ class TestStart:
         assert refusal(actions.begin, phase=world.phase, **fields).code is Code.NOT_AN_ORGANISER
         rehearsal = start_rehearsal(world)
         assert refusal(actions.end, rehearsal=rehearsal, by=world.researcher).code is Code.NOT_AN_ORGANISER
-        asked = {"rehearsal": rehearsal, "testers": [], "by": world.researcher}
-        assert refusal(actions.set_testers, **asked).code is Code.NOT_AN_ORGANISER
+        changes = {"rehearsal": rehearsal, "testers": [], "by": world.researcher}
+        assert refusal(actions.set_testers, **changes).code is Code.NOT_AN_ORGANISER
 
     def test_a_benchmark_with_a_rehearsal_is_not_published(self, world: World) -> None:
         rehearsal = start_rehearsal(world)
@@ -463,10 +463,10 @@ class TestEndDate:
 @pytest.mark.usefixtures("sandbox")
 def test_testers_submit_by_the_api(world: World) -> None:
     start_rehearsal(world)
-    where = f"/api/v1/benchmarks/{SLUG}/phases/test/submissions/"
+    url = f"/api/v1/benchmarks/{SLUG}/phases/test/submissions/"
     for user, expected in ((world.researcher, 201), (person("eve"), 404)):
         file = SimpleUploadedFile("predictions.jsonl", prediction_lines())
-        answer = client_of(user).post(where, {"system": "Bernoulli", "file": file})
+        answer = client_of(user).post(url, {"system": "Bernoulli", "file": file})
         assert answer.status_code == expected, answer.content
     assert System.objects.count() == 1
 
@@ -482,13 +482,13 @@ class TestPage:
         assert (unknown.status_code, Rehearsal.objects.exists()) == (422, False)
         assert "has the name nobody" in unknown.content.decode() and "ada" in unknown.content.decode()
         assert client.post(self.WHERE, {"testers": "ada\r\n\r\nada"}).status_code == 302
-        made = Rehearsal.objects.get()
-        assert [one.username for one in made.testers.all()] == ["ada"]
+        rehearsal = Rehearsal.objects.get()
+        assert [tester.username for tester in rehearsal.testers.all()] == ["ada"]
         assert f"/benchmarks/{SLUG}/test/" in client.get(self.WHERE).content.decode()
-        assert client.post(f"{self.WHERE}{made.pk}/testers/", {"testers": ""}).status_code == 302
-        assert not made.testers.exists()
-        assert client.post(f"{self.WHERE}{made.pk}/end/").status_code == 302
-        assert client.post(f"{self.WHERE}{made.pk}/end/").status_code == 409
+        assert client.post(f"{self.WHERE}{rehearsal.pk}/testers/", {"testers": ""}).status_code == 302
+        assert not rehearsal.testers.exists()
+        assert client.post(f"{self.WHERE}{rehearsal.pk}/end/").status_code == 302
+        assert client.post(f"{self.WHERE}{rehearsal.pk}/end/").status_code == 409
         page = client.get(self.WHERE).content.decode()
         assert "Start rehearsal" in page and SLUG in page
         # After its end it is listed with its phase and not on the management pages.

@@ -58,8 +58,8 @@ def test_a_rebuilt_board_is_equal_byte_for_byte(world: World, policy: dict[str, 
     correct(Phase.objects.get(pk=board.phase_id).split, world, gold_of(answers(LABELS, 36)))
     score_all(last_first=True)
     boards = Leaderboard.objects.filter(phase=board.phase_id)
-    assert {board_.state for board_ in boards} == {"frozen", "current"}
-    assert [differences(board_) for board_ in boards] == [[], []]
+    assert {each.state for each in boards} == {"frozen", "current"}
+    assert [differences(each) for each in boards] == [[], []]
 
 
 def test_later_decisions_do_not_change_a_frozen_board(world: World) -> None:
@@ -73,9 +73,9 @@ def test_later_decisions_do_not_change_a_frozen_board(world: World) -> None:
     systems.represent_by_best(phase=phase, system=world.system, by=world.researcher)
     systems.disqualify(phase=phase, system=world.system, reason="trained on the test", by=world.curator)
     frozen, current = Leaderboard.objects.filter(phase=phase).order_by("gold_version__number")
-    assert [board_.state for board_ in (frozen, current)] == ["frozen", "current"]
+    assert [each.state for each in (frozen, current)] == ["frozen", "current"]
     assert frozen.standings.get(system=world.system).release.submission == first
-    assert [differences(board_) for board_ in (frozen, current)] == [[], []]
+    assert [differences(each) for each in (frozen, current)] == [[], []]
 
 
 def test_hidden_submissions_leave_frozen_boards_and_stay_hidden_after_rescoring(world: World) -> None:
@@ -88,13 +88,13 @@ def test_hidden_submissions_leave_frozen_boards_and_stay_hidden_after_rescoring(
     correct(phase.split, world, gold_of(answers(LABELS, 36)))
     score_all(last_first=True)
     frozen, current = Leaderboard.objects.filter(phase=phase).order_by("gold_version__number")
-    assert [board_.state for board_ in (frozen, current)] == ["frozen", "current"]
-    shown = Standing.objects.filter(leaderboard__phase=phase, release__submission=stood.release.submission)
-    assert not shown.exists() and [differences(board_) for board_ in (frozen, current)] == [[], []]
+    assert [each.state for each in (frozen, current)] == ["frozen", "current"]
+    standings = Standing.objects.filter(leaderboard__phase=phase, release__submission=stood.release.submission)
+    assert not standings.exists() and [differences(each) for each in (frozen, current)] == [[], []]
     unhide(submission=stood.release.submission, by=world.curator)
-    assert as_bytes(as_stored(frozen)) == before and [differences(board_) for board_ in (frozen, current)] == [[], []]
+    assert as_bytes(as_stored(frozen)) == before and [differences(each) for each in (frozen, current)] == [[], []]
     hide(submission=stood.release.submission, reason="leaked", by=world.curator)
-    assert not shown.exists() and [differences(board_) for board_ in (frozen, current)] == [[], []]
+    assert not standings.exists() and [differences(each) for each in (frozen, current)] == [[], []]
 
 
 def test_inconsistent_rows_are_named(world: World, capsys: pytest.CaptureFixture[str]) -> None:

@@ -176,9 +176,9 @@ def test_another_teams_system_cannot_be_chosen(world: World, stranger: Client) -
 
 
 def test_a_system_is_either_chosen_or_named(world: World, ada: Client) -> None:
-    both = ada.post(SUBMIT, form(tiny_world.prediction_lines(), system=world.system.pk))
-    neither = ada.post(SUBMIT, form(tiny_world.prediction_lines(), new_system=""))
-    assert [both.status_code, neither.status_code] == [422, 422]
+    response_to_both = ada.post(SUBMIT, form(tiny_world.prediction_lines(), system=world.system.pk))
+    response_to_neither = ada.post(SUBMIT, form(tiny_world.prediction_lines(), new_system=""))
+    assert [response_to_both.status_code, response_to_neither.status_code] == [422, 422]
     chosen = ada.post(SUBMIT, form(tiny_world.prediction_lines(), system=world.system.pk, new_system=""))
     assert chosen.status_code == 302
     assert Submission.objects.get().system == world.system
@@ -264,11 +264,11 @@ def test_my_submissions_takes_a_constant_number_of_queries(
 
     world.insert_run()
     ada.get("/me/submissions/")
-    with CaptureQueriesContext(connection) as one:
+    with CaptureQueriesContext(connection) as queries_for_one:
         ada.get("/me/submissions/")
     for _ in range(5):
         world.insert_run()
-    with django_assert_num_queries(len(one)):
+    with django_assert_num_queries(len(queries_for_one)):
         ada.get("/me/submissions/")
 
 
@@ -327,8 +327,8 @@ def test_next_never_redirects_to_another_site(client: Client, path: str, elsewhe
     if path == "logout":
         client.force_login(user)
     login = {"login": "ada", "password": PASSWORD}
-    fresh = {"username": "eve", "email": "eve@holdout.example", "password1": PASSWORD, "password2": PASSWORD}
-    fields = {"login": login, "signup": fresh, "logout": {}}[path]
+    account = {"username": "eve", "email": "eve@holdout.example", "password1": PASSWORD, "password2": PASSWORD}
+    fields = {"login": login, "signup": account, "logout": {}}[path]
     response = client.post(f"/accounts/{path}/", {**fields, "next": elsewhere})
     assert response.status_code == 302
     assert response["Location"] == "/"
@@ -396,11 +396,11 @@ def test_password_guessing_is_throttled_without_locking_the_owner_out(client: Cl
     guess = {"login": "ada", "password": "wrong"}
     for _ in range(20):
         assert "Too many" not in text(client.post("/accounts/login/", guess))
-    right = {"login": "ada", "password": PASSWORD}
-    stopped = client.post("/accounts/login/", right)
+    correct_login = {"login": "ada", "password": PASSWORD}
+    stopped = client.post("/accounts/login/", correct_login)
     assert stopped.status_code in (200, 429)
     assert "Too many" in text(stopped)
-    elsewhere = client.post("/accounts/login/", right, REMOTE_ADDR="192.0.2.7")
+    elsewhere = client.post("/accounts/login/", correct_login, REMOTE_ADDR="192.0.2.7")
     assert elsewhere.status_code == 302
 
 
@@ -428,9 +428,9 @@ def test_nobody_revokes_anothers_token(world: World, ada: Client, stranger: Clie
 
 def test_a_team_is_created_once(world: World, ada: Client) -> None:
     assert ada.post("/me/teams/", {"name": "Difference Engines"}).status_code == 302
-    again = ada.post("/me/teams/", {"name": "difference engines"})
-    assert again.status_code == 409
-    assert "already" in text(again)
+    second_response = ada.post("/me/teams/", {"name": "difference engines"})
+    assert second_response.status_code == 409
+    assert "already" in text(second_response)
 
 
 # --- unsafe verbs
@@ -440,10 +440,10 @@ def test_unsafe_verbs_need_the_forms_own_token(world: World) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(world.curator)
     key = AuthToken.objects.create(world.curator)[0].token_key
-    desk = "/manage/benchmarks/tiny/"
+    manage_url = "/manage/benchmarks/tiny/"
     addresses = [
-        *(SUBMIT, "/me/tokens/", f"/me/tokens/{key}/revoke/", "/me/teams/", "/manage/create/", f"{desk}publish/"),
-        *(f"{desk}phases/create/", f"{desk}splits/create/", f"{desk}splits/test/gold/"),
+        *(SUBMIT, "/me/tokens/", f"/me/tokens/{key}/revoke/", "/me/teams/", "/manage/create/", f"{manage_url}publish/"),
+        *(f"{manage_url}phases/create/", f"{manage_url}splits/create/", f"{manage_url}splits/test/gold/"),
         *("/accounts/logout/", "/accounts/login/", "/accounts/signup/", "/accounts/password/change/"),
     ]
     assert {address: client.post(address).status_code for address in addresses} == dict.fromkeys(addresses, 403)

@@ -66,8 +66,8 @@ def test_the_api_returns_the_track(ada: Client) -> None:
     body = send(ada, prediction_lines(), track="simple").json()
     assert body["track"] == "simple"
     assert ada.get(f"{ROOT}/submissions/").json()["results"][0]["track"] == "simple"
-    again = send(ada, prediction_lines(), track="thorough")
-    assert (again.status_code, again.json()["code"]) == (409, "other_track")
+    second_response = send(ada, prediction_lines(), track="thorough")
+    assert (second_response.status_code, second_response.json()["code"]) == (409, "other_track")
     (phase,) = ada.get(f"{ROOT}/benchmarks/tiny/").json()["phases"]
     assert [track["name"] for track in phase["tracks"]] == ["simple", "thorough"]
 
@@ -157,6 +157,6 @@ def test_a_new_phase_is_created_with_tracks() -> None:
     client = Client()
     client.force_login(world.curator)
     fields = {"title": "Final", "slug": "final", "split": world.split.pk, "quota_per_day": 5, "quota_total": 9}
-    sent = {**fields, **TOLD_IN_FULL, "takes_predictions": "on", "tracks": "one | One"}
-    assert client.post(reverse("manage_phase_create", args=["tiny"]), sent).status_code == 302
+    posted = {**fields, **TOLD_IN_FULL, "takes_predictions": "on", "tracks": "one | One"}
+    assert client.post(reverse("manage_phase_create", args=["tiny"]), posted).status_code == 302
     assert Phase.objects.get(slug="final").tracks == [{"name": "one", "title": "One", "description": ""}]

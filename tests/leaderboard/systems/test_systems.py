@@ -168,8 +168,8 @@ def test_the_name_is_shown_from_the_date_on(world):
     system = anonymous(world, stand(world, "Bernoulli", accuracy(0.9)))
     System.objects.filter(pk=system.pk).update(anonymous_until=timezone.now() - timedelta(seconds=1))
     assert rows(world)[0].system == "Bernoulli"
-    again = anonymous(world, stand(world, "Bernoulli", accuracy(0.9)))
-    assert again.anonymous_number == system.anonymous_number, "who knew it by its number still does"
+    second_release = anonymous(world, stand(world, "Bernoulli", accuracy(0.9)))
+    assert second_release.anonymous_number == system.anonymous_number, "who knew it by its number still does"
 
 
 def test_a_system_is_described_by_its_team_alone_and_with_links_that_are_links(world):

@@ -67,8 +67,8 @@ def preview(admin_client: Client, content: bytes, name: str = "rows.csv", form: 
 
 
 def confirm(admin_client: Client, previewed: Any) -> Any:
-    asked = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', previewed.content.decode())
-    fields = {name: value for name, value in asked if name != "csrfmiddlewaretoken"}
+    hidden_inputs = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', previewed.content.decode())
+    fields = {name: value for name, value in hidden_inputs if name != "csrfmiddlewaretoken"}
     return admin_client.post("/admin/leaderboard/reportedresult/process_import/", {**fields, "confirm": "1"})
 
 
@@ -233,7 +233,7 @@ def test_an_invalid_row_is_named_and_nothing_is_stored(
 
 def test_a_preview_writes_nothing_and_queries_once_per_file(admin_client: Client, world: World) -> None:
     """On SQLite a transaction that writes, or may write, blocks everybody else's."""
-    asked = []
+    query_counts = []
     for n in (2, 40):
         with CaptureQueriesContext(connection) as queries:
             page = preview(
@@ -241,8 +241,8 @@ def test_a_preview_writes_nothing_and_queries_once_per_file(admin_client: Client
             ).content.decode()
         assert f"Row {n}: new" in page
         assert {query["sql"].split()[0] for query in queries} == {"SELECT"}
-        asked.append(len(queries))
-    assert asked[0] == asked[1]
+        query_counts.append(len(queries))
+    assert query_counts[0] == query_counts[1]
     assert not ReportedResult.objects.exists() and not AuditEntry.objects.filter(action="reported.imported").exists()
 
 
@@ -313,13 +313,13 @@ def test_a_row_from_the_form_is_checked_like_an_imported_one(
 def test_ranking_fields_of_a_system_are_read_only_in_the_admin(admin_client: Client, world: World) -> None:
     other = Team.objects.create(name="Others")
     url = f"/admin/leaderboard/system/{world.system.pk}/change/"
-    shown = admin_client.get(url).content.decode()
-    fields = dict(re.findall(r'name="(\w+)"[^>]*?value="([^"]*)"', shown)) | {"name": "Renamed"}
+    markup = admin_client.get(url).content.decode()
+    fields = dict(re.findall(r'name="(\w+)"[^>]*?value="([^"]*)"', markup)) | {"name": "Renamed"}
     answer = admin_client.post(url, {**fields, "kind": System.Kind.ORGANISER, "team": str(other.pk)})
     assert answer.status_code == 302, answer.content.decode()
     system = System.objects.get(pk=world.system.pk)
     assert (system.name, system.kind, system.team) == ("Renamed", world.system.kind, world.system.team)
-    assert 'name="kind"' not in shown and 'name="team"' not in shown
+    assert 'name="kind"' not in markup and 'name="team"' not in markup
     assert 'name="kind"' in admin_client.get("/admin/leaderboard/system/add/").content.decode()
 
 

@@ -54,8 +54,8 @@ def release(world: World, name: str, value: float | None, *, rank: int | None, *
     team = System.objects.filter(team=world.system.team).first().team
     inserted = System.objects.create(team=team, name=name, **system)
     at = timezone.now()
-    done = {"state": State.DONE, "finished_at": at, "outcomes": "x", "outcomes_sha256": "0" * 64}
-    run = world.insert_run(at=at, **done)
+    run_fields = {"state": State.DONE, "finished_at": at, "outcomes": "x", "outcomes_sha256": "0" * 64}
+    run = world.insert_run(at=at, **run_fields)
     Submission.objects.filter(pk=run.prediction.submission_id).update(system=inserted)
     values = [
         score("accuracy", {}, value, 4),
@@ -295,12 +295,12 @@ def test_results_reported_in_papers_are_separate(world):
     assert "BERT" not in Client().get(f"{BOARD}.csv").content.decode()
 
 
-def test_a_board_has_an_etag_that_changes_with_what_is_revealed(world):
+def test_the_etag_of_a_board_changes_with_revealed_scores(world):
     release(world, "First", 0.75, rank=1)
     for address in (f"{BOARD}/", f"{BOARD}.csv"):
         etag = Client().get(address)["ETag"]
-        again = Client().get(address, headers={"If-None-Match": etag})
-        assert (again.status_code, again.content) == (304, b"")
+        second_response = Client().get(address, headers={"If-None-Match": etag})
+        assert (second_response.status_code, second_response.content) == (304, b"")
     release(world, "Next", 0.5, rank=2)
     assert Client().get(address, headers={"If-None-Match": etag}).status_code == 200
 
@@ -352,10 +352,10 @@ def test_only_its_team_and_organisers_see_a_submission(world, ada):
         for client in allowed:
             assert client.get(f"{ROOT}/submissions/{submission.pk}/{path}").status_code in (200, 409)
         for client in (client_of(oscar), client_of(person(f"mallory{len(path)}"))):
-            there = client.get(f"{ROOT}/submissions/{submission.pk}/{path}")
+            response = client.get(f"{ROOT}/submissions/{submission.pk}/{path}")
             absent = client.get(f"{ROOT}/submissions/{uuid.uuid4()}/{path}")
-            assert (there.status_code, there.content) == (404, absent.content)
-            assert dict(there.items()) == dict(absent.items())
+            assert (response.status_code, response.content) == (404, absent.content)
+            assert dict(response.items()) == dict(absent.items())
         assert Client().get(f"{ROOT}/submissions/{submission.pk}/{path}").status_code == 401
 
 

@@ -87,8 +87,8 @@ class SchemaWorld:
         stand(world, "Carnot")
         organiser = person("xena")
         world.benchmark.organisers.add(organiser)
-        known = {"researcher": world.researcher, "organiser": organiser, "curator": world.curator}
-        self.user = known.get(role)
+        users = {"researcher": world.researcher, "organiser": organiser, "curator": world.curator}
+        self.user = users.get(role)
 
     def headers(self) -> dict[str, str]:
         """Returns a token for each call, because one of the operations revokes it."""
@@ -113,8 +113,8 @@ class SchemaWorld:
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("role", ["anonymous", "researcher", "organiser", "curator"])
-@pytest.mark.parametrize("places", ["invented", "real"])
-def test_every_response_matches_the_schema(sandbox, role, places):
+@pytest.mark.parametrize("worlds", ["invented", "real"])
+def test_every_response_matches_the_schema(sandbox, role, worlds):
     objects = SchemaWorld(role)
     schema = schemathesis.openapi.from_wsgi(f"{ROOT}/schema/", application)
     statuses: dict[str, set[int]] = {}
@@ -125,7 +125,7 @@ def test_every_response_matches_the_schema(sandbox, role, places):
         @given(case=operation.as_strategy())
         @settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         def call(case):
-            if places == "real":
+            if worlds == "real":
                 blanks = objects.blanks(case.path)
                 case.path_parameters = {blank: blanks[blank] for blank in case.path_parameters}
             answer = case.call(headers=objects.headers())
@@ -141,6 +141,6 @@ def test_every_response_matches_the_schema(sandbox, role, places):
     assert statuses.keys() == expected
     if role == "anonymous":
         assert all(statuses[name] <= {400, 401, 404, 405, 411, 413, 415, 422, 429} for name in WRITES & expected)
-    elif places == "real":
+    elif worlds == "real":
         refused = {name for name in WRITES - ONLY_MANAGERS - ONLY_MEMBERS if statuses[name] <= {401, 403, 404}}
         assert refused == set(), "the role got as far as what is asked"
