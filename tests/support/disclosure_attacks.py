@@ -48,7 +48,7 @@ class Oracle:
     slices: bool = False
     n: int = N
     best: float | None = None
-    asked: int = 0
+    n_calls: int = 0
     options: dict[str, Any] = field(default_factory=lambda: TASK.parse_options({}))
 
     def __post_init__(self) -> None:
@@ -68,14 +68,14 @@ class Oracle:
         """
         correct = (guess == self.labels).astype(np.float64)
         outcomes = replace(self.template, statistics={**self.template.statistics, "correct": correct})
-        if self.asked % CHECKED_EVERY == 1:
+        if self.n_calls % CHECKED_EVERY == 1:
             scored = self._scored(guess)
             assert to_bytes(scored) == to_bytes(outcomes), "the scorer's outcomes differ"
         dimensions = {"kind": outcomes.dimensions["kind"]} if self.slices else {}
         return replace(outcomes, dimensions=dimensions)
 
     def __call__(self, guess: Guess) -> Told:
-        self.asked += 1
+        self.n_calls += 1
         outcomes = self._outcomes(guess)
         scores = score_outcomes(outcomes, TASK.measures, resamples=0)
         revealed = policies.reveal(
@@ -158,6 +158,6 @@ def excess(policy: str, attack: str, *, k: int, seed: int, **how: Any) -> float:
     """Return shown minus true accuracy after k calls: by how much the best revealed accuracy exceeds one half."""
     oracle = Oracle(policy, seed, slices=attack == "boosting by slice")
     ATTACKS[attack](oracle, k, np.random.default_rng([seed, k]), **how)
-    assert oracle.asked == k
+    assert oracle.n_calls == k
     assert oracle.best is not None
     return oracle.best - TRUE

@@ -11,7 +11,7 @@ FULL = bool(os.environ.get("TEST_FULL"))
 
 
 def examples(number: int) -> int:
-    """How many examples hypothesis makes of a property that gets `number` in the full run: a fifth, 20 at least."""
+    """Return the number of hypothesis examples of a property with `number` in the full run: a fifth, at least 20."""
     return number if FULL else min(number, max(20, number // 5))
 
 
@@ -55,7 +55,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "browser/test_admin.py::test_axe_finds_no_violations": ("light",),
     "docs/test_curators.py::test_guide_from_raw_file_to_public_board": ("own",),
     "curation/test_generations_faults.py::test_another_worker_completes_a_killed_workers_preview": ("parts-kept-2-0",),
-    "scoring/test_rescoring_faults.py::test_a_worker_killed_half_way_loses_nothing": ("second-uncommitted",),
+    "scoring/test_rescoring_faults.py::test_a_worker_killed_during_a_rescoring_loses_nothing": ("second-uncommitted",),
     "scoring/test_faults.py::test_a_worker_killed_before_it_writes_is_replaced": ("scored",),
     "systems/test_faults.py::test_output_lost_with_its_volume_holder_is_a_sandbox_error": ("runc-kill",),
     "systems/test_greedy.py::test_exit_codes_collapse": ("runc-77",),
@@ -90,7 +90,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "nearestCity/test_c1.0_h0.5_s300_r0.2_scenario.tsv",
         "nearestCity/train_c1.0_h1.0_s300_r1.0_random_scenario.tsv",
     ),
-    "scoring/test_rebuilding.py::test_a_board_is_made_again_byte_for_byte": ("full", "ladder a team"),
+    "scoring/test_rebuilding.py::test_a_rebuilt_board_is_equal_byte_for_byte": ("full", "ladder a team"),
     "statistics/test_resampled_scores.py::test_correlations": ("blocks of 7",),
     "local/test_run_command.py::test_errors_of_a_system_are_reported": ("a label that is none", "a crash"),
     "local/test_run_command.py::test_an_image_that_a_server_refuses_is_refused": ("more0-VOLUME /data-volume",),
@@ -108,7 +108,7 @@ TESTS = (
     "browser/test_rehearsals.py::test_dry_run_of_baselines_and_a_file",  # in rehearsals/
     "curation/test_generations_faults.py::test_a_message_delivered_ten_times_makes_one_preview",  # in work_queue/
     "curation/test_generations_faults.py::test_a_lost_message_is_enqueued_again",
-    "scoring/test_rescoring_faults.py::test_cancelled_while_a_worker_that_dies_has_a_run",
+    "scoring/test_rescoring_faults.py::test_cancelling_while_a_dying_worker_has_a_run",
     "containers/test_container_changes.py::test_an_unavailable_sandbox_costs_no_attempt",  # in scoring/
     "browser/test_every_page.py::test_contrast_in_both_colour_schemes",
     "containers/test_containers.py::test_hidden_inputs_are_not_shown_to_the_owner",  # in test_hostile_containers
@@ -132,7 +132,7 @@ TESTS = (
     "systems/test_loading.py::test_two_equal_layers",
     "scoring/test_faults.py::test_a_worker_killed_after_commit_changes_nothing_more",
     "scoring/test_rescoring_faults.py::test_a_worker_killed_in_the_transaction_that_switches",
-    "scoring/test_rescoring_faults.py::test_corrections_and_a_submission_overtake_each_other_while_workers_work",
+    "scoring/test_rescoring_faults.py::test_corrections_and_a_submission_during_scoring",
 )
 """Tests that are marked slow, because a quicker test of the same kind of work covers the same code."""
 

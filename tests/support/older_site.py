@@ -94,8 +94,8 @@ def _columns(model: Any) -> list[str]:
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(json.dumps(row, default=str))
-    return plain
+    json_row: dict[str, Any] = json.loads(json.dumps(row, default=str))
+    return json_row
 
 
 def differences(before: dict[str, dict[str, dict[str, Any]]]) -> list[str]:

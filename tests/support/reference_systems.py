@@ -34,8 +34,8 @@ def answers(system: str, folder: Path, data: dict[str, str], questions: list[Jso
         if (folder / program).exists():
             environment = {"HOLDOUT_INPUTS": str(inputs), "HOLDOUT_OUTPUT": str(output)}
             command = [sys.executable, "-S", "-B", program]
-            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
+            process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+            assert process.returncode == 0, process.stderr
     return lines(output)
 
 

@@ -39,7 +39,7 @@ def use(connection: Any) -> None:
 
 
 def copy_to(path: Path) -> None:
-    """Makes a migrated SQLite database without rows there, for a site in a process of its own."""
+    """Create a migrated SQLite database without rows at this path, for a site in a separate process."""
     name = _name()
     with _one_at_a_time(FOLDER / f"{name}.lock"):
         shutil.copy(_sqlite(name), path)

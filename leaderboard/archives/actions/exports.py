@@ -81,7 +81,7 @@ def _write(lease: Lease[ArchiveExport]) -> None:
     with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         path = Path(folder) / "archive.zip"
         # In a thread, hence on its own connection: the writer's connection is in a snapshot transaction.
-        with Heartbeat(seconds=PROGRESS_SECONDS, beat=lambda: bool(lease.rows().update(told=list(lines)))):
+        with Heartbeat(seconds=PROGRESS_SECONDS, beat=lambda: bool(lease.rows().update(progress=list(lines)))):
             writing.write(benchmark=row.benchmark, to=path, keys=keys, by=row.requested_by, say=lines.append)
         with path.open("rb") as archive:
             digest = hashlib.file_digest(archive, "sha256").hexdigest()
@@ -89,7 +89,7 @@ def _write(lease: Lease[ArchiveExport]) -> None:
             stored = row.file.storage.save(row.file.field.generate_filename(row, "archive.zip"), File(archive))
         size = path.stat().st_size
     try:
-        lease.finish(state=State.DONE, told=lines, file=stored, bytes=size, sha256=digest)
+        lease.finish(state=State.DONE, progress=lines, file=stored, bytes=size, sha256=digest)
     except LeaseLostError:
         row.file.storage.delete(stored)
         raise

@@ -79,7 +79,7 @@ class TestFormerKeys:
     def test_the_same_benchmark_has_either_key(self, folder: Path, curator: User) -> None:
         (folder / "test.jsonl").write_bytes(gold_of(LABELS))
         hosted = host.host(manifest=halved(half="public"), folder=folder, by=curator)
-        assert hosted.benchmark.phases.get().half == "public"
+        assert hosted.benchmark.phases.get().subset == "public"
         assert not host.host(manifest=halved(gold_subset="public"), folder=folder, by=curator).changed
 
     def test_a_digest_is_the_one_of_the_previous_release(self, folder: Path) -> None:
@@ -302,7 +302,7 @@ class TestDownloads:
         downloads = [PAGES, {"name": "more", "file": "more.tsv", "title": "More"}]
         messages: list[str] = []
         assert host.host(manifest=manifest(downloads=downloads), folder=folder, by=curator, say=messages.append).changed
-        assert "2 more to download" in messages[-1]
+        assert "2 new downloads" in messages[-1]
         assert self.names() == ["pages.txt", "more.tsv"]
         assert not host.host(manifest=manifest(), folder=folder, by=curator).changed
         assert self.names() == ["pages.txt", "more.tsv"]

@@ -268,7 +268,7 @@ def test_after_a_worker_dies_another_retries_and_at_last_the_page_says_so(world:
         head_to_head.WORK.sweep()
     row = HeadToHead.objects.get()
     assert (row.state, row.reason) == (State.FAILED, Reason.LOST)
-    assert "could not be computed: the workers stopped in the middle" in text(page())
+    assert "could not be computed: every attempt was interrupted" in text(page())
 
 
 def test_a_late_worker_changes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -211,7 +211,7 @@ def test_only_managers_request_previews(world: World) -> None:
     for action, kwargs in (
         (started, {"world": world}),
         (request_preview.forget, {"generation": preview}),
-        (drafts.make, {"generation": preview, "wanted": draft_requests(preview)}),
+        (drafts.make, {"generation": preview, "requests": draft_requests(preview)}),
     ):
         assert refusal(action, **kwargs, by=world.researcher).code is Code.NOT_AN_ORGANISER
 
@@ -349,7 +349,7 @@ def test_a_draft_name_in_use_is_refused_before_its_subset_is_computed(
     preview = completed(started(world))
     monkeypatch.setattr(run_generator, "run", lambda row: pytest.fail("the generator ran"))
     train, test = preview.parts.all()
-    for names, message in ((("other", "TEST"), "has a split test already"), (("one", "ONE"), "Two parts")):
+    for names, message in ((("other", "TEST"), "already has a split test"), (("one", "ONE"), "Two parts")):
         requests = [
             DraftRequest(part, name=name, kind="test", gold_public=False)
             for part, name in zip((train, test), names, strict=True)
@@ -362,4 +362,4 @@ def test_a_draft_name_in_use_is_refused_before_its_subset_is_computed(
 def test_split_names_that_differ_only_in_case_are_refused(world: World, name: str) -> None:
     fields = {"dataset": world.split.dataset, "name": name, "kind": "test", "gold_public": False, "by": world.curator}
     refused = refusal(splits.create_split, **fields)
-    assert refused.code is Code.NAME_TAKEN and "has a split test already" in refused.message
+    assert refused.code is Code.NAME_TAKEN and "already has a split test" in refused.message

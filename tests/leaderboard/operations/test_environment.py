@@ -44,9 +44,9 @@ def test_a_former_name_is_read_and_a_check_names_the_present_one(
 
 @renamed
 def test_two_different_values_prevent_the_start(monkeypatch: pytest.MonkeyPatch, former: str, name: str) -> None:
-    one, other = OTHER[VARIABLES[name].cast]
-    monkeypatch.setenv(PREFIX + former, one)
-    monkeypatch.setenv(PREFIX + name, one)
+    value, other = OTHER[VARIABLES[name].cast]
+    monkeypatch.setenv(PREFIX + former, value)
+    monkeypatch.setenv(PREFIX + name, value)
     Environment()(name)
     monkeypatch.setenv(PREFIX + name, other)
     with pytest.raises(ImproperlyConfigured, match=f"{PREFIX}{name} is '{other}' and {PREFIX}{former}, its former"):

@@ -39,7 +39,11 @@ def read_metrics() -> Numbers:
     answer = Client().get("/metrics", headers=WITH)
     assert answer.status_code == 200 and answer["Content-Type"].startswith("text/plain; version=")
     families = text_string_to_metric_families(answer.content.decode())
-    return {(one.name, frozenset(one.labels.items())): one.value for family in families for one in family.samples}
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in families
+        for sample in family.samples
+    }
 
 
 def number(metrics: Numbers, name: str, **labels: str) -> float:
@@ -104,10 +108,11 @@ def test_work_is_counted_by_state_and_outcome(world: World) -> None:
         number(metrics, "queue_length", kind="run", state="queued") == Run.objects.filter(state="queued").count() == 3
     )
     assert number(metrics, "queue_length", kind="run", state="running") == 1
-    ended = {
-        one: number(metrics, "finished_last_hour", kind="run", outcome=one) for one in ("done", "rejected", "failed")
+    by_outcome = {
+        outcome: number(metrics, "finished_last_hour", kind="run", outcome=outcome)
+        for outcome in ("done", "rejected", "failed")
     }
-    assert ended == {"done": 1, "rejected": 2, "failed": 1}
+    assert by_outcome == {"done": 1, "rejected": 2, "failed": 1}
     assert number(metrics, "finished_last_hour", kind="run", outcome="cancelled") == 0
     assert 3600 <= number(metrics, "oldest_queued_seconds", kind="run") < 3600 + 600
 

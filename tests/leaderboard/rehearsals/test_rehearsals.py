@@ -1,4 +1,4 @@
-"""A rehearsal: the whole path, for organisers and testers alone, and nothing of it counts in the phase."""
+"""Rehearsals: the complete path for organisers and testers only; nothing of it counts in the phase."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ WRONG = {**LABELS, "a1": "REFUTES"}
 
 @pytest.fixture
 def world() -> World:
-    found = build()
+    tiny = build()
     Benchmark.objects.update(state="draft")
-    found.benchmark.refresh_from_db()
-    found.phase.refresh_from_db()
-    return found
+    tiny.benchmark.refresh_from_db()
+    tiny.phase.refresh_from_db()
+    return tiny
 
 
 @pytest.fixture(autouse=True)
@@ -63,21 +63,21 @@ def _requests_end() -> Iterator[None]:
     close_all()
 
 
-def begun(world: World, *, testers: Any = None, **more: Any) -> Rehearsal:
-    told = {"ends_at": None, "testers": [world.researcher] if testers is None else testers, **more}
-    return actions.begin(phase=world.phase, by=world.curator, **told)
+def start_rehearsal(world: World, *, testers: Any = None, **more: Any) -> Rehearsal:
+    fields = {"ends_at": None, "testers": [world.researcher] if testers is None else testers, **more}
+    return actions.begin(phase=world.phase, by=world.curator, **fields)
 
 
 def copy_of(rehearsal: Rehearsal) -> Phase:
     return rehearsal.benchmark.phases.select_related("benchmark", "split__dataset").get()
 
 
-def ended(rehearsal: Rehearsal, world: World) -> Rehearsal:
+def end_rehearsal(rehearsal: Rehearsal, world: World) -> Rehearsal:
     return actions.end(rehearsal=Rehearsal.objects.get(pk=rehearsal.pk), by=world.curator)
 
 
-def let_date_come(rehearsal: Rehearsal) -> datetime:
-    """Its phase closed a second ago, and nobody has ended it."""
+def pass_closing_date(rehearsal: Rehearsal) -> datetime:
+    """Makes its phase close a second ago; nobody has ended it."""
     past = timezone.now() - timedelta(seconds=1)
     Phase.objects.filter(benchmark=rehearsal.benchmark).update(closes_at=past)
     return past
@@ -107,14 +107,14 @@ ADDRESSES = (
 )
 
 
-class TestThePath:
+class TestPath:
     @pytest.mark.usefixtures("sandbox")
-    def test_what_a_tester_sends_is_checked_charged_scored_shown_and_mailed(self, world: World) -> None:
+    def test_a_submission_is_validated_charged_scored_shown_and_mailed(self, world: World) -> None:
         Split.objects.update(**DRAFT)
         User.objects.filter(pk=world.researcher.pk).update(mailed_since=timezone.now() - timedelta(days=1))
-        phase = copy_of(begun(world))
+        phase = copy_of(start_rehearsal(world))
         assert refusal(world.submit, phase=phase, labels={**LABELS, "a1": "MAYBE"}).code is Code.INVALID_PREDICTIONS
-        sent = world.submit(WRONG, phase=phase)
+        submission = world.submit(WRONG, phase=phase)
         assert quota_of(phase=phase, team=world.system.team).used_total == 1
         runs.WORK.run(Run.objects.get().pk)
         assert Release.objects.get().phase == phase
@@ -123,31 +123,31 @@ class TestThePath:
         board = client.get(f"/benchmarks/{SLUG}/test/").content.decode()
         assert "Bernoulli" in board and "0.750" in board
         assert "This is a rehearsal" in board
-        assert "This is a rehearsal" in client.get(f"/submissions/{sent.pk}/").content.decode()
+        assert "This is a rehearsal" in client.get(f"/submissions/{submission.pk}/").content.decode()
         deliver.sweep()
         for notice in Notice.objects.all():
             deliver.deliver(notice_id=notice.pk)
         assert [SLUG in message.subject for message in mail.outbox] == [True]
 
-    def test_the_rules_are_the_phases(self, world: World) -> None:
+    def test_it_has_the_rules_of_its_phase(self, world: World) -> None:
         tracks = [{"name": "a", "title": "A", "description": ""}]
-        told = {"quota_per_day": 2, "quota_total": 3, "disclosure": "ladder", "scope": "task", "tracks": tracks}
-        Phase.objects.update(**told, opens_at=timezone.now() + timedelta(days=3), options={"max_evidence": "none"})
+        fields = {"quota_per_day": 2, "quota_total": 3, "disclosure": "ladder", "scope": "task", "tracks": tracks}
+        Phase.objects.update(**fields, opens_at=timezone.now() + timedelta(days=3), options={"max_evidence": "none"})
         world.phase.refresh_from_db()
-        phase = copy_of(begun(world))
-        assert {name: getattr(phase, name) for name in told} == told
+        phase = copy_of(start_rehearsal(world))
+        assert {name: getattr(phase, name) for name in fields} == fields
         assert (phase.options, phase.split) == ({"max_evidence": "none"}, world.split)
-        # It is over when the phase itself opens.
+        # It ends when the phase itself opens.
         assert (phase.opens_at, phase.closes_at) == (None, world.phase.opens_at)
 
     @pytest.mark.usefixtures("sandbox")
-    def test_a_sealed_phase_is_opened_in_its_rehearsal(self, world: World) -> None:
+    def test_a_sealed_phase_can_be_opened_in_its_rehearsal(self, world: World) -> None:
         later = timezone.now() + timedelta(days=9)
         Phase.objects.update(disclosure="sealed", sealed_until=later, closes_at=later)
         world.phase.refresh_from_db()
-        assert refusal(begun, world=world).code is Code.INVALID_NAME
+        assert refusal(start_rehearsal, world=world).code is Code.INVALID_NAME
         soon = timezone.now() + timedelta(hours=1)
-        phase = copy_of(begun(world, ends_at=soon))
+        phase = copy_of(start_rehearsal(world, ends_at=soon))
         assert (phase.sealed_until, phase.closes_at) == (soon, soon)
         world.submit(phase=phase)
         past = timezone.now() - timedelta(seconds=1)
@@ -155,39 +155,39 @@ class TestThePath:
         assert sealed_phases.sweep() == 1
         assert Run.objects.get().state == State.QUEUED
 
-    def test_teams_and_accounts_are_named(self, world: World) -> None:
+    def test_testers_are_named_by_team_or_account(self, world: World) -> None:
         bob = person("bob")
         team = teams.create(name="Difference", by=person("charles"))
-        found = actions.find_testers(["bob", "Difference"])
-        assert {one.username for one in found} == {"bob", "charles"}
+        testers = actions.find_testers(["bob", "Difference"])
+        assert {tester.username for tester in testers} == {"bob", "charles"}
         refused = refusal(actions.find_testers, names=["bob", "nobody", "No team"])
         assert "nobody, No team" in refused.message
-        rehearsal = begun(world, testers=[bob])
+        rehearsal = start_rehearsal(world, testers=[bob])
         actions.set_testers(rehearsal=rehearsal, testers=list(team.members.all()), by=world.curator)
-        assert [one.username for one in rehearsal.testers.all()] == ["charles"]
+        assert [tester.username for tester in rehearsal.testers.all()] == ["charles"]
         assert status(bob, ADDRESSES[0]) == 404
 
 
-class TestWhoSeesIt:
+class TestVisibility:
     @pytest.mark.parametrize("address", ADDRESSES)
-    def test_testers_and_managers_alone(self, world: World, address: str) -> None:
+    def test_only_testers_and_managers_see_it(self, world: World, address: str) -> None:
         Split.objects.update(**DRAFT)
         organiser, stranger = person("olga"), person("eve")
         world.benchmark.organisers.add(organiser)
-        begun(world)
-        got = [status(user, address) for user in (world.curator, organiser, world.researcher, stranger, None)]
-        # The real one is a draft: of that testers know nothing.
-        assert got == [200, 200, 200, 404, 404]
+        start_rehearsal(world)
+        statuses = [status(user, address) for user in (world.curator, organiser, world.researcher, stranger, None)]
+        # The real benchmark is a draft, which testers cannot see.
+        assert statuses == [200, 200, 200, 404, 404]
         assert status(world.researcher, "/benchmarks/tiny/") == 404
         assert status(world.researcher, f"/manage/benchmarks/{SLUG}/") == 404
 
     @pytest.mark.usefixtures("sandbox")
-    def test_nothing_public_tells_of_it(self, world: World) -> None:
+    def test_no_public_page_reveals_it(self, world: World) -> None:
         Benchmark.objects.update(state="public")
         Phase.objects.update(opens_at=timezone.now() + timedelta(days=1))
         world.benchmark.refresh_from_db()
         world.phase.refresh_from_db()
-        phase = copy_of(begun(world))
+        phase = copy_of(start_rehearsal(world))
         world.submit(WRONG, phase=phase)
         runs.WORK.run(Run.objects.get().pk)
         for user in (None, person("eve")):
@@ -206,94 +206,96 @@ class TestWhoSeesIt:
 
     @pytest.mark.usefixtures("sandbox")
     @pytest.mark.parametrize("where", ["draft", "rehearsal"])
-    def test_team_members_who_may_not_see_it_learn_nothing(self, world: World, where: str) -> None:
+    def test_team_members_who_are_no_testers_see_nothing(self, world: World, where: str) -> None:
         mate, team = person("mate"), world.system.team
         Membership.objects.create(team=team, user=mate)
         User.objects.update(mailed_since=timezone.now() - timedelta(days=1))
         if where == "draft":
             world.benchmark.organisers.add(world.researcher)
-        sent = world.submit(WRONG, phase=world.phase if where == "draft" else copy_of(begun(world)))
+        submission = world.submit(WRONG, phase=world.phase if where == "draft" else copy_of(start_rehearsal(world)))
         runs.WORK.run(Run.objects.get().pk)
-        pages = [sent.get_absolute_url(), f"/api/v1/submissions/{sent.pk}/", f"/systems/{world.system.pk}/"]
+        pages = [submission.get_absolute_url(), f"/api/v1/submissions/{submission.pk}/", f"/systems/{world.system.pk}/"]
         lists = ["/me/submissions/", "/api/v1/submissions/"]
-        for user, shown in ((world.researcher, True), (mate, False)):
-            assert [status(user, address) for address in pages] == [200 if shown else 404] * 3
-            assert [str(sent.pk) in body(user, address) for address in lists] == [shown] * 2
+        for user, is_visible in ((world.researcher, True), (mate, False)):
+            assert [status(user, address) for address in pages] == [200 if is_visible else 404] * 3
+            assert [str(submission.pk) in body(user, address) for address in lists] == [is_visible] * 2
         assert (deliver.sweep(), Notice.objects.get().user) == (1, world.researcher)
         Benchmark.objects.filter(pk=world.benchmark.pk).update(state="public")
-        # What was sent to the draft is then seen and mailed; the rehearsal is as hidden as before.
+        # Submissions to the draft are then visible and mailed; the rehearsal stays hidden.
         published = where == "draft"
         assert [status(mate, address) for address in pages] == [200 if published else 404] * 3
         assert (deliver.sweep(), Notice.objects.filter(user=mate).exists()) == (int(published), published)
 
     def test_it_is_never_published(self, world: World) -> None:
-        rehearsal = begun(world)
+        rehearsal = start_rehearsal(world)
         refused = refusal(benchmarks.publish, benchmark=rehearsal.benchmark, by=world.curator)
         assert "cannot be published" in refused.message
         assert Benchmark.objects.get(pk=rehearsal.benchmark_id).state == "rehearsal"
 
 
-class TestWhen:
-    def test_before_the_phase_opens(self, world: World) -> None:
+class TestStart:
+    def test_it_starts_only_before_the_phase_opens(self, world: World) -> None:
         Benchmark.objects.update(state="public")
         world.phase.benchmark.refresh_from_db()
-        assert "has opened" in refusal(begun, world=world).message
+        assert "has opened" in refusal(start_rehearsal, world=world).message
         Phase.objects.update(opens_at=timezone.now() + timedelta(hours=2))
         world.phase.refresh_from_db()
-        assert refusal(begun, world=world, ends_at=timezone.now() + timedelta(hours=3)).code is Code.INVALID_NAME
-        assert refusal(begun, world=world, ends_at=timezone.now()).code is Code.INVALID_NAME
-        assert begun(world)
+        assert (
+            refusal(start_rehearsal, world=world, ends_at=timezone.now() + timedelta(hours=3)).code is Code.INVALID_NAME
+        )
+        assert refusal(start_rehearsal, world=world, ends_at=timezone.now()).code is Code.INVALID_NAME
+        assert start_rehearsal(world)
 
-    def test_one_at_a_time_and_none_of_a_rehearsal(self, world: World) -> None:
-        rehearsal = begun(world)
-        assert "already has a rehearsal" in refusal(begun, world=world).message
+    def test_a_phase_has_one_rehearsal_at_a_time_and_a_rehearsal_has_none(self, world: World) -> None:
+        rehearsal = start_rehearsal(world)
+        assert "already has a rehearsal" in refusal(start_rehearsal, world=world).message
         copy = copy_of(rehearsal)
-        told = {"testers": [], "ends_at": None, "by": world.curator}
-        assert "already a rehearsal" in refusal(actions.begin, phase=copy, **told).message
-        ended(rehearsal, world)
-        assert begun(world).benchmark.slug == f"{SLUG}-1"
+        fields = {"testers": [], "ends_at": None, "by": world.curator}
+        assert "already a rehearsal" in refusal(actions.begin, phase=copy, **fields).message
+        end_rehearsal(rehearsal, world)
+        assert start_rehearsal(world).benchmark.slug == f"{SLUG}-1"
 
-    def test_not_by_strangers(self, world: World) -> None:
-        told = {"testers": [], "ends_at": None, "by": world.researcher}
-        assert refusal(actions.begin, phase=world.phase, **told).code is Code.NOT_AN_ORGANISER
-        rehearsal = begun(world)
+    def test_strangers_cannot_start_or_change_it(self, world: World) -> None:
+        fields = {"testers": [], "ends_at": None, "by": world.researcher}
+        assert refusal(actions.begin, phase=world.phase, **fields).code is Code.NOT_AN_ORGANISER
+        rehearsal = start_rehearsal(world)
         assert refusal(actions.end, rehearsal=rehearsal, by=world.researcher).code is Code.NOT_AN_ORGANISER
-        asked = {"rehearsal": rehearsal, "testers": [], "by": world.researcher}
-        assert refusal(actions.set_testers, **asked).code is Code.NOT_AN_ORGANISER
+        changes = {"rehearsal": rehearsal, "testers": [], "by": world.researcher}
+        assert refusal(actions.set_testers, **changes).code is Code.NOT_AN_ORGANISER
 
-    def test_a_benchmark_is_not_published_over_one(self, world: World) -> None:
-        rehearsal = begun(world)
+    def test_a_benchmark_with_a_rehearsal_is_not_published(self, world: World) -> None:
+        rehearsal = start_rehearsal(world)
         assert (
             "during its rehearsal" in refusal(benchmarks.publish, benchmark=world.benchmark, by=world.curator).message
         )
-        ended(rehearsal, world)
+        end_rehearsal(rehearsal, world)
         assert benchmarks.publish(benchmark=world.benchmark, by=world.curator).state == "public"
 
 
 @pytest.mark.usefixtures("sandbox")
-class TestTheEnd:
+class TestEnd:
     def test_the_phase_starts_empty(self, world: World) -> None:
-        rehearsal = begun(world)
+        rehearsal = start_rehearsal(world)
         phase = copy_of(rehearsal)
         world.submit(WRONG, phase=phase)
         runs.WORK.run(Run.objects.get().pk)
-        ended(rehearsal, world)
+        end_rehearsal(rehearsal, world)
         for model in (Submission, QuotaCharge, Release):
             assert not model.objects.filter(phase=world.phase).exists()
             assert model.objects.filter(phase=phase).exists(), "it stays to be read"
         assert quota_of(phase=world.phase, team=world.system.team).used_total == 0
         assert leakage_budget.budget_of(world.phase).spent.answers == 0
-        # What testers were told of the gold is said beside it.
+        # What was revealed of the gold to testers is shown with it.
         assert [other.spent.answers for other in leakage_budget.others_on(world.phase)] == [1]
         assert world.phase.leaderboards.count() == 0
         acts = AuditEntry.objects.filter(subject=f"phase:{world.phase.pk}").order_by("pk")
         assert [entry.action for entry in acts] == ["rehearsal.begun", "rehearsal.ended"]
 
-    def test_it_takes_nothing_more_and_what_waits_is_not_scored(self, world: World) -> None:
-        rehearsal = begun(world)
+    def test_it_accepts_no_more_and_waiting_runs_are_not_scored(self, world: World) -> None:
+        rehearsal = start_rehearsal(world)
         phase = copy_of(rehearsal)
         world.submit(phase=phase)
-        ended(rehearsal, world)
+        end_rehearsal(rehearsal, world)
         assert (Run.objects.get().state, Run.objects.get().reason) == (State.CANCELLED, "withdrawn")
         runs.WORK.run(Run.objects.get().pk)
         assert not Release.objects.exists()
@@ -301,56 +303,62 @@ class TestTheEnd:
         assert refused.code is Code.PHASE_CLOSED
         assert "is over" in refusal(actions.end, rehearsal=rehearsal, by=world.curator).message
 
-    def test_a_person_may_compete_for_another_team_after_it(self, world: World) -> None:
-        phase = copy_of(begun(world))
+    def test_a_tester_may_compete_for_another_team_after_it(self, world: World) -> None:
+        phase = copy_of(start_rehearsal(world))
         world.submit(phase=phase)
         Benchmark.objects.filter(pk=world.benchmark.pk).update(state="public")
         other = teams.system(team=teams.create(name="Second", by=world.researcher), name="Euler", by=world.researcher)
         assert refusal(world.submit, phase=phase, system=other).code is Code.OTHER_TEAM
         assert world.submit(system=other).system == other
 
-    def test_a_draft_is_given_other_items_once_it_is_over(self, world: World) -> None:
+    def test_a_draft_can_get_other_items_after_its_end(self, world: World) -> None:
         Split.objects.update(**DRAFT)
         world.split.refresh_from_db()
-        rehearsal = begun(world)
+        rehearsal = start_rehearsal(world)
         world.submit(phase=copy_of(rehearsal))
         other = gold_lines().replace(b"claim 0", b"claim 7")
-        told = {"split": world.split, "reason": "better", "by": world.curator}
-        assert refusal(splits.add_gold, file=uploaded(other, "gold.jsonl"), **told).code is Code.INPUTS_CHANGED
-        ended(rehearsal, world)
+        fields = {"split": world.split, "reason": "better", "by": world.curator}
+        assert refusal(splits.add_gold, file=uploaded(other, "gold.jsonl"), **fields).code is Code.INPUTS_CHANGED
+        end_rehearsal(rehearsal, world)
         n = Run.objects.count()
-        assert splits.add_gold(file=uploaded(other, "gold.jsonl"), **told).number == 2
-        # What answered other items is not scored again.
+        assert splits.add_gold(file=uploaded(other, "gold.jsonl"), **fields).number == 2
+        # Submissions for other items are not rescored.
         assert Run.objects.count() == n
 
-    def test_testers_see_a_drafts_data_until_then(self, world: World) -> None:
+    def test_testers_see_a_drafts_data_until_its_end(self, world: World) -> None:
         Split.objects.update(**DRAFT)
-        rehearsal = begun(world)
+        rehearsal = start_rehearsal(world)
         inputs = f"/benchmarks/{SLUG}/splits/test/inputs.jsonl"
         assert status(world.researcher, inputs) == 200
-        ended(rehearsal, world)
+        end_rehearsal(rehearsal, world)
         assert (status(world.researcher, inputs), status(world.researcher, ADDRESSES[0])) == (404, 404)
 
-    def test_then_its_managers_alone_read_it(self, world: World) -> None:
+    def test_after_its_end_only_managers_see_it(self, world: World) -> None:
         organiser = person("olga")
         world.benchmark.organisers.add(organiser)
-        rehearsal = begun(world)
-        sent = world.submit(WRONG, phase=copy_of(rehearsal))
+        rehearsal = start_rehearsal(world)
+        submission = world.submit(WRONG, phase=copy_of(rehearsal))
         runs.WORK.run(Run.objects.get().pk)
-        own = [sent.get_absolute_url(), f"/api/v1/submissions/{sent.pk}/", f"/submissions/{sent.pk}/receipt.json"]
+        own = [
+            submission.get_absolute_url(),
+            f"/api/v1/submissions/{submission.pk}/",
+            f"/submissions/{submission.pk}/receipt.json",
+        ]
         pages = [*ADDRESSES, f"/benchmarks/{SLUG}/test/submit/", f"/api/v1/benchmarks/{SLUG}/", *own]
         lists = ["/me/submissions/", "/api/v1/submissions/", f"/systems/{world.system.pk}/"]
         assert {address: status(world.researcher, address) for address in pages} == dict.fromkeys(pages, 200)
-        assert all(str(sent.pk) in body(world.researcher, address) for address in lists)
-        ended(rehearsal, world)
+        assert all(str(submission.pk) in body(world.researcher, address) for address in lists)
+        end_rehearsal(rehearsal, world)
         for user, expected in ((world.researcher, 404), (organiser, 200), (world.curator, 200)):
             assert {address: status(user, address) for address in pages} == dict.fromkeys(pages, expected)
-        assert not any(str(sent.pk) in body(world.researcher, address) for address in lists)
+        assert not any(str(submission.pk) in body(world.researcher, address) for address in lists)
 
-    @pytest.mark.parametrize("end", [ended, lambda rehearsal, _: let_date_come(rehearsal)], ids=["ended", "its date"])
-    def test_then_its_systems_are_gone_for_testers(self, world: World, end: Any) -> None:
+    @pytest.mark.parametrize(
+        "end", [end_rehearsal, lambda rehearsal, _: pass_closing_date(rehearsal)], ids=["end_rehearsal", "its date"]
+    )
+    def test_after_its_end_testers_do_not_see_its_systems(self, world: World, end: Any) -> None:
         world.benchmark.organisers.add(organiser := person("olga"))
-        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        rehearsal = start_rehearsal(world, ends_at=timezone.now() + timedelta(hours=1))
         copied, team = copy_of(rehearsal), world.system.team
         world.submit(WRONG, phase=copied, system=teams.find_system(team=team, name="Practised"))
         practised = System.objects.get(name="Practised")
@@ -361,11 +369,11 @@ class TestTheEnd:
         end(rehearsal, world)
         assert [status(world.researcher, address) for address in pages] == [404, 404]
         assert ["Practised" in body(world.researcher, address) for address in lists] == [False, False, False]
-        # Bernoulli, of which nothing was sent yet.
+        # Bernoulli, which has no submission yet.
         assert '<td class="num">1</td>' in body(world.researcher, "/me/teams/")
         Membership.objects.create(team=team, user=organiser)
         assert "Practised" in body(organiser, f"/me/teams/{team.pk}/")
-        # Its name is the team's to compete with, and what is sent of it from here on alone is shown.
+        # The team can compete under its name, and only its later submissions are shown.
         Benchmark.objects.filter(pk=world.benchmark.pk).update(state="public")
         world.phase.refresh_from_db()
         world.submit(phase=world.phase, system=practised)
@@ -373,54 +381,54 @@ class TestTheEnd:
         page = body(world.researcher, f"/me/teams/{team.pk}/")
         assert re.search(r'<bdi>Practised</bdi></a></th><td class="num">1</td>', page)
 
-    def test_a_sealed_one_that_ended_stays_shut(self, world: World) -> None:
+    def test_a_sealed_rehearsal_that_ended_is_never_opened(self, world: World) -> None:
         later = timezone.now() + timedelta(days=9)
         Phase.objects.update(disclosure="sealed", sealed_until=later, closes_at=later)
         world.phase.refresh_from_db()
-        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        rehearsal = start_rehearsal(world, ends_at=timezone.now() + timedelta(hours=1))
         world.submit(phase=copy_of(rehearsal))
-        ended(rehearsal, world)
+        end_rehearsal(rehearsal, world)
         Phase.objects.filter(benchmark=rehearsal.benchmark).update(sealed_until=timezone.now())
         assert sealed_phases.sweep() == 0
 
 
 @pytest.mark.usefixtures("sandbox")
-class TestItsDate:
-    """Nobody has to end it: its date does."""
+class TestEndDate:
+    """A rehearsal ends by itself at its date."""
 
-    def test_at_its_date_its_managers_alone_read_it(self, world: World) -> None:
+    def test_from_its_date_only_managers_see_it(self, world: World) -> None:
         Split.objects.update(**DRAFT)
         organiser = person("olga")
         world.benchmark.organisers.add(organiser)
-        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
-        sent = world.submit(WRONG, phase=copy_of(rehearsal))
+        rehearsal = start_rehearsal(world, ends_at=timezone.now() + timedelta(hours=1))
+        submission = world.submit(WRONG, phase=copy_of(rehearsal))
         runs.WORK.run(Run.objects.get().pk)
-        pages = [*ADDRESSES, sent.get_absolute_url(), f"/api/v1/submissions/{sent.pk}/"]
+        pages = [*ADDRESSES, submission.get_absolute_url(), f"/api/v1/submissions/{submission.pk}/"]
         lists = ["/me/submissions/", "/api/v1/submissions/"]
         assert {address: status(world.researcher, address) for address in pages} == dict.fromkeys(pages, 200)
-        let_date_come(rehearsal)
+        pass_closing_date(rehearsal)
         for user, expected in ((world.researcher, 404), (organiser, 200), (world.curator, 200)):
             assert {address: status(user, address) for address in pages} == dict.fromkeys(pages, expected)
-        assert not any(str(sent.pk) in body(world.researcher, address) for address in lists)
+        assert not any(str(submission.pk) in body(world.researcher, address) for address in lists)
         assert "This rehearsal is over" in body(organiser, ADDRESSES[0])
 
-    def test_not_before_it_nor_while_a_team_has_time_of_its_own(self, world: World) -> None:
-        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
-        told = {"closes_at": timezone.now() + timedelta(hours=2), "reason": "a power cut", "by": world.curator}
-        deadlines.extend(phase=copy_of(rehearsal), team=world.system.team, **told)
+    def test_it_is_open_before_its_date_and_during_an_extension(self, world: World) -> None:
+        rehearsal = start_rehearsal(world, ends_at=timezone.now() + timedelta(hours=1))
+        fields = {"closes_at": timezone.now() + timedelta(hours=2), "reason": "a power cut", "by": world.curator}
+        deadlines.extend(phase=copy_of(rehearsal), team=world.system.team, **fields)
         assert (actions.sweep(), rehearsal.is_over) == (0, False)
-        let_date_come(rehearsal)
+        pass_closing_date(rehearsal)
         assert (actions.sweep(), rehearsal.is_over) == (0, False)
         assert status(world.researcher, ADDRESSES[0]) == 200
-        Extension.objects.update(before=timezone.now() - timedelta(hours=1), closes_at=let_date_come(rehearsal))
+        Extension.objects.update(before=timezone.now() - timedelta(hours=1), closes_at=pass_closing_date(rehearsal))
         assert rehearsal.is_over and status(world.researcher, ADDRESSES[0]) == 404
         assert actions.sweep() == 1
 
-    def test_the_sweeper_writes_its_end_down_once_and_what_was_sent_is_scored(self, world: World) -> None:
+    def test_the_sweep_records_its_end_once_and_submissions_are_scored(self, world: World) -> None:
         User.objects.filter(pk=world.researcher.pk).update(mailed_since=timezone.now() - timedelta(days=1))
-        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        rehearsal = start_rehearsal(world, ends_at=timezone.now() + timedelta(hours=1))
         world.submit(WRONG, phase=copy_of(rehearsal))
-        date = let_date_come(rehearsal)
+        date = pass_closing_date(rehearsal)
         assert (actions.sweep(), actions.sweep()) == (1, 0)
         rehearsal.refresh_from_db()
         assert (rehearsal.ended_at, rehearsal.ended_by) == (date, world.curator)
@@ -431,42 +439,42 @@ class TestItsDate:
         assert deliver.sweep() == 0, "its testers may not read what a mail would lead to"
         assert benchmarks.publish(benchmark=world.benchmark, by=world.curator).state == "public"
 
-    def test_a_sealed_one_is_opened_at_its_date_whoever_sweeps_first(self, world: World) -> None:
+    def test_a_sealed_rehearsal_is_opened_at_its_date_in_any_order_of_sweeps(self, world: World) -> None:
         later = timezone.now() + timedelta(days=9)
         Phase.objects.update(disclosure="sealed", sealed_until=later, closes_at=later)
         world.phase.refresh_from_db()
-        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
+        rehearsal = start_rehearsal(world, ends_at=timezone.now() + timedelta(hours=1))
         world.submit(phase=copy_of(rehearsal))
-        Phase.objects.filter(benchmark=rehearsal.benchmark).update(sealed_until=let_date_come(rehearsal))
+        Phase.objects.filter(benchmark=rehearsal.benchmark).update(sealed_until=pass_closing_date(rehearsal))
         assert (actions.sweep(), sealed_phases.sweep()) == (1, 1)
         assert Run.objects.get().state == State.QUEUED
 
-    def test_another_can_be_begun_at_once_and_that_one_is_not_opened_again(self, world: World) -> None:
-        rehearsal = begun(world, ends_at=timezone.now() + timedelta(hours=1))
-        let_date_come(rehearsal)
+    def test_another_can_start_immediately_and_the_former_stays_ended(self, world: World) -> None:
+        rehearsal = start_rehearsal(world, ends_at=timezone.now() + timedelta(hours=1))
+        pass_closing_date(rehearsal)
         assert "is over" in refusal(actions.end, rehearsal=rehearsal, by=world.curator).message
-        told = {"closes_at": timezone.now() + timedelta(hours=2), "reason": "more time", "by": world.curator}
-        assert "is over" in refusal(deadlines.extend, phase=copy_of(rehearsal), **told).message
-        assert begun(world).benchmark.slug == f"{SLUG}-1"
-        page = body(world.curator, TestThePage.WHERE)
+        fields = {"closes_at": timezone.now() + timedelta(hours=2), "reason": "more time", "by": world.curator}
+        assert "is over" in refusal(deadlines.extend, phase=copy_of(rehearsal), **fields).message
+        assert start_rehearsal(world).benchmark.slug == f"{SLUG}-1"
+        page = body(world.curator, TestPage.WHERE)
         assert f"<bdi>{SLUG}</bdi>" in page and "End rehearsal" in page
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_testers_send_by_the_api_too(world: World) -> None:
-    begun(world)
-    where = f"/api/v1/benchmarks/{SLUG}/phases/test/submissions/"
+def test_testers_submit_by_the_api(world: World) -> None:
+    start_rehearsal(world)
+    url = f"/api/v1/benchmarks/{SLUG}/phases/test/submissions/"
     for user, expected in ((world.researcher, 201), (person("eve"), 404)):
         file = SimpleUploadedFile("predictions.jsonl", prediction_lines())
-        answer = client_of(user).post(where, {"system": "Bernoulli", "file": file})
+        answer = client_of(user).post(url, {"system": "Bernoulli", "file": file})
         assert answer.status_code == expected, answer.content
     assert System.objects.count() == 1
 
 
-class TestThePage:
+class TestPage:
     WHERE = "/manage/benchmarks/tiny/phases/test/rehearsal/"
 
-    def test_it_is_begun_followed_and_ended(self, world: World) -> None:
+    def test_it_is_started_followed_and_ended(self, world: World) -> None:
         client = Client()
         client.force_login(world.curator)
         assert "Scores of a rehearsal reveal information about hidden gold" in client.get(self.WHERE).content.decode()
@@ -474,20 +482,20 @@ class TestThePage:
         assert (unknown.status_code, Rehearsal.objects.exists()) == (422, False)
         assert "has the name nobody" in unknown.content.decode() and "ada" in unknown.content.decode()
         assert client.post(self.WHERE, {"testers": "ada\r\n\r\nada"}).status_code == 302
-        made = Rehearsal.objects.get()
-        assert [one.username for one in made.testers.all()] == ["ada"]
+        rehearsal = Rehearsal.objects.get()
+        assert [tester.username for tester in rehearsal.testers.all()] == ["ada"]
         assert f"/benchmarks/{SLUG}/test/" in client.get(self.WHERE).content.decode()
-        assert client.post(f"{self.WHERE}{made.pk}/testers/", {"testers": ""}).status_code == 302
-        assert not made.testers.exists()
-        assert client.post(f"{self.WHERE}{made.pk}/end/").status_code == 302
-        assert client.post(f"{self.WHERE}{made.pk}/end/").status_code == 409
+        assert client.post(f"{self.WHERE}{rehearsal.pk}/testers/", {"testers": ""}).status_code == 302
+        assert not rehearsal.testers.exists()
+        assert client.post(f"{self.WHERE}{rehearsal.pk}/end/").status_code == 302
+        assert client.post(f"{self.WHERE}{rehearsal.pk}/end/").status_code == 409
         page = client.get(self.WHERE).content.decode()
         assert "Start rehearsal" in page and SLUG in page
-        # Over, it is beside its phase, and on the desk no more.
+        # After its end it is listed with its phase and not on the management pages.
         assert SLUG not in client.get("/manage/").content.decode()
         assert "This rehearsal is over" in client.get(f"/benchmarks/{SLUG}/").content.decode()
 
-    def test_a_date_that_is_past_comes_back(self, world: World) -> None:
+    def test_a_past_date_is_refused_in_the_form(self, world: World) -> None:
         client = Client()
         client.force_login(world.curator)
         answer = client.post(self.WHERE, {"testers": "", "ends_at": "2020-01-01T00:00"})

@@ -1,6 +1,6 @@
-"""Whatever dies, every accepted submission ends in one terminal state with one set of scores, charged once.
+"""After any failure, every accepted submission ends in one terminal state with one set of scores, charged once.
 
-The workers are real Celery processes over the test's database and broker; they are killed with -9.
+The workers are real Celery processes on the test's database and broker; they are killed by SIGKILL.
 """
 
 from __future__ import annotations
@@ -36,20 +36,22 @@ def world(transactional_db: None, sandbox: str) -> World:
 
 
 def assert_one_result(submission: Submission, *, state: str = State.DONE) -> Run:
-    """The invariant: one terminal run, one set of scores, one release and standing, one charge; no stray file."""
+    """Checks the invariant: one terminal run, one set of scores, one release and standing, one charge, no orphan."""
     (prediction,) = Prediction.objects.filter(submission=submission)
     (run,) = Run.objects.filter(prediction=prediction)
     assert run.state == state
-    done = state == State.DONE
+    is_done = state == State.DONE
     (charge,) = QuotaCharge.objects.filter(submission=submission)
     assert (charge.refunded_at is None) == (state != State.FAILED)
-    assert Release.objects.filter(run=run).count() == done
-    assert Standing.objects.filter(system=submission.system).count() == done
+    assert Release.objects.filter(run=run).count() == is_done
+    assert Standing.objects.filter(system=submission.system).count() == is_done
     measures = [(score.measure, score.slice_key) for score in Score.objects.filter(run=run)]
-    assert bool(measures) == done and len(measures) == len(set(measures))
+    assert bool(measures) == is_done and len(measures) == len(set(measures))
     storage = run.outcomes.storage
-    kept = [name for name in (storage.listdir("")[1] if storage.exists("") else []) if name.startswith(run.pk.hex)]
-    assert kept == ([run.outcomes.name] if done else [])
+    stored_files = [
+        name for name in (storage.listdir("")[1] if storage.exists("") else []) if name.startswith(run.pk.hex)
+    ]
+    assert stored_files == ([run.outcomes.name] if is_done else [])
     return run
 
 
@@ -95,7 +97,7 @@ def test_a_worker_killed_after_commit_changes_nothing_more(world: World, faulty,
     assert (after.attempt, after.finished_at) == (1, before.finished_at)
 
 
-def test_attempts_are_bounded_the_failure_is_visible_and_refunded(world: World) -> None:
+def test_attempts_are_limited_and_the_failure_is_shown_and_refunded(world: World) -> None:
     submission = world.submit()
     for attempt in range(1, settings.MAX_ATTEMPTS + 1):
         claim = runs.WORK.claim(Run.objects.get().pk)
@@ -107,7 +109,7 @@ def test_attempts_are_bounded_the_failure_is_visible_and_refunded(world: World) 
     assert runs.WORK.claim(run.pk) is None
 
 
-def test_the_queue_wiped_is_rung_again(world: World, stack_later) -> None:
+def test_a_wiped_queue_is_enqueued_again(world: World, stack_later) -> None:
     submissions = [world.submit() for _ in range(4)]
     empty_queue()
     assert runs.WORK.sweep() == 0, "a run that was rung for just now is not rung for again"
@@ -119,7 +121,7 @@ def test_the_queue_wiped_is_rung_again(world: World, stack_later) -> None:
         assert_one_result(submission)
 
 
-def test_the_same_message_ten_times(world: World, stack_later) -> None:
+def test_the_same_message_delivered_ten_times(world: World, stack_later) -> None:
     submission = world.submit()
     for _ in range(10):
         enqueue._send("leaderboard.jobs.score", str(Run.objects.get().pk))
@@ -131,7 +133,7 @@ def test_the_same_message_ten_times(world: World, stack_later) -> None:
 
 
 def test_two_workers_on_one_run(world: World) -> None:
-    """Many threads, each with a connection of its own, go for one run at the same moment."""
+    """Threads with separate connections claim one run at the same time."""
     submission = world.submit()
     run = Run.objects.get()
     barrier = threading.Barrier(6)
@@ -154,27 +156,27 @@ def test_two_workers_on_one_run(world: World) -> None:
     assert assert_one_result(submission).attempt == 1
 
 
-def test_a_late_double_cannot_win(world: World) -> None:
-    """A worker that lost its lease comes back with a result when another has the run."""
+def test_a_worker_without_its_lease_cannot_store_a_result(world: World) -> None:
+    """A worker that has lost its lease returns a result when another worker has the run."""
     submission = world.submit()
     run_id = Run.objects.get().pk
-    late = runs.WORK.claim(run_id)
-    assert late is not None
+    late_lease = runs.WORK.claim(run_id)
+    assert late_lease is not None
     let_leases_end()
     runs.WORK.sweep()
     second = runs.WORK.claim(run_id)
     assert second is not None and second.attempt == 2
-    assert not late.renew()
+    assert not late_lease.renew()
     with pytest.raises(LeaseLostError):
-        runs._score(late)
+        runs._score(late_lease)
     assert Score.objects.count() == 0
     runs._score(second)
     with pytest.raises(LeaseLostError):
-        runs.reject(late, reason=Reason.TIME, problems=[])
+        runs.reject(late_lease, reason=Reason.TIME, problems=[])
     assert_one_result(submission)
 
 
-def test_a_sandbox_that_hangs_up_is_our_failure_and_refunded(world: World, settings, hung_up: str) -> None:
+def test_a_sandbox_that_disconnects_is_a_server_error_and_refunded(world: World, settings, hung_up: str) -> None:
     submission = world.submit()
     settings.SANDBOX_SOCKET = hung_up
     for _ in range(settings.MAX_ATTEMPTS):
@@ -183,14 +185,14 @@ def test_a_sandbox_that_hangs_up_is_our_failure_and_refunded(world: World, setti
     assert run.reason == Reason.SANDBOX
 
 
-def test_no_attempt_is_spent_on_a_sandbox_that_is_away(world: World, settings) -> None:
+def test_an_unavailable_sandbox_costs_no_attempt(world: World, settings) -> None:
     submission = world.submit()
-    there, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
+    socket, settings.SANDBOX_SOCKET = settings.SANDBOX_SOCKET, str(settings.DATA / "nobody.sock")
     for _ in range(settings.MAX_ATTEMPTS + 1):
         runs.WORK.run(Run.objects.get().pk)
     waiting = Run.objects.get()
     assert (waiting.state, waiting.attempt) == (State.QUEUED, 0)
-    settings.SANDBOX_SOCKET = there
+    settings.SANDBOX_SOCKET = socket
     runs.WORK.run(waiting.pk)
     assert_one_result(submission)
 
@@ -206,8 +208,8 @@ def test_an_altered_file_is_never_scored(world: World) -> None:
     assert assert_one_result(submission, state=State.FAILED).reason == Reason.STORAGE
 
 
-def test_the_broker_away_does_not_lose_a_submission(world: World, settings, stack_later) -> None:
-    """No message can be sent: the row is there, and the sweep enqueues it later."""
+def test_an_unavailable_broker_loses_no_submission(world: World, settings, stack_later) -> None:
+    """No message can be sent; the row exists, and the sweep enqueues it later."""
     messages = settings.DATA / "queue" / "messages"
     if not settings.CELERY_BROKER_URL.startswith(f"{folder_broker.SCHEME}:"):
         pytest.skip("this broker is a server that the test did not start")

@@ -1,6 +1,6 @@
-"""Every published file that came with its expected numbers gives those numbers.
+"""Every published file gets the numbers that were published with it.
 
-The numbers were made by the papers' own evaluators. The files stay outside the repository: `../shared/data`.
+The papers' own evaluators computed the numbers. The files stay outside the repository: `../shared/data`.
 """
 
 import io
@@ -61,26 +61,26 @@ KNOWLEDGENET = expected("knowledgenet", "expected_fold_4.json")
 def test_knowledgenet(path):
     gold = DATA / "knowledgenet" / "gold_folds_1_to_4.jsonl"
     report = score("knowledge-base-population", gold, path, fold="4")
-    wanted = KNOWLEDGENET[path.stem]
-    if isinstance(wanted["uri"], str):
+    expected_values = KNOWLEDGENET[path.stem]
+    if isinstance(expected_values["uri"], str):
         assert not report["ok"]
         assert report["fault"] == "predictions"
         return
-    ours = values(report)
+    scores = values(report)
     compared = 0
-    for mode, rows in wanted.items():
+    for mode, rows in expected_values.items():
         for name, row in rows.items():
-            where = () if name == "all" else (("property", name),)
+            slice_ = () if name == "all" else (("property", name),)
             for letter, measure in COUNTS.items():
-                assert ours[f"{MODES[mode]}_{measure}", where] == pytest.approx(row[letter], abs=1e-9)
+                assert scores[f"{MODES[mode]}_{measure}", slice_] == pytest.approx(row[letter], abs=1e-9)
                 compared += 1
     assert compared == 3 * (16 + 16 + 13)
 
 
 @pytest.mark.parametrize(
-    ("name", "what"), [("missing_field", "subjectUri is missing"), ("integer_property_id", "wrong type")]
+    ("name", "message"), [("missing_field", "subjectUri is missing"), ("integer_property_id", "wrong type")]
 )
-def test_what_the_reference_cannot_read_is_refused_with_its_lines(name, what):
+def test_files_that_the_reference_cannot_read_are_refused_with_their_lines(name, message):
     gold = DATA / "knowledgenet" / "gold_folds_1_to_4.jsonl"
     path = DATA / "knowledgenet" / "predictions" / f"{name}.jsonl"
     report = score("knowledge-base-population", gold, path, fold="4")
@@ -89,17 +89,17 @@ def test_what_the_reference_cannot_read_is_refused_with_its_lines(name, what):
     with_facts = [number for number, line in enumerate(lines, 1) if json.loads(line)["facts"]]
     assert [problem["line"] for problem in report["problems"]] == with_facts[:100]
     assert report["more"] == len(with_facts) - 100
-    assert all(what in problem["text"] for problem in report["problems"])
+    assert all(message in problem["text"] for problem in report["problems"])
 
 
-def test_whole_passages_are_remarked_upon():
+def test_whole_passages_get_a_warning():
     gold = DATA / "knowledgenet" / "gold_folds_1_to_4.jsonl"
     path = DATA / "knowledgenet" / "predictions" / "whole_passage_every_property.jsonl"
     result = score("knowledge-base-population", gold, path, fold="4")["result"]
     assert any("span_ratio" in warning for warning in result["warnings"])
 
 
-def test_the_public_fold_without_facts_serves_as_inputs():
+def test_the_public_fold_without_facts_is_valid_as_inputs():
     inputs = DATA / "knowledgenet" / "test_fold_5_without_facts.jsonl"
     first = json.loads(inputs.read_text().splitlines()[0])
     line = {
@@ -125,7 +125,7 @@ def test_random_predictions_on_all_folds_equal_plain_loops(fold):
 
 
 def random_predictions(gold, draw):
-    """Gold's facts, each bent one way or another, in either layout."""
+    """Gold's facts, each altered in some way, in either layout."""
     bends = (
         lambda fact: fact | {"subjectStart": fact["subjectStart"] + draw.randrange(-9, 9)},
         lambda fact: fact | {"objectEnd": fact["objectStart"] + draw.randrange(-1, 2)},
@@ -156,13 +156,13 @@ FEVER_NAMES = {"label_accuracy": "accuracy"}
 def test_fever(path, max_evidence):
     report = score("fact-verification", DATA / "fever" / "gold_paper_dev.jsonl", path, max_evidence=max_evidence)
     assert report["primary"] == "fever_score"
-    ours = values(report)
-    wanted = FEVER[path.stem][f"max_evidence_{max_evidence}"]
-    if "error" in wanted:
-        # The reference divides by zero here: precision and recall are 0, and so is F1.
-        wanted = {"label_accuracy": 1.0, "evidence_precision": 0.0, "evidence_recall": 0.0, "evidence_f1": 0.0}
-    for name, value in wanted.items():
-        assert ours[FEVER_NAMES.get(name, name), ()] == pytest.approx(value, abs=1e-9)
+    scores = values(report)
+    expected_values = FEVER[path.stem][f"max_evidence_{max_evidence}"]
+    if "error" in expected_values:
+        # The reference divides by zero here: precision and recall are 0, so F1 is 0.
+        expected_values = {"label_accuracy": 1.0, "evidence_precision": 0.0, "evidence_recall": 0.0, "evidence_f1": 0.0}
+    for name, value in expected_values.items():
+        assert scores[FEVER_NAMES.get(name, name), ()] == pytest.approx(value, abs=1e-9)
 
 
 SYMMETRIC = expected("symmetric", "expected_accuracy.json")
@@ -177,17 +177,17 @@ SETS = {"v0.1_full": "fever_symmetric_full", "v0.2_dev": "fever_symmetric_dev"}
 def test_fever_symmetric(folder, path):
     report = score("fact-verification", DATA / "symmetric" / folder / "gold.jsonl", path)
     assert report["primary"] == "accuracy"
-    ours = values(report)
-    assert ours["accuracy", ()] == pytest.approx(SYMMETRIC[SETS[folder]][path.stem], abs=1e-9)
+    scores = values(report)
+    assert scores["accuracy", ()] == pytest.approx(SYMMETRIC[SETS[folder]][path.stem], abs=1e-9)
     if path.stem == "perfect":
-        assert ours["group_accuracy", ()] == ours["claim_consistency", ()] == 1.0
-        assert ours["symmetric_gap", ()] == 0.0
+        assert scores["group_accuracy", ()] == scores["claim_consistency", ()] == 1.0
+        assert scores["symmetric_gap", ()] == 0.0
     if path.stem in {"all_supports", "claim_only_hash", "negation_rule_claim_only"}:
-        # Only half of each claim's two evidences can be right without reading them.
-        assert ours["claim_consistency", ()] == ours["group_accuracy", ()] == 0.0
+        # Without reading the evidence, only one of a claim's two pieces of evidence can be answered correctly.
+        assert scores["claim_consistency", ()] == scores["group_accuracy", ()] == 0.0
 
 
-def test_every_published_file_was_there():
+def test_every_published_file_exists():
     assert len(files_of("knowledgenet", "predictions")) == len(KNOWLEDGENET) > 0
     assert len(files_of("fever", "predictions")) == len(FEVER) > 0
     for folder, name in SETS.items():

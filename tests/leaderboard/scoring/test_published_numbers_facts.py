@@ -1,6 +1,6 @@
-"""Ranked mentions and extracted facts: the numbers that came with the files, question by question and text by text.
+"""Ranked mentions and extracted facts get the published numbers, per question and per text.
 
-The numbers were made by an independent brute force. The files stay outside the repository: `../shared/data`.
+An independent brute force computed the numbers. The files stay outside the repository: `../shared/data`.
 """
 
 import json
@@ -24,7 +24,7 @@ pytestmark = [
 
 
 def run(job, task, **options):
-    """The job on the task's published files: its report and its attachment."""
+    """Runs the job on the task's published files; returns its report and attachment."""
     folder = DATA / task
     with (folder / "gold.jsonl").open("rb") as gold, (folder / "predictions.jsonl").open("rb") as predictions:
         report, attachment = JOBS[job](
@@ -58,68 +58,71 @@ def whole(report):
 
 @pytest.mark.parametrize("setting", ["filtered", "raw"])
 def test_link_prediction(setting):
-    wanted = expected("link-prediction", "expected_mention_ranking.json")
+    expected_values = expected("link-prediction", "expected_mention_ranking.json")
     report, attachment = run("score", "link-prediction", setting=setting)
-    metrics = dict(wanted["metrics"][setting])
+    metrics = dict(expected_values["metrics"][setting])
     n, nowhere = metrics.pop("n"), metrics.pop("missing")
     assert whole(report) == pytest.approx(metrics, abs=1e-9)
     assert report["result"]["n_units"] == n == 1027
     reciprocal = from_bytes(attachment).statistics["reciprocal_rank"]
     assert sum(reciprocal == 0) == nowhere
     ranks = [round(1 / value) if value else None for value in reciprocal.tolist()]
-    assert ranks == [row[setting] for row in wanted["per_question"]]
+    assert ranks == [row[setting] for row in expected_values["per_question"]]
 
 
-def test_sides_are_those_that_the_gold_declares():
+def test_sides_are_as_declared_in_the_gold():
     report, attachment = run("score", "link-prediction")
     rows = {row["slice"]["side"]: row for row in report["result"]["scores"] if row["slice"] and row["measure"] == "mrr"}
     sides = [line["slices"]["side"] for line in lines("link-prediction", "gold.jsonl")]
     reciprocal = from_bytes(attachment).statistics["reciprocal_rank"].tolist()
     assert rows.keys() == {"head", "tail"}
     for side, row in rows.items():
-        mine = [value for value, other in zip(reciprocal, sides, strict=True) if other == side]
-        assert (row["value"], row["n"]) == (pytest.approx(sum(mine) / len(mine), abs=1e-9), len(mine))
+        ranks_of_side = [value for value, other in zip(reciprocal, sides, strict=True) if other == side]
+        assert (row["value"], row["n"]) == (
+            pytest.approx(sum(ranks_of_side) / len(ranks_of_side), abs=1e-9),
+            len(ranks_of_side),
+        )
 
 
-def test_the_order_of_inputs_does_not_answer_questions():
+def test_the_order_of_inputs_does_not_reveal_answers():
     gold = lines("link-prediction", "gold.jsonl")
     _, inputs = run("prepare_gold", "link-prediction")
     order = [json.loads(line)["id"] for line in inputs.splitlines()]
     by_id = {line["id"]: line for line in gold}
     assert sorted(order) == sorted(by_id)
 
-    def told_by_a_neighbour(ids):
-        """Questions whose neighbour has their relation and names their answer."""
+    def revealed_by_a_neighbour(ids):
+        """Counts questions whose neighbour has the same relation and names their answer."""
         return sum(
-            one["question"][1] == other["question"][1] and bool({*one["answers"]} & {*other["question"]})
-            for one, other in pairwise(by_id[value] for value in ids)
+            question["question"][1] == other["question"][1] and bool({*question["answers"]} & {*other["question"]})
+            for question, other in pairwise(by_id[value] for value in ids)
         )
 
-    assert told_by_a_neighbour([line["id"] for line in gold]) > 400
-    assert told_by_a_neighbour(order) < 10
+    assert revealed_by_a_neighbour([line["id"] for line in gold]) > 400
+    assert revealed_by_a_neighbour(order) < 10
 
 
 def test_fact_extraction():
-    wanted = expected("fact-extraction", "expected_fact_acc.json")["total"]
+    expected_values = expected("fact-extraction", "expected_fact_acc.json")["total"]
     report, attachment = run("score", "fact-extraction")
     values = whole(report)
-    assert values["fact_acc"] == pytest.approx(wanted["micro"], abs=1e-9)
-    assert values["fact_acc_macro"] == pytest.approx(wanted["macro_mean_over_defined"], abs=1e-9)
-    assert values["fact_acc_macro_zero"] == pytest.approx(wanted["macro_mean_undefined_as_0"], abs=1e-9)
+    assert values["fact_acc"] == pytest.approx(expected_values["micro"], abs=1e-9)
+    assert values["fact_acc_macro"] == pytest.approx(expected_values["macro_mean_over_defined"], abs=1e-9)
+    assert values["fact_acc_macro_zero"] == pytest.approx(expected_values["macro_mean_undefined_as_0"], abs=1e-9)
     statistics = from_bytes(attachment).statistics
-    assert sum(statistics["text"]) == wanted["documents"] == 508
-    assert sum(statistics["verifiable_text"]) == wanted["documents_with_verifiable_claims"]
+    assert sum(statistics["text"]) == expected_values["documents"] == 508
+    assert sum(statistics["verifiable_text"]) == expected_values["documents_with_verifiable_claims"]
 
 
 def test_each_text():
-    wanted = {row["id"]: row for row in expected("fact-extraction", "expected_fact_acc.json")["per_document"]}
+    expected_values = {row["id"]: row for row in expected("fact-extraction", "expected_fact_acc.json")["per_document"]}
     _, attachment = run("score", "fact-extraction")
     table = from_bytes(attachment)
-    assert set(table.group_names) == wanted.keys()
-    for place, name in enumerate(table.group_names):
-        mine = table.groups == place
-        counts = {column: values[mine].sum() for column, values in table.statistics.items()}
-        row = wanted[name]
+    assert set(table.group_names) == expected_values.keys()
+    for index, name in enumerate(table.group_names):
+        rows = table.groups == index
+        counts = {column: values[rows].sum() for column, values in table.statistics.items()}
+        row = expected_values[name]
         assert (counts["gold"], counts["predicted"]) == (row["T"], row["G"])
         assert (counts["found"], counts["verifiable"]) == (row["intersection"], row["G_filtered"])
         accuracy = counts["text_accuracy"] if counts["verifiable_text"] else None
@@ -136,19 +139,19 @@ def test_relations_equal_a_count_over_sets():
     slices = {(row["slice"]["relation"], row["measure"]): row for row in report["result"]["scores"] if row["slice"]}
     assert {relation for relation, _ in slices} == relations
     for relation in relations:
-        mine, theirs = ({fact for fact in side if fact[2] == relation} for side in (gold, predicted))
-        judged = {fact for fact in theirs if any(fact[:3] == other[:3] for other in mine)}
-        right = len(mine & theirs)
+        gold_facts, predicted_facts = ({fact for fact in side if fact[2] == relation} for side in (gold, predicted))
+        judged = {fact for fact in predicted_facts if any(fact[:3] == other[:3] for other in gold_facts)}
+        n_correct = len(gold_facts & predicted_facts)
         values = {
-            "precision": right / len(theirs) if theirs else 0.0,
-            "recall": right / len(mine),
-            "f1": 2 * right / (len(mine) + len(theirs)),
-            "fact_acc": right / len(judged) if judged else None,
+            "precision": n_correct / len(predicted_facts) if predicted_facts else 0.0,
+            "recall": n_correct / len(gold_facts),
+            "f1": 2 * n_correct / (len(gold_facts) + len(predicted_facts)),
+            "fact_acc": n_correct / len(judged) if judged else None,
         }
         for measure, value in values.items():
             row = slices[relation, measure]
             assert row["value"] == (None if value is None else pytest.approx(value, abs=1e-9))
-            assert row["n"] == len(mine)
+            assert row["n"] == len(gold_facts)
 
 
 @pytest.mark.parametrize(
@@ -163,31 +166,33 @@ def test_the_sandbox_gives_the_same_answers(sandbox, tmp_path, task, bad):
     arguments = {"task": task, "options": {}, "resamples": 50, "seed": 1}
     arguments |= {f"{name}_name": f"{name}.jsonl" for name in ("gold", "predictions", "inputs")}
 
-    def both(job, **paths):
-        """The report in the sandbox, which must be the one that this process makes; and the attachment."""
-        taken = taken_by(job, arguments)
+    def in_process_and_sandbox(job, **paths):
+        """Returns the sandbox's report, after comparison with this process's report, and the attachment."""
+        accepted_arguments = taken_by(job, arguments)
         with ExitStack() as stack:
             opened = {name: stack.enter_context(path.open("rb")) for name, path in paths.items()}
             files = {name: file.fileno() for name, file in opened.items()}
-            result = client.run(Execution(job=job, arguments=taken, files=files, limits=Limits(wall_seconds=60)))
-            here, attachment = JOBS[job](opened, taken)
+            result = client.run(
+                Execution(job=job, arguments=accepted_arguments, files=files, limits=Limits(wall_seconds=60))
+            )
+            report_in_process, attachment = JOBS[job](opened, accepted_arguments)
         assert (result.verdict, result.attachment) == (Verdict.DONE, attachment)
-        assert result.report == nearly(json.loads(json.dumps(here)))
+        assert result.report == nearly(json.loads(json.dumps(report_in_process)))
         return result
 
     folder = DATA / task
-    prepared = both("prepare_gold", gold=folder / "gold.jsonl")
+    prepared = in_process_and_sandbox("prepare_gold", gold=folder / "gold.jsonl")
     (tmp_path / "inputs").write_bytes(prepared.attachment)
     (tmp_path / "bad").write_bytes(bad)
     good = {"predictions": folder / "predictions.jsonl"}
-    assert both("validate", inputs=tmp_path / "inputs", **good).report["ok"]
-    assert both("score", gold=folder / "gold.jsonl", **good).report["ok"]
-    assert not both("validate", inputs=tmp_path / "inputs", predictions=tmp_path / "bad").report["ok"]
-    assert not both("score", gold=folder / "gold.jsonl", predictions=tmp_path / "bad").report["ok"]
+    assert in_process_and_sandbox("validate", inputs=tmp_path / "inputs", **good).report["ok"]
+    assert in_process_and_sandbox("score", gold=folder / "gold.jsonl", **good).report["ok"]
+    assert not in_process_and_sandbox("validate", inputs=tmp_path / "inputs", predictions=tmp_path / "bad").report["ok"]
+    assert not in_process_and_sandbox("score", gold=folder / "gold.jsonl", predictions=tmp_path / "bad").report["ok"]
 
 
 def nearly(report):
-    """The sandbox's BLAS has one thread and may add up in another order: the last digit of a bound may differ."""
+    """The sandbox's BLAS has one thread and may add in another order, so the last digit of a bound may differ."""
     for row in report.get("result", {}).get("scores", []):
         for bound in ("value", "low", "high"):
             row[bound] = None if row[bound] is None else pytest.approx(row[bound], abs=1e-12)

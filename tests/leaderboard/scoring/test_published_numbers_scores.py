@@ -1,6 +1,6 @@
-"""BUCKLE's scenario files and FRANK's ratings: the numbers that came with the files.
+"""BUCKLE's scenario files and FRANK's ratings get the published numbers.
 
-The numbers were made by an independent brute force. The files stay outside the repository: `../shared/data`.
+An independent brute force computed the numbers. The files stay outside the repository: `../shared/data`.
 """
 
 import csv
@@ -40,8 +40,8 @@ def score(task, gold, predictions, *, name="predictions.jsonl", **options):
     return report["result"]
 
 
-def values(result, **where):
-    return {row["measure"]: (row["value"], row["n"]) for row in result["scores"] if row["slice"] == where}
+def values(result, **slice_):
+    return {row["measure"]: (row["value"], row["n"]) for row in result["scores"] if row["slice"] == slice_}
 
 
 def jsonl(lines):
@@ -55,7 +55,7 @@ def scenarios():
 
 
 def claims(scenario):
-    """The published rows as gold."""
+    """Returns the published rows as gold."""
     with (DATA / "buckle" / "scenarios" / scenario).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return [
@@ -76,21 +76,21 @@ SCENARIOS = scenarios()
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_buckle(scenario):
-    wanted = json.loads((DATA / "buckle" / "expected_auroc.json").read_text())[scenario]
+    expected_values = json.loads((DATA / "buckle" / "expected_auroc.json").read_text())[scenario]
     lines = claims(scenario)
-    assert len(wanted["auroc"]) == 10
-    assert sum(line["label"] for line in lines) == wanted["positives"]
-    for name, auroc in wanted["auroc"].items():
+    assert len(expected_values["auroc"]) == 10
+    assert sum(line["label"] for line in lines) == expected_values["positives"]
+    for name, auroc in expected_values["auroc"].items():
         predictions = [{"id": i, "score": value} for i, value in enumerate(SCENARIOS[scenario][name])]
         result = score("fact-checking", jsonl(lines), jsonl(reversed(predictions)))
-        for where in ({}, {"scenario": scenario}, {"relation": lines[0]["relation"]}):
-            value, n = values(result, **where)["auroc"]
+        for slice_ in ({}, {"scenario": scenario}, {"relation": lines[0]["relation"]}):
+            value, n = values(result, **slice_)["auroc"]
             assert value == pytest.approx(auroc, abs=1e-9), name
-            assert n == wanted["n"]
+            assert n == expected_values["n"]
 
 
 def test_all_scenarios_as_one_benchmark():
-    wanted = json.loads((DATA / "buckle" / "expected_auroc.json").read_text())
+    expected_values = json.loads((DATA / "buckle" / "expected_auroc.json").read_text())
     gold = [line | {"id": f"{scenario}:{line['id']}"} for scenario in SCENARIOS for line in claims(scenario)]
     for name in ("noisy_label", "ties_1dp"):
         scores = [
@@ -99,7 +99,7 @@ def test_all_scenarios_as_one_benchmark():
             for i, value in enumerate(vectors[name])
         ]
         result = score("fact-checking", jsonl(gold), jsonl(scores), cross="relation,scenario")
-        for scenario, row in wanted.items():
+        for scenario, row in expected_values.items():
             assert values(result, scenario=scenario)["auroc"][0] == pytest.approx(row["auroc"][name], abs=1e-9)
             crossed = values(result, relation=scenario.split("/")[0], scenario=scenario)
             assert crossed["auroc"][0] == pytest.approx(row["auroc"][name], abs=1e-9)
@@ -118,30 +118,30 @@ METRICS = DATA / "metric-correlation" / "predictions"
 @pytest.mark.parametrize("path", sorted(METRICS.glob("*.gz")), ids=lambda path: path.name.split(".")[0])
 def test_metric_correlation(path):
     gold = (DATA / "metric-correlation" / "gold.jsonl").read_bytes()
-    wanted = json.loads((DATA / "metric-correlation" / "expected.json").read_text())
+    expected_values = json.loads((DATA / "metric-correlation" / "expected.json").read_text())
     result = score("metric-correlation", gold, path.read_bytes(), name=path.name, cross="split,dataset")
     metric = path.name.split(".")[0]
-    for subset, metrics in wanted.items():
-        where = {
+    for subset, metrics in expected_values.items():
+        slice_ = {
             dimension: value
             for dimension, value in zip(("split", "dataset"), subset.split("/"), strict=True)
             if value != "all"
         }
-        ours = values(result, **where)
+        scores = values(result, **slice_)
         row = metrics[metric]
-        for theirs, name in NAMES.items():
-            value, n = ours[name]
-            assert value == pytest.approx(row[theirs], abs=1e-9), (subset, name)
+        for published, name in NAMES.items():
+            value, n = scores[name]
+            assert value == pytest.approx(row[published], abs=1e-9), (subset, name)
             assert n == row["n"]
 
 
 @pytest.mark.parametrize("task", ["fact-checking", "metric-correlation"])
-def test_the_sandbox_says_the_same(sandbox, task, tmp_path):
-    """Files of real size, right and wrong, through every job: nothing is left to import in the child."""
+def test_the_sandbox_returns_the_same_reports(sandbox, task, tmp_path):
+    """Runs valid and invalid files of real size through every job, so that the child imports every module."""
     if task == "fact-checking":
         scenario = next(iter(SCENARIOS))
         gold = claims(scenario)
-        # Enough claims for every way of sorting.
+        # Enough claims for every sorting algorithm.
         gold = [line | {"id": f"{k}:{line['id']}"} for k in range(120) for line in gold]
         scores = [value + k for k in range(120) for value in SCENARIOS[scenario]["ties_1dp"]]
         predictions = [{"id": line["id"], "score": score} for line, score in zip(gold, scores, strict=True)]
@@ -157,8 +157,8 @@ def test_the_sandbox_says_the_same(sandbox, task, tmp_path):
     (tmp_path / "wrong").write_bytes(jsonl(predictions[:5]) + b'{"id": "?", "score": 1e999}\n{"id": true}\n')
     client = ProcessSandbox(sandbox)
 
-    def both(job, resamples=60, **paths):
-        """The report in the sandbox, which must be the one that this process makes; and the attachment."""
+    def in_process_and_sandbox(job, resamples=60, **paths):
+        """Returns the sandbox's report, after comparison with this process's report, and the attachment."""
         arguments = {"task": task, "options": {}, "resamples": resamples, "seed": 1}
         arguments |= {f"{kind}_name": f"{kind}.jsonl" for kind in ("gold", "predictions", "inputs")}
         arguments = taken_by(job, arguments)
@@ -168,20 +168,20 @@ def test_the_sandbox_says_the_same(sandbox, task, tmp_path):
             result = client.run(
                 Execution(job=job, arguments=arguments, files=open_files, limits=Limits(wall_seconds=120))
             )
-            here, attachment = JOBS[job](files, arguments)
+            report_in_process, attachment = JOBS[job](files, arguments)
         assert (result.verdict, result.attachment) == (Verdict.DONE, attachment)
-        assert result.report == json.loads(json.dumps(here))
+        assert result.report == json.loads(json.dumps(report_in_process))
         return result
 
-    (tmp_path / "inputs").write_bytes(both("prepare_gold", gold="gold").attachment)
-    assert both("score", gold="gold", predictions="predictions").report["ok"]
-    assert both("validate", inputs="inputs", predictions="predictions").report["ok"]
-    assert len(both("validate", inputs="inputs", predictions="more").report["warnings"]) == 2
+    (tmp_path / "inputs").write_bytes(in_process_and_sandbox("prepare_gold", gold="gold").attachment)
+    assert in_process_and_sandbox("score", gold="gold", predictions="predictions").report["ok"]
+    assert in_process_and_sandbox("validate", inputs="inputs", predictions="predictions").report["ok"]
+    assert len(in_process_and_sandbox("validate", inputs="inputs", predictions="more").report["warnings"]) == 2
     for bad in ("missing", "wrong"):
-        assert both("validate", inputs="inputs", predictions=bad).report["fault"] == "predictions"
-        assert both("score", gold="gold", predictions=bad).report["fault"] == "predictions"
+        assert in_process_and_sandbox("validate", inputs="inputs", predictions=bad).report["fault"] == "predictions"
+        assert in_process_and_sandbox("score", gold="gold", predictions=bad).report["fault"] == "predictions"
 
 
-def test_every_published_file_was_there():
+def test_every_published_file_exists():
     assert len(SCENARIOS) == len(list((DATA / "buckle" / "scenarios").glob("*/*.tsv"))) > 0
     assert len(list(METRICS.glob("*.gz"))) == 5

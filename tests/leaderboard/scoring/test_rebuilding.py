@@ -1,5 +1,4 @@
-"""A board is what its runs make of it: made again from what is stored, byte for byte; a row that was tampered with is
-found."""
+"""A board rebuilt from its stored runs is equal byte for byte, and a row that was changed is found."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ def world() -> World:
 
 
 def a_board(world: World, **policy: Any) -> Leaderboard:
-    """Two teams, a baseline, ties, and answers that tell nothing; scored last first."""
+    """Two teams, a baseline, ties, and constant answers; scored in reverse order."""
     phase = a_phase(world, a_split(world, LABELS), **policy)
     grace = person("grace")
     other = teams.system(team=teams.create(name="Compilers", by=grace), name="A-0", by=grace)
@@ -52,19 +51,19 @@ def a_board(world: World, **policy: Any) -> Leaderboard:
     ],
     ids=["full", "ladder for everybody", "ladder a team"],
 )
-def test_a_board_is_made_again_byte_for_byte(world: World, policy: dict[str, Any]) -> None:
+def test_a_rebuilt_board_is_equal_byte_for_byte(world: World, policy: dict[str, Any]) -> None:
     board = a_board(world, **policy)
     assert Standing.objects.filter(leaderboard=board).count() == 4
     assert as_bytes(as_rebuilt(board)) == as_bytes(as_stored(board))
     correct(Phase.objects.get(pk=board.phase_id).split, world, gold_of(answers(LABELS, 36)))
     score_all(last_first=True)
-    both = Leaderboard.objects.filter(phase=board.phase_id)
-    assert {one.state for one in both} == {"frozen", "current"}
-    assert [differences(one) for one in both] == [[], []]
+    boards = Leaderboard.objects.filter(phase=board.phase_id)
+    assert {each.state for each in boards} == {"frozen", "current"}
+    assert [differences(each) for each in boards] == [[], []]
 
 
-def test_what_is_decided_later_does_not_reach_a_frozen_board(world: World) -> None:
-    """Nor its being made again: it stays as it was when another took its place."""
+def test_later_decisions_do_not_change_a_frozen_board(world: World) -> None:
+    """Also not when it is rebuilt: it stays as it was when another board replaced it."""
     board = a_board(world, disclosure="full")
     phase = Phase.objects.get(pk=board.phase_id)
     first = phase.submissions.filter(system=world.system).earliest("received_at")
@@ -74,12 +73,12 @@ def test_what_is_decided_later_does_not_reach_a_frozen_board(world: World) -> No
     systems.represent_by_best(phase=phase, system=world.system, by=world.researcher)
     systems.disqualify(phase=phase, system=world.system, reason="trained on the test", by=world.curator)
     frozen, current = Leaderboard.objects.filter(phase=phase).order_by("gold_version__number")
-    assert [one.state for one in (frozen, current)] == ["frozen", "current"]
+    assert [each.state for each in (frozen, current)] == ["frozen", "current"]
     assert frozen.standings.get(system=world.system).release.submission == first
-    assert [differences(one) for one in (frozen, current)] == [[], []]
+    assert [differences(each) for each in (frozen, current)] == [[], []]
 
 
-def test_what_is_hidden_leaves_frozen_boards_too_and_stays_hidden_when_scored_again(world: World) -> None:
+def test_hidden_submissions_leave_frozen_boards_and_stay_hidden_after_rescoring(world: World) -> None:
     board = a_board(world, disclosure="ladder", scope="team", quota_everybody=50)
     phase = Phase.objects.get(pk=board.phase_id)
     stood = Standing.objects.select_related("release__submission").get(leaderboard=board, system=world.system)
@@ -89,16 +88,16 @@ def test_what_is_hidden_leaves_frozen_boards_too_and_stays_hidden_when_scored_ag
     correct(phase.split, world, gold_of(answers(LABELS, 36)))
     score_all(last_first=True)
     frozen, current = Leaderboard.objects.filter(phase=phase).order_by("gold_version__number")
-    assert [one.state for one in (frozen, current)] == ["frozen", "current"]
-    shown = Standing.objects.filter(leaderboard__phase=phase, release__submission=stood.release.submission)
-    assert not shown.exists() and [differences(one) for one in (frozen, current)] == [[], []]
+    assert [each.state for each in (frozen, current)] == ["frozen", "current"]
+    standings = Standing.objects.filter(leaderboard__phase=phase, release__submission=stood.release.submission)
+    assert not standings.exists() and [differences(each) for each in (frozen, current)] == [[], []]
     unhide(submission=stood.release.submission, by=world.curator)
-    assert as_bytes(as_stored(frozen)) == before and [differences(one) for one in (frozen, current)] == [[], []]
+    assert as_bytes(as_stored(frozen)) == before and [differences(each) for each in (frozen, current)] == [[], []]
     hide(submission=stood.release.submission, reason="leaked", by=world.curator)
-    assert not shown.exists() and [differences(one) for one in (frozen, current)] == [[], []]
+    assert not standings.exists() and [differences(each) for each in (frozen, current)] == [[], []]
 
 
-def test_what_does_not_follow_is_named(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_inconsistent_rows_are_named(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     board = a_board(world, disclosure="ladder", scope="task")
     call_command("check_boards")
     assert "the same" in capsys.readouterr().out

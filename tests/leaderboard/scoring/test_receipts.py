@@ -1,4 +1,4 @@
-"""A submission's receipt: what is on it, and that somebody else makes the same numbers from it and the public gold."""
+"""Receipts of submissions: their contents, and that others reproduce the scores from them and the public gold."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def client_of(user: Any) -> Client:
     return client
 
 
-def many() -> tuple[bytes, dict[str, str]]:
-    """Gold of a few groups, and answers to it of which some are wrong."""
+def gold_and_predictions() -> tuple[bytes, dict[str, str]]:
+    """Gold of a few groups, with predictions of which some are wrong."""
     draw = random.Random(5)
     lines, answers = [], {}
     for number in range(5 * GROUPS):
@@ -54,8 +54,8 @@ def many() -> tuple[bytes, dict[str, str]]:
 
 
 def open_phase(world: World) -> tuple[Phase, dict[str, str]]:
-    """A phase on a split with public gold, with options that change what is scored."""
-    gold, answers = many()
+    """A phase on a split with public gold, with options that change the scores."""
+    gold, answers = gold_and_predictions()
     dev = splits.create_split(
         dataset=world.split.dataset, name="dev", kind="dev", gold_public=True, by=world.curator,
         options={"cross": "kind,origin_of_text"},
@@ -68,7 +68,7 @@ def open_phase(world: World) -> tuple[Phase, dict[str, str]]:
     return phase, answers
 
 
-def test_everything_is_on_it_on_the_page_and_in_the_api(world: World) -> None:
+def test_page_and_api_have_the_complete_receipt(world: World) -> None:
     submission = world.submit()
     score_all()
     run = Run.objects.get()
@@ -91,40 +91,40 @@ def test_everything_is_on_it_on_the_page_and_in_the_api(world: World) -> None:
         "sandbox": dict(sandbox_client.ProcessSandbox(site.SANDBOX_SOCKET).layers()),
     }
     ada = client_of(world.researcher)
-    told = ada.get(f"/api/v1/submissions/{submission.pk}/").json()["receipt"]
-    assert {name: value for name, value in told.items() if not name.endswith("seconds")} == expected
-    assert set(told) - set(expected) == {"seconds", "sandbox_start_seconds"}
-    assert ada.get(f"/submissions/{submission.pk}/receipt.json").json()["receipt"] == told
+    api_receipt = ada.get(f"/api/v1/submissions/{submission.pk}/").json()["receipt"]
+    assert {name: value for name, value in api_receipt.items() if not name.endswith("seconds")} == expected
+    assert set(api_receipt) - set(expected) == {"seconds", "sandbox_start_seconds"}
+    assert ada.get(f"/submissions/{submission.pk}/receipt.json").json()["receipt"] == api_receipt
     page = ada.get(submission.get_absolute_url()).content.decode()
-    shown = page[page.index('id="receipt-title"') :]
+    section = page[page.index('id="receipt-title"') :]
     for name in ("code_sha256", "gold_sha256", "inputs_sha256", "predictions_sha256"):
-        assert told[name] in shown, name
+        assert api_receipt[name] in section, name
     for words in ("fact-verification, version 1", "1,000 resamples, seed 0", *expected["packages"], "seccomp"):
-        assert words in shown, words
-    assert run.outcomes_sha256 not in json.dumps(told) + page, "guesses about the gold could be tested with it"
+        assert words in section, words
+    assert run.outcomes_sha256 not in json.dumps(api_receipt) + page, "guesses about the gold could be tested with it"
 
 
-def test_there_is_none_before_there_are_numbers_nor_for_strangers(world: World) -> None:
+def test_there_is_no_receipt_before_scoring_nor_for_strangers(world: World) -> None:
     submission = world.submit()
-    where = f"/submissions/{submission.pk}/receipt.json"
+    url = f"/submissions/{submission.pk}/receipt.json"
     ada = client_of(world.researcher)
-    assert ada.get(where).status_code == 404
+    assert ada.get(url).status_code == 404
     score_all()
-    answer = ada.get(where)
+    answer = ada.get(url)
     assert answer.status_code == 200
     assert answer["Content-Disposition"] == 'attachment; filename="receipt.json"'
     assert "no-store" in answer["Cache-Control"]
-    assert Client().get(where).status_code == 302
+    assert Client().get(url).status_code == 302
 
 
-def test_somebody_else_makes_the_same_numbers_from_the_public_gold(world: World, tmp_path: Path) -> None:
+def test_others_reproduce_the_scores_from_the_public_gold(world: World, tmp_path: Path) -> None:
     phase, answers = open_phase(world)
     submission = world.submit(answers, phase=phase)
     score_all()
-    ada, anybody = client_of(world.researcher), Client()
+    ada, anonymous = client_of(world.researcher), Client()
     receipt = json.loads(ada.get(f"/submissions/{submission.pk}/receipt.json").content)
     files = {
-        "GOLD": b"".join(anybody.get("/benchmarks/tiny/splits/dev/gold.jsonl").streaming_content),
+        "GOLD": b"".join(anonymous.get("/benchmarks/tiny/splits/dev/gold.jsonl").streaming_content),
         "PREDICTIONS": b"".join(ada.get(f"/submissions/{submission.pk}/predictions/").streaming_content),
     }
     assert hashlib.sha256(files["GOLD"]).hexdigest() == receipt["receipt"]["gold_sha256"]
@@ -135,15 +135,15 @@ def test_somebody_else_makes_the_same_numbers_from_the_public_gold(world: World,
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
         words[words.index(name)] = str(tmp_path / name)
-    done = subprocess.run([sys.executable, *words[1:]], cwd=site.ROOT, capture_output=True, check=True)
-    made = json.loads(done.stdout)
-    assert made["scores"] == receipt["scores"]
-    assert made["task_version"] == receipt["receipt"]["task_version"]
-    primary = next(row for row in made["scores"] if row["measure"] == receipt["primary"] and not row["slice"])
-    right = sum(answers[line["id"]] == line["label"] for line in map(json.loads, files["GOLD"].splitlines()))
-    assert primary["value"] == right / len(answers)
+    process = subprocess.run([sys.executable, *words[1:]], cwd=site.ROOT, capture_output=True, check=True)
+    scores = json.loads(process.stdout)
+    assert scores["scores"] == receipt["scores"]
+    assert scores["task_version"] == receipt["receipt"]["task_version"]
+    primary = next(row for row in scores["scores"] if row["measure"] == receipt["primary"] and not row["slice"])
+    n_correct = sum(answers[line["id"]] == line["label"] for line in map(json.loads, files["GOLD"].splitlines()))
+    assert primary["value"] == n_correct / len(answers)
     assert primary["low"] < primary["value"] < primary["high"]
-    assert any(len(row["slice"]) == 2 for row in made["scores"]), "the option's two-way slices are there"
+    assert any(len(row["slice"]) == 2 for row in scores["scores"]), "the option's two-way slices are there"
 
 
 def test_an_older_receipt_has_no_command(world: World) -> None:

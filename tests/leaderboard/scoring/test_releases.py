@@ -1,4 +1,4 @@
-"""Releases are in sequence, the best one represents its system, and ties share a rank whatever the order."""
+"""Releases are numbered in sequence, the best one represents its system, and ties share a rank in any order."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def release(world: World, value: float | None, system: System | None = None):
         return releases.publish(run=run, primary="accuracy", scores=scores, warnings=[], at=timezone.now())
 
 
-def test_releases_count_up_from_one(world):
+def test_releases_are_numbered_from_one(world):
     assert [release(world, value).sequence for value in (0.1, 0.9, 0.5)] == [1, 2, 3]
 
 
-def test_the_best_release_represents_and_the_earlier_of_equals(world):
-    made = [release(world, value) for value in (0.5, 0.75, 0.75, 0.25)]
-    assert Standing.objects.get().release == made[1]
+def test_the_best_release_represents_its_system_and_the_earlier_of_ties(world):
+    releases = [release(world, value) for value in (0.5, 0.75, 0.75, 0.25)]
+    assert Standing.objects.get().release == releases[1]
 
 
 def test_a_release_without_a_value_gives_way_to_one_with_a_value(world):
@@ -48,7 +48,7 @@ def test_a_release_without_a_value_gives_way_to_one_with_a_value(world):
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
-def test_ties_share_a_rank_whatever_the_order(world, order):
+def test_ties_share_a_rank_in_any_order(world, order):
     values = {"a": 0.5, "b": 0.75, "c": 0.5, "d": 0.25}
     systems = {name: teams.system(team=world.system.team, name=name, by=world.researcher) for name in values}
     for index in order:
@@ -58,7 +58,7 @@ def test_ties_share_a_rank_whatever_the_order(world, order):
     assert ranks == {"b": 1, "a": 2, "c": 2, "d": 4}
 
 
-def test_who_does_not_compete_has_no_rank_and_takes_none(world):
+def test_a_system_that_does_not_compete_has_and_takes_no_rank(world):
     baseline = teams.system(team=world.system.team, name="majority", by=world.curator, kind=System.Kind.BASELINE)
     release(world, 0.9, baseline)
     release(world, 0.1)
@@ -66,7 +66,7 @@ def test_who_does_not_compete_has_no_rank_and_takes_none(world):
     assert Standing.objects.get(system=world.system).rank == 1
 
 
-def test_another_task_version_opens_a_board_in_preparation(world):
+def test_another_task_version_creates_a_board_in_preparation(world):
     release(world, 0.5)
     run = world.insert_run(task_version=2)
     scores = [{"measure": "accuracy", "slice": {}, "value": 0.5, "low": None, "high": None, "n": 4}]

@@ -1,4 +1,4 @@
-"""Corrected gold: every prediction is scored again, the old board stays as it was, and the new one appears at once."""
+"""Corrected gold: every prediction is rescored, the old board stays unchanged, and the new one appears as a whole."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def world(transactional_db: None, sandbox: str) -> World:
     return two_systems()
 
 
-def test_the_board_switches_when_the_last_prediction_is_scored_again(world: World) -> None:
+def test_the_board_switches_when_the_last_prediction_is_rescored(world: World) -> None:
     assert shown(world) == BEFORE
     correct(world)
     first, second = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
@@ -50,7 +50,7 @@ def test_the_old_board_is_frozen_as_it_was_and_nobody_is_charged(world: World) -
     assert Run.objects.filter(state=State.DONE).count() == 4
 
 
-def test_a_submission_during_the_rescoring_stands_on_the_new_board(world: World) -> None:
+def test_a_submission_during_the_rescoring_is_on_the_new_board(world: World) -> None:
     correct(world)
     third = teams.system(team=world.system.team, name="Late", by=world.researcher)
     world.submit(HALF, system=third)
@@ -61,16 +61,16 @@ def test_a_submission_during_the_rescoring_stands_on_the_new_board(world: World)
 def test_a_first_run_that_ends_after_the_correction_does_not_bring_the_old_gold_back(sandbox: str) -> None:
     world = build()
     world.submit(LABELS)
-    taken = runs.WORK.claim(Run.objects.get().pk)
-    assert taken is not None
+    lease = runs.WORK.claim(Run.objects.get().pk)
+    assert lease is not None
     correct(world)
-    runs._score(taken)
+    runs._score(lease)
     score_all()
     assert shown(world) == [("Bernoulli", 1, 0.0)]
     assert world.phase.leaderboards.get(gold_version=world.gold).state == Leaderboard.State.FROZEN
 
 
-def test_a_run_that_waits_on_replaced_gold_is_superseded(world: World) -> None:
+def test_a_queued_run_on_replaced_gold_is_superseded(world: World) -> None:
     third = teams.system(team=world.system.team, name="Waiting", by=world.researcher)
     world.submit(HALF, system=third)
     correct(world)
@@ -87,7 +87,7 @@ def test_a_second_correction_before_the_first_is_scored(world: World) -> None:
     assert states(world) == [(1, 1, "frozen"), (2, 1, "cancelled"), (3, 1, "current")]
 
 
-def test_a_rescore_that_fails_holds_the_board_refunds_nothing_and_can_be_taken_up(
+def test_a_failed_rescoring_blocks_the_switch_refunds_nothing_and_is_resumable(
     world: World, settings, hung_up: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     socket, settings.MAX_ATTEMPTS = settings.SANDBOX_SOCKET, 1
@@ -105,7 +105,7 @@ def test_a_rescore_that_fails_holds_the_board_refunds_nothing_and_can_be_taken_u
     assert shown(world) == AFTER
 
 
-def test_beginning_again_queues_nothing_twice(world: World) -> None:
+def test_resuming_queues_nothing_twice(world: World) -> None:
     correct(world)
     assert rescoring.begin(phase=world.phase) == 0
     assert Run.objects.filter(state=State.QUEUED).count() == 2
@@ -113,7 +113,7 @@ def test_beginning_again_queues_nothing_twice(world: World) -> None:
     assert rescoring.begin(phase=world.phase) == 0
 
 
-def test_a_rejected_prediction_holds_nothing_up(world: World) -> None:
+def test_a_rejected_prediction_does_not_block_the_switch(world: World) -> None:
     correct(world)
     first, second = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
     runs.WORK.run(first.pk)
@@ -123,8 +123,8 @@ def test_a_rejected_prediction_holds_nothing_up(world: World) -> None:
     assert shown(world) == [("Bernoulli", 1, 0.0)]
 
 
-def test_submissions_and_a_correction_at_the_same_moment(world: World) -> None:
-    """Whatever comes first, no prediction is left without a run on the corrected gold."""
+def test_simultaneous_submissions_and_correction(world: World) -> None:
+    """In any order, no prediction is left without a run on the corrected gold."""
     systems = [
         System.objects.create(team=world.system.team, name=f"Racer {i}", created_at=timezone.now()) for i in range(3)
     ]
@@ -151,28 +151,28 @@ def test_submissions_and_a_correction_at_the_same_moment(world: World) -> None:
     assert len(shown(world)) == 5
 
 
-def test_pages_say_what_is_being_scored_again_and_keep_the_old_board(world: World, client: Client) -> None:
-    here = world.phase.get_absolute_url()
+def test_pages_announce_the_rescoring_and_keep_the_old_board(world: World, client: Client) -> None:
+    url = world.phase.get_absolute_url()
     old = reverse("frozen_board", args=[world.benchmark.slug, world.phase.slug, 1, 1])
     new = reverse("frozen_board", args=[world.benchmark.slug, world.phase.slug, 2, 1])
     correct(world)
     score_one = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
     assert score_one is not None
     runs.WORK.run(score_one.pk)
-    assert "1 of 2 are done" in client.get(here).content.decode()
+    assert "1 of 2 are done" in client.get(url).content.decode()
     assert client.get(new).status_code == 404, "a board in preparation is shown to nobody"
     score_all()
-    page = client.get(here).content.decode()
+    page = client.get(url).content.decode()
     assert old in page and "are done" not in page
     frozen = client.get(old).content.decode()
-    assert "Frozen." in frozen and here in frozen
+    assert "Frozen." in frozen and url in frozen
     assert frozen.index("Bernoulli") < frozen.index("Contrary")
     assert page.index("Contrary") < page.index("Bernoulli")
     assert client.get(f"{old}?sort=system&order=desc").status_code == 200
 
 
-def test_the_same_gold_scored_again_gives_the_same_bytes(world: World) -> None:
-    """The second version has the first one's lines with other line ends: another file that says the same."""
+def test_rescoring_on_equal_gold_gives_the_same_bytes(world: World) -> None:
+    """The second version has the lines of the first with other line endings: another file with the same contents."""
     correct(world, gold_lines().replace(b"\n", b"\r\n"))
     score_all()
     for prediction in Prediction.objects.all():

@@ -1,4 +1,4 @@
-"""A rescoring that is given up: the board that is shown stays, its gold counts again, and it can be taken up later."""
+"""A cancelled rescoring: the shown board stays, its gold is current again, and the rescoring can be resumed later."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def late(world: World, labels: dict[str, str] = HALF) -> Submission:
     return world.submit(labels, system=system)
 
 
-def test_the_board_that_is_shown_stays_and_nothing_waits(world: World) -> None:
+def test_the_shown_board_stays_and_no_run_is_queued(world: World) -> None:
     correct(world)
     cancel(world)
     assert not Run.objects.filter(state=State.QUEUED).exists()
@@ -62,7 +62,7 @@ def test_the_board_that_is_shown_stays_and_nothing_waits(world: World) -> None:
     assert (entry.actor, entry.detail["gold"]) == (world.curator, 2)
 
 
-def test_what_comes_in_later_is_scored_on_the_gold_that_is_shown(world: World) -> None:
+def test_later_submissions_are_scored_on_the_shown_gold(world: World) -> None:
     correct(world)
     cancel(world)
     late(world)
@@ -73,7 +73,7 @@ def test_what_comes_in_later_is_scored_on_the_gold_that_is_shown(world: World) -
     assert states(world)[1] == (2, 1, "cancelled")
 
 
-def test_what_came_in_meanwhile_is_scored_on_the_gold_that_is_shown(world: World) -> None:
+def test_submissions_during_the_rescoring_are_scored_on_the_shown_gold(world: World) -> None:
     correct(world)
     scored, waiting = late(world, CORRECTED), world.submit(HALF)
     runs.WORK.run(Run.objects.get(prediction__submission=scored).pk)
@@ -86,35 +86,35 @@ def test_what_came_in_meanwhile_is_scored_on_the_gold_that_is_shown(world: World
     assert QuotaCharge.objects.filter(refunded_at=None).count() == 4
 
 
-def test_what_waited_on_the_old_gold_when_it_was_corrected_is_scored_there_after_all(world: World) -> None:
+def test_runs_superseded_by_the_correction_are_scored_on_the_old_gold(world: World) -> None:
     submission = late(world)
     correct(world)
     cancel(world)
     score_all()
     assert ("Late", 2, 0.5) in shown(world)
-    (done,) = Run.objects.filter(prediction__submission=submission, state=State.DONE)
-    assert done.gold_version == gold(world, 1)
+    (finished,) = Run.objects.filter(prediction__submission=submission, state=State.DONE)
+    assert finished.gold_version == gold(world, 1)
 
 
-def test_a_run_in_the_middle_ends_without_a_trace(world: World) -> None:
+def test_a_running_run_ends_without_results(world: World) -> None:
     correct(world)
     waiting = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
     assert waiting is not None
-    taken = runs.WORK.claim(waiting.pk)
-    assert taken is not None
+    lease = runs.WORK.claim(waiting.pk)
+    assert lease is not None
     before = Release.objects.count()
     cancel(world)
     with pytest.raises(LeaseLostError):
-        runs._score(taken)
+        runs._score(lease)
     waiting.refresh_from_db()
     assert (waiting.state, waiting.reason, waiting.outcomes.name) == (State.CANCELLED, Reason.SUPERSEDED, "")
     assert Release.objects.count() == before
-    assert not taken.renew()
-    kept = waiting.outcomes.storage.listdir("")[1]
-    assert not [name for name in kept if name.startswith(waiting.pk.hex)]
+    assert not lease.renew()
+    stored_files = waiting.outcomes.storage.listdir("")[1]
+    assert not [name for name in stored_files if name.startswith(waiting.pk.hex)]
 
 
-def test_prepared_numbers_are_nowhere_to_be_seen(world: World) -> None:
+def test_prepared_scores_are_not_visible(world: World) -> None:
     correct(world)
     first = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
     assert first is not None
@@ -124,8 +124,8 @@ def test_prepared_numbers_are_nowhere_to_be_seen(world: World) -> None:
     client.force_login(world.researcher)
     assert client.get("/benchmarks/tiny/test/gold-2/task-1/").status_code == 404
     assert "gold-2" not in client.get("/benchmarks/tiny/test/").content.decode()
-    told = client.get(f"/api/v1/submissions/{first.prediction.submission_id}/").json()
-    assert (told["state"], told["receipt"]["gold_sha256"]) == ("done", world.gold.sha256)
+    shown_result = client.get(f"/api/v1/submissions/{first.prediction.submission_id}/").json()
+    assert (shown_result["state"], shown_result["receipt"]["gold_sha256"]) == ("done", world.gold.sha256)
     scores = client.get(f"/api/v1/submissions/{first.prediction.submission_id}/scores/").json()["scores"]
     assert next(row["value"] for row in scores if row["measure"] == "accuracy" and not row["slice"]) == 1.0
 
@@ -139,7 +139,7 @@ def test_cancelling_twice_is_refused(world: World) -> None:
     assert AuditEntry.objects.filter(action="rescoring.cancelled").count() == 1
 
 
-def test_only_who_manages_the_benchmark_may_cancel_or_resume(world: World) -> None:
+def test_only_managers_may_cancel_or_resume(world: World) -> None:
     correct(world)
     with pytest.raises(Refused) as refused:
         rescoring.cancel(phase=world.phase, by=world.researcher)
@@ -153,7 +153,7 @@ def test_only_who_manages_the_benchmark_may_cancel_or_resume(world: World) -> No
     assert states(world)[1] == (2, 1, "cancelled")
 
 
-def test_a_cancelled_scoring_is_taken_up_where_it_was(world: World) -> None:
+def test_a_cancelled_rescoring_resumes_where_it_stopped(world: World) -> None:
     correct(world)
     first = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
     assert first is not None
@@ -180,17 +180,17 @@ def test_a_correction_after_a_cancelled_one_counts(world: World) -> None:
     assert rescoring.resumable(world.phase) == []
 
 
-def test_two_corrections_cancelled_leave_the_gold_that_is_shown(world: World) -> None:
+def test_cancelling_two_corrections_leaves_the_shown_gold(world: World) -> None:
     correct(world)
-    taken = runs.WORK.claim(Run.objects.filter(state=State.QUEUED)[0].pk)
+    lease = runs.WORK.claim(Run.objects.filter(state=State.QUEUED)[0].pk)
     correct(world, OTHER_BYTES)
     assert states(world) == [(1, 1, "current"), (2, 1, "cancelled"), (3, 1, "preparing")]
-    assert taken is not None
+    assert lease is not None
     with pytest.raises(LeaseLostError):
-        runs._score(taken)
+        runs._score(lease)
     cancel(world)
     assert board_state.gold_of(world.phase) == gold(world, 1)
-    assert [found.number for found in rescoring.resumable(world.phase)] == [3, 2]
+    assert [version.number for version in rescoring.resumable(world.phase)] == [3, 2]
     rescoring.resume(phase=world.phase, gold=gold(world, 2), by=world.curator)
     assert board_state.gold_of(world.phase) == gold(world, 2)
     score_all()
@@ -199,31 +199,35 @@ def test_two_corrections_cancelled_leave_the_gold_that_is_shown(world: World) ->
         rescoring.resume(phase=world.phase, gold=gold(world, 1), by=world.curator)
 
 
-def test_a_prediction_rejected_on_the_new_gold_keeps_its_result_until_the_board_is_shown(world: World) -> None:
+def test_a_prediction_rejected_on_the_new_gold_keeps_its_result_until_the_switch(world: World) -> None:
     correct(world)
     first, second = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
     claim = runs.WORK.claim(first.pk)
     assert claim is not None
     runs.reject(claim, reason=Reason.TIME, problems=[])
     submission = first.prediction.submission_id
-    told = of(with_related(Submission.objects.all()).get(pk=submission))
-    assert told.state == State.DONE and told.release is not None
+    shown_result = of(with_related(Submission.objects.all()).get(pk=submission))
+    assert shown_result.state == State.DONE and shown_result.release is not None
     runs.WORK.run(second.pk)
-    told = of(with_related(Submission.objects.all()).get(pk=submission))
-    assert told.state == State.REJECTED and told.release is None
+    shown_result = of(with_related(Submission.objects.all()).get(pk=submission))
+    assert shown_result.state == State.REJECTED and shown_result.release is None
 
 
-def test_a_submission_shows_its_result_while_it_is_scored_again(world: World) -> None:
+def test_a_submission_shows_its_result_while_it_is_rescored(world: World) -> None:
     submission = Submission.objects.earliest("received_at")
     correct(world)
-    told = of(with_related(Submission.objects.all()).get(pk=submission.pk))
-    assert told.state == State.DONE and told.release is not None and told.release.run == told.run
+    shown_result = of(with_related(Submission.objects.all()).get(pk=submission.pk))
+    assert (
+        shown_result.state == State.DONE
+        and shown_result.release is not None
+        and shown_result.release.run == shown_result.run
+    )
     score_all()
-    told = of(with_related(Submission.objects.all()).get(pk=submission.pk))
-    assert told.run is not None and told.run.gold_version == gold(world, 2)
+    shown_result = of(with_related(Submission.objects.all()).get(pk=submission.pk))
+    assert shown_result.run is not None and shown_result.run.gold_version == gold(world, 2)
 
 
-def test_each_phase_of_a_split_is_cancelled_by_itself(sandbox: str) -> None:
+def test_each_phase_of_a_split_is_cancelled_separately(sandbox: str) -> None:
     world = build()
     other = world.benchmark.phases.create(slug="final", title="Final", split=world.split)
     world.submit(LABELS)

@@ -1,4 +1,4 @@
-"""A rescoring whose workers are killed, or that is overtaken: each prediction counts once, the board switches once."""
+"""A rescoring whose workers are killed or that is overtaken: each prediction counts once, the board switches once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NEW = [("Contrary", 1, 1.0), ("Third", 2, 0.5), ("Bernoulli", 3, 0.0)]
 
 @pytest.fixture
 def world(transactional_db: None, sandbox: str) -> World:
-    """Four predictions of three systems, all scored."""
+    """Four scored predictions of three systems."""
     world = two_systems()
     third = teams.system(team=world.system.team, name="Third", by=world.researcher)
     world.submit(HALF, system=third)
@@ -41,7 +41,7 @@ def world(transactional_db: None, sandbox: str) -> World:
 
 
 @pytest.mark.parametrize("point", ["second-claimed", "second-uncommitted"])
-def test_a_worker_killed_half_way_loses_nothing(world: World, faulty, stack_later, point: str) -> None:
+def test_a_worker_killed_during_a_rescoring_loses_nothing(world: World, faulty, stack_later, point: str) -> None:
     correct(world)
     worker = faulty(point)
     worker.kill()
@@ -59,7 +59,7 @@ def test_a_worker_killed_half_way_loses_nothing(world: World, faulty, stack_late
 
 
 def test_a_worker_killed_in_the_transaction_that_switches(world: World, faulty, stack_later) -> None:
-    """The last run's results, and the switch, are all there or none of them."""
+    """The results of the last run and the switch are committed together or not at all."""
     correct(world)
     first, *others = Run.objects.filter(state=State.QUEUED).order_by("queued_at")
     last = others.pop()
@@ -82,29 +82,29 @@ def test_a_worker_killed_in_the_transaction_that_switches(world: World, faulty, 
     assert shown(world) == NEW
 
 
-def test_cancelled_while_a_worker_that_dies_has_a_run(world: World, faulty, stack_later) -> None:
+def test_cancelling_while_a_dying_worker_has_a_run(world: World, faulty, stack_later) -> None:
     correct(world)
     worker = faulty("claimed")
-    held = Run.objects.get(state=State.RUNNING)
+    held_run = Run.objects.get(state=State.RUNNING)
     rescoring.cancel(phase=world.phase, by=world.curator)
     worker.kill()
     worker.wait()
     let_leases_end()
     assert runs.WORK.sweep() == 0, "nobody asks for it any more"
-    held.refresh_from_db()
-    assert held.state == State.CANCELLED
+    held_run.refresh_from_db()
+    assert held_run.state == State.CANCELLED
     assert shown(world) == OLD
-    rescoring.resume(phase=world.phase, gold=held.gold_version, by=world.curator)
+    rescoring.resume(phase=world.phase, gold=held_run.gold_version, by=world.curator)
     stack_later().drain()
     assert_switched_once(world, 2)
     assert shown(world) == NEW
 
 
-def test_corrections_and_a_submission_overtake_each_other_while_workers_work(world: World, stack_later) -> None:
+def test_corrections_and_a_submission_during_scoring(world: World, stack_later) -> None:
     stack = stack_later()
     correct(world)
-    late = teams.system(team=world.system.team, name="Late", by=world.researcher)
-    world.submit(LABELS, system=late)
+    late_system = teams.system(team=world.system.team, name="Late", by=world.researcher)
+    world.submit(LABELS, system=late_system)
     correct(world, gold_lines().replace(b"\n", b"\r\n"))
     stack.drain()
     assert_switched_once(world, 3)

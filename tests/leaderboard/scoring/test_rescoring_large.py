@@ -1,4 +1,4 @@
-"""A correction on a phase with two hundred runs: followed, interrupted by kill -9, and switched as one."""
+"""A correction on a phase with two hundred runs: followed, interrupted by SIGKILL, and switched as a whole."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.workers.killed_workers import let_leases_end
 from tests.support.workers.running_stack import Stack, empty_queue
 
 pytest_plugins = ["tests.support.workers.running_stack"]
-# test_rescoring_faults kills workers among fewer runs each time.
+# test_rescoring_faults kills workers at each point, with fewer runs.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 N = 200
 OLD, NEW = "by the first gold", "by its correction"
@@ -36,11 +36,11 @@ BOARD = "/api/v1/benchmarks/tiny/phases/test/leaderboard.json"
 
 @pytest.fixture
 def world(transactional_db: None, sandbox: str) -> World:
-    """Two hundred systems on a board, half of them right by the first gold, half by its correction."""
+    """Two hundred systems on a board; half are right by the first gold, half by its correction."""
     world = build(quota_per_day=N, quota_total=N)
-    for place in range(N):
-        is_old = place % 2 == 0
-        release = stand(world, f"{OLD if is_old else NEW} {place}", symmetric_scores(1.0 if is_old else 0.0))
+    for index in range(N):
+        is_old = index % 2 == 0
+        release = stand(world, f"{OLD if is_old else NEW} {index}", symmetric_scores(1.0 if is_old else 0.0))
         _answer(release.run.prediction, LABELS if is_old else CORRECTED)
     empty_queue()
     return world
@@ -54,11 +54,11 @@ def _answer(prediction: Prediction, labels: dict[str, str]) -> None:
 
 
 def read() -> tuple[int, set[str], set[str]]:
-    """(the gold's number, what the first of the board are called, what the last are), of one answer of the API."""
-    told = json.loads(Client().get(BOARD).content)
-    assert len(told["rows"]) == N
-    first, last = ({kind_of(row) for row in told["rows"] if row["rank"] == rank} for rank in (1, N // 2 + 1))
-    return told["gold_version"], first, last
+    """Returns (gold version, kinds of the first rows, kinds of the last rows) of one response of the API."""
+    body = json.loads(Client().get(BOARD).content)
+    assert len(body["rows"]) == N
+    first, last = ({kind_of(row) for row in body["rows"] if row["rank"] == rank} for rank in (1, N // 2 + 1))
+    return body["gold_version"], first, last
 
 
 def kind_of(row: dict[str, Any]) -> str:
@@ -67,31 +67,31 @@ def kind_of(row: dict[str, Any]) -> str:
 
 @contextmanager
 def reading() -> Iterator[list[tuple[int, set[str], set[str]]]]:
-    """Somebody reads the board all the time, over a connection of his own."""
-    seen: list[tuple[int, set[str], set[str]]] = []
+    """Reads the board continuously over a separate connection."""
+    readings: list[tuple[int, set[str], set[str]]] = []
     over = threading.Event()
 
     def go_on() -> None:
         try:
             while not over.is_set():
-                seen.append(read())
+                readings.append(read())
         finally:
             connection.close()
 
     with ThreadPoolExecutor(1) as pool:
         reader = pool.submit(go_on)
         try:
-            yield seen
+            yield readings
         finally:
             over.set()
             reader.result()
 
 
 def until_half(stack: Stack) -> None:
-    """By the runs alone: what the page's progress counts takes so long that a quick worker could be done meanwhile."""
+    """Counts runs only: the page's progress takes so long to count that a fast worker could finish meanwhile."""
     deadline, pause = time.monotonic() + 240, threading.Event()
-    again = Run.objects.filter(gold_version__number=2, state=State.DONE)
-    while again.count() < N // 2:
+    rescored = Run.objects.filter(gold_version__number=2, state=State.DONE)
+    while rescored.count() < N // 2:
         assert time.monotonic() < deadline, stack.said()
         pause.wait(0.02)
 
@@ -114,37 +114,37 @@ def follow(world: World, until: Callable[[int], bool], stack: Stack) -> int:
         pause.wait(0.5)
 
 
-def test_two_hundred_runs_with_a_worker_killed_half_way(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rescoring_of_two_hundred_runs_with_a_killed_worker(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     before = json.loads(Client().get(BOARD).content)
     assert read() == (1, {OLD}, {NEW})
     file = uploaded(gold_lines(CORRECTED))
-    found = corrections.propose(split=world.split, file=file, by=world.curator)
+    correction = corrections.propose(split=world.split, file=file, by=world.curator)
     file.close()
-    gold_diffs.WORK.run(found.pk)
-    found.refresh_from_db()
-    begun = time.monotonic()
-    corrections.confirm(correction=found, reason="labels were swapped", publishes_count=True, by=world.curator)
-    queued = time.monotonic() - begun
-    with Stack().stopping() as stack, reading() as seen:
+    gold_diffs.WORK.run(correction.pk)
+    correction.refresh_from_db()
+    start = time.monotonic()
+    corrections.confirm(correction=correction, reason="labels were swapped", publishes_count=True, by=world.curator)
+    queued = time.monotonic() - start
+    with Stack().stopping() as stack, reading() as readings:
         doomed = stack.start_worker(concurrency=2)
         until_half(stack)
         doomed.kill()
         half = progress_of(world.phase)
         assert half is not None and half.done < N and states(world) == [(1, 1, "current"), (2, 1, "preparing")]
-        killed = time.monotonic() - begun
+        killed = time.monotonic() - start
         let_leases_end()
         runs.WORK.sweep()
         stack.start_worker(concurrency=2)
         follow(world, lambda done: done == N, stack)
-        # Once more after the switch, whatever was read before it.
-        reads = len(seen)
-        follow(world, lambda _: len(seen) > reads + 1, stack)
-        took = time.monotonic() - begun
+        # Read again after the switch.
+        reads = len(readings)
+        follow(world, lambda _: len(readings) > reads + 1, stack)
+        took = time.monotonic() - start
     assert_switched_once(world, 2)
     assert states(world) == [(1, 1, "frozen"), (2, 1, "current")]
-    # Each answer was one board or the other, first the one and then the other.
-    assert {(number, *first, *last) for number, first, last in seen} == {(1, OLD, NEW), (2, NEW, OLD)}
-    assert [number for number, _, _ in seen] == sorted(number for number, _, _ in seen)
+    # Each response was one of the two boards: first the old one, then the new one.
+    assert {(number, *first, *last) for number, first, last in readings} == {(1, OLD, NEW), (2, NEW, OLD)}
+    assert [number for number, _, _ in readings] == sorted(number for number, _, _ in readings)
     frozen = json.loads(Client().get(f"{BOARD}?gold_version=1&task_version=1").content)
     assert frozen["rows"] == before["rows"], "the old board stays as it was"
     assert Client().get("/benchmarks/tiny/test/gold-1/task-1/").status_code == 200
@@ -154,5 +154,5 @@ def test_two_hundred_runs_with_a_worker_killed_half_way(world: World, capsys: py
     with capsys.disabled():
         print(
             f"\n{N} runs scored again in {took:.1f} s: queued in {queued:.1f} s, a worker killed after {killed:.1f} s "
-            f"at {half.done}; the board was read {len(seen)} times meanwhile"
+            f"at {half.done}; the board was read {len(readings)} times meanwhile"
         )

@@ -1,4 +1,4 @@
-"""Sealed phases: nothing is scored before the date, then the finals, once; the sweeper opens them."""
+"""Sealed phases: nothing is scored before the date, then the finals, once; the sweep opens them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def phase(world: World) -> Phase:
     return a_phase(world, a_split(world, LABELS), disclosure="sealed", sealed_until=soon())
 
 
-def let_date_come(phase: Phase) -> None:
+def pass_closing_date(phase: Phase) -> None:
     past = timezone.now() - timedelta(seconds=1)
     Phase.objects.filter(pk=phase.pk).update(closes_at=past, sealed_until=past)
 
@@ -56,7 +56,7 @@ def rivals() -> System:
     return teams.system(team=teams.create(name="Compilers", by=grace), name="A-0", by=grace)
 
 
-def told(submission: Submission) -> Revealed:
+def api_submission(submission: Submission) -> Revealed:
     return of(with_related(Submission.objects.filter(pk=submission.pk)).get()).revealed
 
 
@@ -68,63 +68,63 @@ def test_nothing_is_scored_or_shown_before_the_date(world: World, phase: Phase, 
         f"/api/v1/benchmarks/tiny/phases/{phase.slug}/leaderboard.csv",
     ]
     before = {address: (client.get(address).content, client.get(address)["ETag"]) for address in addresses}
-    sent = send(world, phase, answers(LABELS, 4))
+    submission = send(world, phase, answers(LABELS, 4))
     jobs.sweep()
     assert not Run.objects.exists() and not Leaderboard.objects.exists() and not Score.objects.exists()
     assert {address: (client.get(address).content, client.get(address)["ETag"]) for address in addresses} == before
     client.force_login(world.researcher)
-    page = client.get(sent.get_absolute_url()).content.decode()
+    page = client.get(submission.get_absolute_url()).content.decode()
     assert "Received and valid" in page and "Scored" not in page
-    answer = client.get(f"/api/v1/submissions/{sent.pk}/").json()
+    answer = client.get(f"/api/v1/submissions/{submission.pk}/").json()
     assert (answer["revealed"], answer["state"], answer["is_over"], answer["receipt"]) == ("sealed", "done", True, {})
-    refused = client.get(f"/api/v1/submissions/{sent.pk}/scores/")
+    refused = client.get(f"/api/v1/submissions/{submission.pk}/scores/")
     assert (refused.status_code, refused.json()["code"]) == (409, "not_ready")
     assert (
         f"sealed: finals are scored when it is unsealed, {phase.sealed_until:%Y-%m-%d %H:%M} UTC"
         in refused.content.decode()
     )
-    assert client.get(f"{sent.get_absolute_url()}receipt.json").status_code == 404
+    assert client.get(f"{submission.get_absolute_url()}receipt.json").status_code == 404
     assert "sealed" in client.get("/me/submissions/").content.decode()
 
 
-def test_a_final_that_is_hidden_before_the_opening_is_scored_and_not_shown(world: World, phase: Phase) -> None:
-    sent = send(world, phase, answers(LABELS, 4))
-    hide(submission=sent, reason="leaked", by=world.curator)
-    let_date_come(phase)
+def test_a_final_hidden_before_the_opening_is_scored_and_not_shown(world: World, phase: Phase) -> None:
+    submission = send(world, phase, answers(LABELS, 4))
+    hide(submission=submission, reason="leaked", by=world.curator)
+    pass_closing_date(phase)
     jobs.sweep()
     score_all()
-    assert told(sent) is Revealed.SCORES and primary(sent) == 0.9
+    assert api_submission(submission) is Revealed.SCORES and primary(submission) == 0.9
     standings = Leaderboard.objects.get(phase=phase).standings
     assert not standings.exists()
-    unhide(submission=sent, by=world.curator)
+    unhide(submission=submission, by=world.curator)
     assert (standings.get().value, standings.get().rank) == (0.9, 1)
 
 
-def test_the_sweeper_opens_it_and_the_chosen_are_scored_once(world: World, phase: Phase, client: Client) -> None:
+def test_the_sweep_opens_it_and_scores_the_finals_once(world: World, phase: Phase, client: Client) -> None:
     other = rivals()
     first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (4, 10))
-    theirs = [
+    rival_submissions = [
         world.submit(answers(LABELS, wrong), phase=phase, system=other, by=other.team.members.get()) for wrong in (8, 6)
     ]
     sealed_phases.choose(submission=first, by=world.researcher)
-    let_date_come(phase)
+    pass_closing_date(phase)
     jobs.sweep()
     jobs.sweep()
     assert Run.objects.count() == 2, "the chosen one, and the latest of the team that chose none"
     score_all()
-    assert [primary(one) for one in (first, second, *theirs)] == [0.9, None, None, 0.85]
+    assert [primary(each) for each in (first, second, *rival_submissions)] == [0.9, None, None, 0.85]
     client.force_login(world.researcher)
     assert "not one of your team's finals" in client.get(f"/api/v1/submissions/{second.pk}/scores/").json()["message"]
-    assert [told(one) for one in (first, second, *theirs)] == [
+    assert [api_submission(each) for each in (first, second, *rival_submissions)] == [
         Revealed.SCORES,
         Revealed.NOT_FINAL,
         Revealed.NOT_FINAL,
         Revealed.SCORES,
     ]
     finals = dict(Final.objects.values_list("submission", "chosen_by"))
-    assert finals == {first.pk: world.researcher.pk, theirs[1].pk: None}
+    assert finals == {first.pk: world.researcher.pk, rival_submissions[1].pk: None}
     board = Leaderboard.objects.get()
-    assert [one.rank for one in board.standings.order_by("rank")] == [1, 2]
+    assert [each.rank for each in board.standings.order_by("rank")] == [1, 2]
     release = Release.objects.get(submission=first)
     assert release.policy == "sealed" and release.values[0]["low"] is not None, "opened, all of it is told"
     assert AuditEntry.objects.filter(action="phase.unsealed").count() == 1
@@ -138,39 +138,39 @@ def test_opening_early_does_nothing(world: World, phase: Phase) -> None:
 
 def test_reading_a_page_after_the_date_opens_nothing(world: World, phase: Phase, client: Client) -> None:
     send(world, phase, answers(LABELS, 4))
-    let_date_come(phase)
+    pass_closing_date(phase)
     assert client.get(f"/benchmarks/tiny/{phase.slug}/").status_code == 200
     assert Phase.objects.get(pk=phase.pk).is_sealed and not Run.objects.exists()
 
 
-def test_a_gold_corrected_meanwhile_is_the_one_that_counts(world: World, phase: Phase) -> None:
-    sent = send(world, phase, answers(LABELS, 4))
+def test_gold_corrected_before_the_opening_is_used(world: World, phase: Phase) -> None:
+    submission = send(world, phase, answers(LABELS, 4))
     correct(phase.split, world, gold_of(answers(LABELS, 4)))
     assert not Run.objects.exists()
-    let_date_come(phase)
+    pass_closing_date(phase)
     sealed_phases.sweep()
     score_all()
-    assert primary(sent) == 1.0
+    assert primary(submission) == 1.0
     correct(phase.split, world, gold_of(answers(LABELS, 8)))
     score_all()
-    assert primary(sent) == 0.9, "finals alone are scored again"
+    assert primary(submission) == 0.9, "finals alone are scored again"
     assert Leaderboard.objects.get(state="current").gold_version.number == 3
 
 
-def test_a_baseline_is_opened_for_each_system(world: World, phase: Phase) -> None:
+def test_each_baseline_is_opened(world: World, phase: Phase) -> None:
     for name, wrong in (("Majority", 20), ("Random", 18)):
         system = teams.system(team=world.system.team, name=name, by=world.researcher)
         System.objects.filter(pk=system.pk).update(kind=System.Kind.BASELINE)
         send(world, phase, answers(LABELS, wrong), system=system)
     own = [send(world, phase, answers(LABELS, wrong)) for wrong in (9, 4)]
-    let_date_come(phase)
+    pass_closing_date(phase)
     sealed_phases.sweep()
     chosen = set(Final.objects.values_list("submission__system__name", flat=True))
     assert chosen == {"Majority", "Random", "Bernoulli"}
     assert Final.objects.filter(submission=own[1]).exists() and not Final.objects.filter(submission=own[0]).exists()
 
 
-def test_a_person_chooses_and_gives_back_on_a_page(world: World, phase: Phase, client: Client) -> None:
+def test_a_final_is_chosen_and_released_on_a_page(world: World, phase: Phase, client: Client) -> None:
     first, second = (send(world, phase, answers(LABELS, wrong)) for wrong in (4, 10))
     client.force_login(world.researcher)
     address = f"/benchmarks/tiny/{phase.slug}/finals/"
@@ -186,39 +186,39 @@ def test_a_person_chooses_and_gives_back_on_a_page(world: World, phase: Phase, c
     assert not Final.objects.exists()
 
 
-def test_who_may_choose_and_when(world: World, phase: Phase) -> None:
-    sent = send(world, phase, answers(LABELS, 4))
+def test_only_the_team_chooses_before_the_date(world: World, phase: Phase) -> None:
+    submission = send(world, phase, answers(LABELS, 4))
     with pytest.raises(Refused) as refused:
-        sealed_phases.choose(submission=sent, by=person("mallory"))
+        sealed_phases.choose(submission=submission, by=person("mallory"))
     assert refused.value.code is Code.NOT_A_MEMBER
     Run.objects.all().delete()
-    sent.predictions.update(state=State.REJECTED)
+    submission.predictions.update(state=State.REJECTED)
     with pytest.raises(Refused, match="no predictions that can be scored"):
-        sealed_phases.choose(submission=sent, by=world.researcher)
-    sent.predictions.update(state=State.DONE)
-    let_date_come(phase)
+        sealed_phases.choose(submission=submission, by=world.researcher)
+    submission.predictions.update(state=State.DONE)
+    pass_closing_date(phase)
     with pytest.raises(Refused, match="could be chosen until"):
-        sealed_phases.choose(submission=sent, by=world.researcher)
+        sealed_phases.choose(submission=submission, by=world.researcher)
     with pytest.raises(Refused, match="closed"):
         send(world, Phase.objects.get(pk=phase.pk), answers(LABELS, 3))
 
 
 @pytest.mark.parametrize(
-    ("changes", "what"),
+    ("changes", "message"),
     [
         ({"sealed_until": None}, "needs a date"),
         ({"closes_at": soon(3), "sealed_until": soon(2)}, "unsealed while it still accepts submissions"),
         ({"disclosure": "full", "sealed_until": soon(2)}, "Only a sealed phase"),
         ({"disclosure": "ladder", "scope": "team"}, "many teams together can still learn the gold"),
-        ({"disclosure": "full", "half": "private"}, "not split into public and private yet"),
+        ({"disclosure": "full", "subset": "private"}, "not split into public and private yet"),
     ],
 )
-def test_a_policy_that_does_not_hold_together_is_refused(world: World, changes: dict[str, Any], what: str) -> None:
-    with pytest.raises(Refused, match=what):
+def test_an_inconsistent_policy_is_refused(world: World, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(Refused, match=message):
         a_phase(world, world.split, **{"disclosure": "sealed", **changes})
 
 
-def test_the_database_keeps_a_sealed_phase_closed(phase: Phase) -> None:
+def test_constraints_keep_a_sealed_phase_closed(phase: Phase) -> None:
     for change in ({"sealed_until": None}, {"closes_at": None}, {"closes_at": soon(9)}, {"disclosure": "full"}):
         with pytest.raises(IntegrityError), transaction.atomic():
             Phase.objects.filter(pk=phase.pk).update(**change)

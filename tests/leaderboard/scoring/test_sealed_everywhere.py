@@ -1,4 +1,4 @@
-"""What is sealed is absent from every address, file and tag until it is opened: nothing changes when it comes in."""
+"""A sealed submission changes no address, file or ETag before the opening."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ def addresses(phase: Phase, system: System) -> list[str]:
     ]
 
 
-def told(where: list[str], client: Client | None = None) -> dict[str, tuple[Any, ...]]:
-    """What each address answers: its tag, too, but for somebody who is logged in, whose pages hold changing tokens."""
-    found = {}
-    for address in where:
+def responses(urls: list[str], client: Client | None = None) -> dict[str, tuple[Any, ...]]:
+    """Returns each response with its ETag; without it for a logged-in user, whose pages contain changing tokens."""
+    by_address = {}
+    for address in urls:
         answer = (client or Client()).get(address)
         assert answer.status_code < 500, address
         text = re.sub(rb'name="csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": ?"\w+"', b"", answer.content)
-        found[address] = (answer.status_code, text, client or answer.get("ETag"))
-    return found
+        by_address[address] = (answer.status_code, text, client or answer.get("ETag"))
+    return by_address
 
 
 def test_a_sealed_submission_changes_no_address_for_others() -> None:
@@ -62,22 +62,22 @@ def test_a_sealed_submission_changes_no_address_for_others() -> None:
     phase = a_phase(world, a_split(world, LABELS), disclosure="sealed", sealed_until=soon())
     stranger = Client()
     stranger.force_login(person("grace"))
-    where = addresses(phase, world.system)
-    before = [told(where), told(where, stranger)]
+    urls = addresses(phase, world.system)
+    before = [responses(urls), responses(urls, stranger)]
     for wrong in (4, 0):
         send(world, phase, answers(LABELS, wrong))
         jobs.sweep()
-    assert [told(where), told(where, stranger)] == before
+    assert [responses(urls), responses(urls, stranger)] == before
     assert not HeadToHead.objects.exists()
 
 
-def test_one_that_is_told_in_full_would_be_seen() -> None:
+def test_a_fully_revealed_submission_changes_addresses() -> None:
     world: World = build()
     phase = a_phase(world, a_split(world, LABELS), disclosure="full")
-    where = addresses(phase, world.system)
-    before = told(where)
+    urls = addresses(phase, world.system)
+    before = responses(urls)
     send(world, phase, answers(LABELS, 4))
     score_all()
-    after = told(where)
-    changed = {address for address in where if before[address] != after[address]}
-    assert {f"/benchmarks/tiny/{phase.slug}/", "/feed.atom", where[-1]} <= changed and len(changed) > 15
+    after = responses(urls)
+    changed = {address for address in urls if before[address] != after[address]}
+    assert {f"/benchmarks/tiny/{phase.slug}/", "/feed.atom", urls[-1]} <= changed and len(changed) > 15

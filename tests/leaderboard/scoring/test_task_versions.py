@@ -1,4 +1,4 @@
-"""A raised task version: who may score what, what is scored again, and what a server that was half upgraded does."""
+"""A raised task version: who may score what, what is rescored, and how a half-upgraded server behaves."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def world(transactional_db: None, sandbox: str) -> World:
 
 @pytest.fixture(scope="session")
 def upgraded() -> Iterator[tuple[str, str]]:
-    """(socket, digest) of a sandbox server whose code has the fact verification's version raised to 2."""
+    """Returns (socket, digest) of a sandbox server whose code has version 2 of fact verification."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         shutil.copytree(site.ROOT / "evaluator", root / "evaluator", ignore=shutil.ignore_patterns("__pycache__"))
         source = root / "evaluator/tasks/fact_verification/__init__.py"
-        raised = source.read_text().replace("    version = 1\n", "    version = 2\n")
-        assert raised != source.read_text()
-        source.write_text(raised)
+        new_source = source.read_text().replace("    version = 1\n", "    version = 2\n")
+        assert new_source != source.read_text()
+        source.write_text(new_source)
         server = launch.start(root / "s", root=root)
         yield str(root / "s"), code_digest.digest(root / "evaluator")
         server.terminate()
@@ -51,7 +51,7 @@ def upgraded() -> Iterator[tuple[str, str]]:
 
 @pytest.fixture
 def upgrade(monkeypatch: pytest.MonkeyPatch, settings: Any, upgraded: tuple[str, str]) -> Any:
-    """What an upgrade replaces, in this process (`code`) and beside it (`server`)."""
+    """The two parts that an upgrade replaces: this process (`code`) and the sandbox server (`server`)."""
 
     class Upgrade:
         def code(self, version: int = 2) -> None:
@@ -68,7 +68,7 @@ def upgrade(monkeypatch: pytest.MonkeyPatch, settings: Any, upgraded: tuple[str,
     return Upgrade()
 
 
-def test_a_raised_version_is_noticed_and_changes_nothing_by_itself(world: World, upgrade: Any) -> None:
+def test_a_raised_version_is_reported_and_changes_nothing_automatically(world: World, upgrade: Any) -> None:
     assert outdated() == []
     upgrade.whole()
     assert [(phase.slug, version) for phase, version in outdated()] == [("test", 1)]
@@ -77,7 +77,7 @@ def test_a_raised_version_is_noticed_and_changes_nothing_by_itself(world: World,
     assert not Run.objects.filter(state=State.QUEUED).exists()
 
 
-def test_all_is_scored_again_and_the_board_switches_at_once(world: World, upgrade: Any) -> None:
+def test_all_runs_are_rescored_and_the_board_switches_as_a_whole(world: World, upgrade: Any) -> None:
     upgrade.whole()
     assert rescoring.begin(phase=world.phase, by=world.curator) == 2
     assert outdated() == []
@@ -95,7 +95,7 @@ def test_all_is_scored_again_and_the_board_switches_at_once(world: World, upgrad
     assert QuotaCharge.objects.count() == 2
 
 
-def test_the_command_finds_what_is_out_of_date(world: World, upgrade: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_finds_outdated_boards(world: World, upgrade: Any, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("rescore", outdated=True)
     assert "no phase is outdated" in capsys.readouterr().out
     upgrade.whole()
@@ -108,7 +108,7 @@ def test_the_command_finds_what_is_out_of_date(world: World, upgrade: Any, capsy
     assert states(world) == [(1, 1, "frozen"), (1, 2, "current")]
 
 
-def test_a_submission_before_the_rescoring_waits_on_the_next_board(world: World, upgrade: Any) -> None:
+def test_a_submission_before_the_rescoring_is_on_the_next_board(world: World, upgrade: Any) -> None:
     upgrade.whole()
     world.submit(HALF, system=teams.system(team=world.system.team, name="Late", by=world.researcher))
     score_all()
@@ -120,7 +120,7 @@ def test_a_submission_before_the_rescoring_waits_on_the_next_board(world: World,
     assert shown(world) == [("Bernoulli", 1, 1.0), ("Late", 2, 0.5), ("Contrary", 3, 0.0)]
 
 
-def test_a_run_that_waits_on_an_earlier_version_is_replaced(world: World, upgrade: Any) -> None:
+def test_a_queued_run_of_an_earlier_version_is_replaced(world: World, upgrade: Any) -> None:
     submission = world.submit(HALF)
     upgrade.whole()
     score_all()
@@ -134,7 +134,7 @@ def test_a_run_that_waits_on_an_earlier_version_is_replaced(world: World, upgrad
     assert QuotaCharge.objects.filter(submission=submission, refunded_at=None).count() == 1
 
 
-def test_a_worker_of_the_earlier_version_leaves_a_later_run_alone(world: World) -> None:
+def test_a_worker_of_the_earlier_version_does_not_claim_later_runs(world: World) -> None:
     submission = world.submit(HALF)
     Run.objects.filter(prediction__submission=submission).update(task_version=2)
     score_all()
@@ -177,7 +177,7 @@ def test_a_raised_version_cannot_be_cancelled(world: World, upgrade: Any) -> Non
 
 
 def test_a_correction_and_a_raised_version_together(world: World, upgrade: Any) -> None:
-    """Cancelling the correction leaves the gold that is shown, by the version that is here."""
+    """Cancelling the correction leaves the shown gold, scored by the installed version."""
     upgrade.whole()
     correct(world)
     assert states(world) == [(1, 1, "current"), (2, 2, "preparing")]
@@ -188,7 +188,7 @@ def test_a_correction_and_a_raised_version_together(world: World, upgrade: Any) 
     assert states(world) == [(1, 1, "frozen"), (1, 2, "current"), (2, 2, "cancelled")]
 
 
-def test_a_version_raised_in_the_middle_of_a_correction(world: World, upgrade: Any) -> None:
+def test_a_version_raised_during_a_correction(world: World, upgrade: Any) -> None:
     correct(world)
     first = Run.objects.filter(state=State.QUEUED).order_by("queued_at").first()
     assert first is not None
@@ -204,15 +204,15 @@ def test_a_version_raised_in_the_middle_of_a_correction(world: World, upgrade: A
     assert [name for name, _, _ in shown(world)] == ["Contrary", "Bernoulli"]
 
 
-def test_the_page_says_so_and_has_a_button(world: World, upgrade: Any) -> None:
+def test_the_page_has_a_message_and_a_button(world: World, upgrade: Any) -> None:
     upgrade.whole()
     client = Client()
     client.force_login(world.curator)
     assert "task version raised" in client.get("/manage/benchmarks/tiny/").content.decode()
-    where = "/manage/benchmarks/tiny/phases/test/rescoring/"
-    page = client.get(where).content.decode()
+    url = "/manage/benchmarks/tiny/phases/test/rescoring/"
+    page = client.get(url).content.decode()
     assert "Task version raised" in page and "Rescore all" in page
-    assert client.post(f"{where}begin/").status_code == 302
-    after = client.get(where).content.decode()
+    assert client.post(f"{url}begin/").status_code == 302
+    after = client.get(url).content.decode()
     assert "Rescore all" not in after and "Cancel the rescoring" not in after
     assert "was raised from 1 to 2" in after

@@ -1,4 +1,4 @@
-"""The colours of the stylesheets against each other: WCAG 2.2, AA."""
+"""Contrast of the stylesheets' colours according to WCAG 2.2, level AA."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ def tokens(mode: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_text_can_be_read(mode: str):
+def test_contrast_of_text(mode: str):
     colours = tokens(mode)
     too_faint = {pair: contrast(colours[pair[0]], colours[pair[1]]) for pair in TEXT}
     assert not {pair: ratio for pair, ratio in too_faint.items() if ratio < 4.5}
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_edges_of_controls_can_be_seen(mode: str):
+def test_contrast_of_control_borders(mode: str):
     colours = tokens(mode)
     assert not [pair for pair in EDGES if contrast(colours[pair[0]], colours[pair[1]]) < 3.0]
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_numbers_can_be_read_on_every_shade(mode: str):
+def test_contrast_of_numbers_on_every_shade(mode: str):
     light, dark = (CSS / "boards.css").read_text().split(DARK, 1)
     rule = r"\.heat-(\d+) \{ --heat: (#\w+);(?: --heat-ink: (#\w+);)?"
     shades = re.findall(rule, light if mode == "light" else dark)

@@ -1,4 +1,4 @@
-"""Posts at once, against the product's own server: the quota lets exactly as many in as it says."""
+"""Simultaneous posts to the product's own server: the quota accepts exactly its number of submissions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 def post_at_once(by: User, *, posts: int) -> Counter[int]:
-    """How often each status was answered, to posts that were let go together."""
+    """Returns how often each status was returned for posts that are sent at the same time."""
     _, secret = tokens.issue(by=by)
     together = Barrier(posts)
 
@@ -39,7 +39,7 @@ def post_at_once(by: User, *, posts: int) -> Counter[int]:
         return Counter(pool.map(post, systems))
 
 
-def test_fifty_parallel_posts_at_quota_five_are_exactly_five():
+def test_a_quota_of_five_accepts_five_of_fifty_parallel_posts():
     world = build(quota_per_day=5)
     files = len(stored_files())
     assert post_at_once(world.researcher, posts=50) == {201: 5, 429: 45}
@@ -47,7 +47,7 @@ def test_fifty_parallel_posts_at_quota_five_are_exactly_five():
     assert len(stored_files()) == files + 5
 
 
-def test_first_posts_at_once_found_one_team_with_one_quota():
+def test_simultaneous_first_posts_create_one_team_with_one_quota():
     build(quota_per_day=2)
     grace = person("grace")
     assert post_at_once(grace, posts=12) == {201: 2, 429: 10}

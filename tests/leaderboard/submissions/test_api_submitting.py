@@ -1,4 +1,4 @@
-"""Sending predictions through the API, and what is left when they are refused."""
+"""Submitting predictions through the API, and the state after a refusal."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def ada(world) -> Client:
     return client_of(world.researcher)
 
 
-def test_an_empty_body_is_told_to_be_empty(ada):
-    """Not that the system is missing, which stands in the query."""
+def test_an_empty_body_is_reported_as_empty(ada):
+    """Not as a missing system, which the query contains."""
     answer = ada.post(f"{SUBMIT}?system=Bernoulli", b"", content_type="application/x-ndjson")
     assert answer.status_code == 400
     assert answer.json() == {
@@ -42,65 +42,65 @@ def test_an_empty_body_is_told_to_be_empty(ada):
     assert not Submission.objects.exists()
 
 
-def test_a_file_is_sent_followed_scored_and_fetched_back(world, ada):
+def test_a_file_is_submitted_followed_scored_and_downloaded(world, ada):
     content = prediction_lines({**LABELS, "a4": "REFUTES"})
-    sent = send(ada, content, note="seed 7")
-    assert sent.status_code == 201
-    told = sent.json()
-    assert sent["Location"] == told["url"]
-    assert told["state"] == "queued" and told["queue_position"] == told["place_in_queue"] == 0 and not told["is_over"]
-    assert (told["system"], told["team"], told["note"]) == ("Bernoulli", "Analytical Engines", "seed 7")
-    assert (told["file"]["bytes"], told["file"]["n_lines"]) == (len(content), 4)
-    assert ada.get(told["scores"]).json()["code"] == "not_ready"
+    response = send(ada, content, note="seed 7")
+    assert response.status_code == 201
+    body = response.json()
+    assert response["Location"] == body["url"]
+    assert body["state"] == "queued" and body["queue_position"] == body["place_in_queue"] == 0 and not body["is_over"]
+    assert (body["system"], body["team"], body["note"]) == ("Bernoulli", "Analytical Engines", "seed 7")
+    assert (body["file"]["bytes"], body["file"]["n_lines"]) == (len(content), 4)
+    assert ada.get(body["scores"]).json()["code"] == "not_ready"
 
     runs.WORK.run(Run.objects.get().pk)
 
-    after = ada.get(told["url"]).json()
+    after = ada.get(body["url"]).json()
     assert after["state"] == "done" and after["is_over"] and after["queue_position"] is after["place_in_queue"] is None
-    assert after["receipt"]["predictions_sha256"] == told["file"]["sha256"]
-    scores = ada.get(told["scores"]).json()
-    shown = {(s["measure"], json.dumps(s["slice"])): s["value"] for s in scores["scores"]}
-    assert shown["accuracy", "{}"] == 0.75
-    assert shown["accuracy", '{"origin": "original"}'] == 1.0
-    assert shown["group_accuracy", "{}"] == 0.0
-    fetched = ada.get(told["file"]["url"])
+    assert after["receipt"]["predictions_sha256"] == body["file"]["sha256"]
+    scores = ada.get(body["scores"]).json()
+    scores_by_slice = {(s["measure"], json.dumps(s["slice"])): s["value"] for s in scores["scores"]}
+    assert scores_by_slice["accuracy", "{}"] == 0.75
+    assert scores_by_slice["accuracy", '{"origin": "original"}'] == 1.0
+    assert scores_by_slice["group_accuracy", "{}"] == 0.0
+    fetched = ada.get(body["file"]["url"])
     assert b"".join(fetched.streaming_content) == content
     assert fetched["Content-Disposition"] == 'attachment; filename="predictions.jsonl"'
     assert fetched["X-Content-Type-Options"] == "nosniff"
 
 
 @pytest.mark.parametrize("content_type", ["application/x-ndjson", "application/jsonl", "application/octet-stream"])
-def test_a_bare_body_is_a_file(ada, content_type):
+def test_a_raw_body_is_a_file(ada, content_type):
     content, before = prediction_lines(), footprint()["files"]
     answer = ada.post(f"{SUBMIT}?system=Bare&note=raw&name=mine.jsonl", content, content_type=content_type)
     assert answer.status_code == 201, answer.content
-    told = answer.json()
-    assert (told["system"], told["note"], told["file"]["name"]) == ("Bare", "raw", "mine.jsonl")
-    assert b"".join(ada.get(told["file"]["url"]).streaming_content) == content
+    body = answer.json()
+    assert (body["system"], body["note"], body["file"]["name"]) == ("Bare", "raw", "mine.jsonl")
+    assert b"".join(ada.get(body["file"]["url"]).streaming_content) == content
     assert set(footprint()["files"]) - set(before) == {Submission.objects.get().predictions.get().file.path}
 
 
-def test_a_bare_gzip_body_is_unpacked_by_its_type(ada):
+def test_a_raw_gzip_body_is_decompressed_by_its_type(ada):
     answer = ada.post(f"{SUBMIT}?system=Bare", gzip.compress(prediction_lines()), content_type="application/gzip")
     assert answer.status_code == 201, answer.content
     assert answer.json()["file"]["n_lines"] == 4
 
 
-def test_a_new_name_makes_a_system_with_its_first_accepted_file_only(world, ada):
+def test_a_new_name_creates_a_system_only_when_a_file_is_accepted(world, ada):
     assert send(ada, b"{", system="Newcomer").status_code == 422
     assert not System.objects.filter(name="Newcomer").exists()
     assert send(ada, prediction_lines(), system=" Newcomer  II ").status_code == 201
     assert System.objects.get(name="Newcomer II").team == world.system.team
 
 
-def test_a_bad_file_costs_nothing_and_leaves_nothing(world, ada):
+def test_an_invalid_file_costs_no_quota_and_stores_nothing(world, ada):
     before = footprint()
     content = prediction_lines({**LABELS, "a2": "MAYBE"})
     answer = send(ada, content)
     assert answer.status_code == 422
-    told = answer.json()
-    assert told["code"] == "invalid_predictions" and told["more"] == 0
-    (problem,) = told["problems"]
+    body = answer.json()
+    assert body["code"] == "invalid_predictions" and body["more"] == 0
+    (problem,) = body["problems"]
     assert (problem["file"], problem["line"]) == ("predictions.jsonl", 2)
     assert problem["text"].startswith("predictions.jsonl:2: ") and "SUPPORTS" in problem["expected"]
     assert footprint() == before
@@ -110,7 +110,7 @@ def test_a_bad_file_costs_nothing_and_leaves_nothing(world, ada):
 
 
 @pytest.mark.parametrize("raw", [False, True])
-def test_a_file_over_the_limit_stops_at_the_limit(ada, settings, raw):
+def test_a_file_over_the_limit_is_read_up_to_the_limit(ada, settings, raw):
     settings.MAX_UPLOAD_BYTES = 200_000
     before = footprint()
     content = b" " * 300_000
@@ -119,7 +119,7 @@ def test_a_file_over_the_limit_stops_at_the_limit(ada, settings, raw):
     assert footprint() == before
 
 
-def test_a_body_that_announces_too_much_is_not_read(ada):
+def test_a_body_with_a_too_large_content_length_is_not_read(ada):
     announced = str(settings.MAX_UPLOAD_BYTES + 2_000_000)
     answer = ada.post(SUBMIT, b"x", content_type="application/x-ndjson", headers={"Content-Length": announced})
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
@@ -136,7 +136,7 @@ def test_a_body_that_announces_too_much_is_not_read(ada):
         ({}, "multipart/form-data; boundary=nowhere", 400, "invalid"),
     ],
 )
-def test_a_body_that_cannot_be_read_is_told_why(ada, headers, content_type, status, code):
+def test_an_unreadable_body_is_refused_with_a_reason(ada, headers, content_type, status, code):
     before = footprint()
     answer = ada.post(f"{SUBMIT}?system=S", prediction_lines(), content_type=content_type, headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
@@ -144,7 +144,7 @@ def test_a_body_that_cannot_be_read_is_told_why(ada, headers, content_type, stat
 
 
 @pytest.mark.parametrize("content_type", ["application/x-ndjson", "multipart"])
-def test_a_body_that_breaks_off_is_no_shorter_file(ada, content_type):
+def test_a_truncated_body_is_refused(ada, content_type):
     before = footprint()
     if content_type == "multipart":
         content_type = "multipart/form-data; boundary=b"
@@ -159,13 +159,13 @@ def test_a_body_that_breaks_off_is_no_shorter_file(ada, content_type):
     assert footprint() == before
 
 
-def test_what_is_missing_is_named(ada):
+def test_missing_fields_are_named(ada):
     answer = ada.post(SUBMIT, {"note": "x" * 301})
     assert answer.status_code == 400
     assert set(answer.json()["fields"]) == {"file", "system", "note"}
 
 
-def test_nothing_but_the_named_fields_is_looked_at(world, ada):
+def test_other_fields_are_ignored(world, ada):
     forged = {"state": "done", "submitted_by": world.curator.pk, "received_at": "2001-01-01T00:00:00Z", "id": "1"}
     forged |= {"score": "1.0", "kind": "organiser", "is_public": "true", "phase": "other", "name": "../../x"}
     assert send(ada, prediction_lines(), **forged).status_code == 201
@@ -176,14 +176,14 @@ def test_nothing_but_the_named_fields_is_looked_at(world, ada):
     assert Run.objects.get().state == "queued"
 
 
-def test_a_closed_phase_says_since_when(world, ada):
+def test_a_closed_phase_is_refused_with_its_closing_date(world, ada):
     world.phase.closes_at = timezone.now() - timedelta(hours=1)
     world.phase.save()
     answer = send(ada, prediction_lines())
     assert (answer.status_code, answer.json()["code"]) == (409, "phase_closed")
 
 
-def test_a_used_up_quota_is_told_with_its_end(world, ada):
+def test_a_used_quota_is_refused_with_its_reset_time(world, ada):
     world.phase.quota_per_day = 1
     world.phase.save()
     assert send(ada, prediction_lines()).status_code == 201
@@ -194,7 +194,7 @@ def test_a_used_up_quota_is_told_with_its_end(world, ada):
     assert (phase["quota"]["used_today"], phase["quota"]["left_today"]) == (1, 0)
 
 
-def test_nobody_submits_for_a_team_of_others(world):
+def test_nobody_submits_for_a_team_without_membership(world):
     stranger = client_of(person("mallory"))
     answer = send(stranger, prediction_lines(), team="Analytical Engines")
     assert (answer.status_code, answer.json()["code"]) == (403, "not_a_member")
@@ -202,7 +202,7 @@ def test_nobody_submits_for_a_team_of_others(world):
     assert absent.json()["message"].replace("No Such Team", "Analytical Engines") == answer.json()["message"]
 
 
-def test_a_first_submission_makes_a_team_of_ones_own(world):
+def test_a_first_submission_creates_a_personal_team(world):
     grace = person("grace")
     answer = send(client_of(grace), prediction_lines())
     assert answer.status_code == 201
@@ -230,7 +230,7 @@ def test_a_session_needs_its_csrf_token(world):
     assert allowed.status_code == 201, allowed.content
 
 
-def test_an_unavailable_sandbox_is_our_fault_and_costs_nothing(ada, settings):
+def test_an_unavailable_sandbox_is_a_server_error_and_costs_no_quota(ada, settings):
     settings.SANDBOX_SOCKET = "/nowhere.sock"
     before = footprint()
     answer = send(ada, prediction_lines())
@@ -238,7 +238,7 @@ def test_an_unavailable_sandbox_is_our_fault_and_costs_nothing(ada, settings):
     assert footprint() == before
 
 
-def test_a_draft_is_there_for_its_organisers_only(world, ada):
+def test_a_draft_is_visible_to_its_organisers_only(world, ada):
     world.benchmark.state = "draft"
     world.benchmark.save()
     assert send(ada, prediction_lines()).status_code == 404

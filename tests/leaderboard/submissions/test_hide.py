@@ -1,4 +1,4 @@
-"""Hiding a submission: what boards show, what its team, its organisers and the public read, and how it comes back."""
+"""Hiding a submission: what boards show, what its team, organisers and the public see, and how it is restored."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ REASON = "It was trained on leaked gold."
 
 @pytest.fixture
 def world() -> World:
-    made = build()
-    made.benchmark.organisers.add(made.curator)
-    return made
+    tiny = build()
+    tiny.benchmark.organisers.add(tiny.curator)
+    return tiny
 
 
 def enter(world: World, name: str, value: float, **more: Any) -> Release:
@@ -65,7 +65,7 @@ def ranks() -> list[tuple[int | None, str, float | None]]:
     return [(row.rank, row.system, row.score("accuracy").value) for row in by_primary(board)]
 
 
-def hidden(world: World, release: Release, by: Any = None) -> Submission:
+def hide_release(world: World, release: Release, by: Any = None) -> Submission:
     submission = Submission.objects.get(pk=release.submission_id)
     hide(submission=submission, reason=REASON, by=by or world.curator)
     return submission
@@ -84,31 +84,31 @@ def read(addresses: list[str]) -> dict[str, bytes]:
 
 
 def is_as_of_today() -> bool:
-    """Whether releases and decisions give the rows that are shown, by the way that boards as of a day go."""
+    """Returns True if releases and decisions give the shown rows, computed as for boards as of a day."""
     today = Client().get(f"{PHASE}/", {"as_of": timezone.now().date().isoformat()}).json()["rows"]
     return sorted((row["rank"] or 0, row["system"], row["scores"][0]["value"]) for row in today) == sorted(
         (rank or 0, system, value) for rank, system, value in ranks()
     )
 
 
-def test_the_system_falls_back_to_its_next_best_or_leaves_the_board(world: World) -> None:
+def test_the_system_gets_its_next_best_release_or_leaves_the_board(world: World) -> None:
     enter(world, "Engine", 0.25)
     best = enter(world, "Engine", 0.75)
     only = enter(world, "Loom", 0.5)
     charges, n_releases = set(QuotaCharge.objects.values_list("refunded_at")), Release.objects.count()
-    hidden(world, best)
+    hide_release(world, best)
     assert ranks() == [(1, "Loom", 0.5), (2, "Engine", 0.25)]
-    hidden(world, only)
+    hide_release(world, only)
     assert ranks() == [(1, "Engine", 0.25)]
     assert is_as_of_today()
     assert set(QuotaCharge.objects.values_list("refunded_at")) == charges and Release.objects.count() == n_releases
 
 
-def test_one_that_represents_nothing_changes_no_board(world: World) -> None:
+def test_hiding_an_unrepresentative_submission_changes_no_board(world: World) -> None:
     worse = enter(world, "Engine", 0.25)
     enter(world, "Engine", 0.75)
     before = Leaderboard.objects.get().revision
-    hidden(world, worse)
+    hide_release(world, worse)
     assert ranks() == [(1, "Engine", 0.75)] and Leaderboard.objects.get().revision == before
 
 
@@ -119,27 +119,33 @@ def test_unhiding_restores_every_byte(world: World) -> None:
     enter(world, "Mill", 0.5, team="Others")
     systems.disqualify(phase=world.phase, system=only.submission.system, reason="copied", by=world.curator)
     before, tag = read(EXPORTS), Client().get(EXPORTS[0])["ETag"]
-    gone = [hidden(world, release) for release in (best, only)]
+    hidden = [hide_release(world, release) for release in (best, only)]
     between = read(EXPORTS)
     assert [address for address in EXPORTS if between[address] == before[address]] == []
     assert Client().get(EXPORTS[0])["ETag"] != tag
-    for submission in gone:
+    for submission in hidden:
         unhide(submission=submission, by=world.curator)
     assert read(EXPORTS) == before
     assert is_as_of_today()
 
 
-def test_the_public_finds_no_trace(world: World) -> None:
+def test_the_public_sees_no_trace(world: World) -> None:
     enter(world, "Engine", 0.5)
-    gone = enter(world, "Vanishing", 0.987654)
-    again = enter(world, "Engine", 0.976543)
+    hidden = enter(world, "Vanishing", 0.987654)
+    remaining = enter(world, "Engine", 0.976543)
     starts = ["/", "/benchmarks/tiny/", "/benchmarks/tiny/feed.atom", "/feed.atom", f"{PHASE}/", *EXPORTS]
     starts += [
         f"/benchmarks/tiny/test/{page}/"
         for page in ("progress", "cite", "embed", "side-by-side", "symmetric", "significance", "pairs")
     ]
-    starts += [f"/systems/{release.submission.system_id}/" for release in (gone, again)]
-    traces = [b"Vanishing", b"0.987", b"0.976", str(gone.submission_id).encode(), str(again.submission_id).encode()]
+    starts += [f"/systems/{release.submission.system_id}/" for release in (hidden, remaining)]
+    traces = [
+        b"Vanishing",
+        b"0.987",
+        b"0.976",
+        str(hidden.submission_id).encode(),
+        str(remaining.submission_id).encode(),
+    ]
 
     def found() -> set[bytes]:
         pages = list(crawl(Client(), starts))
@@ -147,24 +153,24 @@ def test_the_public_finds_no_trace(world: World) -> None:
         return {trace for page in pages for trace in traces if trace in page.text}
 
     assert found() == set(traces)
-    hidden(world, gone)
-    hidden(world, again)
+    hide_release(world, hidden)
+    hide_release(world, remaining)
     assert found() == set()
-    assert Client().get(f"/systems/{gone.submission.system_id}/").status_code == 404
+    assert Client().get(f"/systems/{hidden.submission.system_id}/").status_code == 404
 
 
-def test_a_board_that_all_have_left_is_a_board_without_rows(world: World) -> None:
-    hidden(world, enter(world, "Engine", 0.5))
+def test_a_board_with_all_submissions_hidden_has_no_rows(world: World) -> None:
+    hide_release(world, enter(world, "Engine", 0.5))
     assert ranks() == [] and is_as_of_today()
     assert b"Engine" not in b"".join(read([*EXPORTS, "/"]).values())
 
 
-def test_the_teams_choice_represents_again_once_it_is_shown(world: World) -> None:
+def test_an_unhidden_choice_of_the_team_represents_its_system_again(world: World) -> None:
     chosen = enter(world, "Engine", 0.25)
     enter(world, "Engine", 0.5)
     enter(world, "Engine", 0.75)
     systems.represent(submission=chosen.submission, by=world.researcher)
-    submission = hidden(world, chosen)
+    submission = hide_release(world, chosen)
     assert ranks() == [(1, "Engine", 0.75)]
     with pytest.raises(Refused) as refused:
         systems.represent(submission=submission, by=world.researcher)
@@ -175,7 +181,7 @@ def test_the_teams_choice_represents_again_once_it_is_shown(world: World) -> Non
     assert ranks() == [(1, "Engine", 0.25)] and is_as_of_today()
 
 
-def test_one_that_is_hidden_while_it_waits_is_released_and_not_shown(world: World) -> None:
+def test_a_submission_hidden_while_queued_is_released_and_not_shown(world: World) -> None:
     run = world.insert_run(state=State.DONE, finished_at=FIRST, outcomes="o", outcomes_sha256="0" * 64)
     submission = run.prediction.submission
     hide(submission=submission, reason=REASON, by=world.curator)
@@ -189,13 +195,13 @@ def test_one_that_is_hidden_while_it_waits_is_released_and_not_shown(world: Worl
     assert ranks() == [(1, world.system.name, 0.9)]
 
 
-def test_what_a_ladder_showed_stays_shown(world: World) -> None:
-    """And a system whose one release with a value is hidden has no rank, not the old one."""
+def test_scores_revealed_on_a_ladder_stay_revealed(world: World) -> None:
+    """A system whose only release with a value is hidden has no rank, instead of its former one."""
     best = enter(world, "Engine", 0.75)
     stand(world, "Engine", [])
     board = Leaderboard.objects.get()
     shown = board_state.best_shown(board, "accuracy", team=None)
-    hidden(world, best)
+    hide_release(world, best)
     assert board_state.best_shown(board, "accuracy", team=None) == shown == 0.75
     assert ranks() == [(None, "Engine", None)]
     standing = Standing.objects.get()
@@ -203,8 +209,8 @@ def test_what_a_ladder_showed_stays_shown(world: World) -> None:
 
 
 @pytest.mark.parametrize("state", ["frozen", "preparing", "cancelled"])
-def test_boards_of_every_state_lose_it(world: World, state: str) -> None:
-    """A frozen one keeps to what had been decided when it was frozen."""
+def test_boards_of_every_state_omit_it(world: World, state: str) -> None:
+    """A frozen board uses the decisions at the time when it was frozen."""
     chosen = enter(world, "Engine", 0.25)
     enter(world, "Engine", 0.75)
     enter(world, "Loom", 0.5)
@@ -221,13 +227,13 @@ def test_boards_of_every_state_lose_it(world: World, state: str) -> None:
     rows = board.standings.order_by("rank").values_list("system__name", "value", "rank")
     before = list(rows.all())
     assert before == [("Loom", 0.5, 1), ("Engine", 0.25, 2)]
-    submission = hidden(world, chosen)
+    submission = hide_release(world, chosen)
     assert list(rows.all()) == [("Engine", 0.75, 1), ("Loom", 0.5, 2)]
     unhide(submission=submission, by=world.curator)
     assert list(rows.all()) == before
 
 
-def test_as_of_a_day_it_is_hidden_from_the_day_of_its_hiding_on(world: World) -> None:
+def test_as_of_a_day_it_is_hidden_since_the_day_of_hiding(world: World) -> None:
     def told(day: int, **query: str) -> list[tuple[int | None, str]]:
         answer = Client().get(f"{PHASE}/", {"as_of": f"2026-03-{day:02}", **query}).json()
         return [(row["rank"], row["system"]) for row in answer["rows"]]
@@ -237,11 +243,11 @@ def test_as_of_a_day_it_is_hidden_from_the_day_of_its_hiding_on(world: World) ->
     best = enter(world, "Engine", 0.95, at=FIRST)
     enter(world, "Mill", 0.5, at=FIRST)
     Leaderboard.objects.update(shown_from=FIRST)
-    gone = [hidden(world, release) for release in (only, best)]
+    hidden = [hide_release(world, release) for release in (only, best)]
     HiddenSubmission.objects.update(hidden_at=FIRST + timedelta(days=3))
     then, without = [(1, "Engine"), (2, "Loom"), (3, "Mill")], [(1, "Mill"), (2, "Engine")]
     assert (told(3), told(4), told(20)) == (then, without, without)
-    for submission in gone:
+    for submission in hidden:
         unhide(submission=submission, by=world.curator)
     HiddenSubmission.objects.update(unhidden_at=FIRST + timedelta(days=5))
     assert (told(3), told(4), told(5), told(6), told(20)) == (then, without, without, then, then)
@@ -252,9 +258,9 @@ def test_as_of_a_day_it_is_hidden_from_the_day_of_its_hiding_on(world: World) ->
 
 def test_only_organisers_hide(world: World) -> None:
     submission = enter(world, "Engine", 0.5).submission
-    for nobody in (world.researcher, person("bob")):
+    for user in (world.researcher, person("bob")):
         with pytest.raises(Refused) as refused:
-            hide(submission=submission, reason=REASON, by=nobody)
+            hide(submission=submission, reason=REASON, by=user)
         assert refused.value.code is Code.NOT_AN_ORGANISER
     hide(submission=submission, reason=REASON, by=world.curator)
     with pytest.raises(Refused) as refused:
@@ -270,8 +276,8 @@ def test_a_reason_is_required_and_bounded(world: World, reason: str) -> None:
     assert refused.value.code is Code.INVALID_NAME and len(ranks()) == 1
 
 
-def test_each_act_is_audited_and_a_new_reason_keeps_the_date(world: World) -> None:
-    submission = hidden(world, enter(world, "Engine", 0.5))
+def test_each_action_is_audited_and_a_new_reason_keeps_the_date(world: World) -> None:
+    submission = hide_release(world, enter(world, "Engine", 0.5))
     since = HiddenSubmission.objects.get().hidden_at
     hide(submission=submission, reason="Another\nreason", by=world.curator)
     row = HiddenSubmission.objects.get()
@@ -289,19 +295,19 @@ def test_each_act_is_audited_and_a_new_reason_keeps_the_date(world: World) -> No
     ]
     page = session_of(world.curator).get("/manage/benchmarks/tiny/audit-trail/").content.decode()
     assert "hid a submission" in page and "unhid a submission" in page and "submission.hidden" not in page
-    given = {"submission": submission, "reason": "x", "hidden_by": world.curator, "hidden_at": timezone.now()}
+    fields = {"submission": submission, "reason": "x", "hidden_by": world.curator, "hidden_at": timezone.now()}
     with pytest.raises(IntegrityError), transaction.atomic():
-        HiddenSubmission.objects.create(**given)
+        HiddenSubmission.objects.create(**fields)
 
 
-def test_its_team_reads_that_and_why_and_keeps_its_scores_and_receipt(world: World) -> None:
+def test_its_team_sees_the_reason_and_keeps_scores_and_receipt(world: World) -> None:
     release = enter(world, "Engine", 0.5)
     client = session_of(world.researcher)
     page = release.submission.get_absolute_url()
     private = [f"/api/v1/submissions/{release.submission_id}/{part}" for part in ("", "scores/")]
     before = [client.get(address).content for address in private]
     assert "Hidden from the boards" not in client.get(page).content.decode()
-    hidden(world, release)
+    hide_release(world, release)
     text = client.get(page).content.decode()
     since = HiddenSubmission.objects.get().hidden_at
     for part in ("Hidden from the boards", REASON, f"{since:%Y-%m-%d %H:%M} UTC", "0.500"):
@@ -315,24 +321,24 @@ def test_its_team_reads_that_and_why_and_keeps_its_scores_and_receipt(world: Wor
     assert session_of(person("bob")).get(page).status_code == 404
 
 
-def test_organisers_hide_and_show_on_pages(world: World) -> None:
+def test_organisers_hide_and_unhide_on_pages(world: World) -> None:
     release = enter(world, "Engine", 0.5)
     organiser = person("xena")
     world.benchmark.organisers.add(organiser)
     client = session_of(organiser)
-    where = f"/manage/benchmarks/tiny/submissions/{release.submission_id}/hide/"
-    assert where in client.get(release.submission.get_absolute_url()).content.decode()
-    assert where in client.get(f"/systems/{release.submission.system_id}/").content.decode()
-    assert "expected" not in client.get(where).content.decode()
-    assert client.post(where, {"reason": ""}).status_code == 422 and len(ranks()) == 1
-    answer = client.post(where, {"reason": "<b>leaked</b>"}, follow=True)
+    url = f"/manage/benchmarks/tiny/submissions/{release.submission_id}/hide/"
+    assert url in client.get(release.submission.get_absolute_url()).content.decode()
+    assert url in client.get(f"/systems/{release.submission.system_id}/").content.decode()
+    assert "expected" not in client.get(url).content.decode()
+    assert client.post(url, {"reason": ""}).status_code == 422 and len(ranks()) == 1
+    answer = client.post(url, {"reason": "<b>leaked</b>"}, follow=True)
     assert "&lt;b&gt;leaked" in answer.content.decode() and ranks() == []
-    assert "&lt;b&gt;leaked" in client.get(where).content.decode()
+    assert "&lt;b&gt;leaked" in client.get(url).content.decode()
     manage = client.get("/manage/benchmarks/tiny/").content.decode()
     assert "/manage/benchmarks/tiny/hidden/" in manage
     listed = client.get("/manage/benchmarks/tiny/hidden/").content.decode()
-    assert "&lt;b&gt;leaked" in listed and where.replace("hide/", "unhide/") in listed and "xena" in listed
-    client.post(where.replace("hide/", "unhide/"))
+    assert "&lt;b&gt;leaked" in listed and url.replace("hide/", "unhide/") in listed and "xena" in listed
+    client.post(url.replace("hide/", "unhide/"))
     assert len(ranks()) == 1
     assert "Show again" not in client.get("/manage/benchmarks/tiny/hidden/").content.decode()
     assert System.objects.get(name="Engine").standings.count() == 1

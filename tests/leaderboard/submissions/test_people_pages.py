@@ -1,4 +1,4 @@
-"""What researchers do on pages: sign up, submit, follow, fetch, and what the pages refuse."""
+"""Pages for researchers: sign up, submit, follow, download, and what the pages refuse."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ PASSWORD = "correct horse battery staple"
 
 
 @pytest.fixture
-def here(sandbox: str) -> World:
+def world(sandbox: str) -> World:
     return tiny_world.build()
 
 
 @pytest.fixture
-def ada(here: World) -> Client:
+def ada(world: World) -> Client:
     client = Client()
-    client.force_login(here.researcher)
+    client.force_login(world.researcher)
     return client
 
 
 @pytest.fixture
-def stranger(here: World) -> Client:
+def stranger(world: World) -> Client:
     client = Client()
     client.force_login(User.objects.create_user("bob", "bob@holdout.example", PASSWORD))
     return client
@@ -57,7 +57,7 @@ def text(response: Any) -> str:
 
 
 def unmasked(response: Any) -> str:
-    """Without what differs between any two pages: the form token's mask, and the address that was asked for."""
+    """Returns the page without its masked form token and the requested address, which differ between any two pages."""
     return re.sub(
         r'name="csrfmiddlewaretoken" value="\w+"|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', "", text(response)
     )
@@ -66,7 +66,7 @@ def unmasked(response: Any) -> str:
 # --- submitting
 
 
-def test_a_good_file_is_taken_and_its_page_follows_it_to_the_scores(here: World, ada: Client) -> None:
+def test_a_valid_file_is_accepted_and_its_page_shows_progress_and_scores(world: World, ada: Client) -> None:
     response = ada.post(SUBMIT, form(tiny_world.prediction_lines(), note="seed 3"))
     submission = Submission.objects.get()
     assert response.status_code == 302
@@ -89,14 +89,14 @@ def test_a_good_file_is_taken_and_its_page_follows_it_to_the_scores(here: World,
         assert digest in over
 
 
-def test_the_queue_place_is_said(here: World, ada: Client) -> None:
-    here.insert_run(at=timezone.now() - timedelta(seconds=5))
+def test_the_queue_position_is_shown(world: World, ada: Client) -> None:
+    world.insert_run(at=timezone.now() - timedelta(seconds=5))
     ada.post(SUBMIT, form(tiny_world.prediction_lines()))
-    mine = Submission.objects.get(system__name="Pascaline")
-    assert "1 ahead in the queue" in text(ada.get(reverse("submission_state", args=[mine.pk])))
+    submission = Submission.objects.get(system__name="Pascaline")
+    assert "1 ahead in the queue" in text(ada.get(reverse("submission_state", args=[submission.pk])))
 
 
-def test_a_bad_file_comes_back_with_each_line_and_costs_nothing(here: World, ada: Client) -> None:
+def test_an_invalid_file_is_refused_with_its_lines_and_costs_no_quota(world: World, ada: Client) -> None:
     lines = tiny_world.prediction_lines().replace(b'"SUPPORTS"', b'"MAYBE"')
     response = ada.post(SUBMIT, form(lines, name="mine.jsonl"))
     assert response.status_code == 422
@@ -112,13 +112,13 @@ def test_a_bad_file_comes_back_with_each_line_and_costs_nothing(here: World, ada
     assert AuditEntry.objects.filter(action="submission.refused").count() == 1
 
 
-def test_a_file_of_nothing_is_a_problem_of_the_file(here: World, ada: Client) -> None:
+def test_an_empty_file_is_reported_as_a_problem_of_the_file(world: World, ada: Client) -> None:
     response = ada.post(SUBMIT, form(b""))
     assert response.status_code == 422
     assert "empty" in text(response)
 
 
-def test_a_file_over_the_limit_is_413_and_leaves_nothing(here: World, ada: Client, settings: Any) -> None:
+def test_a_file_over_the_limit_is_413_and_stores_nothing(world: World, ada: Client, settings: Any) -> None:
     settings.MAX_UPLOAD_BYTES = 1_000_000
     response = ada.post(SUBMIT, form(b"x" * 1_100_000))
     assert response.status_code == 413
@@ -128,7 +128,7 @@ def test_a_file_over_the_limit_is_413_and_leaves_nothing(here: World, ada: Clien
     assert list(settings.FILE_UPLOAD_TEMP_DIR.iterdir()) == []
 
 
-def test_over_quota_is_429_and_says_when_the_day_is_over(here: World, ada: Client) -> None:
+def test_over_quota_is_429_with_the_end_of_the_day(world: World, ada: Client) -> None:
     Phase.objects.update(quota_per_day=1)
     assert ada.post(SUBMIT, form(tiny_world.prediction_lines())).status_code == 302
     response = ada.post(SUBMIT, form(tiny_world.prediction_lines()))
@@ -140,7 +140,7 @@ def test_over_quota_is_429_and_says_when_the_day_is_over(here: World, ada: Clien
     assert 'type="file"' not in page
 
 
-def test_a_closed_phase_is_409_with_its_date(here: World, ada: Client) -> None:
+def test_a_closed_phase_is_409_with_its_date(world: World, ada: Client) -> None:
     Phase.objects.update(closes_at=timezone.now() - timedelta(days=1))
     response = ada.post(SUBMIT, form(tiny_world.prediction_lines()))
     assert response.status_code == 409
@@ -148,19 +148,19 @@ def test_a_closed_phase_is_409_with_its_date(here: World, ada: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("opens", "closes", "told"),
+    ("opens", "closes", "message"),
     [(1, 2, ["It opens on", "It closes on"]), (-2, -1, ["It closed on"]), (None, -1, ["It closed on"])],
 )
-def test_the_page_of_a_phase_that_is_not_open_speaks_of_its_dates_as_they_are(
-    here: World, ada: Client, opens: int | None, closes: int, told: list[str]
+def test_the_page_of_a_phase_that_is_not_open_has_its_dates_in_the_right_tense(
+    world: World, ada: Client, opens: int | None, closes: int, message: list[str]
 ) -> None:
     at = timezone.now()
     Phase.objects.update(opens_at=opens and at + timedelta(days=opens), closes_at=at + timedelta(days=closes))
     page = text(ada.get(SUBMIT))
-    assert [words for words in ("It opens on", "It closes on", "It closed on") if words in page] == told
+    assert [words for words in ("It opens on", "It closes on", "It closed on") if words in page] == message
 
 
-def test_a_referee_that_is_away_is_503(here: World, ada: Client, settings: Any) -> None:
+def test_an_unavailable_sandbox_is_503(world: World, ada: Client, settings: Any) -> None:
     settings.SANDBOX_SOCKET = str(settings.DATA / "nobody.sock")
     response = ada.post(SUBMIT, form(tiny_world.prediction_lines()))
     assert response.status_code == 503
@@ -168,29 +168,29 @@ def test_a_referee_that_is_away_is_503(here: World, ada: Client, settings: Any) 
     assert not Submission.objects.exists()
 
 
-def test_another_teams_system_cannot_be_chosen(here: World, stranger: Client) -> None:
+def test_another_teams_system_cannot_be_chosen(world: World, stranger: Client) -> None:
     stranger.post(SUBMIT, form(tiny_world.prediction_lines()))
-    response = stranger.post(SUBMIT, form(tiny_world.prediction_lines(), new_system="", system=here.system.pk))
+    response = stranger.post(SUBMIT, form(tiny_world.prediction_lines(), new_system="", system=world.system.pk))
     assert response.status_code == 422
-    assert not here.system.submissions.exists()
+    assert not world.system.submissions.exists()
 
 
-def test_a_system_is_chosen_or_named_not_both(here: World, ada: Client) -> None:
-    both = ada.post(SUBMIT, form(tiny_world.prediction_lines(), system=here.system.pk))
-    neither = ada.post(SUBMIT, form(tiny_world.prediction_lines(), new_system=""))
-    assert [both.status_code, neither.status_code] == [422, 422]
-    chosen = ada.post(SUBMIT, form(tiny_world.prediction_lines(), system=here.system.pk, new_system=""))
+def test_a_system_is_either_chosen_or_named(world: World, ada: Client) -> None:
+    response_to_both = ada.post(SUBMIT, form(tiny_world.prediction_lines(), system=world.system.pk))
+    response_to_neither = ada.post(SUBMIT, form(tiny_world.prediction_lines(), new_system=""))
+    assert [response_to_both.status_code, response_to_neither.status_code] == [422, 422]
+    chosen = ada.post(SUBMIT, form(tiny_world.prediction_lines(), system=world.system.pk, new_system=""))
     assert chosen.status_code == 302
-    assert Submission.objects.get().system == here.system
+    assert Submission.objects.get().system == world.system
 
 
-def test_with_two_teams_the_named_one_gets_the_system(here: World, ada: Client) -> None:
-    second = teams.create(name="Second Engines", by=here.researcher)
+def test_with_two_teams_the_named_one_gets_the_system(world: World, ada: Client) -> None:
+    second = teams.create(name="Second Engines", by=world.researcher)
     ada.post(SUBMIT, form(tiny_world.prediction_lines(), team=second.pk))
     assert Submission.objects.get().system.team == second
 
 
-def test_an_upload_that_broke_off_is_not_taken_for_a_whole_one(here: World, ada: Client) -> None:
+def test_a_truncated_upload_is_refused(world: World, ada: Client) -> None:
     lines = tiny_world.prediction_lines()
     boundary = "b0undary"
     head = "".join(
@@ -210,38 +210,38 @@ def test_an_upload_that_broke_off_is_not_taken_for_a_whole_one(here: World, ada:
     assert not Submission.objects.exists()
 
 
-def test_every_refusal_has_a_headline() -> None:
+def test_every_refusal_code_has_a_headline() -> None:
     assert set(HEADLINES) == set(Code)
 
 
-def test_a_draft_is_not_there_for_others(here: World, ada: Client) -> None:
-    here.benchmark.state = "draft"
-    here.benchmark.save()
+def test_a_draft_is_404_for_others(world: World, ada: Client) -> None:
+    world.benchmark.state = "draft"
+    world.benchmark.save()
     assert ada.get(SUBMIT).status_code == 404
 
 
-# --- whose it is
+# --- ownership
 
 
 @pytest.mark.parametrize("name", ["submission", "submission_state", "download_prediction"])
-def test_a_strangers_submission_cannot_be_told_from_an_absent_one(here: World, stranger: Client, name: str) -> None:
-    run = here.insert_run()
-    theirs, absent = (stranger.get(reverse(name, args=[pk])) for pk in (run.prediction.submission_id, uuid4()))
-    assert theirs.status_code == absent.status_code == 404
-    assert len(theirs.content) == len(absent.content)
-    assert unmasked(theirs) == unmasked(absent)
+def test_another_teams_submission_looks_like_a_missing_one(world: World, stranger: Client, name: str) -> None:
+    run = world.insert_run()
+    foreign, absent = (stranger.get(reverse(name, args=[pk])) for pk in (run.prediction.submission_id, uuid4()))
+    assert foreign.status_code == absent.status_code == 404
+    assert len(foreign.content) == len(absent.content)
+    assert unmasked(foreign) == unmasked(absent)
 
 
-def test_organisers_see_what_was_sent_to_their_benchmark(here: World, stranger: Client) -> None:
-    run = here.insert_run()
+def test_organisers_see_submissions_to_their_benchmark(world: World, stranger: Client) -> None:
+    run = world.insert_run()
     address = run.prediction.submission.get_absolute_url()
     assert stranger.get(address).status_code == 404
-    here.benchmark.organisers.add(User.objects.get(username="bob"))
+    world.benchmark.organisers.add(User.objects.get(username="bob"))
     assert stranger.get(address).status_code == 200
 
 
-def test_ones_own_file_comes_back_byte_for_byte_as_an_attachment(here: World, ada: Client) -> None:
-    run = here.insert_run()
+def test_the_own_file_is_downloaded_unchanged_as_an_attachment(world: World, ada: Client) -> None:
+    run = world.insert_run()
     response = ada.get(reverse("download_prediction", args=[run.prediction.submission_id]))
     assert b"".join(response.streaming_content) == tiny_world.prediction_lines()
     assert response["Content-Disposition"] == 'attachment; filename="predictions.jsonl"'
@@ -250,43 +250,43 @@ def test_ones_own_file_comes_back_byte_for_byte_as_an_attachment(here: World, ad
     assert response["Content-Length"] == str(len(tiny_world.prediction_lines()))
 
 
-def test_my_submissions_are_my_teams(here: World, ada: Client, stranger: Client) -> None:
-    here.insert_run()
+def test_my_submissions_lists_those_of_my_teams(world: World, ada: Client, stranger: Client) -> None:
+    world.insert_run()
     assert "Bernoulli" in text(ada.get("/me/submissions/"))
     assert "Bernoulli" not in text(stranger.get("/me/submissions/"))
 
 
-def test_my_submissions_make_the_same_queries_for_one_and_for_many(
-    here: World, ada: Client, django_assert_num_queries: Any
+def test_my_submissions_takes_a_constant_number_of_queries(
+    world: World, ada: Client, django_assert_num_queries: Any
 ) -> None:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    here.insert_run()
+    world.insert_run()
     ada.get("/me/submissions/")
-    with CaptureQueriesContext(connection) as one:
+    with CaptureQueriesContext(connection) as queries_for_one:
         ada.get("/me/submissions/")
     for _ in range(5):
-        here.insert_run()
-    with django_assert_num_queries(len(one)):
+        world.insert_run()
+    with django_assert_num_queries(len(queries_for_one)):
         ada.get("/me/submissions/")
 
 
-# --- how a submission can end
+# --- outcomes of submissions
 
 
-def test_a_failure_of_ours_says_so_and_that_it_is_refunded(here: World, ada: Client) -> None:
+def test_a_server_error_is_shown_as_such_and_as_refunded(world: World, ada: Client) -> None:
     at = timezone.now()
-    run = here.insert_run(state=State.FAILED, finished_at=at, reason="storage")
+    run = world.insert_run(state=State.FAILED, finished_at=at, reason="storage")
     QuotaCharge.objects.update(refunded_at=at)
     page = text(ada.get(run.prediction.submission.get_absolute_url()))
     assert "The server failed" in page
     assert "refunded" in page
 
 
-def test_a_rejected_run_shows_its_problems(here: World, ada: Client) -> None:
+def test_a_rejected_run_shows_its_problems(world: World, ada: Client) -> None:
     problem = {"file": "p.jsonl", "line": 3, "what": "unknown id", "found": '"zz"', "expected": "one of the inputs"}
-    run = here.insert_run(
+    run = world.insert_run(
         state=State.REJECTED, finished_at=timezone.now(), reason="bad_predictions", problems=[problem]
     )
     page = text(ada.get(run.prediction.submission.get_absolute_url()))
@@ -294,9 +294,9 @@ def test_a_rejected_run_shows_its_problems(here: World, ada: Client) -> None:
     assert "unknown id" in page
 
 
-def test_names_are_text_never_markup(here: World, ada: Client) -> None:
+def test_names_are_escaped(world: World, ada: Client) -> None:
     System.objects.update(name="<script>alert(1)</script>")
-    run = here.insert_run()
+    run = world.insert_run()
     for address in (run.prediction.submission.get_absolute_url(), "/me/submissions/", SUBMIT):
         page = text(ada.get(address))
         assert "<script>alert" not in page
@@ -311,7 +311,7 @@ def sign_up(client: Client, **changes: str) -> Any:
     return client.post("/accounts/signup/", {**fields, **changes})
 
 
-def test_sign_up_logs_in_and_leads_back(client: Client) -> None:
+def test_sign_up_logs_in_and_redirects_back(client: Client) -> None:
     response = sign_up(client, next="/me/tokens/")
     assert response["Location"] == "/me/tokens/"
     assert User.objects.get().username == "grace"
@@ -322,13 +322,13 @@ def test_sign_up_logs_in_and_leads_back(client: Client) -> None:
     "elsewhere", ["https://evil.example/", "//evil.example", "javascript:alert(1)", "\\\\evil.example"]
 )
 @pytest.mark.parametrize("path", ["login", "signup", "logout"])
-def test_next_never_leads_elsewhere(client: Client, path: str, elsewhere: str) -> None:
+def test_next_never_redirects_to_another_site(client: Client, path: str, elsewhere: str) -> None:
     user = User.objects.create_user("ada", "ada@holdout.example", PASSWORD)
     if path == "logout":
         client.force_login(user)
     login = {"login": "ada", "password": PASSWORD}
-    fresh = {"username": "eve", "email": "eve@holdout.example", "password1": PASSWORD, "password2": PASSWORD}
-    fields = {"login": login, "signup": fresh, "logout": {}}[path]
+    account = {"username": "eve", "email": "eve@holdout.example", "password1": PASSWORD, "password2": PASSWORD}
+    fields = {"login": login, "signup": account, "logout": {}}[path]
     response = client.post(f"/accounts/{path}/", {**fields, "next": elsewhere})
     assert response.status_code == 302
     assert response["Location"] == "/"
@@ -340,7 +340,7 @@ def test_weak_passwords_are_refused(client: Client, password: str) -> None:
     assert not User.objects.exists()
 
 
-def test_the_session_rotates_at_log_in_and_dies_at_log_out(client: Client) -> None:
+def test_the_session_rotates_at_log_in_and_ends_at_log_out(client: Client) -> None:
     User.objects.create_user("ada", "ada@holdout.example", PASSWORD)
     session = client.session
     session["visited"] = True
@@ -366,7 +366,7 @@ def test_a_password_change_ends_every_session(client: Client) -> None:
         assert browser.get("/me/tokens/").status_code == 302
 
 
-def test_a_forgotten_password_is_set_anew_through_the_mail(client: Client, mailoutbox: list[Any]) -> None:
+def test_a_forgotten_password_is_reset_by_mail(client: Client, mailoutbox: list[Any]) -> None:
     User.objects.create_user("ada", "ada@holdout.example", PASSWORD)
     client.post("/accounts/password/reset/", {"email": "ada@holdout.example"})
     link = re.search(r"http://testserver(/accounts/password/reset/key/\S+)", mailoutbox[0].body)
@@ -378,7 +378,7 @@ def test_a_forgotten_password_is_set_anew_through_the_mail(client: Client, mailo
     assert "does not work" in text(Client().get(link[1], follow=True))
 
 
-def test_a_reset_does_not_tell_who_has_an_account(client: Client, mailoutbox: list[Any]) -> None:
+def test_a_reset_does_not_reveal_who_has_an_account(client: Client, mailoutbox: list[Any]) -> None:
     User.objects.create_user("ada", "ada@holdout.example", PASSWORD)
     known, unknown = (
         client.post("/accounts/password/reset/", {"email": email}, follow=True)
@@ -388,7 +388,7 @@ def test_a_reset_does_not_tell_who_has_an_account(client: Client, mailoutbox: li
     assert text(known) == text(unknown)
 
 
-def test_guessing_passwords_is_stopped_without_locking_the_owner_out(client: Client, settings: Any) -> None:
+def test_password_guessing_is_throttled_without_locking_the_owner_out(client: Client, settings: Any) -> None:
     from leaderboard import settings as real
 
     settings.ACCOUNT_RATE_LIMITS = real.ACCOUNT_RATE_LIMITS
@@ -396,18 +396,18 @@ def test_guessing_passwords_is_stopped_without_locking_the_owner_out(client: Cli
     guess = {"login": "ada", "password": "wrong"}
     for _ in range(20):
         assert "Too many" not in text(client.post("/accounts/login/", guess))
-    right = {"login": "ada", "password": PASSWORD}
-    stopped = client.post("/accounts/login/", right)
+    correct_login = {"login": "ada", "password": PASSWORD}
+    stopped = client.post("/accounts/login/", correct_login)
     assert stopped.status_code in (200, 429)
     assert "Too many" in text(stopped)
-    elsewhere = client.post("/accounts/login/", right, REMOTE_ADDR="192.0.2.7")
+    elsewhere = client.post("/accounts/login/", correct_login, REMOTE_ADDR="192.0.2.7")
     assert elsewhere.status_code == 302
 
 
 # --- tokens and teams
 
 
-def test_a_token_is_shown_once_works_and_is_revoked(here: World, ada: Client) -> None:
+def test_a_token_is_shown_once_works_and_is_revoked(world: World, ada: Client) -> None:
     page = ada.post("/me/tokens/")
     secret = re.search(r'<code id="token">(\w+)</code>', page.content.decode())
     assert secret is not None
@@ -419,37 +419,37 @@ def test_a_token_is_shown_once_works_and_is_revoked(here: World, ada: Client) ->
     assert Client().get("/api/v1/submissions/", headers=headers).status_code == 401
 
 
-def test_nobody_revokes_anothers_token(here: World, ada: Client, stranger: Client) -> None:
+def test_nobody_revokes_anothers_token(world: World, ada: Client, stranger: Client) -> None:
     ada.post("/me/tokens/")
     address = reverse("revoke_token", args=[AuthToken.objects.get().token_key])
     assert stranger.post(address).status_code == 404
     assert AuthToken.objects.count() == 1
 
 
-def test_a_team_is_founded_once(here: World, ada: Client) -> None:
+def test_a_team_is_created_once(world: World, ada: Client) -> None:
     assert ada.post("/me/teams/", {"name": "Difference Engines"}).status_code == 302
-    again = ada.post("/me/teams/", {"name": "difference engines"})
-    assert again.status_code == 409
-    assert "already" in text(again)
+    second_response = ada.post("/me/teams/", {"name": "difference engines"})
+    assert second_response.status_code == 409
+    assert "already" in text(second_response)
 
 
-# --- every unsafe verb
+# --- unsafe verbs
 
 
-def test_unsafe_verbs_need_the_forms_own_token(here: World) -> None:
+def test_unsafe_verbs_need_the_forms_own_token(world: World) -> None:
     client = Client(enforce_csrf_checks=True)
-    client.force_login(here.curator)
-    key = AuthToken.objects.create(here.curator)[0].token_key
-    desk = "/manage/benchmarks/tiny/"
+    client.force_login(world.curator)
+    key = AuthToken.objects.create(world.curator)[0].token_key
+    manage_url = "/manage/benchmarks/tiny/"
     addresses = [
-        *(SUBMIT, "/me/tokens/", f"/me/tokens/{key}/revoke/", "/me/teams/", "/manage/create/", f"{desk}publish/"),
-        *(f"{desk}phases/create/", f"{desk}splits/create/", f"{desk}splits/test/gold/"),
+        *(SUBMIT, "/me/tokens/", f"/me/tokens/{key}/revoke/", "/me/teams/", "/manage/create/", f"{manage_url}publish/"),
+        *(f"{manage_url}phases/create/", f"{manage_url}splits/create/", f"{manage_url}splits/test/gold/"),
         *("/accounts/logout/", "/accounts/login/", "/accounts/signup/", "/accounts/password/change/"),
     ]
     assert {address: client.post(address).status_code for address in addresses} == dict.fromkeys(addresses, 403)
 
 
-def test_pages_cannot_be_framed_and_run_no_foreign_script(here: World, ada: Client) -> None:
+def test_pages_cannot_be_framed_and_run_no_foreign_script(world: World, ada: Client) -> None:
     response = ada.get(SUBMIT)
     assert response["X-Frame-Options"] == "DENY"
     policy = response["Content-Security-Policy"]

@@ -1,4 +1,4 @@
-"""Quotas count charges of a day in UTC and of the whole phase; refunds give the place back."""
+"""Quotas count charges of a UTC day and of the whole phase; a refund returns the quota."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def world() -> World:
     return build(quota_per_day=2, quota_total=3)
 
 
-def test_nothing_used(world):
+def test_an_unused_quota(world):
     quota = quota_of(phase=world.phase, team=None, at=NOON)
     assert (quota.left_today, quota.left_total) == (2, 3)
     assert quota.resets_at == datetime(2026, 3, 11, tzinfo=UTC)
@@ -39,7 +39,7 @@ def test_the_total_limits_the_day(world):
     assert quota_of(phase=world.phase, team=world.system.team, at=NOON).left_today == 0
 
 
-def test_a_refund_gives_the_place_back(world):
+def test_a_refund_returns_the_quota(world):
     run = world.insert_run(at=NOON)
     QuotaCharge.objects.filter(submission=run.prediction.submission).update(refunded_at=NOON)
     assert quota_of(phase=world.phase, team=world.system.team, at=NOON).used_total == 0

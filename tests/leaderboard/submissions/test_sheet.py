@@ -16,19 +16,19 @@ def release(*scores: dict[str, Any]) -> Release:
     return Release(primary="accuracy", values=list(scores))
 
 
-def test_whole_and_dimensions_are_told_apart() -> None:
-    found = sheet(release(score("gap", 0.1), score("accuracy", 1.0, n=1, origin="original"), score("accuracy", 0.5)))
-    assert [cell.measure for cell in found.whole] == ["accuracy", "gap"]
-    assert found.primary is found.whole[0]
-    (table,) = found.tables
+def test_overall_scores_and_dimensions_are_separate() -> None:
+    layout = sheet(release(score("gap", 0.1), score("accuracy", 1.0, n=1, origin="original"), score("accuracy", 0.5)))
+    assert [cell.measure for cell in layout.whole] == ["accuracy", "gap"]
+    assert layout.primary is layout.whole[0]
+    (table,) = layout.tables
     assert (table.title, table.measures) == ("origin", ["accuracy"])
     assert [(value, n, [cell and cell.value for cell in cells]) for value, n, cells in table.rows] == [
         ("original", 1, [1.0])
     ]
 
 
-def test_a_measure_that_a_slice_lacks_leaves_a_hole() -> None:
-    found = sheet(
+def test_a_measure_without_a_value_in_a_slice_is_an_empty_cell() -> None:
+    layout = sheet(
         release(
             score("accuracy", 0.5),
             score("gap", 0.1),
@@ -37,25 +37,25 @@ def test_a_measure_that_a_slice_lacks_leaves_a_hole() -> None:
             score("accuracy", 0.7, kind="b"),
         )
     )
-    (table,) = found.tables
+    (table,) = layout.tables
     assert table.measures == ["accuracy", "gap"]
     assert [[cell and cell.value for cell in cells] for _, _, cells in table.rows] == [[0.6, 0.2], [0.7, None]]
 
 
-def test_values_of_two_types_that_look_alike_stay_two_rows() -> None:
+def test_equal_looking_values_of_two_types_are_two_rows() -> None:
     years: list[Any] = [1, "1", True]
-    found = sheet(release(*(score("accuracy", number / 10, year=year) for number, year in enumerate(years))))
-    assert [(value, cells[0] and cells[0].value) for value, _, cells in found.tables[0].rows] == [
+    layout = sheet(release(*(score("accuracy", number / 10, year=year) for number, year in enumerate(years))))
+    assert [(value, cells[0] and cells[0].value) for value, _, cells in layout.tables[0].rows] == [
         ("1", 0.0),
         ("1", 0.1),
         ("true", 0.2),
     ]
 
 
-def test_two_dimensions_make_a_table_of_their_own() -> None:
-    found = sheet(release(score("accuracy", 0.1, a="x"), score("accuracy", 0.2, a="x", b="y")))
-    assert [table.title for table in found.tables] == ["a", f"a{TIMES}b"]
-    assert found.tables[1].rows[0][0] == f"x{TIMES}y"
+def test_two_dimensions_are_a_separate_table() -> None:
+    layout = sheet(release(score("accuracy", 0.1, a="x"), score("accuracy", 0.2, a="x", b="y")))
+    assert [table.title for table in layout.tables] == ["a", f"a{TIMES}b"]
+    assert layout.tables[1].rows[0][0] == f"x{TIMES}y"
 
 
 def test_without_releases_there_is_no_primary() -> None:

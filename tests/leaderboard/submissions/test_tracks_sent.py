@@ -1,4 +1,4 @@
-"""Declaring a track where people do it: the forms, the API and the command."""
+"""Declaring a track in the forms, the API and the command."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def engine(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refused_with(answer: Any) -> tuple[int, str]:
-    told = answer.json()
-    assert EXPECTED in told["message"]
-    return answer.status_code, told["code"]
+    body = answer.json()
+    assert EXPECTED in body["message"]
+    return answer.status_code, body["code"]
 
 
 @pytest.mark.parametrize("track", BAD)
@@ -62,37 +62,37 @@ def test_the_api_refuses_a_file_without_its_track(ada: Client, track: str) -> No
     assert footprint() == before
 
 
-def test_the_api_tells_the_track(ada: Client) -> None:
-    told = send(ada, prediction_lines(), track="simple").json()
-    assert told["track"] == "simple"
+def test_the_api_returns_the_track(ada: Client) -> None:
+    body = send(ada, prediction_lines(), track="simple").json()
+    assert body["track"] == "simple"
     assert ada.get(f"{ROOT}/submissions/").json()["results"][0]["track"] == "simple"
-    again = send(ada, prediction_lines(), track="thorough")
-    assert (again.status_code, again.json()["code"]) == (409, "other_track")
+    second_response = send(ada, prediction_lines(), track="thorough")
+    assert (second_response.status_code, second_response.json()["code"]) == (409, "other_track")
     (phase,) = ada.get(f"{ROOT}/benchmarks/tiny/").json()["phases"]
     assert [track["name"] for track in phase["tracks"]] == ["simple", "thorough"]
 
 
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("track", BAD)
-def test_the_api_begins_no_upload_and_ends_none_without_it(world: World, ada: Client, track: str) -> None:
-    begin = reverse("api_images", args=["tiny", "test"])
-    answer = ada.post(begin, json.dumps({"bytes": 3, "track": track}), "application/json")
+def test_the_api_starts_and_completes_no_upload_without_a_track(world: World, ada: Client, track: str) -> None:
+    start_url = reverse("api_images", args=["tiny", "test"])
+    answer = ada.post(start_url, json.dumps({"bytes": 3, "track": track}), "application/json")
     assert refused_with(answer) == (422, "invalid_track")
     assert not ImageUpload.objects.exists()
-    upload = ada.post(begin, json.dumps({"bytes": 3, "track": "simple"}), "application/json").json()
+    upload = ada.post(start_url, json.dumps({"bytes": 3, "track": "simple"}), "application/json").json()
     ada.post(f"{upload['chunks']}?offset=0", b"abc", "application/octet-stream")
     before = footprint()
-    end = ada.post(upload["submission"], json.dumps({"system": "New", "track": track}), "application/json")
-    assert refused_with(end) == (422, "invalid_track")
+    completion = ada.post(upload["submission"], json.dumps({"system": "New", "track": track}), "application/json")
+    assert refused_with(completion) == (422, "invalid_track")
     assert footprint() == before
-    whole = ada.post(upload["submission"], json.dumps({"system": "New", "track": "simple"}), "application/json")
-    assert (whole.status_code, whole.json()["track"]) == (201, "simple")
+    completed = ada.post(upload["submission"], json.dumps({"system": "New", "track": "simple"}), "application/json")
+    assert (completed.status_code, completed.json()["track"]) == (201, "simple")
 
 
 @pytest.mark.parametrize("page", ["submit", "submit_image"])
 @pytest.mark.parametrize("track", BAD)
 @pytest.mark.usefixtures("engine")
-def test_the_forms_refuse_it_beside_the_field(browser: Client, page: str, track: str) -> None:
+def test_the_forms_show_the_refusal_next_to_the_field(browser: Client, page: str, track: str) -> None:
     before = footprint()
     file = SimpleUploadedFile("predictions.jsonl", prediction_lines())
     answer = browser.post(reverse(page, args=["tiny", "test"]), {"new_system": "Mine", "track": track, "file": file})
@@ -101,7 +101,7 @@ def test_the_forms_refuse_it_beside_the_field(browser: Client, page: str, track:
     assert footprint() == before
 
 
-def test_the_form_offers_the_tracks_and_takes_one(browser: Client) -> None:
+def test_the_form_lists_the_tracks_and_accepts_one(browser: Client) -> None:
     address = reverse("submit", args=["tiny", "test"])
     offered = re.findall(r'type="radio" name="track" value="(\w+)"', browser.get(address).content.decode())
     assert offered == ["simple", "thorough"]
@@ -111,7 +111,7 @@ def test_the_form_offers_the_tracks_and_takes_one(browser: Client) -> None:
     assert "THOROUGH" in answer.content.decode()
 
 
-def test_without_tracks_nothing_is_asked() -> None:
+def test_without_tracks_there_is_no_field() -> None:
     client = Client()
     client.force_login(build().researcher)
     assert 'name="track"' not in client.get(reverse("submit", args=["tiny", "test"])).content.decode()
@@ -125,12 +125,12 @@ def test_the_command_declares_it(
     monkeypatch.chdir(tmp_path)
     Path("token").write_text(tokens.issue(by=world.researcher)[1])
     Path("predictions.jsonl").write_bytes(prediction_lines())
-    words = ["submit", "predictions.jsonl", "--server", live_server.url, "--token-file", "token"]
-    words += ["--benchmark", "tiny", "--phase", "test", "--system", "Bernoulli"]
-    assert main(words) != 0
+    arguments = ["submit", "predictions.jsonl", "--server", live_server.url, "--token-file", "token"]
+    arguments += ["--benchmark", "tiny", "--phase", "test", "--system", "Bernoulli"]
+    assert main(arguments) != 0
     assert EXPECTED in capsys.readouterr().err
     assert not Submission.objects.exists()
-    assert main([*words, "--track", "simple"]) == 0
+    assert main([*arguments, "--track", "simple"]) == 0
     assert Submission.objects.get().track == "simple"
 
 
@@ -141,22 +141,22 @@ def test_organisers_set_tracks_on_their_pages() -> None:
     address = reverse("manage_tracks", args=["tiny", "test"])
     typed = "simple | SIMPLE | nothing, but the asked | ones\n\nthorough | THOROUGH"
     assert client.post(address, {"tracks": typed}).status_code == 302
-    told = [("simple", "SIMPLE", "nothing, but the asked | ones"), ("thorough", "THOROUGH", "")]
+    expected = [("simple", "SIMPLE", "nothing, but the asked | ones"), ("thorough", "THOROUGH", "")]
     stored = Phase.objects.get().tracks
-    assert [(one["name"], one["title"], one["description"]) for one in stored] == told
+    assert [(track["name"], track["title"], track["description"]) for track in stored] == expected
     assert typed.replace("\n\n", "\n") in client.get(address).content.decode()
     bad = client.post(address, {"tracks": "simple"})
     assert bad.status_code == 422 and "expected NAME | TITLE | DESCRIPTION." in bad.content.decode()
     world.submit(track="simple", phase=Phase.objects.get())
-    gone = client.post(address, {"tracks": "thorough | THOROUGH"})
-    assert gone.status_code == 422 and "expected all existing names" in gone.content.decode()
+    removal = client.post(address, {"tracks": "thorough | THOROUGH"})
+    assert removal.status_code == 422 and "expected all existing names" in removal.content.decode()
 
 
-def test_a_new_phase_is_made_with_tracks() -> None:
+def test_a_new_phase_is_created_with_tracks() -> None:
     world = build()
     client = Client()
     client.force_login(world.curator)
-    asked = {"title": "Final", "slug": "final", "split": world.split.pk, "quota_per_day": 5, "quota_total": 9}
-    sent = {**asked, **TOLD_IN_FULL, "takes_predictions": "on", "tracks": "one | One"}
-    assert client.post(reverse("manage_phase_create", args=["tiny"]), sent).status_code == 302
+    fields = {"title": "Final", "slug": "final", "split": world.split.pk, "quota_per_day": 5, "quota_total": 9}
+    posted = {**fields, **TOLD_IN_FULL, "takes_predictions": "on", "tracks": "one | One"}
+    assert client.post(reverse("manage_phase_create", args=["tiny"]), posted).status_code == 302
     assert Phase.objects.get(slug="final").tracks == [{"name": "one", "title": "One", "description": ""}]

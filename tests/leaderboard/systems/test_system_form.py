@@ -1,4 +1,4 @@
-"""How long a system may stay without a name."""
+"""Limits of the date until which a system is anonymous."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from leaderboard.models import System
 from leaderboard.systems.web.forms import DescribeForm
 
 
-def form(until: datetime | None, kept: datetime | None = None) -> DescribeForm:
-    given = f"{until:%Y-%m-%dT%H:%M}" if until else ""
-    return DescribeForm({"anonymous_until": given}, instance=System(anonymous_until=kept))
+def form(until: datetime | None, stored: datetime | None = None) -> DescribeForm:
+    value = f"{until:%Y-%m-%dT%H:%M}" if until else ""
+    return DescribeForm({"anonymous_until": value}, instance=System(anonymous_until=stored))
 
 
 @pytest.mark.parametrize("days", [1, 1000])
-def test_a_date_to_come_is_taken(days: int) -> None:
-    asked = form(timezone.now() + timedelta(days=days))
-    assert "anonymous_until" not in asked.errors
+def test_a_future_date_is_accepted(days: int) -> None:
+    checked_form = form(timezone.now() + timedelta(days=days))
+    assert "anonymous_until" not in checked_form.errors
 
 
 @pytest.mark.parametrize("days", [-1, 1200, 400_000])
-def test_what_has_passed_or_is_far_is_refused_in_words(days: int) -> None:
-    (told,) = form(timezone.now() + timedelta(days=days)).errors["anonymous_until"]
-    assert told.startswith("Expected a time in the future")
+def test_past_and_distant_dates_are_refused_with_a_message(days: int) -> None:
+    (message,) = form(timezone.now() + timedelta(days=days)).errors["anonymous_until"]
+    assert message.startswith("Expected a time in the future")
 
 
-def test_a_date_that_is_kept_is_not_asked_again() -> None:
-    kept = timezone.now() - timedelta(days=9)
-    asked = form(kept, kept)
-    assert "anonymous_until" not in asked.errors and asked.cleaned_data["anonymous_until"] == kept
-    assert "anonymous_until" not in form(None, kept).errors
+def test_an_unchanged_date_is_not_checked_again() -> None:
+    stored = timezone.now() - timedelta(days=9)
+    checked_form = form(stored, stored)
+    assert "anonymous_until" not in checked_form.errors and checked_form.cleaned_data["anonymous_until"] == stored
+    assert "anonymous_until" not in form(None, stored).errors

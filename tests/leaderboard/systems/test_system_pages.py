@@ -1,4 +1,4 @@
-"""A system's page, as everybody, its team and the organisers read it, and what they do there."""
+"""A system's page for everybody, its team and the organisers, and the actions on it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def accuracy(value: float):
     return [score("accuracy", value), score("accuracy", value, 1, origin="original")]
 
 
-def test_the_page_tells_what_it_is_where_it_stands_and_every_slice(world):
+def test_the_page_shows_description_rank_and_every_slice(world):
     stand(
         world,
         "Bernoulli",
@@ -51,34 +51,34 @@ def test_the_page_tells_what_it_is_where_it_stands_and_every_slice(world):
         paper_url="https://papers.example/steam",
         bibtex="@misc{steam, title={Steam}}",
     )
-    told = text(page(Client(), world))
-    assert "Steam &amp; &lt;b&gt;wheels" in told
+    page_text = text(page(Client(), world))
+    assert "Steam &amp; &lt;b&gt;wheels" in page_text
     for part in ("https://papers.example/steam", "@misc{steam", "Analytical Engines", "symmetric_gap", "By origin"):
-        assert part in told.replace('<span dir="auto">', "").replace("</span>", ""), part
+        assert part in page_text.replace('<span dir="auto">', "").replace("</span>", ""), part
     assert f'href="/systems/{world.system.pk}/"' in text(Client().get("/benchmarks/tiny/test/"))
 
 
-def test_a_system_that_stands_nowhere_is_not_there_but_for_its_team(world):
+def test_a_system_without_a_board_is_visible_to_its_team_only(world):
     assert page(Client(), world).status_code == 404
     assert page(as_(person("bob")), world).status_code == 404
     assert page(as_(world.researcher), world).status_code == 200
 
 
 @pytest.mark.parametrize("state", [Leaderboard.State.PREPARING, Leaderboard.State.CANCELLED])
-def test_a_board_that_was_never_shown_is_not_told_of(world, state):
+def test_a_board_that_was_never_shown_is_not_mentioned(world, state):
     stand(world, "Bernoulli", accuracy(0.9))
     Leaderboard.objects.update(state=state)
     assert page(Client(), world).status_code == 404
 
 
-def test_a_drafts_board_is_for_those_who_see_the_draft(world):
+def test_a_drafts_board_is_visible_to_those_who_see_the_draft(world):
     stand(world, "Bernoulli", accuracy(0.9))
     type(world.benchmark).objects.update(state="draft")
     assert page(Client(), world).status_code == 404
     assert page(as_(world.curator), world).status_code == 200
 
 
-def test_others_read_the_runs_that_stood_on_the_board_and_its_team_reads_all(world):
+def test_others_see_the_runs_on_the_board_and_the_team_sees_all(world):
     at = timezone.now() - timedelta(days=3)
     for hours, value in enumerate((0.5, 0.33, 0.8, 0.7)):
         stand(world, "Bernoulli", accuracy(value), at=at + timedelta(hours=hours))
@@ -88,9 +88,9 @@ def test_others_read_the_runs_that_stood_on_the_board_and_its_team_reads_all(wor
         assert runs(page(as_(reader), world)) == [0.5, 0.33, 0.8, 0.7]
 
 
-def test_a_ladder_shows_the_scores_that_it_told_and_no_other(world):
+def test_a_ladder_shows_only_the_scores_that_it_revealed(world):
     Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
-    # Four claims in one group: the step is 1, and only 1.0 reaches it.
+    # Four claims in one group: the step is 1, which only 1.0 reaches.
     for value in (0.9, 1.0):
         stand(world, "Bernoulli", [score("accuracy", value)])
     response = page(as_(world.researcher), world)
@@ -99,7 +99,7 @@ def test_a_ladder_shows_the_scores_that_it_told_and_no_other(world):
     assert "interval</strong>" not in text(response)
 
 
-def test_the_receipt_names_what_made_the_number_and_no_file(world):
+def test_the_receipt_names_the_versions_and_no_file(world):
     release = stand(world, "Bernoulli", accuracy(0.9))
     run = release.run
     type(run).objects.update(
@@ -114,21 +114,21 @@ def test_the_receipt_names_what_made_the_number_and_no_file(world):
             "packages": {"numpy": "2.4"},
         }
     )
-    told = text(page(Client(), world))
-    assert "c" * 64 in told and "max_evidence=5" in told
-    assert "d" * 64 not in told and "e" * 64 not in told
+    page_text = text(page(Client(), world))
+    assert "c" * 64 in page_text and "max_evidence=5" in page_text
+    assert "d" * 64 not in page_text and "e" * 64 not in page_text
 
 
 def test_a_team_chooses_on_the_page(world):
     at = timezone.now() - timedelta(days=3)
     worse = stand(world, "Bernoulli", accuracy(0.4), at=at)
     stand(world, "Bernoulli", accuracy(0.9), at=at + timedelta(hours=1))
-    where = f"/submissions/{worse.submission_id}/represent/"
-    assert where in text(page(as_(world.researcher), world))
-    assert where not in text(page(as_(world.curator), world))
-    assert as_(person("bob")).post(where).status_code == 404
+    url = f"/submissions/{worse.submission_id}/represent/"
+    assert url in text(page(as_(world.researcher), world))
+    assert url not in text(page(as_(world.curator), world))
+    assert as_(person("bob")).post(url).status_code == 404
     assert Standing.objects.get().value == 0.9
-    as_(world.researcher).post(where)
+    as_(world.researcher).post(url)
     assert Standing.objects.get().value == 0.4
     assert "The team chose which submission is on the board" in text(page(Client(), world))
     as_(world.researcher).post(f"/benchmarks/tiny/test/systems/{world.system.pk}/best/")
@@ -137,18 +137,18 @@ def test_a_team_chooses_on_the_page(world):
 
 def test_an_organiser_disqualifies_in_public(world):
     stand(world, "Bernoulli", accuracy(0.9))
-    where = f"/manage/benchmarks/tiny/phases/test/systems/{world.system.pk}/disqualify/"
-    assert where in text(page(as_(world.curator), world))
-    assert as_(world.researcher).get(where).status_code == 404
-    assert as_(world.curator).post(where, {"reason": ""}).status_code == 422
-    as_(world.curator).post(where, {"reason": "trained on <the> test set"})
+    url = f"/manage/benchmarks/tiny/phases/test/systems/{world.system.pk}/disqualify/"
+    assert url in text(page(as_(world.curator), world))
+    assert as_(world.researcher).get(url).status_code == 404
+    assert as_(world.curator).post(url, {"reason": ""}).status_code == 422
+    as_(world.curator).post(url, {"reason": "trained on <the> test set"})
     for address in ("/benchmarks/tiny/test/", "/benchmarks/tiny/", f"/systems/{world.system.pk}/"):
         assert "trained on &lt;the&gt; test set" in text(Client().get(address)), address
     board = "/api/v1/benchmarks/tiny/phases/test/leaderboard"
     (row,) = Client().get(f"{board}/").json()["rows"]
     assert (row["rank"], row["disqualified"]) == (None, "trained on <the> test set")
     assert text(Client().get(f"{board}.csv")).splitlines()[1].endswith(",trained on <the> test set")
-    as_(world.curator).post(where.replace("disqualify", "reinstate"))
+    as_(world.curator).post(url.replace("disqualify", "reinstate"))
     assert "disqualified" not in text(Client().get(f"{board}.csv"))
     assert "trained on" not in text(Client().get("/benchmarks/tiny/test/"))
 
@@ -178,32 +178,32 @@ UNNAMED = ("comparisons", "significance", "cite", ".bib", "Carnot")
 def test_an_anonymous_system_is_named_nowhere(world):
     stand(world, "Bernoulli", description="wheels", paper_url="https://papers.example/wheels")
     stand(world, "Carnot", team="Others")
-    where = f"/systems/{world.system.pk}/"
+    url = f"/systems/{world.system.pk}/"
     until = timezone.now() + timedelta(days=1)
-    asked = {"description": "wheels", "paper_url": "https://papers.example/wheels", "anonymous_until": until}
-    assert as_(person("bob")).post(f"{where}edit/", asked).status_code == 404
-    as_(world.researcher).post(f"{where}edit/", {**asked, "anonymous_until": f"{until:%Y-%m-%dT%H:%M}"})
+    fields = {"description": "wheels", "paper_url": "https://papers.example/wheels", "anonymous_until": until}
+    assert as_(person("bob")).post(f"{url}edit/", fields).status_code == 404
+    as_(world.researcher).post(f"{url}edit/", {**fields, "anonymous_until": f"{until:%Y-%m-%dT%H:%M}"})
     assert System.objects.get(pk=world.system.pk).anonymous_number == 1
-    for address in (*ADDRESSES, where):
-        told = text(Client().get(address))
-        assert not [name for name in ("Bernoulli", "Analytical", "wheels") if name in told], address
+    for address in (*ADDRESSES, url):
+        page_text = text(Client().get(address))
+        assert not [name for name in ("Bernoulli", "Analytical", "wheels") if name in page_text], address
         if not any(part in address for part in UNNAMED):
-            assert "Anonymous 1" in told, address
+            assert "Anonymous 1" in page_text, address
     for reader in (world.researcher, world.curator):
-        told = text(as_(reader).get(where))
-        assert "Bernoulli" in told and "Anonymous 1" in told
+        page_text = text(as_(reader).get(url))
+        assert "Bernoulli" in page_text and "Anonymous 1" in page_text
 
 
-def test_a_cached_board_of_a_reader_who_knows_the_name_is_not_the_publics(world):
+def test_a_board_cached_for_a_reader_who_knows_the_name_is_not_public(world):
     stand(world, "Bernoulli")
     System.objects.update(anonymous_number=1, anonymous_until=timezone.now() + timedelta(days=1))
-    known = as_(world.researcher).get("/benchmarks/tiny/test/")
-    again = Client().get("/benchmarks/tiny/test/", HTTP_IF_NONE_MATCH=known["ETag"])
-    assert again.status_code == 200
-    assert "Cookie" in known["Vary"]
+    named_response = as_(world.researcher).get("/benchmarks/tiny/test/")
+    public_response = Client().get("/benchmarks/tiny/test/", HTTP_IF_NONE_MATCH=named_response["ETag"])
+    assert public_response.status_code == 200
+    assert "Cookie" in named_response["Vary"]
 
 
-def test_a_form_that_cannot_be_stored_says_why(world):
+def test_an_invalid_form_is_refused_with_a_reason(world):
     response = as_(world.researcher).post(f"/systems/{world.system.pk}/edit/", {"paper_url": "javascript:alert(1)"})
     assert response.status_code == 422
     assert System.objects.get(pk=world.system.pk).paper_url == ""

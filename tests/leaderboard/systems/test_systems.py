@@ -1,4 +1,4 @@
-"""What a team decides of its system, and what a phase's organisers decide of it."""
+"""Decisions of a team and of a phase's organisers about a system."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_disqualified_system_keeps_its_row_and_loses_its_rank(world):
     assert set(AuditEntry.objects.values_list("action", flat=True)) >= {"system.disqualified", "system.reinstated"}
 
 
-def test_a_system_that_is_disqualified_stands_so_on_a_board_to_come(world):
+def test_a_disqualified_system_is_disqualified_on_the_next_board(world):
     first = stand(world, "Bernoulli", accuracy(0.9))
     systems.disqualify(phase=world.phase, system=of(first), reason="two accounts", by=world.curator)
     Standing.objects.all().delete()
@@ -90,7 +90,7 @@ def test_a_system_that_is_disqualified_stands_so_on_a_board_to_come(world):
     assert (standing.disqualified, standing.rank) == ("two accounts", None)
 
 
-def test_a_frozen_board_stays_as_it_was(world):
+def test_a_frozen_board_is_unchanged(world):
     first = stand(world, "Bernoulli", accuracy(0.9))
     Leaderboard.objects.update(state=Leaderboard.State.FROZEN)
     before = list(Standing.objects.values())
@@ -98,14 +98,14 @@ def test_a_frozen_board_stays_as_it_was(world):
     assert list(Standing.objects.values()) == before
 
 
-def test_what_a_disqualified_system_was_told_on_a_ladder_stays_told(world):
+def test_scores_revealed_to_a_disqualified_system_on_a_ladder_stay_revealed(world):
     first = stand(world, "Bernoulli", accuracy(0.9))
     systems.disqualify(phase=world.phase, system=of(first), reason="two accounts", by=world.curator)
     assert board_state.best_shown(Leaderboard.objects.get(), "accuracy", team=world.system.team_id) == 0.9
 
 
 @pytest.mark.parametrize("reason", ["", " \n ", "x" * 301])
-def test_a_disqualification_needs_a_reason_that_can_be_shown(world, reason):
+def test_a_disqualification_needs_a_displayable_reason(world, reason):
     first = stand(world, "Bernoulli", accuracy(0.9))
     with pytest.raises(Refused):
         systems.disqualify(phase=world.phase, system=of(first), reason=reason, by=world.curator)
@@ -120,13 +120,18 @@ def test_only_organisers_disqualify(world):
 
 
 def anonymous(world: World, release, **more) -> System:
-    given = {"description": "steam", "paper_url": "https://papers.example/a", "code_url": "", "bibtex": "@misc{a}"}
+    description = {
+        "description": "steam",
+        "paper_url": "https://papers.example/a",
+        "code_url": "",
+        "bibtex": "@misc{a}",
+    }
     until = timezone.now() + timedelta(days=1)
-    asked = {"system": of(release), "by": world.researcher, "anonymous_until": until, **given, **more}
-    return systems.describe(**asked)
+    fields = {"system": of(release), "by": world.researcher, "anonymous_until": until, **description, **more}
+    return systems.describe(**fields)
 
 
-def test_an_anonymous_system_has_a_number_for_everybody_but_its_team_and_the_organisers(world):
+def test_only_its_team_and_the_organisers_see_the_name_of_an_anonymous_system(world):
     release = stand(world, "Bernoulli", accuracy(0.9))
     system = anonymous(world, release)
     outsider, organiser = person("bob"), person("xena")
@@ -144,7 +149,7 @@ def test_an_anonymous_system_has_a_number_for_everybody_but_its_team_and_the_org
 
 
 @pytest.mark.parametrize("days", [-1, 0, 1096, 400_000])
-def test_a_name_is_not_hidden_for_ever_nor_until_what_has_passed(world, days):
+def test_anonymity_has_a_future_date_within_the_limit(world, days):
     release = stand(world, "Bernoulli", accuracy(0.9))
     with pytest.raises(Refused) as refused:
         anonymous(world, release, anonymous_until=timezone.now() + timedelta(days=days))
@@ -152,19 +157,19 @@ def test_a_name_is_not_hidden_for_ever_nor_until_what_has_passed(world, days):
     assert rows(world)[0].system == "Bernoulli" and of(release).anonymous_number is None
 
 
-def test_a_moment_that_is_kept_is_not_asked_again(world):
+def test_an_unchanged_date_is_not_checked_again(world):
     release = stand(world, "Bernoulli", accuracy(0.9))
-    kept = timezone.now() - timedelta(days=1)
-    System.objects.filter(pk=of(release).pk).update(anonymous_until=kept, anonymous_number=7)
-    assert anonymous(world, release, anonymous_until=kept).anonymous_until == kept
+    stored_date = timezone.now() - timedelta(days=1)
+    System.objects.filter(pk=of(release).pk).update(anonymous_until=stored_date, anonymous_number=7)
+    assert anonymous(world, release, anonymous_until=stored_date).anonymous_until == stored_date
 
 
-def test_the_name_comes_out_when_the_date_has_come(world):
+def test_the_name_is_shown_from_the_date_on(world):
     system = anonymous(world, stand(world, "Bernoulli", accuracy(0.9)))
     System.objects.filter(pk=system.pk).update(anonymous_until=timezone.now() - timedelta(seconds=1))
     assert rows(world)[0].system == "Bernoulli"
-    again = anonymous(world, stand(world, "Bernoulli", accuracy(0.9)))
-    assert again.anonymous_number == system.anonymous_number, "who knew it by its number still does"
+    second_release = anonymous(world, stand(world, "Bernoulli", accuracy(0.9)))
+    assert second_release.anonymous_number == system.anonymous_number, "who knew it by its number still does"
 
 
 def test_a_system_is_described_by_its_team_alone_and_with_links_that_are_links(world):

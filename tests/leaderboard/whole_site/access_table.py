@@ -1,8 +1,8 @@
-"""Who is answered how: every address of the site, for GET and POST, by role.
+"""Expected responses of every address of the site, for GET and POST, by role.
 
-A row says, for anonymous, A, B, X, Y, curator and staff in turn, the status of the answer; `login` is a redirect to the
+A row has the response's status for anonymous, A, B, X, Y, curator and staff in turn; `login` is a redirect to the
 log-in page. A competes and has a submission, B competes elsewhere, X organises the benchmark `tiny`, Y the unpublished
-`draft`. POSTs carry nothing of use, so that 400 and 422 mean: this role got as far as the form.
+`draft`. POSTs have no valid fields, so 400 and 422 mean that this role has reached the form.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ UPLOAD = {"pk": "upload"}
 
 @dataclass(frozen=True)
 class Row:
-    """One address. A verb that is not named must be refused to everybody."""
+    """One address. A verb without an entry must be refused to everybody."""
 
     name: str
     get: str = ""
@@ -47,13 +47,13 @@ def both(name: str, get: str, draft: str) -> list[Row]:
 
 PUBLIC = [
     Row("home", EVERYONE),
-    # Whoever has no token of the operator's is told nothing, not even that it is there.
+    # Without the operator's token the response is that of a missing address.
     Row("metrics", NOBODY),
     Row("tasks", EVERYONE),
     Row("measures", EVERYONE),
     *both("benchmark", EVERYONE, MANAGERS_OF_DRAFT),
     *both("leaderboard", EVERYONE, MANAGERS_OF_DRAFT),
-    # Nothing was scored in either: there is no board to be frozen.
+    # Nothing was scored in either benchmark, so there is no frozen board.
     *both("frozen_board", NOBODY, NOBODY),
     *both("frozen_board_by_slice", NOBODY, NOBODY),
     *both("frozen_crossed_board", NOBODY, NOBODY),
@@ -71,27 +71,27 @@ PUBLIC = [
     *both("frozen_progress", NOBODY, NOBODY),
     *both("significance", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_significance", NOBODY, NOBODY),
-    # Addresses of earlier releases redirect everybody, whatever is there.
+    # Addresses of earlier releases redirect everybody, even if the target does not exist.
     *(row for name in moved.MOVED.values() for row in both(f"former_{name}", MOVED, MOVED)),
     *both("pairs", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_pairs", NOBODY, NOBODY),
-    # Claims are neither scored by how likely they are, nor rated: there are no such pictures.
+    # Claims have neither probabilities nor ratings, so these plots do not exist.
     *both("roc", NOBODY, NOBODY),
     *both("frozen_roc", NOBODY, NOBODY),
     *both("agreement", NOBODY, NOBODY),
     *both("frozen_agreement", NOBODY, NOBODY),
-    # No system has run as a container in either: there is no cost.
+    # No system has run as a container in either benchmark, so there are no costs.
     *both("cost_board", NOBODY, NOBODY),
     *both("cite", EVERYONE, MANAGERS_OF_DRAFT),
     *both("frozen_cite", NOBODY, NOBODY),
-    # What other sites show is fetched as nobody: a draft's is not there for its managers either.
+    # Embedded views are fetched anonymously: that of a draft is 404 for its managers too.
     *both("embed", EVERYONE, NOBODY),
     *both("frozen_embed", NOBODY, NOBODY),
     *both("badge", NOBODY, NOBODY),
     *both("frozen_badge", NOBODY, NOBODY),
     Row("site_feed", EVERYONE),
     *both("benchmark_feed", EVERYONE, NOBODY),
-    # Nothing of it was scored: only its team knows of it.
+    # It has no score, so only its team sees it.
     Row("system", OWN_SYSTEM.replace("login", "404")),
     *both("split", EVERYONE, MANAGERS_OF_DRAFT),
     *both("download_archive", EVERYONE, MANAGERS_OF_DRAFT),
@@ -102,26 +102,26 @@ PUBLIC = [
     Row("download_file", EVERYONE, where={"name": "pages"}),
     Row("download_file", MANAGERS_OF_DRAFT, where={"name": "pages", **DRAFT}),
     Row("download_file", NOBODY, where={"name": "absent"}),
-    # It scores no phase yet: those who manage the benchmark alone know of it.
+    # It scores no phase yet, so only managers of the benchmark see it.
     Row("scorer_measures", "404 404 404 200 404 200 404"),
     Row("scorer_measures", NOBODY, where=DRAFT),
 ]
 PEOPLE = [
     Row("submit", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("submit", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
-    # The phase takes files: its page for images leads to the one for files.
+    # The phase accepts files: its page for images redirects to the one for files.
     Row("submit_image", ELSEWHERE, "login 422 422 422 422 422 422"),
     Row("submit_image", "login 404 404 404 302 302 404", "login 404 404 404 422 422 404", where=DRAFT),
     Row("give_up_image_upload", NO_PAGE, "login 302 404 404 404 404 404", where=UPLOAD),
     Row("submission", ITS_TEAM_AND_MANAGERS),
     Row("withdraw_submission", NO_PAGE, "login 302 404 404 404 404 404"),
-    # The submission is to a phase without finals, which are nobody's to choose.
+    # The submission's phase has no finals, so nobody can choose one.
     Row("choose_final", NO_PAGE, "login 409 404 404 404 404 404"),
     Row("give_back_final", NO_PAGE, "login 409 404 404 404 404 404"),
     Row("finals", "login 404 404 404 404 404 404"),
     Row("finals", "login 404 404 404 404 404 404", where=DRAFT),
     Row("submission_state", ITS_TEAM_AND_MANAGERS.replace("login", "404")),
-    # There is no receipt before there are numbers.
+    # There is no receipt before there are scores.
     Row("submission_receipt", "login 404 404 404 404 404 404"),
     Row("download_prediction", ITS_TEAM_AND_MANAGERS),
     Row("represent_system", NO_PAGE, "login 302 404 404 404 404 404"),
@@ -130,7 +130,7 @@ PEOPLE = [
     Row("edit_system", OWN_SYSTEM, "login 302 404 404 404 404 404"),
     Row("my_submissions", LOGGED_IN),
     Row("my_teams", LOGGED_IN, "login 422 422 422 422 422 422"),
-    # A owns the team; a mate, who is none of these, is its other member.
+    # A owns the team; its other member is a user outside these roles.
     Row("team", OWN_SYSTEM),
     Row("invite_to_team", NO_PAGE, "login 422 404 404 404 404 404"),
     Row("revoke_invitation", NO_PAGE, "login 302 404 404 404 404 404"),
@@ -142,13 +142,13 @@ PEOPLE = [
     Row("remove_member", NO_PAGE, NOBODY_LOGGED_IN, where={"member": "999999"}),
     # It has submitted something.
     Row("delete_team", NO_PAGE, "login 409 404 404 404 404 404"),
-    # Whoever has the link may answer it; a POST without an answer is none.
+    # Everybody with the link may answer it; a POST without an answer changes nothing.
     Row("invitation", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("invitation", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN, where={"token": "never-was"}),
     Row("my_tokens", LOGGED_IN, LOGGED_IN),
     Row("my_notices", LOGGED_IN, "login 422 422 422 422 422 422"),
     Row("mail_notices", NO_PAGE, ELSEWHERE),
-    # Nobody has one of this id.
+    # None exists with this id.
     Row("test_webhook", NO_PAGE, "login 404 404 404 404 404 404"),
     Row("remove_webhook", NO_PAGE, "login 404 404 404 404 404 404"),
     Row("revoke_token", "login 405 405 405 405 405 405", "login 302 404 404 404 404 404"),
@@ -156,11 +156,11 @@ PEOPLE = [
 MANAGE = [
     Row("manage", "login 404 404 200 200 200 200"),
     Row("manage_workers", "login 404 404 404 404 200 200"),
-    # Staff gets as far as the form; only curators may do it.
+    # Staff reaches the form; only curators may submit it.
     Row("manage_arrivals", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
     Row("manage_arrival", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
     Row("manage_arrival_remove", CURATOR_POSTS, "login 404 404 404 404 302 403"),
-    # The archive is the curator's own, of the public benchmark; what is asked for has no key.
+    # The archive belongs to the curator and is of the public benchmark; the request has no key.
     Row("manage_exports", CURATOR, CURATOR.replace("200", "302")),
     Row("manage_exports", CURATOR, CURATOR.replace("200", "302"), where=DRAFT),
     Row("manage_export_state", CURATOR),
@@ -184,14 +184,14 @@ MANAGE = [
     *both("manage_rescoring_state", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     Row("manage_rescoring_begin", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("manage_rescoring_begin", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
-    # Nothing is being scored again in either: there is nothing to cancel or to take up.
+    # Nothing is being rescored in either benchmark, so nothing can be cancelled or resumed.
     Row("manage_rescoring_cancel", NO_PAGE, "login 404 404 409 404 409 404"),
     Row("manage_rescoring_cancel", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
     Row("manage_rescoring_resume", NO_PAGE, "login 404 404 409 404 409 404"),
     Row("manage_rescoring_resume", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
     Row("manage_scorers", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_scorers", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
-    # Nothing is named: the task scores, as before.
+    # No scorer is named: the task scores, as before.
     Row("manage_scorer_attach", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("manage_scorer_attach", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
     Row("disqualify", MANAGERS, "login 404 404 422 404 422 404"),
@@ -209,15 +209,15 @@ MANAGE = [
     Row("take_announcement_back", NO_PAGE, "login 404 404 302 404 302 404"),
     # The announcement is another benchmark's.
     Row("take_announcement_back", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
-    # Nothing is named: there is no contact, as before.
+    # No contact is named: there is none, as before.
     Row("manage_contact", MANAGERS, "login 404 404 302 404 302 404"),
     Row("manage_contact", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),
     Row("manage_deadline", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_deadline", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
-    # Nothing is named: there are no tracks, as before.
+    # No tracks are named: there are none, as before.
     Row("manage_tracks", MANAGERS, "login 404 404 302 404 302 404"),
     Row("manage_tracks", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),
-    # Nothing is named: a rehearsal of a draft's phase begins, without testers. The public one's phase has opened.
+    # No tester is named: a rehearsal of the draft's phase starts without testers. The public phase has opened.
     Row("manage_rehearsal", MANAGERS, "login 404 404 409 404 409 404"),
     Row("manage_rehearsal", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),
     Row("manage_rehearsal_testers", NO_PAGE, "login 404 404 302 404 302 404"),
@@ -233,17 +233,17 @@ MANAGE = [
     Row("manage_split_create", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     Row("manage_new_split", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_new_split", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
-    # Both benchmarks stand on one dataset, whose raw files and previews they share.
+    # Both benchmarks use one dataset, and share its raw files and previews.
     Row("manage_raw_remove", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("manage_raw_remove", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
-    # X sends it; nobody else knows of it, whatever he manages.
+    # X uploads it; nobody else sees it, even with other benchmarks to manage.
     Row("give_up_raw_upload", NO_PAGE, "login 404 404 302 404 404 404"),
     Row("give_up_raw_upload", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
     Row("manage_generator", MANAGERS, "login 404 404 422 404 422 404"),
     Row("manage_generator", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 422 422 404", where=DRAFT),
     *both("manage_preview", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     *both("manage_preview_state", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
-    # It is over, and its part is not said to become anything.
+    # It is finished, and no use of its part is named.
     Row("manage_preview_cancel", NO_PAGE, "login 404 404 409 404 409 404"),
     Row("manage_preview_cancel", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
     Row("manage_preview_forget", NO_PAGE, "login 404 404 302 404 302 404"),
@@ -253,11 +253,11 @@ MANAGE = [
     # No part is named.
     Row("manage_preview_correct", NO_PAGE, NOBODY_LOGGED_IN),
     Row("manage_preview_correct", NO_PAGE, NOBODY_LOGGED_IN, where=DRAFT),
-    # The split is published: there is nothing to be looked at before.
+    # The split is published, so it has no preview.
     *both("manage_beside", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN),
     *both("manage_trail", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     *both("manage_split", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
-    # It is published, and cannot be once more; it is retired with a reason, and none is given.
+    # It is published and cannot be published again; retiring needs a reason, and none is given.
     Row("manage_split_publish", NO_PAGE, "login 404 404 409 404 409 404"),
     Row("manage_split_publish", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
     Row("manage_split_retire", NO_PAGE, "login 404 404 422 404 422 404"),
@@ -276,7 +276,7 @@ MANAGE = [
     Row("manage_dry_run_submit", NO_PAGE, "login 404 404 404 404 404 404", where=DRAFT),
     Row("manage_audit_begin", NO_PAGE, "login 404 404 302 404 302 404"),
     Row("manage_audit_begin", NO_PAGE, "login 404 404 404 302 302 404", where=DRAFT),
-    # An audit that is over: nothing is left to cancel, and its warnings have no answers that could be shown.
+    # A finished audit: it cannot be cancelled, and its warnings have no answers to show.
     Row("manage_audit", MANAGERS, "login 404 404 302 404 302 404"),
     Row("manage_audit", MANAGERS_OF_DRAFT_LOGGED_IN, "login 404 404 404 302 302 404", where=DRAFT),
     *both("manage_audit_state", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
@@ -284,7 +284,7 @@ MANAGE = [
     Row("manage_audit_cancel", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
     Row("manage_audit_show", NO_PAGE, "login 404 404 409 404 409 404"),
     Row("manage_audit_show", NO_PAGE, "login 404 404 404 409 409 404", where=DRAFT),
-    # Nobody has laid it beside the gold yet, so it cannot be confirmed, nor read; no reason is given.
+    # It is not compared with the gold yet, so it can be neither confirmed nor read; no reason is given.
     *both("manage_correction", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     *both("manage_correction_state", MANAGERS, MANAGERS_OF_DRAFT_LOGGED_IN),
     *both("manage_correction_items", NOBODY_LOGGED_IN, NOBODY_LOGGED_IN),
@@ -336,7 +336,7 @@ API = [
     *both("api_leaderboard_csv", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_leaderboard_latex", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_leaderboard_markdown", EVERYONE, MANAGERS_OF_DRAFT),
-    # There is no result in either that could be cited.
+    # Neither benchmark has a result to cite.
     *both("api_leaderboard_bibtex", EVERYONE.replace("200", "409"), MANAGERS_OF_DRAFT.replace("200", "409")),
     *both("api_leaderboard_canonical", EVERYONE, MANAGERS_OF_DRAFT),
     *both("api_comparisons", EVERYONE, MANAGERS_OF_DRAFT),

@@ -1,4 +1,4 @@
-"""Every address x role x verb: an address without an expectation fails, and so does any other answer than expected."""
+"""Every address x role x verb: an address without an expectation fails, as does any unexpected response."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ ADMIN_ROUTES = {name: route for route, name in patterns() if route.startswith("a
 def build() -> Cast:
     everybody = cast()
     world = everybody.world
-    told = {"name": "train", "kind": "train", "gold_public": True, **published()}
-    train = Split.objects.create(dataset=world.split.dataset, **told)
+    fields = {"name": "train", "kind": "train", "gold_public": True, **published()}
+    train = Split.objects.create(dataset=world.split.dataset, **fields)
     Phase.objects.update(options={"cross": "origin,label"})
     names = ("number", "sha256", "bytes", "n_lines", "n_units", "n_groups", "dimensions", "measures", "primary")
     gold = GoldVersion(split=train, expects={}, reason="x", **{name: getattr(world.gold, name) for name in names})
@@ -68,7 +68,7 @@ def build() -> Cast:
     pages = Download(dataset=world.split.dataset, name="pages", title="Pages", suffix=".txt", sha256="0" * 64, bytes=5)
     pages.file.save("pages.txt", ContentFile(b"pages"))
     custom_scorers.row(world)
-    teams_things(everybody)
+    team_objects(everybody)
     at = timezone.now()
     tried = {"gold": world.gold, "kind": "trivial", "name": "majority", "state": "done", "finished_at": at}
     THINGS.update(dry_run=DryRun.objects.create(**tried, queued_at=at, enqueued_at=at, requested_by=world.curator).pk)
@@ -84,36 +84,36 @@ everybody, _django_db_helper = shared(build)
 
 
 def rehearsal(world: World) -> Rehearsal:
-    """One of the public benchmark's phase, that nobody but its managers may test."""
-    told = {"title": "Rehearsal: Tiny", "summary": "x", "task": TASK, "dataset": world.split.dataset}
-    practice = Benchmark.objects.create(slug="practice", state="rehearsal", **told)
+    """A rehearsal of the public benchmark's phase without testers."""
+    fields = {"title": "Rehearsal: Tiny", "summary": "x", "task": TASK, "dataset": world.split.dataset}
+    practice = Benchmark.objects.create(slug="practice", state="rehearsal", **fields)
     Phase.objects.create(benchmark=practice, slug="test", title="Test", split=world.split)
-    begun = {"begun_by": world.curator, "begun_at": timezone.now()}
-    return Rehearsal.objects.create(benchmark=practice, phase=world.phase, **begun)
+    start_fields = {"begun_by": world.curator, "begun_at": timezone.now()}
+    return Rehearsal.objects.create(benchmark=practice, phase=world.phase, **start_fields)
 
 
 def export(world: World) -> ArchiveExport:
-    """An archive that the curator has asked for, and is written."""
+    """A finished archive that the curator has requested."""
     at = timezone.now()
-    told = {"state": "done", "queued_at": at, "enqueued_at": at, "finished_at": at, "requested_by": world.curator}
-    made = ArchiveExport(benchmark=world.benchmark, **told)
-    made.file.save("archive.zip", ContentFile(b"zip"), save=False)
-    made.save()
-    return made
+    fields = {"state": "done", "queued_at": at, "enqueued_at": at, "finished_at": at, "requested_by": world.curator}
+    archive = ArchiveExport(benchmark=world.benchmark, **fields)
+    archive.file.save("archive.zip", ContentFile(b"zip"), save=False)
+    archive.save()
+    return archive
 
 
 def archive_import(world: World) -> ArchiveImport:
-    """One that the curator has uploaded."""
+    """An archive that the curator has uploaded."""
     head = {"slug": "far", "title": "Far", "layout": "x", "closed": None, "readable": {}, "rows": {}}
-    told = {"name": "far.zip", "sha256": "0" * 64, "bytes": 3, "head": head, "at": timezone.now()}
-    made = ArchiveImport(by=world.curator, **told)
-    made.file.save("archive.zip", ContentFile(b"zip"), save=False)
-    made.save()
-    return made
+    fields = {"name": "far.zip", "sha256": "0" * 64, "bytes": 3, "head": head, "at": timezone.now()}
+    imported = ArchiveImport(by=world.curator, **fields)
+    imported.file.save("archive.zip", ContentFile(b"zip"), save=False)
+    imported.save()
+    return imported
 
 
-def teams_things(everybody: Cast) -> None:
-    """A mate in A's team, an invitation into it, an announcement of X's benchmark and a near-copy in it."""
+def team_objects(everybody: Cast) -> None:
+    """A second member of A's team, an invitation to it, an announcement of X's benchmark and a near-duplicate in it."""
     world, at = everybody.world, timezone.now()
     team, mate = world.system.team, person("mate")
     Membership.objects.create(team=team, user=mate)
@@ -121,23 +121,25 @@ def teams_things(everybody: Cast) -> None:
     digest = hashlib.sha256(TOKEN.encode()).hexdigest()
     day = timedelta(days=1)
     invitation = Invitation.objects.create(token_sha256=digest, created_at=at, expires_at=at + day, **invited)
-    made = Announcement.objects.create(benchmark=world.benchmark, title="Told", created_by=world.curator, created_at=at)
+    announcement = Announcement.objects.create(
+        benchmark=world.benchmark, title="Told", created_by=world.curator, created_at=at
+    )
     pair = (world.insert_run().prediction, world.insert_run().prediction)
     shares = {"equal": 1.0, "shared_errors": 1.0, "n_units": 4, "n_errors": 2, "detected_at": at}
     copy = NearDuplicate.objects.create(phase=world.phase, a=pair[0], b=pair[1], **shares)
-    THINGS.update(team=team.pk, member=mate.pk, invitation=invitation.pk, announcement=made.pk, copy=copy.pk)
+    THINGS.update(team=team.pk, member=mate.pk, invitation=invitation.pk, announcement=announcement.pk, copy=copy.pk)
 
 
 def address(row: Row, everybody: Cast) -> str:
-    """The row's address, its blanks filled in."""
-    given: dict[str, Any] = {"slug": "tiny", "phase": "test", "split": "test", "task": TASK, "name": TASK}
-    given |= {"dimension": "origin", "pair": "origin/label"}
-    given |= {"pk": everybody.submission.pk, "number": 1, "key": everybody.token}
-    given |= {"gold": 1, "task_version": 1, "generator": "as-it-is"}
-    given |= {"token": TOKEN, "member": THINGS["member"], "invitation": THINGS["invitation"]}
-    given |= {"rest": "nowhere", "uidb36": "1", **row.where}
-    if given["pk"] == "upload":
-        given["pk"] = everybody.upload.pk
+    """Returns the row's address with its parameters filled in."""
+    parameters: dict[str, Any] = {"slug": "tiny", "phase": "test", "split": "test", "task": TASK, "name": TASK}
+    parameters |= {"dimension": "origin", "pair": "origin/label"}
+    parameters |= {"pk": everybody.submission.pk, "number": 1, "key": everybody.token}
+    parameters |= {"gold": 1, "task_version": 1, "generator": "as-it-is"}
+    parameters |= {"token": TOKEN, "member": THINGS["member"], "invitation": THINGS["invitation"]}
+    parameters |= {"rest": "nowhere", "uidb36": "1", **row.where}
+    if parameters["pk"] == "upload":
+        parameters["pk"] = everybody.upload.pk
     for part, key in (
         ("me/teams/", "team"),
         ("v1/teams/", "team"),
@@ -154,25 +156,25 @@ def address(row: Row, everybody: Cast) -> str:
         ("rehearsal/", "rehearsal"),
     ):
         if part in ROUTES[row.name]:
-            given["pk"] = THINGS[key]
+            parameters["pk"] = THINGS[key]
     if "systems/" in ROUTES[row.name]:
-        given["pk"] = everybody.world.system.pk
-    return reverse(row.name, kwargs={name: given[name] for name in PARAMETER.findall(ROUTES[row.name])})
+        parameters["pk"] = everybody.world.system.pk
+    return reverse(row.name, kwargs={name: parameters[name] for name in PARAMETER.findall(ROUTES[row.name])})
 
 
-def ask(client: Client, verb: str, where: str, **more: Any) -> tuple[str, Any]:
-    """(what the table calls the answer, the answer); nothing of it stays."""
+def ask(client: Client, verb: str, url: str, **more: Any) -> tuple[str, Any]:
+    """Returns (the response in the table's terms, the response); its changes are rolled back."""
     with transaction.atomic(), CaptureQueriesContext(connection) as queries:
         data = {"nothing": "of use"} if verb == "POST" else None
-        answer = getattr(client, verb.lower())(where, data, **more)
+        answer = getattr(client, verb.lower())(url, data, **more)
         transaction.set_rollback(True)
-    told = str(answer.status_code)
-    if told == "302" and answer["Location"].startswith(("/accounts/login/", "/admin/login/")):
-        told = "login"
-    if told in REFUSED:
-        written = [query["sql"] for query in queries if WRITE.match(query["sql"])]
-        assert not written, f"{verb} {where} was refused, and wrote {written}"
-    return told, answer
+    outcome = str(answer.status_code)
+    if outcome == "302" and answer["Location"].startswith(("/accounts/login/", "/admin/login/")):
+        outcome = "login"
+    if outcome in REFUSED:
+        write_queries = [query["sql"] for query in queries if WRITE.match(query["sql"])]
+        assert not write_queries, f"{verb} {url} was refused, and wrote {write_queries}"
+    return outcome, answer
 
 
 def test_every_address_has_an_expectation():
@@ -181,8 +183,8 @@ def test_every_address_has_an_expectation():
         f"leaderboard_{name}" for name in access_table.READ_ONLY_RECORDS | access_table.EDITED_RECORDS
     } | access_table.OTHERS_RECORDS
     pages = {f"{record}_{page}" for record in records for page in ("changelist", "add", "history", "delete", "change")}
-    ours = access_table.READ_ONLY_RECORDS | access_table.EDITED_RECORDS
-    files = {f"leaderboard_{name}_export" for name in ours - access_table.NOT_EXPORTED}
+    listed_records = access_table.READ_ONLY_RECORDS | access_table.EDITED_RECORDS
+    files = {f"leaderboard_{name}_export" for name in listed_records - access_table.NOT_EXPORTED}
     files |= {f"leaderboard_{name}_{page}" for name in access_table.IMPORTED for page in ("import", "process_import")}
     past = {f"leaderboard_{name}_simple_history" for name in access_table.WITH_HISTORY}
     assert set(ADMIN_ROUTES) == access_table.ADMIN | pages | files | past
@@ -190,54 +192,54 @@ def test_every_address_has_an_expectation():
 
 @pytest.mark.parametrize("row", access_table.ROWS, ids=lambda row: "-".join([row.name, *row.where.values()]))
 def test_address(everybody, row):
-    where = address(row, everybody)
+    url = address(row, everybody)
     expected = {"GET": row.get, "POST": row.post, "DELETE": row.delete}
     wrong = []
     for role in ROLES:
-        client, got, place = everybody.client(role), {}, ROLES.index(role)
+        client, outcomes, role_index = everybody.client(role), {}, ROLES.index(role)
         # HEAD renders what GET does, and verbs without an expectation are refused whoever asks: one who sees the most
         # tries them, and in the full run one owner of things in benchmarks.
         tries = role == "curator" or (FULL and role == "A")
         verbs = [verb for verb in VERBS if expected.get(verb) or (tries and (role == "curator" or verb != "HEAD"))]
         for verb in verbs:
-            got[verb], answer = ask(client, verb, where)
-            assert answer.status_code < 500, (verb, where, role)
-            if words := expected.get(verb):
-                if got[verb] != words.split()[place]:
-                    wrong.append((role, verb, got[verb], "expected", words.split()[place]))
+            outcomes[verb], answer = ask(client, verb, url)
+            assert answer.status_code < 500, (verb, url, role)
+            if statuses := expected.get(verb):
+                if outcomes[verb] != statuses.split()[role_index]:
+                    wrong.append((role, verb, outcomes[verb], "expected", statuses.split()[role_index]))
             elif verb == "HEAD":
-                assert got["HEAD"] in (got["GET"], "405"), (role, where)
-            elif got[verb] not in REFUSED and not _third_party(row, got[verb], got):
-                wrong.append((role, verb, got[verb], "expected a refusal"))
-    assert not wrong, where
+                assert outcomes["HEAD"] in (outcomes["GET"], "405"), (role, url)
+            elif outcomes[verb] not in REFUSED and not _third_party(row, outcomes[verb], outcomes):
+                wrong.append((role, verb, outcomes[verb], "expected a refusal"))
+    assert not wrong, url
 
 
-def _third_party(row: Row, got: str, others: dict[str, str]) -> bool:
-    """The accounts' views take PUT for POST; that opens nothing that POST does not."""
-    return row.name.startswith(("account_", "mfa_")) and got in others.values()
+def _third_party(row: Row, outcome: str, others: dict[str, str]) -> bool:
+    """The accounts' views treat PUT like POST; that permits nothing more than POST."""
+    return row.name.startswith(("account_", "mfa_")) and outcome in others.values()
 
 
-def test_the_admin_is_for_staff_alone(everybody):
+def test_the_admin_is_for_staff_only(everybody):
     for role in ("anonymous", "curator", "staff"):
         client = everybody.client(role)
-        for where, verb in product(admin_addresses(), ("GET", "POST", "DELETE")):
-            told, answer = ask(client, verb, where)
-            assert answer.status_code < 500, (role, verb, where)
-            if role != "staff" and "/login/" not in where and "/logout/" not in where:
-                assert told in ("login", "405"), (role, verb, where, told)
+        for url, verb in product(admin_addresses(), ("GET", "POST", "DELETE")):
+            outcome, answer = ask(client, verb, url)
+            assert answer.status_code < 500, (role, verb, url)
+            if role != "staff" and "/login/" not in url and "/logout/" not in url:
+                assert outcome in ("login", "405"), (role, verb, url, outcome)
 
 
 def admin_addresses() -> Iterator[str]:
     for name, route in ADMIN_ROUTES.items():
         # The addresses of earlier states are regular expressions.
         plain = route.replace("([^/]+)", "1").replace("/^", "/").removesuffix("$")
-        where = "admin/leaderboard/" if name == "app_list" else PARAMETER.sub("1", plain)
-        assert "(" not in where, where
-        yield f"/{where}"
+        url = "admin/leaderboard/" if name == "app_list" else PARAMETER.sub("1", plain)
+        assert "(" not in url, url
+        yield f"/{url}"
 
 
 @pytest.mark.parametrize("record", sorted(access_table.READ_ONLY_RECORDS))
-def test_not_even_staff_edits_what_the_site_writes(everybody, record):
+def test_staff_cannot_edit_records_that_the_site_writes(everybody, record):
     client = everybody.client("staff")
     assert client.get(f"/admin/leaderboard/{record}/").status_code == 200
     for page in ("add", "1/delete"):
@@ -248,26 +250,26 @@ def test_not_even_staff_edits_what_the_site_writes(everybody, record):
 
 @pytest.mark.parametrize("path", ["/me/teams/{}/", "/me/teams/{}/leave/", "/me/teams/{}/invite/"])
 @pytest.mark.parametrize("role", ["B", "X", "curator", "staff"])
-def test_anothers_team_is_not_told_from_an_absent_one(everybody, path, role):
+def test_another_team_looks_like_a_missing_one(everybody, path, role):
     client = everybody.client(role)
     for verb in ("get", "post"):
-        there, absent = (getattr(client, verb)(path.format(key)) for key in (THINGS["team"], 999_999))
-        assert there.status_code == absent.status_code and there.status_code in (404, 405)
-        assert re.sub(r"/\d+/", "/N/", _without_tokens(there)) == re.sub(r"/\d+/", "/N/", _without_tokens(absent))
+        existing, absent = (getattr(client, verb)(path.format(key)) for key in (THINGS["team"], 999_999))
+        assert existing.status_code == absent.status_code and existing.status_code in (404, 405)
+        assert re.sub(r"/\d+/", "/N/", _without_tokens(existing)) == re.sub(r"/\d+/", "/N/", _without_tokens(absent))
 
 
 @pytest.mark.parametrize("path", ["/submissions/{}/", "/submissions/{}/state/", "/submissions/{}/predictions/"])
 @pytest.mark.parametrize("role", ["B", "Y", "staff"])
-def test_anothers_submission_is_not_told_from_an_absent_one(everybody, path, role):
+def test_another_teams_submission_looks_like_a_missing_one(everybody, path, role):
     client = everybody.client(role)
-    there, absent = (client.get(path.format(key)) for key in (everybody.submission.pk, uuid.uuid4()))
-    assert (there.status_code, absent.status_code) == (404, 404)
-    assert _without_tokens(there) == _without_tokens(absent)
-    assert dict(there.items()) == dict(absent.items())
+    existing, absent = (client.get(path.format(key)) for key in (everybody.submission.pk, uuid.uuid4()))
+    assert (existing.status_code, absent.status_code) == (404, 404)
+    assert _without_tokens(existing) == _without_tokens(absent)
+    assert dict(existing.items()) == dict(absent.items())
 
 
 @pytest.mark.parametrize("path", ["/submissions/{}/", "/api/v1/submissions/{}/", "/api/v1/submissions/{}/scores/"])
-def test_finding_nothing_takes_the_same_work_as_refusing(everybody, path):
+def test_missing_and_forbidden_addresses_take_the_same_queries(everybody, path):
     client = everybody.client("B")
     work = []
     for key in (everybody.submission.pk, uuid.uuid4()):
@@ -277,34 +279,34 @@ def test_finding_nothing_takes_the_same_work_as_refusing(everybody, path):
     assert work[0] == work[1]
 
 
-@pytest.mark.parametrize("where", ["/benchmarks/tiny/splits/test/gold.jsonl", "/api/v1/benchmarks/draft/"])
-def test_neither_ranges_nor_conditions_look_behind_a_404(everybody, where):
+@pytest.mark.parametrize("url", ["/benchmarks/tiny/splits/test/gold.jsonl", "/api/v1/benchmarks/draft/"])
+def test_range_and_conditional_requests_do_not_bypass_a_404(everybody, url):
     for header in ({"Range": "bytes=0-9"}, {"If-None-Match": f'"{everybody.world.gold.sha256}"'}, {"If-Match": "*"}):
-        answer = everybody.client("A").get(where, headers=header)
+        answer = everybody.client("A").get(url, headers=header)
         assert answer.status_code == 404 and "ETag" not in answer and "Content-Range" not in answer
 
 
 def test_a_forged_host_is_not_served(everybody):
-    for where in ("/", "/api/v1/benchmarks/", "/accounts/password/reset/"):
-        answer = everybody.client("anonymous").get(where, headers={"Host": "evil.example"})
+    for url in ("/", "/api/v1/benchmarks/", "/accounts/password/reset/"):
+        answer = everybody.client("anonymous").get(url, headers={"Host": "evil.example"})
         assert answer.status_code == 400 and b"evil.example" not in answer.content
 
 
 def _without_tokens(answer: Any) -> str:
-    """The page without its CSRF tokens and its own address, which differ by nature."""
+    """Returns the page without its CSRF tokens and its own address, which always differ."""
     text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": ?"\w+"', "", answer.content.decode())
     return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "KEY", text)
 
 
 @pytest.mark.parametrize(
-    "where",
+    "url",
     ["/benchmarks/draft/", "/benchmarks/draft/test/", "/manage/benchmarks/draft/", "/api/v1/benchmarks/draft/"],
 )
-def test_anothers_draft_is_not_told_from_an_absent_one(everybody, where):
+def test_another_organisers_draft_looks_like_a_missing_one(everybody, url):
     client = everybody.client("X")
-    there, absent = client.get(where), client.get(where.replace("draft", "quite"))
-    assert there.status_code == 404
-    assert _without_tokens(there).replace("draft", "quite") == _without_tokens(absent)
+    existing, absent = client.get(url), client.get(url.replace("draft", "quite"))
+    assert existing.status_code == 404
+    assert _without_tokens(existing).replace("draft", "quite") == _without_tokens(absent)
 
 
 UNSAFE = [row for row in access_table.ROWS if (row.post or row.delete) and row.name != "api_tokens"]
@@ -312,15 +314,15 @@ UNSAFE = [row for row in access_table.ROWS if (row.post or row.delete) and row.n
 
 
 @pytest.mark.parametrize("row", UNSAFE, ids=lambda row: row.name)
-def test_no_session_acts_without_its_csrf_token(everybody, row):
-    where = address(row, everybody)
+def test_sessions_need_a_csrf_token(everybody, row):
+    url = address(row, everybody)
     for role in ("A", "curator"):
         verb = "DELETE" if row.delete else "POST"
-        told, _ = ask(everybody.client(role, enforce_csrf_checks=True), verb, where)
-        assert told in ("403", "404"), (role, told)
+        outcome, _ = ask(everybody.client(role, enforce_csrf_checks=True), verb, url)
+        assert outcome in ("403", "404"), (role, outcome)
 
 
 @pytest.mark.parametrize("swap", ["benchmarks/draft/splits/nowhere", "benchmarks/nowhere/splits/test"])
-def test_swapped_parts_of_an_address_lead_nowhere(everybody, swap):
-    for where in (f"/{swap}/inputs.jsonl", f"/api/v1/{swap}/inputs.jsonl", f"/manage/{swap}/gold/"):
-        assert everybody.client("curator").get(where).status_code == 404
+def test_swapped_parts_of_an_address_are_404(everybody, swap):
+    for url in (f"/{swap}/inputs.jsonl", f"/api/v1/{swap}/inputs.jsonl", f"/manage/{swap}/gold/"):
+        assert everybody.client("curator").get(url).status_code == 404

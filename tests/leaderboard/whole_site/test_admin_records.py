@@ -1,4 +1,4 @@
-"""The admin's records: their history, what leaves as a file, what comes as one, and how a deadline moves."""
+"""Records in the admin: their history, export, import, and how a deadline is moved."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def world() -> World:
 
 
 @pytest.fixture
-def desk(world: World) -> Client:
-    """A superuser who is a curator, at the admin."""
+def admin_client(world: World) -> Client:
+    """A client of a superuser who is a curator."""
     User.objects.filter(pk=world.curator.pk).update(is_staff=True, is_superuser=True)
     client = Client()
     client.force_login(User.objects.get(pk=world.curator.pk))
@@ -60,16 +60,16 @@ def as_csv(*rows: dict[str, str]) -> bytes:
     return out.getvalue().encode()
 
 
-def preview(desk: Client, content: bytes, name: str = "rows.csv", form: str = "0") -> Any:
+def preview(admin_client: Client, content: bytes, name: str = "rows.csv", form: str = "0") -> Any:
     file = SimpleUploadedFile(name, content)
-    where = "/admin/leaderboard/reportedresult/import/"
-    return desk.post(where, {"import_file": file, "format": form, "resource": "0"})
+    import_url = "/admin/leaderboard/reportedresult/import/"
+    return admin_client.post(import_url, {"import_file": file, "format": form, "resource": "0"})
 
 
-def confirm(desk: Client, previewed: Any) -> Any:
-    asked = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', previewed.content.decode())
-    fields = {name: value for name, value in asked if name != "csrfmiddlewaretoken"}
-    return desk.post("/admin/leaderboard/reportedresult/process_import/", {**fields, "confirm": "1"})
+def confirm(admin_client: Client, previewed: Any) -> Any:
+    hidden_inputs = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', previewed.content.decode())
+    fields = {name: value for name, value in hidden_inputs if name != "csrfmiddlewaretoken"}
+    return admin_client.post("/admin/leaderboard/reportedresult/process_import/", {**fields, "confirm": "1"})
 
 
 def phase_form(phase: Phase, **changes: str) -> dict[str, str]:
@@ -101,65 +101,73 @@ def later(phase: Phase, **by: int) -> dict[str, str]:
     return {"closes_at_0": f"{end:%Y-%m-%d}", "closes_at_1": f"{end:%H:%M:%S}"}
 
 
-def test_a_changed_record_keeps_who_changed_it_and_what_it_was(desk: Client, world: World) -> None:
-    sent = {"title": "Tiny, renamed", "summary": "Four.", "description": "", "rules": "", "contact": ""}
-    where = f"/admin/leaderboard/benchmark/{world.benchmark.pk}/"
-    answer = desk.post(f"{where}change/", {**sent, "organisers": [str(world.researcher.pk)]})
+def test_the_history_of_a_record_has_its_authors_and_former_values(admin_client: Client, world: World) -> None:
+    form = {"title": "Tiny, renamed", "summary": "Four.", "description": "", "rules": "", "contact": ""}
+    url = f"/admin/leaderboard/benchmark/{world.benchmark.pk}/"
+    answer = admin_client.post(f"{url}change/", {**form, "organisers": [str(world.researcher.pk)]})
     assert answer.status_code == 302, answer.content.decode()
-    page = desk.get(f"{where}history/").content.decode()
+    page = admin_client.get(f"{url}history/").content.decode()
     assert "Tiny claims" in page and "Tiny, renamed" in page and world.curator.username in page
     last = world.benchmark.history.first()
     assert (last.history_user, last.title) == (world.curator, "Tiny, renamed")
     assert [row.user for row in last.organisers.all()] == [world.researcher]
 
 
-def test_the_past_cannot_be_brought_back_round_the_actions(desk: Client, world: World) -> None:
+def test_the_history_cannot_restore_values_without_the_actions(admin_client: Client, world: World) -> None:
     first = world.benchmark.history.last()
     world.benchmark.title = "Another"
     world.benchmark.save()
-    where = f"/admin/leaderboard/benchmark/{world.benchmark.pk}/history/{first.pk}/"
-    assert 'name="_save"' not in desk.get(where).content.decode()
-    desk.post(where, {"title": "Tiny claims", "_save": "Revert"})
+    url = f"/admin/leaderboard/benchmark/{world.benchmark.pk}/history/{first.pk}/"
+    assert 'name="_save"' not in admin_client.get(url).content.decode()
+    admin_client.post(url, {"title": "Tiny claims", "_save": "Revert"})
     world.benchmark.refresh_from_db()
     assert world.benchmark.title == "Another"
 
 
-def test_a_deadline_moved_in_the_admin_is_an_extension(desk: Client, world: World) -> None:
+def test_a_deadline_moved_in_the_admin_is_an_extension(admin_client: Client, world: World) -> None:
     phase = closing(world)
-    where = f"/admin/leaderboard/phase/{phase.pk}/change/"
-    answer = desk.post(
-        where, phase_form(phase, reason="The server was away.", quota_per_day="7", **later(phase, days=2))
+    url = f"/admin/leaderboard/phase/{phase.pk}/change/"
+    answer = admin_client.post(
+        url, phase_form(phase, reason="The server was away.", quota_per_day="7", **later(phase, days=2))
     )
     assert answer.status_code == 302, answer.content.decode()
-    made = Extension.objects.get(phase=phase)
-    assert (made.before, made.reason, made.created_by) == (phase.closes_at, "The server was away.", world.curator)
+    extension = Extension.objects.get(phase=phase)
+    assert (extension.before, extension.reason, extension.created_by) == (
+        phase.closes_at,
+        "The server was away.",
+        world.curator,
+    )
     before = phase.closes_at
     phase.refresh_from_db()
-    assert phase.closes_at == made.closes_at == before + timedelta(days=2)
+    assert phase.closes_at == extension.closes_at == before + timedelta(days=2)
     assert phase.quota_per_day == 7
     assert AuditEntry.objects.filter(action="phase.extended", actor=world.curator).count() == 1
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"days": 2}, "The reason has 0 characters"),
         ({"days": -1, "reason": "Sooner is better."}, "cannot be moved earlier"),
         ({"reason": "For good."}, "a deadline cannot be removed"),
     ],
 )
-def test_a_deadline_is_not_moved_otherwise(desk: Client, world: World, changes: dict[str, Any], said: str) -> None:
+def test_invalid_changes_of_a_deadline_are_refused(
+    admin_client: Client, world: World, changes: dict[str, Any], message: str
+) -> None:
     phase = closing(world)
     reason = changes.get("reason", "")
     moved = later(phase, days=changes["days"]) if "days" in changes else {"closes_at_0": "", "closes_at_1": ""}
-    answer = desk.post(f"/admin/leaderboard/phase/{phase.pk}/change/", phase_form(phase, reason=reason, **moved))
+    answer = admin_client.post(
+        f"/admin/leaderboard/phase/{phase.pk}/change/", phase_form(phase, reason=reason, **moved)
+    )
     assert answer.status_code == 200
-    assert said in answer.content.decode()
+    assert message in answer.content.decode()
     assert Phase.objects.get(pk=phase.pk).closes_at == phase.closes_at
     assert not Extension.objects.exists()
 
 
-def test_exported_text_is_no_formula_and_comes_back_as_it_was(desk: Client, world: World) -> None:
+def test_exported_text_is_no_formula_and_is_imported_unchanged(admin_client: Client, world: World) -> None:
     nasty = "=HYPERLINK(1)"
     ReportedResult.objects.create(
         benchmark=world.benchmark,
@@ -168,41 +176,41 @@ def test_exported_text_is_no_formula_and_comes_back_as_it_was(desk: Client, worl
         split="test",
         values=[{"measure": "accuracy", "value": -0.5}],
     )
-    answer = desk.post("/admin/leaderboard/reportedresult/export/", {"format": "0", "resource": "0"})
+    answer = admin_client.post("/admin/leaderboard/reportedresult/export/", {"format": "0", "resource": "0"})
     (row,) = csv.DictReader(io.StringIO(answer.content.decode()))
     assert (row["system"], row["benchmark"]) == ("'" + nasty, "tiny")
     assert AuditEntry.objects.get(action="records.exported").detail == {"n": 1, "format": "csv"}
     numbers = json.dumps([{"measure": "accuracy", "value": -0.5, "shown": "-0.5"}])
-    previewed = preview(desk, as_csv({**ROW, **row, "values": numbers}))
-    assert confirm(desk, previewed).status_code == 302, previewed.content.decode()
+    previewed = preview(admin_client, as_csv({**ROW, **row, "values": numbers}))
+    assert confirm(admin_client, previewed).status_code == 302, previewed.content.decode()
     assert ReportedResult.objects.get().system == nasty
 
 
-def test_what_a_record_s_page_leaves_out_is_not_exported_either(desk: Client, world: World) -> None:
-    answer = desk.post("/admin/leaderboard/goldversion/export/", {"format": "1", "resource": "0"})
+def test_fields_omitted_from_the_page_are_not_exported(admin_client: Client, world: World) -> None:
+    answer = admin_client.post("/admin/leaderboard/goldversion/export/", {"format": "1", "resource": "0"})
     (row,) = json.loads(answer.content)
     assert "file" not in row and row["sha256"] == world.gold.sha256
     world.insert_run()
-    answer = desk.post("/admin/leaderboard/prediction/export/", {"format": "1", "resource": "0"})
+    answer = admin_client.post("/admin/leaderboard/prediction/export/", {"format": "1", "resource": "0"})
     assert "file" not in json.loads(answer.content)[0]
 
 
-def test_rows_are_shown_first_and_kept_when_confirmed(desk: Client, world: World) -> None:
-    previewed = preview(desk, as_csv(ROW))
+def test_rows_are_previewed_and_stored_on_confirmation(admin_client: Client, world: World) -> None:
+    previewed = preview(admin_client, as_csv(ROW))
     assert "BERT" in previewed.content.decode()
     assert "style=" not in previewed.content.decode(), "the policy of the pages forbids inline styles"
     assert not ReportedResult.objects.exists()
-    assert confirm(desk, previewed).status_code == 302
-    kept = ReportedResult.objects.get()
-    assert kept.values == [{"measure": "accuracy", "value": 0.583, "shown": "58.3"}]
+    assert confirm(admin_client, previewed).status_code == 302
+    stored = ReportedResult.objects.get()
+    assert stored.values == [{"measure": "accuracy", "value": 0.583, "shown": "58.3"}]
     assert AuditEntry.objects.get(action="reported.imported").actor == world.curator
-    # The same again changes nothing; another note changes that row and adds none.
-    confirm(desk, preview(desk, as_csv({**ROW, "note": "of the appendix"})))
+    # The same file again changes nothing; another note changes that row and adds none.
+    confirm(admin_client, preview(admin_client, as_csv({**ROW, "note": "of the appendix"})))
     assert ReportedResult.objects.get().note == "of the appendix"
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"benchmark": "nowhere"}, "benchmark is &#x27;nowhere&#x27;"),
         ({"values": "[]"}, "there are no values"),
@@ -213,43 +221,45 @@ def test_rows_are_shown_first_and_kept_when_confirmed(desk: Client, world: World
         ({"system": "x" * 201}, "at most 200 characters"),
     ],
 )
-def test_a_row_at_fault_is_named_and_nothing_is_kept(
-    desk: Client, world: World, changes: dict[str, str], said: str
+def test_an_invalid_row_is_named_and_nothing_is_stored(
+    admin_client: Client, world: World, changes: dict[str, str], message: str
 ) -> None:
-    page = preview(desk, as_csv(ROW, {**ROW, "table": "3", **changes})).content.decode()
-    assert said in page
+    page = preview(admin_client, as_csv(ROW, {**ROW, "table": "3", **changes})).content.decode()
+    assert message in page
     assert "Row 2" in page and "Row 1" not in page
     assert "Traceback" not in page and "confirm" not in re.findall(r'type="submit"[^>]*name="(\w+)"', page)
     assert not ReportedResult.objects.exists()
 
 
-def test_a_preview_writes_nothing_and_looks_up_a_file_at_once(desk: Client, world: World) -> None:
-    """On SQLite who writes, or begins a transaction that may, keeps everybody else from it."""
-    asked = []
+def test_a_preview_writes_nothing_and_queries_once_per_file(admin_client: Client, world: World) -> None:
+    """On SQLite a transaction that writes, or may write, blocks everybody else's."""
+    query_counts = []
     for n in (2, 40):
         with CaptureQueriesContext(connection) as queries:
-            page = preview(desk, as_csv(*({**ROW, "table": f"{n}-{place}"} for place in range(n)))).content.decode()
+            page = preview(
+                admin_client, as_csv(*({**ROW, "table": f"{n}-{index}"} for index in range(n)))
+            ).content.decode()
         assert f"Row {n}: new" in page
         assert {query["sql"].split()[0] for query in queries} == {"SELECT"}
-        asked.append(len(queries))
-    assert asked[0] == asked[1]
+        query_counts.append(len(queries))
+    assert query_counts[0] == query_counts[1]
     assert not ReportedResult.objects.exists() and not AuditEntry.objects.filter(action="reported.imported").exists()
 
 
-def test_a_file_of_too_many_rows_is_not_read(desk: Client, world: World) -> None:
-    rows = [{**ROW, "table": str(place)} for place in range(reported_rows.MOST_ROWS + 1)]
-    assert "The file has 501 rows; expected at most 500" in preview(desk, as_csv(*rows)).content.decode()
-    previewed = preview(desk, as_csv(*rows[:-1]))
-    assert confirm(desk, previewed).status_code == 302
+def test_a_file_of_too_many_rows_is_not_read(admin_client: Client, world: World) -> None:
+    rows = [{**ROW, "table": str(index)} for index in range(reported_rows.MOST_ROWS + 1)]
+    assert "The file has 501 rows; expected at most 500" in preview(admin_client, as_csv(*rows)).content.decode()
+    previewed = preview(admin_client, as_csv(*rows[:-1]))
+    assert confirm(admin_client, previewed).status_code == 302
     assert ReportedResult.objects.count() == reported_rows.MOST_ROWS
 
 
-def test_a_row_stands_once_in_a_file(desk: Client, world: World) -> None:
-    page = preview(desk, as_csv(ROW, {**ROW, "table": "3"}, {**ROW, "note": "again"})).content.decode()
+def test_duplicate_rows_in_a_file_are_refused(admin_client: Client, world: World) -> None:
+    page = preview(admin_client, as_csv(ROW, {**ROW, "table": "3"}, {**ROW, "note": "again"})).content.decode()
     assert "Row 3: duplicates row 1" in page and 'name="confirm"' not in page
 
 
-def test_who_may_not_change_rows_may_not_import_them(world: World) -> None:
+def test_import_needs_permission_to_change_rows(world: World) -> None:
     looking = User.objects.create_user("looking", "looking@holdout.example", "correct horse", is_staff=True)
     looking.user_permissions.add(Permission.objects.get(codename="view_reportedresult"))
     client = Client()
@@ -261,7 +271,7 @@ def test_who_may_not_change_rows_may_not_import_them(world: World) -> None:
     assert System.objects.exists()
 
 
-def test_organisers_have_no_admin(world: World) -> None:
+def test_organisers_cannot_use_the_admin(world: World) -> None:
     world.benchmark.organisers.add(world.researcher)
     client = Client()
     client.force_login(world.researcher)
@@ -284,35 +294,37 @@ AT_FAULT = [
 ]
 
 
-@pytest.mark.parametrize(("values", "said"), AT_FAULT)
-def test_a_typed_row_is_checked_as_an_imported_one(desk: Client, world: World, values: str, said: str) -> None:
-    answer = desk.post("/admin/leaderboard/reportedresult/add/", typed(world, values=values))
-    assert answer.status_code == 200 and said in answer.content.decode()
+@pytest.mark.parametrize(("values", "message"), AT_FAULT)
+def test_a_row_from_the_form_is_checked_like_an_imported_one(
+    admin_client: Client, world: World, values: str, message: str
+) -> None:
+    answer = admin_client.post("/admin/leaderboard/reportedresult/add/", typed(world, values=values))
+    assert answer.status_code == 200 and message in answer.content.decode()
     assert not ReportedResult.objects.exists()
-    sound = desk.post("/admin/leaderboard/reportedresult/add/", typed(world))
+    sound = admin_client.post("/admin/leaderboard/reportedresult/add/", typed(world))
     assert sound.status_code == 302, sound.content.decode()
-    kept = ReportedResult.objects.get()
-    where = f"/admin/leaderboard/reportedresult/{kept.pk}/change/"
-    assert said in desk.post(where, typed(world, values=values)).content.decode()
-    assert ReportedResult.objects.get().values == kept.values
+    stored = ReportedResult.objects.get()
+    url = f"/admin/leaderboard/reportedresult/{stored.pk}/change/"
+    assert message in admin_client.post(url, typed(world, values=values)).content.decode()
+    assert ReportedResult.objects.get().values == stored.values
     assert [cells for _, cells in reported_of(world.benchmark).table] == [["58.3"]]
 
 
-def test_what_a_system_is_ranked_by_is_not_changed_in_the_admin(desk: Client, world: World) -> None:
+def test_ranking_fields_of_a_system_are_read_only_in_the_admin(admin_client: Client, world: World) -> None:
     other = Team.objects.create(name="Others")
-    where = f"/admin/leaderboard/system/{world.system.pk}/change/"
-    shown = desk.get(where).content.decode()
-    fields = dict(re.findall(r'name="(\w+)"[^>]*?value="([^"]*)"', shown)) | {"name": "Renamed"}
-    answer = desk.post(where, {**fields, "kind": System.Kind.ORGANISER, "team": str(other.pk)})
+    url = f"/admin/leaderboard/system/{world.system.pk}/change/"
+    markup = admin_client.get(url).content.decode()
+    fields = dict(re.findall(r'name="(\w+)"[^>]*?value="([^"]*)"', markup)) | {"name": "Renamed"}
+    answer = admin_client.post(url, {**fields, "kind": System.Kind.ORGANISER, "team": str(other.pk)})
     assert answer.status_code == 302, answer.content.decode()
     system = System.objects.get(pk=world.system.pk)
     assert (system.name, system.kind, system.team) == ("Renamed", world.system.kind, world.system.team)
-    assert 'name="kind"' not in shown and 'name="team"' not in shown
-    assert 'name="kind"' in desk.get("/admin/leaderboard/system/add/").content.decode()
+    assert 'name="kind"' not in markup and 'name="team"' not in markup
+    assert 'name="kind"' in admin_client.get("/admin/leaderboard/system/add/").content.decode()
 
 
-def test_what_leaves_as_csv_comes_back_as_it_was() -> None:
-    """Texts that a spreadsheet would run, and texts that look as if they had been kept from it."""
+def test_csv_export_and_import_preserve_text() -> None:
+    """With texts that a spreadsheet would execute, and texts that look like escaped ones."""
     texts = ["=1+1", "'=1+1", "''=1+1", "@x", "'x", "plain", "-0.5", "'-0.5", "-a"]
     out = files.SafeCSV().export_data(Dataset(*[[text] for text in texts], headers=["text"]))
     assert all(not line.lstrip('"').startswith(("=", "@", "-a")) for line in out.splitlines())

@@ -1,4 +1,4 @@
-"""What the API tells: tasks, benchmarks, boards and submissions, to whom, and in how many queries."""
+"""Reading by the API: tasks, benchmarks, boards and submissions, their visibility and number of queries."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def ada(world) -> Client:
 
 
 def release(world: World, name: str, value: float | None, *, rank: int | None, **system: Any) -> Release:
-    """A system with one release on the current board, inserted directly."""
+    """Inserts a system with one release on the current board directly."""
     team = System.objects.filter(team=world.system.team).first().team
-    made = System.objects.create(team=team, name=name, **system)
+    inserted = System.objects.create(team=team, name=name, **system)
     at = timezone.now()
-    done = {"state": State.DONE, "finished_at": at, "outcomes": "x", "outcomes_sha256": "0" * 64}
-    run = world.insert_run(at=at, **done)
-    Submission.objects.filter(pk=run.prediction.submission_id).update(system=made)
+    run_fields = {"state": State.DONE, "finished_at": at, "outcomes": "x", "outcomes_sha256": "0" * 64}
+    run = world.insert_run(at=at, **run_fields)
+    Submission.objects.filter(pk=run.prediction.submission_id).update(system=inserted)
     values = [
         score("accuracy", {}, value, 4),
         score("accuracy", {"origin": "original"}, value and value / 2, 1),
@@ -77,7 +77,7 @@ def release(world: World, name: str, value: float | None, *, rank: int | None, *
     board, _ = Leaderboard.objects.get_or_create(
         phase=world.phase, gold_version=world.gold, task_version=1, defaults={"state": "current"}
     )
-    Standing.objects.create(leaderboard=board, system=made, release=revealed, value=value, rank=rank)
+    Standing.objects.create(leaderboard=board, system=inserted, release=revealed, value=value, rank=rank)
     boards.revise(Leaderboard.objects.filter(pk=board.pk))
     return revealed
 
@@ -101,22 +101,22 @@ def count(client: Client, address: str) -> int:
 def test_tasks_are_listed_and_described():
     tasks = Client().get(f"{ROOT}/tasks/").json()
     assert {"knowledge-base-population", "fact-verification"} <= {task["name"] for task in tasks}
-    (told,) = [task for task in tasks if task["name"] == TASK]
-    whole = Client().get(told["url"]).json()
-    accuracy = next(measure for measure in whole["measures"] if measure["name"] == "accuracy")
+    (body,) = [task for task in tasks if task["name"] == TASK]
+    task_detail = Client().get(body["url"]).json()
+    accuracy = next(measure for measure in task_detail["measures"] if measure["name"] == "accuracy")
     assert (accuracy["low"], accuracy["high"], accuracy["higher_is_better"]) == (0.0, 1.0, True)
-    assert "predicted_label" in whole["prediction_example"]
+    assert "predicted_label" in task_detail["prediction_example"]
 
 
 def test_unbounded_measures_are_valid_json():
-    whole = Client().get(f"{ROOT}/tasks/knowledge-base-population/").json()
-    assert next(m for m in whole["measures"] if m["name"] == "span_ratio")["high"] is None
+    task_detail = Client().get(f"{ROOT}/tasks/knowledge-base-population/").json()
+    assert next(m for m in task_detail["measures"] if m["name"] == "span_ratio")["high"] is None
 
 
 # --- benchmarks
 
 
-def test_benchmarks_are_found_by_words_and_task(world):
+def test_benchmarks_are_searched_by_words_and_task(world):
     Benchmark.objects.create(slug="birds", title="Birds of Java", task="x", dataset=world.split.dataset, state="public")
 
     def found(query: str) -> list[str]:
@@ -130,27 +130,27 @@ def test_benchmarks_are_found_by_words_and_task(world):
 
 
 @pytest.mark.parametrize("query", ["organisers=1", "state=draft", "gold_sha256=0", "ordering=dataset__splits__gold"])
-def test_parameters_that_are_none_change_nothing(world, query):
+def test_unknown_parameters_are_ignored(world, query):
     Benchmark.objects.create(slug="draft", title="A draft", task="x", dataset=world.split.dataset)
     assert Client().get(f"{ROOT}/benchmarks/?{query}").json() == Client().get(f"{ROOT}/benchmarks/").json()
 
 
-def test_words_do_not_look_into_drafts_or_descriptions(world):
+def test_search_excludes_drafts_and_descriptions(world):
     world.benchmark.description = "zebra"
     world.benchmark.save()
     Benchmark.objects.create(slug="draft", title="A zebra", task="x", dataset=world.split.dataset)
     assert Client().get(f"{ROOT}/benchmarks/?search=zebra").json()["count"] == 0
 
 
-def test_a_benchmark_tells_its_data_phases_and_rules(world):
-    told = Client().get(BENCHMARK).json()
-    (split,) = told["splits"]
+def test_a_benchmark_has_its_data_phases_and_rules(world):
+    body = Client().get(BENCHMARK).json()
+    (split,) = body["splits"]
     assert (split["inputs"]["bytes"], split["inputs"]["sha256"]) == (
         world.split.inputs_bytes,
         world.split.inputs_sha256,
     )
     assert split["gold"] is None
-    (phase,) = told["phases"]
+    (phase,) = body["phases"]
     assert phase["is_open"] and phase["quota_per_day"] == 5 and phase["quota"] is None
     assert phase["submissions"].endswith("/api/v1/benchmarks/tiny/phases/test/submissions/")
     fetched = Client().get(split["inputs"]["url"])
@@ -162,13 +162,13 @@ def test_a_benchmark_tells_its_data_phases_and_rules(world):
     assert Client().get(split["inputs"]["url"], headers={"If-None-Match": etag}).status_code == 304
 
 
-def test_a_split_tells_its_state_and_the_digest_of_inputs_that_it_hides(world):
+def test_a_split_has_its_state_and_the_digest_of_hidden_inputs(world):
     digest, split = world.split.inputs_sha256, Split.objects.filter(pk=world.split.pk)
-    (told,) = Client().get(BENCHMARK).json()["splits"]
-    assert (told["state"], told["sha256"]) == ("published", digest)
+    (body,) = Client().get(BENCHMARK).json()["splits"]
+    assert (body["state"], body["sha256"]) == ("published", digest)
     split.update(inputs_public=False, state="retired", retired_at=timezone.now(), retired_reason="a leak")
-    (told,) = Client().get(BENCHMARK).json()["splits"]
-    assert (told["state"], told["sha256"], told["inputs"]) == ("retired", digest, None)
+    (body,) = Client().get(BENCHMARK).json()["splits"]
+    assert (body["state"], body["sha256"], body["inputs"]) == ("retired", digest, None)
 
 
 def test_public_gold_has_an_address_and_hidden_gold_has_none(world):
@@ -179,11 +179,11 @@ def test_public_gold_has_an_address_and_hidden_gold_has_none(world):
     assert split["gold"]["url"].endswith("/gold.jsonl")
 
 
-def test_the_quota_is_that_of_ones_own_team(world, ada):
+def test_the_quota_is_that_of_the_users_team(world, ada):
     other = person("grace")
     charged = world.insert_run().prediction.submission
-    told = ada.get(BENCHMARK).json()["phases"][0]["quota"]
-    assert (told["team"], told["used_total"], told["left_total"]) == ("Analytical Engines", 1, 99)
+    body = ada.get(BENCHMARK).json()["phases"][0]["quota"]
+    assert (body["team"], body["used_total"], body["left_total"]) == ("Analytical Engines", 1, 99)
     QuotaCharge.objects.filter(submission=charged).update(refunded_at=timezone.now())
     assert ada.get(BENCHMARK).json()["phases"][0]["quota"]["used_total"] == 0
     stranger = client_of(other)
@@ -193,7 +193,7 @@ def test_the_quota_is_that_of_ones_own_team(world, ada):
     assert ada.get(f"{BENCHMARK}?team=second").json()["phases"][0]["quota"]["team"] == "Second"
 
 
-def test_reading_makes_no_team():
+def test_reading_creates_no_team():
     reader = person("reader")
     build()
     assert client_of(reader).get(BENCHMARK).status_code == 200
@@ -212,7 +212,7 @@ def test_drafts_are_for_their_organisers_and_curators(world, ada):
     assert ada.get(BENCHMARK).status_code == 200
 
 
-def test_a_benchmark_takes_the_same_queries_however_large(world, ada):
+def test_a_benchmark_takes_a_constant_number_of_queries(world, ada):
     before = count(ada, BENCHMARK)
     for number in range(5):
         split = Split.objects.create(
@@ -226,20 +226,20 @@ def test_a_benchmark_takes_the_same_queries_however_large(world, ada):
 # --- boards
 
 
-def test_a_board_is_ranked_and_tells_the_whole_only(world):
+def test_a_board_is_ranked_and_has_overall_scores_only(world):
     release(world, "Second", 0.5, rank=2)
     release(world, "First", 0.75, rank=1)
     release(world, "House", 0.6, rank=None, kind="baseline")
     release(world, "Nothing", None, rank=None)
-    told = Client().get(f"{BOARD}/").json()
-    assert [(row["rank"], row["system"]) for row in told["rows"]] == [
+    body = Client().get(f"{BOARD}/").json()
+    assert [(row["rank"], row["system"]) for row in body["rows"]] == [
         (1, "First"),
         (None, "House"),
         (2, "Second"),
         (None, "Nothing"),
     ]
-    assert (told["primary"], told["gold_version"], told["task_version"]) == ("accuracy", 1, 1)
-    (first, gap) = told["rows"][0]["scores"]
+    assert (body["primary"], body["gold_version"], body["task_version"]) == ("accuracy", 1, 1)
+    (first, gap) = body["rows"][0]["scores"]
     assert first == {"measure": "accuracy", "slice": {}, "value": 0.75, "low": 0.65, "high": 0.85, "n": 4}
     assert gap["measure"] == "symmetric_gap"
 
@@ -257,7 +257,7 @@ def test_slices_and_measures_come_on_request(world):
 
 
 @pytest.mark.parametrize("query", ["measure=beauty", "slices=weather", "sort=beauty", "sort=accuracy[origin=mars]"])
-def test_an_unknown_column_is_told_with_what_is_known(world, query):
+def test_an_unknown_column_is_refused_with_the_known_ones(world, query):
     release(world, "First", 0.75, rank=1)
     answer = Client().get(f"{BOARD}/", dict([query.split("=", 1)]))
     assert answer.status_code == 400
@@ -276,36 +276,36 @@ def test_an_unknown_column_is_told_with_what_is_known(world, query):
         ("rank", ["B", "A", "None"]),
     ],
 )
-def test_a_board_sorts_by_any_column_with_nothing_last(world, sort, expected):
+def test_a_board_sorts_by_any_column_with_missing_values_last(world, sort, expected):
     release(world, "A", 0.25, rank=2)
     release(world, "B", 0.75, rank=1)
     release(world, "None", None, rank=None)
     assert [row["system"] for row in Client().get(f"{BOARD}/", {"sort": sort}).json()["rows"]] == expected
 
 
-def test_what_papers_report_stands_apart(world):
+def test_results_reported_in_papers_are_separate(world):
     values = [{"measure": "accuracy", "slice": {}, "value": 0.862, "shown": "86.2"}]
     ReportedResult.objects.create(
         benchmark=world.benchmark, system="BERT", paper="Schuster et al. 2019", split="FEVER dev", values=values
     )
-    told = Client().get(f"{BOARD}/").json()
-    assert told["rows"] == []
-    assert told["reported"][0]["values"] == values
-    assert told["reported"][0]["same_split"] is False
+    body = Client().get(f"{BOARD}/").json()
+    assert body["rows"] == []
+    assert body["reported"][0]["values"] == values
+    assert body["reported"][0]["same_split"] is False
     assert "BERT" not in Client().get(f"{BOARD}.csv").content.decode()
 
 
-def test_a_board_has_an_etag_that_changes_with_what_is_revealed(world):
+def test_the_etag_of_a_board_changes_with_revealed_scores(world):
     release(world, "First", 0.75, rank=1)
     for address in (f"{BOARD}/", f"{BOARD}.csv"):
         etag = Client().get(address)["ETag"]
-        again = Client().get(address, headers={"If-None-Match": etag})
-        assert (again.status_code, again.content) == (304, b"")
+        second_response = Client().get(address, headers={"If-None-Match": etag})
+        assert (second_response.status_code, second_response.content) == (304, b"")
     release(world, "Next", 0.5, rank=2)
     assert Client().get(address, headers={"If-None-Match": etag}).status_code == 200
 
 
-def test_a_board_takes_the_same_queries_however_long(world):
+def test_a_board_takes_a_constant_number_of_queries(world):
     release(world, "First", 0.75, rank=1)
     before = count(Client(), f"{BOARD}/")
     for number in range(5):
@@ -317,7 +317,7 @@ def test_a_board_takes_the_same_queries_however_long(world):
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
-def test_no_cell_of_text_is_a_formula(world, start):
+def test_text_cells_are_no_formulas(world, start):
     world.system.team.name = f"{start}cmd|' /C calc'!A0"
     world.system.team.save()
     release(world, f'{start}HYPERLINK("http://evil.example","x")', 0.25, rank=1)
@@ -332,7 +332,7 @@ def test_no_cell_of_text_is_a_formula(world, start):
     assert len(numbers) == 16
 
 
-def test_numbers_lose_nothing_in_csv(world):
+def test_csv_has_numbers_with_full_precision(world):
     release(world, "First", 1 / 3, rank=1)
     header, row = csv.reader(io.StringIO(Client().get(f"{BOARD}.csv").content.decode()))
     assert float(row[header.index("accuracy")]) == 1 / 3
@@ -341,7 +341,7 @@ def test_numbers_lose_nothing_in_csv(world):
 # --- submissions
 
 
-def test_only_those_concerned_see_a_submission(world, ada):
+def test_only_its_team_and_organisers_see_a_submission(world, ada):
     submission = world.insert_run().prediction.submission
     olive, oscar = person("olive"), person("oscar")
     world.benchmark.organisers.add(olive)
@@ -352,10 +352,10 @@ def test_only_those_concerned_see_a_submission(world, ada):
         for client in allowed:
             assert client.get(f"{ROOT}/submissions/{submission.pk}/{path}").status_code in (200, 409)
         for client in (client_of(oscar), client_of(person(f"mallory{len(path)}"))):
-            there = client.get(f"{ROOT}/submissions/{submission.pk}/{path}")
+            response = client.get(f"{ROOT}/submissions/{submission.pk}/{path}")
             absent = client.get(f"{ROOT}/submissions/{uuid.uuid4()}/{path}")
-            assert (there.status_code, there.content) == (404, absent.content)
-            assert dict(there.items()) == dict(absent.items())
+            assert (response.status_code, response.content) == (404, absent.content)
+            assert dict(response.items()) == dict(absent.items())
         assert Client().get(f"{ROOT}/submissions/{submission.pk}/{path}").status_code == 401
 
 
@@ -380,28 +380,28 @@ def test_my_submissions_are_those_of_my_teams(world, ada):
         ("state=done", 0),
     ],
 )
-def test_my_submissions_are_filtered_by_what_is_shown(world, ada, query, n):
+def test_my_submissions_are_filtered_by_shown_state(world, ada, query, n):
     world.insert_run()
     world.insert_run(state=State.FAILED, finished_at=timezone.now())
     assert ada.get(f"{ROOT}/submissions/?{query}").json()["count"] == n
 
 
-def test_a_failure_is_told_in_words_and_as_refunded(world, ada):
+def test_a_failure_has_a_message_and_is_refunded(world, ada):
     run = world.insert_run(state=State.FAILED, finished_at=timezone.now(), reason="sandbox")
     QuotaCharge.objects.update(refunded_at=timezone.now())
-    told = ada.get(f"{ROOT}/submissions/{run.prediction.submission_id}/").json()
-    assert (told["state"], told["reason"], told["refunded"]) == ("failed", "sandbox", True)
-    assert told["reason_text"] == "the sandbox could not run"
+    body = ada.get(f"{ROOT}/submissions/{run.prediction.submission_id}/").json()
+    assert (body["state"], body["reason"], body["refunded"]) == ("failed", "sandbox", True)
+    assert body["reason_text"] == "the sandbox could not run"
 
 
-def test_the_place_in_the_queue_counts_those_before(world, ada):
+def test_the_queue_position_counts_earlier_runs(world, ada):
     at = timezone.now()
     world.insert_run(at=at - timedelta(minutes=1))
     last = world.insert_run(at=at)
     assert ada.get(f"{ROOT}/submissions/{last.prediction.submission_id}/").json()["queue_position"] == 1
 
 
-def test_my_submissions_take_the_same_queries_however_many(world, ada):
+def test_my_submissions_take_a_constant_number_of_queries(world, ada):
     world.insert_run()
     before = count(ada, f"{ROOT}/submissions/")
     for _ in range(5):
@@ -434,12 +434,12 @@ def test_errors_have_one_shape(world, method, path, status, code):
     assert answer["Content-Type"] == "application/json" and answer.json()["message"]
 
 
-def test_any_accept_header_is_answered(world):
+def test_any_accept_header_is_accepted(world):
     for accept in ("text/html", "text/csv", "image/png"):
         assert Client(headers={"Accept": accept}).get(f"{ROOT}/tasks/").status_code == 200
 
 
-def test_an_error_of_ours_is_numbered_and_quotes_nothing(world, monkeypatch, caplog):
+def test_a_server_error_has_an_id_and_no_details(world, monkeypatch, caplog):
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("SUPPORTS is the label of a1")
 

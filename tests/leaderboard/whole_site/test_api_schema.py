@@ -1,4 +1,4 @@
-"""The API's own description: it fits what is served, and its page runs under the strict policy."""
+"""The API's schema: responses match it, and its page works under the strict content security policy."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_schema_names_every_operation():
     assert all(path.startswith("/api/v1/") for path in schema["paths"])
 
 
-def test_the_page_holds_neither_script_nor_style_of_its_own():
+def test_the_page_has_neither_inline_script_nor_inline_style():
     page = Client().get(f"{ROOT}/docs/")
     assert "default-src 'self'" in page["Content-Security-Policy"]
     assert "unsafe" not in page["Content-Security-Policy"]
@@ -76,8 +76,8 @@ def test_the_page_holds_neither_script_nor_style_of_its_own():
             assert b"SwaggerUIBundle" in script.content
 
 
-class Place:
-    """A world with one thing of each kind, and where each operation finds its own."""
+class SchemaWorld:
+    """A world with one object of each kind, and the parameters of each operation."""
 
     def __init__(self, role: str) -> None:
         self.world = world = build(quota_per_day=1000, quota_total=1000)
@@ -87,15 +87,15 @@ class Place:
         stand(world, "Carnot")
         organiser = person("xena")
         world.benchmark.organisers.add(organiser)
-        known = {"researcher": world.researcher, "organiser": organiser, "curator": world.curator}
-        self.user = known.get(role)
+        users = {"researcher": world.researcher, "organiser": organiser, "curator": world.curator}
+        self.user = users.get(role)
 
     def headers(self) -> dict[str, str]:
-        """A token for each call: one of the operations revokes it."""
+        """Returns a token for each call, because one of the operations revokes it."""
         return {"Authorization": f"Token {tokens.issue(by=self.user)[1]}"} if self.user else {}
 
     def blanks(self, path: str) -> dict[str, str]:
-        """What is there, for the blanks of an operation's path. Uploads come and go with what is asked of them."""
+        """Returns values for an operation's path parameters; creates the uploads that some operations need."""
         key = self.submission
         if "image-uploads" in path:
             ImageUpload.objects.all().delete()
@@ -113,32 +113,34 @@ class Place:
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("role", ["anonymous", "researcher", "organiser", "curator"])
-@pytest.mark.parametrize("places", ["invented", "real"])
-def test_every_answer_is_one_that_the_schema_describes(sandbox, role, places):
-    here = Place(role)
+@pytest.mark.parametrize("worlds", ["invented", "real"])
+def test_every_response_matches_the_schema(sandbox, role, worlds):
+    objects = SchemaWorld(role)
     schema = schemathesis.openapi.from_wsgi(f"{ROOT}/schema/", application)
     statuses: dict[str, set[int]] = {}
     for found in schema.get_all_operations():
         operation = found.ok()
-        told = statuses.setdefault(operation.definition.raw["operationId"], set())
+        seen_statuses = statuses.setdefault(operation.definition.raw["operationId"], set())
 
         @given(case=operation.as_strategy())
         @settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         def call(case):
-            if places == "real":
-                blanks = here.blanks(case.path)
+            if worlds == "real":
+                blanks = objects.blanks(case.path)
                 case.path_parameters = {blank: blanks[blank] for blank in case.path_parameters}
-            answer = case.call(headers=here.headers())
+            answer = case.call(headers=objects.headers())
             case.validate_response(answer, checks=CHECKS)
             if answer.status_code >= 400 and case.method != "HEAD":
                 assert {"code", "message"} <= answer.json().keys()
-            told.add(answer.status_code)  # noqa: B023  (called in this turn alone)
+            seen_statuses.add(answer.status_code)  # noqa: B023  (called in this iteration only)
 
         call()
-    asked = {one["operationId"] for path in schema.raw_schema["paths"].values() for one in path.values()}
-    assert statuses.keys() == asked
+    expected = {
+        operation_["operationId"] for path in schema.raw_schema["paths"].values() for operation_ in path.values()
+    }
+    assert statuses.keys() == expected
     if role == "anonymous":
-        assert all(statuses[name] <= {400, 401, 404, 405, 411, 413, 415, 422, 429} for name in WRITES & asked)
-    elif places == "real":
+        assert all(statuses[name] <= {400, 401, 404, 405, 411, 413, 415, 422, 429} for name in WRITES & expected)
+    elif worlds == "real":
         refused = {name for name in WRITES - ONLY_MANAGERS - ONLY_MEMBERS if statuses[name] <= {401, 403, 404}}
         assert refused == set(), "the role got as far as what is asked"

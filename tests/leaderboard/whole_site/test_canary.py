@@ -1,8 +1,8 @@
-"""What only gold holds comes out nowhere: not in pages, answers, errors, exports, mails or logs.
+"""Text that only gold contains appears nowhere: in no page, response, error, export, mail or log.
 
-Unique words stand in gold where the format has room for them. Then the files are hosted, answered well and badly,
-scored and broken, everybody reads everything they can reach, and all of it is searched for the words. The one page
-that may show them is the curators' look at gold, and each look is in the audit trail.
+Unique words are inserted into gold where the format permits. Then the files are hosted, answered correctly and
+incorrectly, scored and corrupted; every role reads everything it can reach, and all of it is searched for the words.
+Only the curators' page of gold may show them, and each view of it is in the audit trail.
 """
 
 from __future__ import annotations
@@ -108,14 +108,14 @@ def lines(objects: list[dict[str, Any]]) -> bytes:
 
 def answers(*labels: str) -> list[dict[str, Any]]:
     return [
-        {"id": claim["id"], "predicted_label": labels[place % len(labels)], "predicted_evidence": [["Page", 0]]}
-        for place, claim in enumerate(CLAIMS)
+        {"id": claim["id"], "predicted_label": labels[index % len(labels)], "predicted_evidence": [["Page", 0]]}
+        for index, claim in enumerate(CLAIMS)
     ]
 
 
 @dataclass
 class Stage:
-    """Everybody, and where they play."""
+    """All users, and the benchmarks in which they take part."""
 
     people: dict[str, User]
     operator_log: Path
@@ -133,12 +133,12 @@ def host(slug: str, task: str, gold: list[dict[str, Any]], by: User) -> Benchmar
     with closing(uploaded(lines(gold), "gold.jsonl")) as file:
         splits.add_gold(split=split, file=file, reason="first", by=by)
     lifecycle.publish_unaudited(split=split, by=by)
-    told = {"title": slug.title(), "summary": "Hidden.", "description": "", "rules": ""}
-    made = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **told)
+    texts = {"title": slug.title(), "summary": "Hidden.", "description": "", "rules": ""}
+    benchmark = benchmarks.create(slug=slug, task=task, dataset=dataset, by=by, **texts)
     limits = {"opens_at": None, "closes_at": None, "quota_per_day": 50, "quota_total": 100}
-    benchmarks.add_phase(benchmark=made, slug="test", title="Test", split=split, options={}, by=by, **limits)
-    benchmarks.publish(benchmark=made, by=by)
-    return made
+    benchmarks.add_phase(benchmark=benchmark, slug="test", title="Test", split=split, options={}, by=by, **limits)
+    benchmarks.publish(benchmark=benchmark, by=by)
+    return benchmark
 
 
 @pytest.fixture
@@ -183,17 +183,20 @@ def bad_uploads() -> Iterator[tuple[str, bytes]]:
 
 
 def play(stage: Stage) -> list[Answer]:
-    """Uploads of every kind, scored as far as they come; what the uploads were answered."""
-    told = []
+    """Uploads files of every kind and scores the valid ones; returns the responses."""
+    responses = []
     api, page = client_of(stage.people["A"]), stage.client("A")
     for slug, content in bad_uploads():
         refused = send(api, slug, content)
         assert refused.status_code == 422
-        shown = page.post(
+        page_response = page.post(
             f"/benchmarks/{slug}/test/submit/",
             {"system": "", "new_system": "Sounder", "note": "", "file": SimpleUploadedFile("p.jsonl", content)},
         )
-        told += [Answer("api", 422, refused.content), Answer("page", shown.status_code, shown.content)]
+        responses += [
+            Answer("api", 422, refused.content),
+            Answer("page", page_response.status_code, page_response.content),
+        ]
     for labels in (("SUPPORTS",), LABELS, ("NOT ENOUGH INFO",)):
         assert send(api, "claims", lines(answers(*labels))).status_code == 201
     assert send(client_of(stage.people["B"]), "claims", lines(answers("REFUTES"))).status_code == 201
@@ -205,12 +208,12 @@ def play(stage: Stage) -> list[Answer]:
     for run in Run.objects.all():
         runs.WORK.run(run.pk)
     assert set(Run.objects.values_list("state", flat=True)) == {State.DONE}
-    return told + break_it(stage, api)
+    return responses + corrupt_gold(stage, api)
 
 
-def break_it(stage: Stage, api: Client) -> list[Answer]:
-    """Gold that no longer reads, and gold that was altered: both fail visibly, and neither may be quoted."""
-    told = []
+def corrupt_gold(stage: Stage, api: Client) -> list[Answer]:
+    """Makes gold unparsable, and alters gold in storage: both fail visibly, and neither may be quoted."""
+    responses = []
     for content, digest in (
         (lines([*CLAIMS[:-1], {**CLAIMS[-1], "label": f"{CANARY}-label"}]), None),
         (lines(CLAIMS) + b"\n", "0" * 64),
@@ -232,28 +235,28 @@ def break_it(stage: Stage, api: Client) -> list[Answer]:
             runs.WORK.run(run.pk)
             run.refresh_from_db()
         assert run.state == State.FAILED
-        told.append(Answer("run", 0, f"{run.reason} {run.problems} {run.warnings} {run.provenance}".encode()))
+        responses.append(Answer("run", 0, f"{run.reason} {run.problems} {run.warnings} {run.provenance}".encode()))
     with closing(uploaded(lines([{**CLAIMS[0], "id": None}]), "gold.jsonl")) as file:
         form = {"file": file, "reason": "x"}
         stage.client("curator").post("/manage/benchmarks/claims/splits/test/gold/", form)
-    return told
+    return responses
 
 
 def every_address() -> list[str]:
-    """Each address of the site but the admin's, its blanks filled with what is there: also those nothing links to.
+    """Returns each address of the site except the admin's, with values for its parameters, including unlinked ones.
 
-    A POST's address is asked by GET all the same: its refusal is an answer, too.
+    Addresses for POST are requested by GET too, because their refusal is a response.
     """
-    found = []
+    addresses = []
     for route, name in patterns():
         if route.startswith(("admin/", "accounts/")):
             continue
         for slug, dimension in (("claims", "origin"), ("facts", "property")):
-            given = filled(route, slug) | {"dimension": dimension, "pair": "origin/label"}
-            address = reverse(name, kwargs={blank: given.get(blank, 1) for blank in BLANK.findall(route)})
-            asked = QUERIES.get(name.removeprefix("frozen_"), [""])
-            found += [address + query for query in ["", *asked]]
-    return found
+            parameters = filled(route, slug) | {"dimension": dimension, "pair": "origin/label"}
+            address = reverse(name, kwargs={blank: parameters.get(blank, 1) for blank in BLANK.findall(route)})
+            queries = QUERIES.get(name.removeprefix("frozen_"), [""])
+            addresses += [address + query for query in ["", *queries]]
+    return addresses
 
 
 BLANK = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -268,17 +271,17 @@ QUERIES = {
 
 
 def filled(route: str, slug: str) -> dict[str, Any]:
-    """What stands in the blanks of a route."""
-    sent = Submission.objects.filter(phase__benchmark__slug=slug).earliest("received_at")
+    """Returns values for the parameters of a route."""
+    submission = Submission.objects.filter(phase__benchmark__slug=slug).earliest("received_at")
     key: Any = uuid.uuid4() if "<uuid:pk>" in route else 1
     if "systems/" in route:
-        key = sent.system_id
+        key = submission.system_id
     elif "submissions/" in route:
-        key = sent.pk
+        key = submission.pk
     elif "teams/" in route:
-        key = sent.system.team_id
-    given = {"slug": slug, "phase": "test", "split": "test", "gold": 1, "task_version": 1, "number": 1, "pk": key}
-    return given | {
+        key = submission.system.team_id
+    parameters = {"slug": slug, "phase": "test", "split": "test", "gold": 1, "task_version": 1, "number": 1, "pk": key}
+    return parameters | {
         "name": "fact-verification",
         "task": "fact-verification",
         "token": "x",
@@ -288,20 +291,31 @@ def filled(route: str, slug: str) -> dict[str, Any]:
 
 
 def starts() -> list[str]:
-    """Where a crawl begins: the doors, and the addresses that nothing links to."""
-    places = [f"/{prefix}benchmarks/{slug}/" for slug in ("claims", "facts") for prefix in ("", "manage/", "api/v1/")]
+    """Returns the start of a crawl: entry pages, and addresses without links to them."""
+    benchmark_urls = [
+        f"/{prefix}benchmarks/{slug}/" for slug in ("claims", "facts") for prefix in ("", "manage/", "api/v1/")
+    ]
     hidden = [
         f"/benchmarks/{slug}/splits/test/{file}.jsonl" for slug in ("claims", "facts") for file in ("gold", "inputs")
     ]
     boards = [f"{ROOT}/benchmarks/{slug}/phases/test/leaderboard" for slug in ("claims", "facts")]
     exports = [f"{board}{end}" for board in boards for end in ("/?slices=all", ".csv?slices=all", "/?sort=nothing")]
     doors = ["/", "/me/submissions/", "/me/tokens/", "/manage/", "/admin/", "/accounts/password/reset/", "/nowhere/"]
-    found = [*doors, *places, *hidden, *exports, f"{ROOT}/", f"{ROOT}/submissions/", f"{ROOT}/schema/", f"{ROOT}/docs/"]
-    return [*dict.fromkeys([*found, *every_address()])]
+    urls = [
+        *doors,
+        *benchmark_urls,
+        *hidden,
+        *exports,
+        f"{ROOT}/",
+        f"{ROOT}/submissions/",
+        f"{ROOT}/schema/",
+        f"{ROOT}/docs/",
+    ]
+    return [*dict.fromkeys([*urls, *every_address()])]
 
 
-def work() -> None:
-    """What workers and the sweeper do besides scoring, so that its results are there to be read."""
+def run_background_work() -> None:
+    """Runs the background work other than scoring, so that its results can be read."""
     for slug in ("claims", "facts"):
         assert Client().get(f"/benchmarks/{slug}/test/side-by-side/").status_code == 200
     jobs.sweep()
@@ -316,7 +330,7 @@ def work() -> None:
 
 
 def name_of(address: str) -> str | None:
-    """Of the address's route; None for what is none."""
+    """Returns the name of the address's route; None if it has none."""
     try:
         return resolve(urlsplit(address).path).url_name
     except Resolver404:
@@ -324,45 +338,48 @@ def name_of(address: str) -> str | None:
 
 
 def may_show(role: str, address: str) -> bool:
-    """The curators' audited look at a gold version."""
+    """Returns True for the curators' audited page of a gold version."""
     return role == "curator" and address.startswith("/manage/") and address.rsplit("/gold/", 1)[-1][:-1].isdigit()
 
 
 @pytest.mark.slow
-def test_what_only_gold_holds_comes_out_nowhere(stage, caplog, settings):
+def test_gold_appears_nowhere(stage, caplog, settings):
     caplog.set_level(0)
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     User.objects.update(mailed_since=timezone.now())
-    told = play(stage)
-    work()
-    shown = []
+    upload_responses = play(stage)
+    run_background_work()
+    curator_pages = []
     for role in ("anonymous", *stage.people):
         client = stage.client(role)
         for answer in crawl(client, starts()):
             assert answer.status < 500, (role, answer.address)
             if may_show(role, answer.address):
-                shown.append(answer)
+                curator_pages.append(answer)
             else:
-                told.append(answer)
+                upload_responses.append(answer)
         if role != "anonymous":
             Client().post("/accounts/password/reset/", {"email": stage.people[role].email})
 
-    leaks = [answer.address for answer in told if CANARY.encode() in answer.text]
+    leaks = [answer.address for answer in upload_responses if CANARY.encode() in answer.text]
     assert leaks == []
-    assert len(told) > 300
+    assert len(upload_responses) > 300
     logs = caplog.text + stage.operator_log.read_text()
     assert CANARY not in logs
     assert len(mail.outbox) >= len(stage.people)
     assert CANARY not in "".join(message.message().as_string() for message in mail.outbox)
-    kept = [*Score.objects.values_list("measure", "slice"), *Release.objects.values_list("values", "warnings")]
-    kept += [*AuditEntry.objects.values_list("action", "detail"), *Run.objects.values_list("problems", "provenance")]
-    kept += [*Notice.objects.values_list("body"), *HeadToHead.objects.values_list("report")]
-    assert CANARY not in json.dumps(kept, default=str)
-    read = {name_of(answer.address) for answer in told}
-    known = {name for route, name in patterns() if not route.startswith(("admin/", "accounts/"))}
-    assert known - read <= {"manage_gold_read"}, "addresses that nobody asked for"
+    stored_values = [*Score.objects.values_list("measure", "slice"), *Release.objects.values_list("values", "warnings")]
+    stored_values += [
+        *AuditEntry.objects.values_list("action", "detail"),
+        *Run.objects.values_list("problems", "provenance"),
+    ]
+    stored_values += [*Notice.objects.values_list("body"), *HeadToHead.objects.values_list("report")]
+    assert CANARY not in json.dumps(stored_values, default=str)
+    read = {name_of(answer.address) for answer in upload_responses}
+    route_names = {name for route, name in patterns() if not route.startswith(("admin/", "accounts/"))}
+    assert route_names - read <= {"manage_gold_read"}, "addresses that nobody asked for"
 
-    # The search is worth something: the words are in gold, and where a curator looks they are seen, and it is noted.
+    # The search is effective: gold has the words, and the curator's page shows them and records the view.
     assert all(CANARY.encode() in gold.file.open("rb").read() for gold in GoldVersion.objects.all())
-    assert shown and any(CANARY.encode() in answer.text for answer in shown)
-    assert AuditEntry.objects.filter(action="gold.read").count() == len([a for a in shown if a.status == 200])
+    assert curator_pages and any(CANARY.encode() in answer.text for answer in curator_pages)
+    assert AuditEntry.objects.filter(action="gold.read").count() == len([a for a in curator_pages if a.status == 200])

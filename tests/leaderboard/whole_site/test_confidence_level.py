@@ -1,4 +1,4 @@
-"""The confidence level is written once: another one is another one in tables, help texts and pages."""
+"""The confidence level is defined once: tables, help texts and pages follow a change."""
 
 from __future__ import annotations
 
@@ -52,24 +52,24 @@ print(ScoreSerializer().fields["low"].help_text, ComparisonSerializer().fields["
 """
 
 
-def test_no_file_writes_the_level_out() -> None:
-    found = [
+def test_no_file_contains_the_level_as_text() -> None:
+    occurrences = [
         name
         for folder in ("leaderboard", "evaluator")
         for path in sorted(Path(settings.ROOT, folder).rglob("*"))
         if path.suffix in (".py", ".html", ".svg", ".txt", ".js") and "vendor" not in path.parts
         if WRITTEN.search(path.read_text()) and (name := str(path.relative_to(settings.ROOT))) not in OTHERS
     ]
-    assert found == []
+    assert occurrences == []
 
 
 def test_tables_help_texts_and_widths_follow_the_level() -> None:
     width = str(share(np.full(50, 1.0)).shared)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", CHANGED, width], capture_output=True, text=True, cwd=settings.ROOT, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert not WRITTEN.search(done.stdout) and len(re.findall(r"90\s?%", done.stdout)) == 5
+    assert process.returncode == 0, process.stderr
+    assert not WRITTEN.search(process.stdout) and len(re.findall(r"90\s?%", process.stdout)) == 5
 
 
 @pytest.mark.django_db

@@ -1,6 +1,6 @@
-"""The example package of docs/examples: a seventh task that is installed, used on the command line and hosted.
+"""The example package of docs/examples: a seventh task that is installed, used on the command line, and hosted.
 
-Nothing of Holdout is changed for it.
+Holdout itself is unchanged.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def read(path: Path) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that the package is installed in."""
+    """The folder in which the package is installed."""
     before = _changes()
     target = tmp_path_factory.mktemp("site")
     install(EXAMPLE, tmp_path_factory.mktemp("source"), target)
@@ -35,24 +35,24 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _changes() -> str:
-    if not (ROOT / ".git").exists():  # a copy without its history
+    if not (ROOT / ".git").exists():  # a copy without git history
         return ""
     return subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture(scope="module")
 def expected() -> dict[tuple[str, str], float]:
-    """What scikit-learn gives for the fixture, by measure and class."""
+    """Returns scikit-learn's values for the fixture, by measure and class."""
     answers = {line["id"]: line["label"] for line in read(PREDICTIONS)}
-    right = [line["label"] for line in read(GOLD)]
-    given = [answers[line["id"]] for line in read(GOLD)]
-    classes = sorted(set(right))
+    labels = [line["label"] for line in read(GOLD)]
+    predicted = [answers[line["id"]] for line in read(GOLD)]
+    classes = sorted(set(labels))
     scores = {
-        ("accuracy", ""): accuracy_score(right, given),
-        ("macro_f1", ""): f1_score(right, given, average="macro"),
-        ("f1", ""): f1_score(right, given, average="micro"),
+        ("accuracy", ""): accuracy_score(labels, predicted),
+        ("macro_f1", ""): f1_score(labels, predicted, average="macro"),
+        ("f1", ""): f1_score(labels, predicted, average="micro"),
     }
-    of_classes = f1_score(right, given, average=None, labels=classes)
+    of_classes = f1_score(labels, predicted, average=None, labels=classes)
     return scores | {("f1", name): value for name, value in zip(classes, of_classes, strict=True)}
 
 
@@ -66,10 +66,10 @@ def test_the_command_line_uses_the_task(target: Path, expected: dict[tuple[str, 
 
     scored = run(target, "-m", "evaluator", "score", TASK, "--gold", GOLD, PREDICTIONS, "--json")
     scores = json.loads(scored.stdout)["scores"]
-    found = {
+    scores_by_class = {
         (one["measure"], one["slice"].get("label", "")): one["value"] for one in scores if "source" not in one["slice"]
     }
-    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-12)
+    assert {key: scores_by_class[key] for key in expected} == pytest.approx(expected, abs=1e-12)
     assert all(one["low"] < one["value"] <= one["high"] for one in scores if not one["slice"])
     assert {one["slice"]["source"] for one in scores if "source" in one["slice"]} == {"letter", "diary"}
 
@@ -102,11 +102,11 @@ def test_audits_use_its_columns_checks_and_baselines(target: Path, tmp_path: Pat
 def test_baselines_are_scored_by_the_task(target: Path, tmp_path: Path) -> None:
     values = {}
     for name in ("majority", "random", "bag-of-words"):
-        words = ["-m", "evaluator", "baseline", TASK, name, "--inputs", INPUTS, "--train", TRAIN]
-        made = run(target, *words)
-        assert made.returncode == 0 and made.stdout == run(target, *words).stdout
+        arguments = ["-m", "evaluator", "baseline", TASK, name, "--inputs", INPUTS, "--train", TRAIN]
+        baseline = run(target, *arguments)
+        assert baseline.returncode == 0 and baseline.stdout == run(target, *arguments).stdout
         answers = tmp_path / f"{name}.jsonl"
-        answers.write_text(made.stdout, encoding="utf-8")
+        answers.write_text(baseline.stdout, encoding="utf-8")
         scored = run(target, "-m", "evaluator", "score", TASK, "--gold", GOLD, answers, "--json", "--resamples", "0")
         values[name] = json.loads(scored.stdout)["scores"][0]["value"]
     assert values["random"] < values["majority"] < values["bag-of-words"]

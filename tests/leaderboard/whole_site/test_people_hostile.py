@@ -1,4 +1,4 @@
-"""What nobody's browser sends by itself: odd verbs, odd fields, odd names. None of it may be an error of ours."""
+"""Requests that no browser sends by itself: unusual verbs, fields and names. None may cause a server error."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ HUGE = "9" * 40
 
 
 @pytest.fixture
-def here(sandbox: str) -> World:
+def world(sandbox: str) -> World:
     return tiny_world.build()
 
 
 @pytest.fixture
-def ada(here: World) -> Client:
+def ada(world: World) -> Client:
     client = Client(raise_request_exception=False)
-    client.force_login(here.researcher)
+    client.force_login(world.researcher)
     return client
 
 
 @pytest.fixture
-def curator(here: World) -> Client:
+def curator(world: World) -> Client:
     client = Client(raise_request_exception=False)
-    client.force_login(here.curator)
+    client.force_login(world.curator)
     return client
 
 
@@ -56,7 +56,7 @@ FIELDS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("fields", FIELDS, ids="-".join)
-def test_odd_fields_are_refused_in_words(here: World, ada: Client, fields: dict[str, Any]) -> None:
+def test_invalid_fields_are_refused_with_a_message(world: World, ada: Client, fields: dict[str, Any]) -> None:
     response = ada.post(SUBMIT, {**form(tiny_world.prediction_lines()), **fields})
     assert response.status_code == 422
     assert 'role="alert"' in text(response)
@@ -66,7 +66,7 @@ def test_odd_fields_are_refused_in_words(here: World, ada: Client, fields: dict[
 
 @pytest.mark.parametrize("verb", ["put", "patch", "delete", "options", "trace"])
 @pytest.mark.parametrize("address", [SUBMIT, "/me/submissions/", "/me/tokens/", "/me/teams/"])
-def test_other_verbs_are_405(here: World, ada: Client, address: str, verb: str) -> None:
+def test_other_verbs_are_405(world: World, ada: Client, address: str, verb: str) -> None:
     assert getattr(ada, verb)(address).status_code == 405
 
 
@@ -81,11 +81,11 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("kind", "body"), BODIES, ids=[kind[:24] or "none" for kind, _ in BODIES])
-def test_odd_bodies_are_the_senders_fault(here: World, ada: Client, kind: str, body: bytes) -> None:
+def test_invalid_bodies_are_client_errors(world: World, ada: Client, kind: str, body: bytes) -> None:
     assert ada.post(SUBMIT, body, content_type=kind).status_code in (400, 422)
 
 
-def test_too_many_fields_are_refused(here: World, ada: Client) -> None:
+def test_too_many_fields_are_refused(world: World, ada: Client) -> None:
     assert ada.post(SUBMIT, {f"field{number}": "x" for number in range(2000)}).status_code == 400
 
 
@@ -100,15 +100,15 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
-def test_odd_file_names_are_names(here: World, ada: Client, name: str) -> None:
+def test_unusual_file_names_are_stored(world: World, ada: Client, name: str) -> None:
     response = ada.post(SUBMIT, form(tiny_world.prediction_lines(), name=name))
     assert response.status_code in (302, 422)
     if response.status_code == 422:
         assert "characters" in text(response)
         return
-    kept = Prediction.objects.get()
-    assert "/" not in kept.name and "\\" not in kept.name
-    assert kept.file.name.startswith("prediction/")
+    prediction = Prediction.objects.get()
+    assert "/" not in prediction.name and "\\" not in prediction.name
+    assert prediction.file.name.startswith("prediction/")
     assert ada.get(response["Location"]).status_code == 200
     download = ada.get(response["Location"] + "predictions/")
     assert download["Content-Disposition"].startswith("attachment; filename")
@@ -116,7 +116,7 @@ def test_odd_file_names_are_names(here: World, ada: Client, name: str) -> None:
     assert "\u202e" not in unquote(download["Content-Disposition"])
 
 
-def test_a_name_in_any_script_is_kept(here: World, ada: Client) -> None:
+def test_a_name_in_any_script_is_stored_unchanged(world: World, ada: Client) -> None:
     response = ada.post(SUBMIT, form(tiny_world.prediction_lines(), new_system="Élan 白川 🪁", name="père 白川.jsonl"))
     page = text(ada.get(response["Location"]))
     assert "Élan 白川 🪁" in page
@@ -126,8 +126,8 @@ def test_a_name_in_any_script_is_kept(here: World, ada: Client) -> None:
 
 
 @pytest.mark.parametrize("query", ["page=0", "page=-1", "page=x", f"page={HUGE}", "page=%00"])
-def test_odd_pages_of_a_list_are_the_nearest(here: World, ada: Client, query: str) -> None:
-    here.insert_run()
+def test_invalid_page_numbers_give_the_nearest_page(world: World, ada: Client, query: str) -> None:
+    world.insert_run()
     response = ada.get(f"/me/submissions/?{query}")
     assert response.status_code == 200
     assert "Bernoulli" in text(response)
@@ -143,13 +143,13 @@ def test_odd_pages_of_a_list_are_the_nearest(here: World, ada: Client, query: st
         "/submissions/00000000-0000-0000-0000-000000000000/",
     ],
 )
-def test_what_does_not_exist_is_404(here: World, curator: Client, address: str) -> None:
+def test_missing_objects_are_404(world: World, curator: Client, address: str) -> None:
     response = curator.post(address) if address.endswith("revoke/") else curator.get(address)
     assert response.status_code == 404
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\0b", "x" * 101, "\u202e", "\n", "\x1b[31mred", "\u200b\u200b"])
-def test_odd_team_names_are_refused(here: World, ada: Client, name: str) -> None:
+def test_invalid_team_names_are_refused(world: World, ada: Client, name: str) -> None:
     assert ada.post("/me/teams/", {"name": name}).status_code == 422
     assert Team.objects.count() == 1
 
@@ -166,31 +166,41 @@ def test_odd_team_names_are_refused(here: World, ada: Client, name: str) -> None
     ],
     ids="-".join,
 )
-def test_odd_benchmarks_are_refused(here: World, curator: Client, field: dict[str, str]) -> None:
-    whole = {"title": "Sums", "slug": "sums", "task": tiny_world.TASK, "summary": "Claims about sums."}
-    assert curator.post("/manage/create/", {**whole, **field}).status_code == 422
+def test_invalid_benchmarks_are_refused(world: World, curator: Client, field: dict[str, str]) -> None:
+    valid = {"title": "Sums", "slug": "sums", "task": tiny_world.TASK, "summary": "Claims about sums."}
+    assert curator.post("/manage/create/", {**valid, **field}).status_code == 422
 
 
-def test_a_taken_address_is_409(here: World, curator: Client) -> None:
-    again = {"title": "Tiny", "slug": "tiny", "task": tiny_world.TASK, "summary": "s", "dataset": here.split.dataset_id}
-    response = curator.post("/manage/create/", again)
+def test_a_taken_address_is_409(world: World, curator: Client) -> None:
+    fields = {
+        "title": "Tiny",
+        "slug": "tiny",
+        "task": tiny_world.TASK,
+        "summary": "s",
+        "dataset": world.split.dataset_id,
+    }
+    response = curator.post("/manage/create/", fields)
     assert response.status_code == 409
     assert "A benchmark of the short name tiny already exists; expected another short name." in text(response)
-    fresh = curator.post("/manage/create/", {**again, "dataset": ""})
-    assert fresh.status_code == 409
-    assert "A dataset of the short name tiny already exists; expected another short name." in text(fresh)
+    response = curator.post("/manage/create/", {**fields, "dataset": ""})
+    assert response.status_code == 409
+    assert "A dataset of the short name tiny already exists; expected another short name." in text(response)
 
 
-def test_posted_fields_beyond_the_form_change_nothing(here: World, ada: Client) -> None:
+def test_fields_outside_the_form_are_ignored(world: World, ada: Client) -> None:
     more = {"kind": "baseline", "is_curator": "1", "received_at": "2020-01-01", "phase": "9", "submitted_by": "1"}
     ada.post(SUBMIT, form(tiny_world.prediction_lines(), **more))
-    sent = Submission.objects.select_related("system").get()
-    assert (sent.system.kind, sent.phase, sent.submitted_by) == ("participant", here.phase, here.researcher)
-    here.researcher.refresh_from_db()
-    assert not here.researcher.is_curator
+    submission = Submission.objects.select_related("system").get()
+    assert (submission.system.kind, submission.phase, submission.submitted_by) == (
+        "participant",
+        world.phase,
+        world.researcher,
+    )
+    world.researcher.refresh_from_db()
+    assert not world.researcher.is_curator
 
 
-def test_a_second_file_field_is_not_read(here: World, ada: Client) -> None:
+def test_a_second_file_field_is_ignored(world: World, ada: Client) -> None:
     two = [SimpleUploadedFile("a.jsonl", b"not json"), SimpleUploadedFile("b.jsonl", tiny_world.prediction_lines())]
     response = ada.post(SUBMIT, {**form(b""), "file": two})
     assert response.status_code == 302

@@ -1,4 +1,4 @@
-"""Each kind of background work goes through the one state machine, with its own rows, queue and hooks."""
+"""Each kind of background work uses the one state machine, with its own rows, queue and hooks."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def side_by_side(world: World, at: datetime) -> Model:
 
 
 def correction(world: World, at: datetime) -> Model:
-    told = {"name": "gold.jsonl", "sha256": "0" * 64, "bytes": 1, "inputs_sha256": "0" * 64}
+    fields = {"name": "gold.jsonl", "sha256": "0" * 64, "bytes": 1, "inputs_sha256": "0" * 64}
     return Correction.objects.create(
-        split=world.split, base=world.gold, queued_at=at, enqueued_at=at, expires_at=timezone.now(), **told
+        split=world.split, base=world.gold, queued_at=at, enqueued_at=at, expires_at=timezone.now(), **fields
     )
 
 
@@ -97,8 +97,8 @@ def world(db: None) -> World:
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
-    """Messages to workers, at once instead of after a commit."""
+def sent_messages(monkeypatch: pytest.MonkeyPatch) -> Sent:
+    """Messages to workers, recorded immediately instead of after a commit."""
     messages: Sent = []
     monkeypatch.setattr(enqueue, "_send", lambda *message: messages.append(message))
     monkeypatch.setattr("django.db.transaction.on_commit", lambda function, **_: function())
@@ -131,7 +131,7 @@ def test_each_kind_has_a_row_and_a_task_of_its_name() -> None:
     assert [kind.name for kind in KINDS] == list(dict.fromkeys(kind.name for kind in KINDS))
     assert {kind.name for kind in KINDS} == set(ROWS)
     tasks = {name.removeprefix("leaderboard.jobs.") for name in jobs.app.tasks if name.startswith("leaderboard.")}
-    # Messages of the previous release may wait in a broker: its names are received too.
+    # A broker may hold messages of the previous release, so its names are accepted too.
     former = {"side_by_side", "look_for_copies", "lay_beside"}
     assert tasks == set(ROWS) | former | {"deliver", "report", "sweep"}
 
@@ -146,12 +146,12 @@ def test_a_message_under_a_former_name_runs_the_same_work(kind: Work, monkeypatc
 
 
 @each_kind
-def test_of_two_workers_one_claims_a_row(world: World, kind: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_one_of_two_workers_claims_a_row(world: World, kind: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     row = ROWS[kind.name](world, timezone.now())
     between: list[Any] = []
 
     def claimed_meanwhile(at: datetime) -> datetime:
-        """Another worker, after this one has read the row and before it writes."""
+        """Another worker claims the row after this one has read it and before it writes."""
         with monkeypatch.context() as undone:
             undone.setattr(work, "lease_end", lease_end)
             between.append(kind.claim(key_of(kind, row)))
@@ -167,54 +167,54 @@ def test_of_two_workers_one_claims_a_row(world: World, kind: Work, monkeypatch: 
 
 
 @each_kind
-def test_what_silent_workers_held_is_requeued_and_in_the_end_fails(world: World, kind: Work, sent: Sent) -> None:
+def test_work_of_silent_workers_is_requeued_and_finally_fails(world: World, kind: Work, sent_messages: Sent) -> None:
     row = ROWS[kind.name](world, timezone.now())
-    sent.clear()
+    sent_messages.clear()
     message = (f"leaderboard.jobs.{kind.name}", key_of(kind, row), QUEUES.get(kind.name, "scoring"))
     for attempt in range(1, settings.MAX_ATTEMPTS + 1):
         lease = kind.claim(key_of(kind, row))
         assert lease is not None and lease.attempt == attempt
-        assert kind.sweep() == 0 and sent == [], "its lease has not ended"
+        assert kind.sweep() == 0 and sent_messages == [], "its lease has not ended"
         let_lease_end(row)
         kind.sweep()
         assert after(row).reason == Reason.LOST and row.lease_until is None
         if attempt < settings.MAX_ATTEMPTS:
-            assert is_queued(kind, row) and [one for one in sent if one[0] == message[0]] == [message]
-            sent.clear()
-    assert not is_queued(kind, row) and message not in sent
+            assert is_queued(kind, row) and [one for one in sent_messages if one[0] == message[0]] == [message]
+            sent_messages.clear()
+    assert not is_queued(kind, row) and message not in sent_messages
     assert kind.claim(key_of(kind, row)) is None and kind.sweep() == 0
     if kind is rank_ranges.WORK:
         assert row.failures == settings.MAX_ATTEMPTS
     else:
         assert row.state == State.FAILED and row.finished_at is not None
-    # What was submitted is refunded; nothing else was charged.
+    # Submissions are refunded; nothing else was charged.
     charges = QuotaCharge.objects.filter(refunded_at__isnull=False)
     assert charges.exists() == (kind.name in ("score", "run_scorer", "predict"))
 
 
 @each_kind
-def test_a_lost_lease_writes_nothing(world: World, kind: Work, sent: Sent) -> None:
+def test_a_lost_lease_writes_nothing(world: World, kind: Work, sent_messages: Sent) -> None:
     row = ROWS[kind.name](world, timezone.now())
-    late = kind.claim(key_of(kind, row))
-    assert late is not None
+    late_lease = kind.claim(key_of(kind, row))
+    assert late_lease is not None
     let_lease_end(row)
     kind.sweep()
     second = kind.claim(key_of(kind, row))
     assert second is not None
-    sent.clear()
+    sent_messages.clear()
     before = columns(row)
-    assert not late.renew()
+    assert not late_lease.renew()
     with pytest.raises(LeaseLostError):
-        late.write(reason=Reason.TIME, lease_until=None)
+        late_lease.write(reason=Reason.TIME, lease_until=None)
     for final in (False, True):
-        assert not kind.retry_or_fail(late, reason=Reason.SANDBOX, final=final)
-    assert columns(row) == before and sent == []
+        assert not kind.retry_or_fail(late_lease, reason=Reason.SANDBOX, final=final)
+    assert columns(row) == before and sent_messages == []
     assert second.renew() and columns(row)["lease_until"] > before["lease_until"]
 
 
 @each_kind
-def test_an_error_of_ours_is_retried_and_in_the_end_fails(
-    world: World, kind: Work, sent: Sent, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_a_server_error_is_retried_and_finally_fails(
+    world: World, kind: Work, sent_messages: Sent, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(lease: Any) -> None:
         attempts.append(lease.attempt)
@@ -234,9 +234,7 @@ def test_an_error_of_ours_is_retried_and_in_the_end_fails(
 
 
 @each_kind
-def test_nothing_is_claimed_while_the_sandbox_is_away(
-    world: World, kind: Work, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_claimed_without_the_sandbox(world: World, kind: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     row = ROWS[kind.name](world, timezone.now())
     monkeypatch.setattr(sandbox_client, "answers", lambda: False)
     monkeypatch.setattr("leaderboard.containers.actions.workers.ready", lambda *_: True)
@@ -245,17 +243,19 @@ def test_nothing_is_claimed_while_the_sandbox_is_away(
 
 
 @each_kind
-def test_what_no_worker_came_for_is_enqueued_again(world: World, kind: Work, sent: Sent) -> None:
+def test_unclaimed_work_is_enqueued_again(world: World, kind: Work, sent_messages: Sent) -> None:
     row = ROWS[kind.name](world, timezone.now() - timedelta(hours=1))
-    sent.clear()
+    sent_messages.clear()
     assert kind.sweep() >= 1
-    assert (f"leaderboard.jobs.{kind.name}", key_of(kind, row), QUEUES.get(kind.name, "scoring")) in sent
-    sent.clear()
-    assert kind.sweep() == 0 and sent == [], "it was enqueued just now"
+    assert (f"leaderboard.jobs.{kind.name}", key_of(kind, row), QUEUES.get(kind.name, "scoring")) in sent_messages
+    sent_messages.clear()
+    assert kind.sweep() == 0 and sent_messages == [], "it was enqueued just now"
 
 
-def test_a_new_kind_is_its_work_and_a_line(world: World, sent: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The list alone gives it a Celery task, messages and a sweep."""
+def test_a_new_kind_needs_its_work_and_one_line(
+    world: World, sent_messages: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list alone creates its Celery task, messages and sweep."""
 
     def do(lease: Any) -> None:
         lease.finish(state=State.DONE, progress=["counted"])
@@ -268,7 +268,7 @@ def test_a_new_kind_is_its_work_and_a_line(world: World, sent: Sent, monkeypatch
     jobs.register(jobs.SWEEPS)
     try:
         jobs.sweep()
-        ((task, key, queue),) = sent
+        ((task, key, queue),) = sent_messages
         assert (task, queue) == ("leaderboard.jobs.count_words", "scoring")
         jobs.app.tasks[task](key)
     finally:
@@ -276,8 +276,8 @@ def test_a_new_kind_is_its_work_and_a_line(world: World, sent: Sent, monkeypatch
     assert (after(row).state, row.progress, row.attempt) == (State.DONE, ["counted"], 1)
 
 
-def test_no_kind_is_spelled_elsewhere() -> None:
-    """A kind is its `Work` and one line of `jobs.py`; the beat of the sweep is a setting."""
+def test_kinds_are_named_nowhere_else() -> None:
+    """A kind is its `Work` and one line of `jobs.py`; the interval of the sweep is a setting."""
     root = Path(leaderboard.__file__).parent
     spelled = [path.name for path in root.rglob("*.py") if "leaderboard.jobs." in path.read_text(encoding="utf-8")]
     assert sorted(spelled) == ["enqueue.py", "settings.py"]

@@ -204,7 +204,7 @@ def test_a_board_in_the_servers_own_formats(run: Run, world: World) -> None:
     [
         (("--measure", "beauty"), "beauty"),
         (("--gold-version", "1"), "needs"),
-        (("--gold-version", "7", "--task-version", "7"), "has shown no board"),
+        (("--gold-version", "7", "--task-version", "7"), "has no public board"),
         (("--json", "--csv"), "not allowed with"),
     ],
 )
