@@ -100,7 +100,7 @@ def test_hidden_submissions_leave_frozen_boards_and_stay_hidden_after_rescoring(
 def test_inconsistent_rows_are_named(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     board = a_board(world, disclosure="ladder", scope="task")
     call_command("check_boards")
-    assert "the same" in capsys.readouterr().out
+    assert "unchanged" in capsys.readouterr().out
     standing = Standing.objects.get(leaderboard=board, rank=1)
     Standing.objects.filter(pk=standing.pk).update(value=0.95)
     assert differences(board) == [f"standings system {standing.system_id}"]

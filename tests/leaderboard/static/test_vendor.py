@@ -1,4 +1,4 @@
-"""Vendored files match their manifest, and each package includes its licence."""
+"""What was vendored is what its manifest says, and each package brings its licence."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_every_package_has_its_licence_and_is_named_in_the_readme():
         assert f"`{folder.name}/`" in readme
 
 
-def test_every_url_in_a_stylesheet_is_a_file(tmp_path):
-    """Runs collectstatic as in production, with our files: a missing file stops it."""
+def test_every_address_in_a_stylesheet_leads_to_a_file(tmp_path):
+    """What collectstatic does in production, with our own files: a missing one stops it."""
     storage = ManifestStaticFilesStorage(location=tmp_path, base_url="/static/")
     source = FileSystemStorage(location=STATIC)
     paths = {str(path.relative_to(STATIC)): path for path in STATIC.rglob("*") if path.is_file()}

@@ -64,4 +64,4 @@ def test_sealed_scores_are_none(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", ["queue_position", "place_in_queue"])
 def test_the_queue_position_of_this_and_of_the_previous_version(name: str) -> None:
-    assert poll._status_text({"state": "queued", name: 3}) == "queued, 3 before it"
+    assert poll._status_text({"state": "queued", name: 3}) == "queued, 3 ahead of it"
