@@ -1,4 +1,4 @@
-"""Permutation tests of many pairs of systems at once, with p-values as small as Holm's correction needs.
+"""Permuted differences of many pairs of systems at once; `evaluator.scoring.compare_pairs` counts them into p-values.
 
 `evaluator.statistics.permutation` tests every measure on every slice of one pair. A board tests one measure on many
 pairs, and the least p of m pairs must be below .05 / m. All pairs use the same permutations (swaps of whole groups),

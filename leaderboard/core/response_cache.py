@@ -19,7 +19,7 @@ _lock = Lock()
 
 
 def answer(key: Hashable, render: Callable[[], HttpResponse]) -> HttpResponse:
-    """Return the cached response for a key, else that of `made()`. Only 200s are cached, with their headers."""
+    """Return the cached response for a key, else that of `render()`. Only 200s are cached, with their headers."""
     if not settings.CACHES_RESPONSES:
         return render()
     with _lock:
