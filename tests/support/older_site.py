@@ -12,6 +12,7 @@ import copy
 import json
 import os
 import sys
+from importlib import import_module
 from typing import Any
 
 import django
@@ -39,6 +40,8 @@ ODD = {
     "n": 3,
 }
 """A kind of slice that the older site lacks: values that are not text, and a missing value."""
+
+RENAMED: Any = import_module("leaderboard.migrations.0027_standard_names")
 
 
 def configure_older(path: str) -> None:
@@ -102,10 +105,15 @@ def differences(before: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
     """Return the rows that are gone or have other values, in columns that still exist."""
     differing = []
     models = {model._meta.db_table: model for model in current.get_models(include_auto_created=True)}
+    tables = {f"leaderboard_{old.lower()}": f"leaderboard_{new.lower()}" for old, new in RENAMED.MODELS.items()}
     for table, rows in before.items():
-        rows_after = snapshot([models[table]])[table]
-        for key, row in rows.items():
-            columns = row.keys() & set(_columns(models[table]))
+        model = models[tables.get(table, table)]
+        rows_after = snapshot([model])[model._meta.db_table]
+        fields = RENAMED.FIELDS.get(model._meta.model_name, {})
+        names = fields | {f"{old}_id": f"{new}_id" for old, new in fields.items()}
+        for key, older in rows.items():
+            row = {names.get(name, name): value for name, value in older.items()}
+            columns = row.keys() & set(_columns(model))
             differing += [
                 f"{table} {key} {name}" for name in columns if rows_after.get(key, {}).get(name, ...) != row[name]
             ]
@@ -113,8 +121,14 @@ def differences(before: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
 
 
 def slices(database: str) -> list[list[Any]]:
-    rows = ReleaseSlice.objects.using(database).values_list("release", "slice_key", "dimensions", "scores")
-    return sorted(json.loads(json.dumps(list(rows))))
+    """Return the slices of each release; `scores` is the present name of the column `cells`."""
+    table = connections[database].introspection
+    with connections[database].cursor() as cursor:
+        names = {column.name for column in table.get_table_description(cursor, "leaderboard_releaseslice")}
+        scores = "scores" if "scores" in names else "cells"
+        cursor.execute(f"SELECT release_id, slice_key, dimensions, {scores} FROM leaderboard_releaseslice")
+        rows = [[*row[:3], json.loads(row[3]) if isinstance(row[3], str) else row[3]] for row in cursor.fetchall()]
+    return sorted(rows)
 
 
 def boards() -> list[dict[str, Any]]:
