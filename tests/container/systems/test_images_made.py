@@ -111,7 +111,7 @@ def test_a_gpu_is_refused(systems: Systems) -> None:
 
 
 def test_more_processors_than_the_engine_has(systems: Systems) -> None:
-    with pytest.raises(UsageError, match="10000 processors"):
+    with pytest.raises(UsageError, match="10000 CPUs are requested"):
         systems.run(limits={"cpus": 10_000})
 
 
@@ -121,7 +121,7 @@ def test_missing_image(systems: Systems) -> None:
 
 
 def test_missing_runtime(program: str) -> None:
-    with pytest.raises(SandboxError, match="no runtime nowhere, it has: "):
+    with pytest.raises(SandboxError, match="no runtime nowhere, only: "):
         DockerSandbox(instance="test", runtime="nowhere").layers()
 
 

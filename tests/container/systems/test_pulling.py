@@ -79,7 +79,7 @@ def test_pull_of_a_too_large_image_is_aborted(served: Registry) -> None:
     assert engine.docker("image", "inspect", image.id(), check=False).returncode
     bounded = dataclasses.replace(limits, archive_bytes=1 << 30, unpacked_bytes=1 << 20, layers=1)
     unpacked = DockerSandbox(instance="test-pull", registries=[served.address], image_limits=bounded)
-    with pytest.raises(TooLargeError, match="expected 1048576"):
+    with pytest.raises(TooLargeError, match="expected at most 1048576"):
         unpacked.pull(put(served, image))
     with pytest.raises(LayerCountError):
         unpacked.pull(put(served, Image(layers=[*fresh().layers, *fresh().layers])))

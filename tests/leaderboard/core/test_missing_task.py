@@ -42,6 +42,6 @@ def test_other_pages_of_the_site_work(world: World) -> None:
 
 def test_the_system_check_warns_of_a_missing_task(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not [message for message in run_checks() if message.id == "leaderboard.W001"]
-    monkeypatch.setattr(type(TASKS), "faults", [TaskProblem("ancient", "ancient-task 1.0", "it does not load")])
+    monkeypatch.setattr(type(TASKS), "problems", [TaskProblem("ancient", "ancient-task 1.0", "it does not load")])
     (warning,) = [message for message in run_checks() if message.id == "leaderboard.W001"]
     assert warning.msg == 'task "ancient" of ancient-task 1.0 is not loaded: it does not load'
