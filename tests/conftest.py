@@ -42,7 +42,7 @@ EMBEDDED = (
     "leaderboard/models/test_constraints.py",
     "leaderboard/notifications/test_notices.py",
     "leaderboard/operations/test_sweeps.py",
-    "leaderboard/operations/test_tidying.py",
+    "leaderboard/operations/test_cleanup.py",
     "leaderboard/scoring/test_rebuilding.py",
     "leaderboard/scoring/test_rescoring.py",
     "leaderboard/scoring/test_sealed.py",

@@ -169,7 +169,7 @@ def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBo
 class HeadToHeadRequest(Request, frozen=True, kw_only=True):
     """gold_name: name of the gold file, if there is one. scorer: as for `CompareBoardRequest`."""
 
-    job = "side_by_side"
+    job = "head_to_head"
     gold_name: str = ""
     scorer: ScorerDeclaration | None = None
     resamples: int = RESAMPLES
@@ -202,7 +202,7 @@ class HeadToHeadReport(Report, omit_defaults=True):
     items: list[ItemsRow] | None = None
 
 
-def side_by_side(files: Files, request: HeadToHeadRequest) -> tuple[HeadToHeadReport, bytes]:
+def head_to_head(files: Files, request: HeadToHeadRequest) -> tuple[HeadToHeadReport, bytes]:
     """Compare two systems on every measure and one-way slice, from stored outcomes; count the units each has right.
 
     files: a, b, and gold if it is public: `items` then lists the units that only one of the two has right.
@@ -218,7 +218,7 @@ def side_by_side(files: Files, request: HeadToHeadRequest) -> tuple[HeadToHeadRe
 
 
 class PlotRequest(Request, frozen=True, kw_only=True):
-    job = "draw"
+    job = "plot_data"
 
 
 class PlotReport(Report):

@@ -52,24 +52,24 @@ def prepare_gold(files: Files, request: PrepareGoldRequest) -> tuple[PrepareGold
     return report, task.public_inputs(gold)
 
 
-class DivideRequest(TaskRequest, frozen=True, kw_only=True):
+class PartitionRequest(TaskRequest, frozen=True, kw_only=True):
     """share: fraction of the groups that become public, a decimal string."""
 
-    job = "divide"
+    job = "partition"
     gold_name: str
     seed: int
     share: str
     limits: ReadLimits = ReadLimits()
 
 
-class DivideReport(Report):
+class PartitionReport(Report):
     """Number of groups in each subset."""
 
     n_public: int
     n_private: int
 
 
-def divide(files: Files, request: DivideRequest) -> tuple[DivideReport, bytes]:
+def partition(files: Files, request: PartitionRequest) -> tuple[PartitionReport, bytes]:
     """Partition a gold's groups into public and private; the attachment lists the groups of each.
 
     files: gold, and `previous`, the public/private split of an earlier version, if any: its groups keep their subset.
@@ -79,4 +79,4 @@ def divide(files: Files, request: DivideRequest) -> tuple[DivideReport, bytes]:
     outcomes = task.score(gold, task.unanswered(gold), options)
     earlier = read_public_private(files["previous"].read()) if "previous" in files else None
     split = split_public_private(outcomes.group_names, seed=request.seed, share=request.share, previous=earlier)
-    return DivideReport(len(split.public), len(split.private)), write_public_private(split)
+    return PartitionReport(len(split.public), len(split.private)), write_public_private(split)

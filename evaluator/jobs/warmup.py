@@ -21,7 +21,7 @@ from evaluator.jobs.compare import (
     PlotRequest,
 )
 from evaluator.jobs.generate import GenerateRequest
-from evaluator.jobs.gold import DivideRequest, PrepareGoldRequest
+from evaluator.jobs.gold import PartitionRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
 from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateRequest
 from evaluator.jobs.similarity import NearDuplicatesRequest, SignatureRequest
@@ -149,12 +149,12 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
             _1=body,
         )
     once(PrepareGoldRequest(task=task, gold_name="gold.jsonl"), gold=broken)
-    partition = DivideRequest(task=task, gold_name="gold.jsonl", seed=1, share="0.5")
-    divided, stored_split = once(partition, gold=gold)
-    if divided["ok"]:
+    request = PartitionRequest(task=task, gold_name="gold.jsonl", seed=1, share="0.5")
+    partitioned, stored_split = once(request, gold=gold)
+    if partitioned["ok"]:
         on_public = msgspec.structs.replace(scoring, subset="public")
         once(on_public, gold=gold, predictions=predictions, partition=stored_split)
-        once(partition, gold=gold, previous=stored_split)
+        once(request, gold=gold, previous=stored_split)
     _audit(once, task, gold, inputs)
     _baselines(once, task, gold, inputs, expects)
     _difference(once, task, gold, broken)

@@ -20,7 +20,7 @@ from evaluator.jobs.base import Refusal, Report, Request
 from evaluator.jobs.baseline import BaselineReport, BaselineRequest
 from evaluator.jobs.compare import CompareBoardRequest, HeadToHeadRequest, PlotRequest, ScorerDeclaration
 from evaluator.jobs.generate import GenerateRequest
-from evaluator.jobs.gold import DivideReport, DivideRequest, PrepareGoldRequest
+from evaluator.jobs.gold import PartitionReport, PartitionRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
 from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateReport, ValidateRequest
 from evaluator.jobs.similarity import NearDuplicatesRequest, SignatureRequest
@@ -38,17 +38,17 @@ __all__ = [
     "baseline",
     "check",
     "compare_board",
-    "divide",
     "generate",
     "gold_difference",
     "gold_part",
     "is_outdated",
     "near_duplicates",
+    "partition",
     "plot",
     "prepare_gold",
     "read_scorer",
     "score",
-    "side_by_side",
+    "head_to_head",
     "signature",
     "validate",
 ]
@@ -182,7 +182,7 @@ def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str,
     return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=256 << 20)
 
 
-def divide(
+def partition(
     *,
     task: str,
     gold: IO[bytes],
@@ -196,12 +196,12 @@ def divide(
 
     Raises SandboxError (ours), and FileNotFoundError for a missing partition file.
     """
-    request = DivideRequest(task=task, options=dict(options), gold_name=name, seed=seed, share=share)
+    request = PartitionRequest(task=task, options=dict(options), gold_name=name, seed=seed, share=share)
     with ExitStack() as stack:
         files = {"gold": gold}
         if previous is not None:
             files["previous"] = stack.enter_context(opened(previous.file))
-        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20, report=DivideReport)
+        return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20, report=PartitionReport)
 
 
 def read_scorer(*, scorer: Scorer, gold: GoldVersion, files: Mapping[str, IO[bytes]], seed: int) -> Answer:
@@ -241,7 +241,7 @@ def compare_board(
     return _ask(request, files, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
-def side_by_side(
+def head_to_head(
     *, a: IO[bytes], b: IO[bytes], gold: GoldVersion | None, seed: int, scorer: Scorer | None = None
 ) -> Answer:
     """Compare two stored outcomes by every measure on every slice. Raises SandboxError (ours).

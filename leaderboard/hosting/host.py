@@ -66,7 +66,7 @@ def host(
         say(f"{manifest.slug}: already hosted, with the same content; {summary}")
         return Hosted(benchmark, changed=bool(changes))
     for split in manifest.splits:
-        _divide(_split(dataset, split, folder, by, say), split, by, say)
+        _partition(_split(dataset, split, folder, by, say), split, by, say)
     _downloads(dataset, manifest, folder, by, say)
     benchmark = _benchmark(manifest, dataset, by)
     if manifest.public:
@@ -177,9 +177,9 @@ def _split(dataset: Dataset, part: SplitPart, folder: Path, by: User, say: Calla
     return split
 
 
-def _divide(split: Split, part: SplitPart, by: User, say: Callable[[str], None]) -> None:
+def _partition(split: Split, part: SplitPart, by: User, say: Callable[[str], None]) -> None:
     if part.public_share and not PublicPrivatePartition.objects.filter(gold=split.current_gold).exists():
-        partition = partition_gold.divide(split=split, share=Decimal(part.public_share), by=by)
+        partition = partition_gold.partition(split=split, share=Decimal(part.public_share), by=by)
         say(f"{split}: {partition.n_public:,} public groups, {partition.n_private:,} private groups")
 
 

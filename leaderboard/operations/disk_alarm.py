@@ -41,7 +41,7 @@ def _mail(free_mb: int, alarm_mb: int) -> None:
     text = (
         f"{settings.BASE_URL} has {free_mb:,} MB left for its data; the alarm is set to {alarm_mb:,} MB.\n\n"
         f"Below {int(alarm_mb * disk.FULL):,} MB the site counts as not ready, and uploads may fail. "
-        "To list what can be removed:\npython manage.py tidy\n"
+        "To list what can be removed:\npython manage.py cleanup\n"
     )
     try:
         send_mail(f"Holdout: {free_mb:,} MB left", text, None, settings.OPERATORS)

@@ -17,9 +17,9 @@ from leaderboard.boards.web.pages.progress import progress
 from leaderboard.boards.web.pages.rank_agreement import agreement
 from leaderboard.boards.web.pages.roc import roc
 from leaderboard.boards.web.pages.symmetric import symmetric_board
-from leaderboard.boards.web.pages.two_way import crossed_board
+from leaderboard.boards.web.pages.two_way import two_way_board
 from leaderboard.comparisons.web.critical_difference import significance
-from leaderboard.comparisons.web.head_to_head import side_by_side
+from leaderboard.comparisons.web.head_to_head import head_to_head
 from leaderboard.containers.web.scorer import scorer
 from leaderboard.datasets.web.downloads import download_file, download_gold, download_inputs
 from leaderboard.datasets.web.split import archive, split
@@ -47,10 +47,10 @@ urlpatterns = [
     path(f"{FROZEN}/", leaderboard, name="frozen_board"),
     path(f"{FROZEN}/by/track/", board_by_track, name="frozen_board_by_track"),
     path(f"{FROZEN}/by/<path:dimension>/", board_by_slice, name="frozen_board_by_slice"),
-    path(f"{FROZEN}/cross/<path:pair>/", crossed_board, name="frozen_crossed_board"),
+    path(f"{FROZEN}/two-way/<path:pair>/", two_way_board, name="frozen_two_way_board"),
     path(f"{FROZEN}/symmetric/", symmetric_board, name="frozen_symmetric_board"),
-    path(f"{FROZEN}/side-by-side/", side_by_side, name="frozen_side_by_side"),
-    path("benchmarks/<slug:slug>/<slug:phase>/side-by-side/", side_by_side, name="side_by_side"),
+    path(f"{FROZEN}/head-to-head/", head_to_head, name="frozen_head_to_head"),
+    path("benchmarks/<slug:slug>/<slug:phase>/head-to-head/", head_to_head, name="head_to_head"),
     path(f"{FROZEN}/progress/", progress, name="frozen_progress"),
     path("benchmarks/<slug:slug>/<slug:phase>/progress/", progress, name="progress"),
     path(f"{FROZEN}/significance/", significance, name="frozen_significance"),
@@ -67,7 +67,7 @@ urlpatterns = [
     path(f"{FROZEN}/embed/", embed, name="frozen_embed"),
     path("benchmarks/<slug:slug>/<slug:phase>/by/track/", board_by_track, name="board_by_track"),
     path("benchmarks/<slug:slug>/<slug:phase>/by/<path:dimension>/", board_by_slice, name="board_by_slice"),
-    path("benchmarks/<slug:slug>/<slug:phase>/cross/<path:pair>/", crossed_board, name="crossed_board"),
+    path("benchmarks/<slug:slug>/<slug:phase>/two-way/<path:pair>/", two_way_board, name="two_way_board"),
     path("benchmarks/<slug:slug>/<slug:phase>/symmetric/", symmetric_board, name="symmetric_board"),
     path("benchmarks/<slug:slug>/<slug:phase>/cost/", cost_board, name="cost_board"),
     path("benchmarks/<slug:slug>/<slug:phase>/cite/", cite, name="cite"),

@@ -30,8 +30,8 @@ ANYBODY = {
     "board-mirror-origin": "/benchmarks/mirror-claims/test/by/origin/",
     "board-mirror-symmetric": "/benchmarks/mirror-claims/test/symmetric/",
     "board-graph": "/benchmarks/graph-claims/test/",
-    "board-graph-scenarios": "/benchmarks/graph-claims/test/cross/transparency/homogeneity/?view=matrices",
-    "board-graph-scenarios-table": "/benchmarks/graph-claims/test/cross/transparency/homogeneity/?view=table",
+    "board-graph-scenarios": "/benchmarks/graph-claims/test/two-way/transparency/homogeneity/?view=matrices",
+    "board-graph-scenarios-table": "/benchmarks/graph-claims/test/two-way/transparency/homogeneity/?view=table",
     "board-graph-roc": "/benchmarks/graph-claims/test/roc/",
     "board-graph-popularity": "/benchmarks/graph-claims/test/by/popularity/",
     "board-open-side": "/benchmarks/open-facts/test/by/side/",
@@ -39,8 +39,8 @@ ANYBODY = {
     "board-rated-agreement": "/benchmarks/rated-summaries/test/agreement/",
     "board-mirror-pairs": "/benchmarks/mirror-claims/test/pairs/",
     "board-rated-subset": "/benchmarks/rated-summaries/test/by/subset/",
-    "board-atlas-side-by-side": "/benchmarks/atlas-facts/test/side-by-side/",
-    "board-mirror-side-by-side": "/benchmarks/mirror-claims/test/side-by-side/",
+    "board-atlas-head-to-head": "/benchmarks/atlas-facts/test/head-to-head/",
+    "board-mirror-head-to-head": "/benchmarks/mirror-claims/test/head-to-head/",
     "board-mirror-significance": "/benchmarks/mirror-claims/test/significance/",
     "board-mirror-progress": "/benchmarks/mirror-claims/test/progress/",
     "log-in": "/accounts/login/",
@@ -212,7 +212,7 @@ def test_announcement_appears_on_the_benchmark_page(page: Page, cookies: dict[st
 
 
 def test_two_systems_are_chosen_by_keyboard(page: Page) -> None:
-    page.goto("/benchmarks/mirror-claims/test/side-by-side/")
+    page.goto("/benchmarks/mirror-claims/test/head-to-head/")
     second = page.get_by_label("Second system")
     second.focus()
     page.keyboard.press("End")
@@ -238,7 +238,7 @@ def test_new_token(page: Page, cookies: dict[str, Any]) -> None:
 def test_contrast_in_both_colour_schemes(chromium: Browser, site: Site, scheme: Any) -> None:
     with chromium.new_context(base_url=site.url, color_scheme=scheme) as context:
         page = context.new_page()
-        boards = ("board-mirror-side-by-side", "board-mirror-significance", "board-mirror-progress")
+        boards = ("board-mirror-head-to-head", "board-mirror-significance", "board-mirror-progress")
         boards += ("board-atlas-property", "board-mirror-symmetric", "board-graph-scenarios", "board-open-side")
         boards += ("board-graph-roc", "board-rated-agreement", "board-mirror-pairs")
         for name in ("home", "benchmark-mirror", *boards, "sign-up"):

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 GOLD = Path(__file__).resolve().parent.parent.parent / "fixtures" / "open-facts" / "splits" / "test.jsonl"
 BOARD = "/benchmarks/open-facts/test/"
 FROZEN = f"{BOARD}gold-1/task-1/"
-VIEWS = ("", "by/side/", "side-by-side/", "progress/", "significance/")
+VIEWS = ("", "by/side/", "head-to-head/", "progress/", "significance/")
 
 
 @pytest.fixture(scope="module")

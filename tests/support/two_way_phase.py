@@ -10,7 +10,7 @@ from tests.support.board_rows import score, symmetric_scores
 from tests.support.tiny_world import World
 
 PAIR = ("origin", "label")
-ADDRESS = "/benchmarks/tiny/test/cross/origin/label/"
+ADDRESS = "/benchmarks/tiny/test/two-way/origin/label/"
 
 
 def cross(world: World, pair: tuple[str, str] = PAIR, **dimensions: Sequence[Any]) -> None:

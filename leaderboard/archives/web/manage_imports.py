@@ -39,7 +39,7 @@ def archive_imports(request: PersonRequest) -> HttpResponse:
         row = imports.receive(file=form.cleaned_data["file"], by=request.user)
     except Refused as refused:
         return _list(request, form, Refusal(refused))
-    return redirect("manage_arrival", row.pk)
+    return redirect("manage_import", row.pk)
 
 
 def _list(request: PersonRequest, form: ImportForm, refusal: Refusal | None = None, status: int = 200) -> HttpResponse:
@@ -100,4 +100,4 @@ def remove(request: PersonRequest, pk: int) -> HttpResponse:
     except Refused as refused:
         return _list(request, ImportForm(), Refusal(refused))
     messages.success(request, "The archive was removed.")
-    return redirect("manage_arrivals")
+    return redirect("manage_imports")

@@ -97,7 +97,7 @@ ACTS = {
 @login_required
 @never_cache
 @require_safe
-def manage_trail(request: PersonRequest, slug: str) -> HttpResponse:
+def manage_audit_trail(request: PersonRequest, slug: str) -> HttpResponse:
     """List the audit trail; `?only=gold`: only entries that show gold; `?download=csv`: all entries as a file."""
     benchmark = managed_or_404(request.user, slug)
     gold_only = request.GET.get("only") == "gold"

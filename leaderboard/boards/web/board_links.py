@@ -38,7 +38,7 @@ def other_boards(board: Board) -> list[BoardLink]:
         links.append(BoardLink("Symmetric board", reverse(f"{prefix}symmetric_board", args=url_args)))
     links += [BoardLink(title, reverse(f"{prefix}{name}", args=url_args)) for title, name in plot_pages(board)]
     if board.crossed:
-        url = reverse(f"{prefix}crossed_board", args=[*url_args, "/".join(board.crossed)])
+        url = reverse(f"{prefix}two_way_board", args=[*url_args, "/".join(board.crossed)])
         links.append(BoardLink("By " + " and ".join(board.crossed), url))
     for name, values in board.dimensions.items():
         url = reverse(f"{prefix}board_by_slice", args=[*url_args, name])
@@ -52,5 +52,5 @@ def other_boards(board: Board) -> list[BoardLink]:
     if board.ranges is Ranges.READY:
         links.append(BoardLink("Significance", reverse(f"{prefix}significance", args=url_args)))
     if board.summary.n_rows > 1:
-        links.append(BoardLink("Head to head", reverse(f"{prefix}side_by_side", args=url_args)))
+        links.append(BoardLink("Head to head", reverse(f"{prefix}head_to_head", args=url_args)))
     return links

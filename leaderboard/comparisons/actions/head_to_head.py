@@ -92,7 +92,7 @@ def _compare(lease: Lease[HeadToHead]) -> None:
         for run in (row.a, row.b):
             tables.append(stack.enter_context(opened(run.outcomes)))
             check_digest(tables[-1], run.outcomes_sha256)
-        answer = sandbox_client.side_by_side(
+        answer = sandbox_client.head_to_head(
             a=tables[0], b=tables[1], gold=gold, seed=provenance.SEED, scorer=scored.scorer
         )
     if not answer.ok:

@@ -96,7 +96,7 @@ class HeadToHeadTable:
         ]
 
 
-def head_to_head(phase: Phase, a: Row, b: Row, stored: HeadToHead | None) -> HeadToHeadTable:
+def head_to_head_table(phase: Phase, a: Row, b: Row, stored: HeadToHead | None) -> HeadToHeadTable:
     """Return the part of a comparison that the phase reveals. stored: the pair's row if it is done, else None."""
     report = stored.report if stored is not None and reveals_comparisons(phase) else {}
     is_reversed = stored is not None and stored.a_id != a.run_id

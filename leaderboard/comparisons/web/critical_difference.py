@@ -72,7 +72,7 @@ def significance(request: HttpRequest, slug: str, phase: str, **version: int) ->
 def _links(board: Board, row: Row, peers: Sequence[Row]) -> SafeString:
     """Link each other system to its head-to-head page with `row`; up to 60 * 60 links are too many for a template."""
     prefix, version = ("frozen_", board.frozen) if board.frozen else ("", ())
-    url = reverse(f"{prefix}side_by_side", args=[board.phase.benchmark.slug, board.phase.slug, *version])
+    url = reverse(f"{prefix}head_to_head", args=[board.phase.benchmark.slug, board.phase.slug, *version])
     others = (
         (url, row.system_id, peer.system_id, row.system, peer.system, peer.system) for peer in peers if peer is not row
     )

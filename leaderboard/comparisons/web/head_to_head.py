@@ -17,7 +17,7 @@ from leaderboard.boards.queries import WHOLE, Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.comparisons.actions.head_to_head import NotAvailable, find_or_enqueue
-from leaderboard.comparisons.queries.head_to_head import HeadToHeadTable, Item, Line, head_to_head
+from leaderboard.comparisons.queries.head_to_head import HeadToHeadTable, Item, Line, head_to_head_table
 from leaderboard.comparisons.web.charts.differences import Differences, differences
 from leaderboard.comparisons.web.rate_limit import Reader
 from leaderboard.models import HeadToHead, State
@@ -49,7 +49,7 @@ class Table:
 
 @require_safe
 @conditional_page
-def side_by_side(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
+def head_to_head(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """Render `?a=` and `?b=`, by default the best two competing systems; `?measure=` defaults to the primary one."""
     board = board_or_404(request.user, slug, phase, within=None, **version)
     rows = by_primary(board)
@@ -97,7 +97,7 @@ def _compared(
     board: Board, a: Row, b: Row, measure: Measure, stored: HeadToHead | NotAvailable | None
 ) -> dict[str, Any]:
     row = stored if isinstance(stored, HeadToHead) else None
-    pair = head_to_head(board.phase, a, b, row if row and row.state == State.DONE else None)
+    pair = head_to_head_table(board.phase, a, b, row if row and row.state == State.DONE else None)
     all_slices = [
         (value, measure.name, ((dimension, value),))
         for dimension in board.dimensions

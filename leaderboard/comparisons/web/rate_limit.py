@@ -29,7 +29,7 @@ class Reader:
         names = [f"address {_network(get_adapter().get_client_ip(request))}"]
         if request.user.is_authenticated:
             names.append(f"person {request.user.pk}")
-        self._keys = [f"side-by-side-{hashlib.sha256(name.encode()).hexdigest()}" for name in names]
+        self._keys = [f"head-to-head-{hashlib.sha256(name.encode()).hexdigest()}" for name in names]
         self.was_let = False
 
     def may_ask(self) -> bool:

@@ -52,7 +52,7 @@ def compute(
         "previous": previous,
     }
     try:
-        answer = sandbox_client.divide(gold=gold, name=name, **params)
+        answer = sandbox_client.partition(gold=gold, name=name, **params)
     except (sandbox_client.SandboxError, AlteredError, FileNotFoundError) as error:
         log.error("public_private_split_failed", split=split.pk, error=type(error).__name__)
         raise Refused(

@@ -15,7 +15,7 @@ from leaderboard.models import AuditEntry, PublicPrivatePartition, Split, User
 HALF = Decimal("0.5")
 
 
-def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = None) -> PublicPrivatePartition:
+def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = None) -> PublicPrivatePartition:
     """Partition the groups of the split's current gold; later corrections keep the partition.
 
     share: public fraction of the groups, between 0 and 1, exclusive. seed: from 0; None: random. It is stored with
@@ -29,7 +29,7 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
         raise Refused(
             Code.NOT_READY, f"The split {split.name} has no gold yet; upload it first.", heading="There is no gold yet"
         )
-    _check_undivided(split, PublicPrivatePartition.objects.filter(gold=gold).exists())
+    _check_not_partitioned(split, PublicPrivatePartition.objects.filter(gold=gold).exists())
     if not 0 < share < 1:
         raise Refused(Code.INVALID_NAME, f"The share is {share}; expected a number greater than 0 and less than 1.")
     used_seed = secrets.randbits(48) if seed is None else seed
@@ -47,7 +47,7 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
                 "The gold was corrected while its groups were divided; divide them again.",
                 heading="The groups were not divided",
             )
-        _check_undivided(split, PublicPrivatePartition.objects.filter(gold=gold).exists())
+        _check_not_partitioned(split, PublicPrivatePartition.objects.filter(gold=gold).exists())
         partition = partition_files.store(gold=gold, partition=computed, by=by)
         AuditEntry.record(
             "gold.divided", gold, by=by, share=str(share), n_public=partition.n_public, n_private=partition.n_private
@@ -55,6 +55,6 @@ def divide(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = 
     return partition
 
 
-def _check_undivided(split: Split, divided: bool) -> None:
-    if divided:
+def _check_not_partitioned(split: Split, is_partitioned: bool) -> None:
+    if is_partitioned:
         raise Refused(Code.NAME_TAKEN, f"The groups of {split.name} are already divided; this cannot be changed.")

@@ -103,7 +103,7 @@ def add_gold(
         **{field: getattr(prepared.facts, field) for field in prepared.facts.__struct_fields__},
     )
     before = PublicPrivatePartition.objects.filter(gold=split.current_gold).first() if split.current_gold else None
-    partition = _divide_corrected(split, file, name, before) if before else None
+    partition = _partition_corrected(split, file, name, before) if before else None
     file.seek(0)
     gold.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
     try:
@@ -151,7 +151,7 @@ def check_is_another(split: Split, digest: str) -> None:
         raise Refused(Code.GOLD_UNCHANGED, f"This file is already gold version {version.number} of {split.name}.")
 
 
-def _divide_corrected(
+def _partition_corrected(
     split: Split, file: File[bytes], name: str, before: PublicPrivatePartition
 ) -> partition_files.Partition:
     """Return the public/private split of corrected gold; groups that remain keep their subset."""

@@ -19,14 +19,14 @@ from leaderboard.models import PublicPrivatePartition
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def divide(request: PersonRequest, slug: str, split: str) -> HttpResponse:
+def public_private(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Show the partition, or create it from a share and a seed; it can be created once."""
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     form = PublicPrivateForm(request.POST or None)
     refusal = None
     if form.is_valid():
         try:
-            partition = partition_gold.divide(
+            partition = partition_gold.partition(
                 split=split_row, share=form.cleaned_data["share"], seed=form.cleaned_data["seed"], by=request.user
             )
         except Refused as refused:

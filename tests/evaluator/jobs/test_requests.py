@@ -35,7 +35,7 @@ def test_an_argument_of_another_type_is_refused(wrong: dict[str, Any]) -> None:
 
 
 def test_a_request_of_another_job_is_refused() -> None:
-    report, _ = jobs.JOBS["draw"]({}, ScoreRequest(**SCORING))
+    report, _ = jobs.JOBS["plot_data"]({}, ScoreRequest(**SCORING))
     assert report["fault"] == "usage"
 
 

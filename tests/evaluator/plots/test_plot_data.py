@@ -40,7 +40,7 @@ def test_curves_exist_for_the_whole_and_for_slices_with_enough_claims() -> None:
     curve = roc(np.array([score for score, _ in rows], dtype=float), np.array([label for _, label in rows]))
     assert drawing["curves"][2]["heights"] == list(on_lattice(curve, 7))
     assert [*drawing] == ["curves"]
-    again, _ = JOBS["draw"]({"table": io.BytesIO(attachment)}, {})
+    again, _ = JOBS["plot_data"]({"table": io.BytesIO(attachment)}, {})
     assert again == {"ok": True, "plot_data": drawing}
 
 

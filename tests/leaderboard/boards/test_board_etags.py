@@ -24,7 +24,7 @@ from tests.support.tiny_world import World, build
 pytestmark = pytest.mark.django_db
 API = f"{ROOT}/benchmarks/tiny/phases/test/leaderboard/"
 PAGE = "/benchmarks/tiny/test/"
-SLICES = ["/benchmarks/tiny/test/by/origin/", "/benchmarks/tiny/test/cross/origin/label/?view=table"]
+SLICES = ["/benchmarks/tiny/test/by/origin/", "/benchmarks/tiny/test/two-way/origin/label/?view=table"]
 ADDRESSES = [
     *SLICES,
     API,

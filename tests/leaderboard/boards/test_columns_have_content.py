@@ -25,7 +25,7 @@ PAGES = [
     f"{ADDRESS}?view=table",
     f"{BOARD}symmetric/",
     f"{BOARD}progress/",
-    f"{BOARD}side-by-side/",
+    f"{BOARD}head-to-head/",
     f"{BOARD}embed/",
 ]
 

@@ -142,7 +142,7 @@ def test_markup_in_values_of_dimensions_is_escaped(world, view):
 def test_names_of_dimensions_may_hold_slashes(world):
     cross(world, ("a/b", "c"), **{"a/b": ["x"], "c": ["y"]})
     stand(world, "Engine", crossed_scores({("x", "y"): 0.25}, pair=("a/b", "c")))
-    link = next(link for link in read(text(BOARD)).links if "/cross/" in link)
+    link = next(link for link in read(text(BOARD)).links if "/two-way/" in link)
     assert ".25" in matrix_of(text(f"{link}?view=matrices"), "Engine")
 
 
@@ -156,14 +156,14 @@ def test_the_board_links_to_it_with_its_dimensions(populated):
 
 @pytest.mark.parametrize("pair", ["label/origin", "origin", "origin/weather", "origin/label/more", "%00/label", "//"])
 def test_another_pair_is_a_404(populated, pair):
-    assert get(f"/benchmarks/tiny/test/cross/{pair}/").status_code == 404
+    assert get(f"/benchmarks/tiny/test/two-way/{pair}/").status_code == 404
 
 
 @pytest.mark.parametrize("options", [{}, {"cross": ""}, {"cross": "origin,weather"}, {"cross": "nonsense"}])
 def test_a_phase_without_crossed_dimensions_has_no_such_page(populated, options):
     Phase.objects.update(options=options)
     assert get(ADDRESS).status_code == 404
-    assert "/cross/" not in text(BOARD)
+    assert "/two-way/" not in text(BOARD)
 
 
 def test_the_option_of_the_split_works_too(populated):

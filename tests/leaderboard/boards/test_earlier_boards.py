@@ -121,7 +121,7 @@ def test_of_equal_submissions_the_earlier_one_stands_in_any_scoring_order(world:
 
 def test_a_frozen_board_has_the_views_of_the_current_one(world: World) -> None:
     tabs = tabs_of(page(FROZEN))
-    views = ("", "symmetric/", "pairs/", "by/label/", "by/origin/", "progress/", "side-by-side/")
+    views = ("", "symmetric/", "pairs/", "by/label/", "by/origin/", "progress/", "head-to-head/")
     assert tabs == [FROZEN + view for view in views]
     for tab in tabs:
         markup = page(tab)
@@ -138,8 +138,8 @@ def test_a_frozen_board_has_the_views_of_the_current_one(world: World) -> None:
 
 def test_crossed_boards_are_frozen_with_their_numbers(world: World) -> None:
     type(world.phase).objects.update(options={"cross": "label,origin"})
-    markup = page(f"{FROZEN}cross/label/origin/")
-    assert f"{FROZEN}cross/label/origin/" in links(markup) and "Frozen." in markup
+    markup = page(f"{FROZEN}two-way/label/origin/")
+    assert f"{FROZEN}two-way/label/origin/" in links(markup) and "Frozen." in markup
 
 
 def test_a_frozen_board_names_its_successor_and_the_reason(world: World) -> None:

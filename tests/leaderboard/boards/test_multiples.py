@@ -13,7 +13,7 @@ from tests.support.tiny_world import World, build
 from tests.support.two_way_phase import PAIR, cross, crossed_scores
 
 SVG = "{http://www.w3.org/2000/svg}"
-ADDRESS = f"/benchmarks/tiny/test/cross/{'/'.join(PAIR)}/"
+ADDRESS = f"/benchmarks/tiny/test/two-way/{'/'.join(PAIR)}/"
 
 
 @pytest.fixture

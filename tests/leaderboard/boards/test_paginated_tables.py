@@ -16,7 +16,7 @@ from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 BASE = "/benchmarks/tiny/test/by/origin/"
-CROSSED = "/benchmarks/tiny/test/cross/origin/label/"
+CROSSED = "/benchmarks/tiny/test/two-way/origin/label/"
 N = 5
 
 

@@ -94,7 +94,7 @@ def test_a_ladder_reveals_no_plots(task: str, policy: dict[str, Any]) -> None:
     nothing = {"count": 0, "next": None, "previous": None, "results": []}
     assert api() == {**nothing, "is_revealed": False, "told": False}
     assert page_address(task) not in page_text("/benchmarks/drawn/test/")
-    call_command("draw", "drawn", "test")
+    call_command("compute_plots", "drawn", "test")
     assert not ReleasePlot.objects.exists()
 
 
@@ -104,7 +104,7 @@ def test_results_of_a_ladder_stay_without_plots_when_the_phase_opens(
 ) -> None:
     two_systems(task, disclosure="ladder", scope="task")
     Phase.objects.update(disclosure=Phase.Disclosure.FULL)
-    call_command("draw", "drawn", "test")
+    call_command("compute_plots", "drawn", "test")
     assert "plot data of 0 results computed" in capsys.readouterr().out and not ReleasePlot.objects.exists()
 
 
@@ -150,10 +150,10 @@ def test_results_without_plot_data_say_so_and_get_them_by_command(
     assert [result["has_plots"] for result in api()["results"]] == [False, False]
     if task != "metric-correlation":
         assert "Good" in page_text(page_address(task)).split("<main")[1]
-    call_command("draw", "drawn", "test")
+    call_command("compute_plots", "drawn", "test")
     assert "plot data of 2 results computed" in capsys.readouterr().out
     assert [drawing.content for drawing in ReleasePlot.objects.order_by("release")] == before
-    call_command("draw", "drawn", "test")
+    call_command("compute_plots", "drawn", "test")
     assert "plot data of 0 results computed" in capsys.readouterr().out
 
 

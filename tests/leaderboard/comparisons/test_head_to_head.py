@@ -21,7 +21,7 @@ from tests.support.board_rows import stand
 from tests.support.tiny_world import TASK, World, build
 from tests.support.wide_phase import build_wide, enter, score_all
 
-WHERE = "/benchmarks/tiny/test/side-by-side/"
+WHERE = "/benchmarks/tiny/test/head-to-head/"
 
 
 @pytest.fixture
@@ -44,13 +44,13 @@ def no_requests() -> None:
 def gold_was_sent(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each request to the sandbox, whether it included the gold."""
     requests: list[bool] = []
-    original = sandbox_client.side_by_side
+    original = sandbox_client.head_to_head
 
     def watched(**question: Any) -> sandbox_client.Answer:
         requests.append(question["gold"] is not None)
         return original(**question)
 
-    monkeypatch.setattr(sandbox_client, "side_by_side", watched)
+    monkeypatch.setattr(sandbox_client, "head_to_head", watched)
     return requests
 
 
@@ -273,13 +273,13 @@ def test_after_a_worker_dies_another_retries_and_at_last_the_page_says_so(world:
 
 def test_a_late_worker_changes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     page()
-    original = sandbox_client.side_by_side
+    original = sandbox_client.head_to_head
 
     def robbed(**question: Any) -> sandbox_client.Answer:
         HeadToHead.objects.update(attempt=9)
         return original(**question)
 
-    monkeypatch.setattr(sandbox_client, "side_by_side", robbed)
+    monkeypatch.setattr(sandbox_client, "head_to_head", robbed)
     compute()
     row = HeadToHead.objects.get()
     assert (row.state, row.report, row.attempt) == (State.RUNNING, {}, 9)
@@ -287,14 +287,14 @@ def test_a_late_worker_changes_nothing(world: World, monkeypatch: pytest.MonkeyP
 
 def test_an_inconsistent_report_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     page()
-    original = sandbox_client.side_by_side
+    original = sandbox_client.head_to_head
 
     def changed(**question: Any) -> sandbox_client.Answer:
         answer = original(**question)
         answer.report["comparisons"][0]["difference"] = "much"
         return answer
 
-    monkeypatch.setattr(sandbox_client, "side_by_side", changed)
+    monkeypatch.setattr(sandbox_client, "head_to_head", changed)
     compute()
     row = HeadToHead.objects.get()
     assert (row.state, row.reason, row.report) == (State.FAILED, Reason.BAD_REPORT, {})

@@ -318,7 +318,7 @@ def test_recomputation_gives_identical_bytes(world: World, capsys: pytest.Captur
     board = board_of(world)
     before, ranges_before = stored_comparisons(), ranges(board)
     assert len(before) == 10
-    call_command("compare", world.benchmark.slug, world.phase.slug, "--again")
+    call_command("compute_rank_ranges", world.benchmark.slug, world.phase.slug, "--again")
     assert "10 comparisons will be recomputed" in capsys.readouterr().out
     assert stored_comparisons() == [] and all(range_[1] is None for range_ in ranges(board).values())
     rank_ranges.WORK.run(board.pk)

@@ -1,4 +1,4 @@
-"""`manage.py` says in one line that a folder has no database."""
+"""`manage.py` says in one line that a folder has no database; former command names still work."""
 
 from __future__ import annotations
 
@@ -12,14 +12,23 @@ import pytest
 from tests.conftest import ROOT
 
 
-@pytest.mark.parametrize("command", ["tidy", "check_files"])
-def test_a_folder_without_a_database_is_named_in_one_line(tmp_path: Path, command: str) -> None:
+def manage(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command on the site whose data folder is `folder`."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDOUT_", "DJANGO_"))}
-    settings = {"HOLDOUT_DATA": str(tmp_path), "DJANGO_SETTINGS_MODULE": "leaderboard.settings"}
+    settings = {"HOLDOUT_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "leaderboard.settings"}
     words = [sys.executable, str(ROOT / "manage.py"), command]
-    result = subprocess.run(
-        words, env=environment | settings, capture_output=True, text=True, cwd=tmp_path, check=False
-    )
+    return subprocess.run(words, env=environment | settings, capture_output=True, text=True, cwd=folder, check=False)
+
+
+@pytest.mark.parametrize("command", ["cleanup", "check_files"])
+def test_a_folder_without_a_database_is_named_in_one_line(tmp_path: Path, command: str) -> None:
+    result = manage(tmp_path, command)
     assert result.returncode == 1
     (line,) = result.stderr.splitlines()
     assert f"the database of {tmp_path} has no tables yet" in line and "migrate" in line
+
+
+def test_a_former_command_works_and_names_the_present_one(tmp_path: Path) -> None:
+    warning, error = manage(tmp_path, "tidy").stderr.splitlines()
+    assert warning.endswith("manage.py tidy is deprecated: use cleanup")
+    assert "has no tables yet" in error

@@ -143,11 +143,11 @@ def test_each_view_of_a_preview_and_a_draft_is_recorded(world: World) -> None:
         assert client.get(url("manage_preview", preview.pk)).status_code == 200
         assert AuditEntry.objects.filter(action="generation.read").count() == n
     Split.objects.update(state="draft", published_at=None)
-    page = client.get(url("manage_beside", "test"))
+    page = client.get(url("manage_publish_preview", "test"))
     act = AuditEntry.objects.get(action="gold.read")
     assert act.actor is not None and act.actor.username == "olive"
     assert "REFUTES" in words(page) and "claim 0" in words(page)
-    trail = words(client.get(url("manage_trail")))
+    trail = words(client.get(url("manage_audit_trail")))
     assert "viewed a preview, which quotes gold" in trail and "viewed gold" in trail
 
 
@@ -187,7 +187,7 @@ def test_content_that_only_raw_files_have_is_shown_nowhere(world: World, caplog:
     preview_of(client, content.replace(b'"label"', b'"lable"') + b"\n", parts="a=0.5,b=0.5")
     lifecycle.publish_unaudited(split=Split.objects.get(name="final"), by=world.curator)
     pks = Generation.objects.values_list("pk", flat=True)
-    starts = ["/", url("benchmark"), url("manage_benchmark"), url("manage_new_split"), url("manage_trail")]
+    starts = ["/", url("benchmark"), url("manage_benchmark"), url("manage_new_split"), url("manage_audit_trail")]
     starts += [url("manage_preview", pk) for pk in pks] + ["/api/v1/", "/api/v1/benchmarks/tiny/"]
     starts += [reverse("split", args=["tiny", name]) for name in ("final", "rest")]
     hidden, pages = [], []

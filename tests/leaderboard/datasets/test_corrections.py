@@ -235,7 +235,7 @@ def test_a_correction_preserves_gzip_and_the_partition(world: World) -> None:
     first = uploaded(b"".join(lines).replace(b'"origin"', b'"part"'))
     splits.add_gold(split=world.split, file=first, reason="groups", by=world.curator)
     first.close()
-    partition_gold.divide(split=world.split, share=Decimal("0.5"), seed=1, by=world.curator)
+    partition_gold.partition(split=world.split, share=Decimal("0.5"), seed=1, by=world.curator)
     corrected = b"".join(lines).replace(b'"origin"', b'"part"').replace(b"REFUTES", b"SUPPORTS", 1)
     file = uploaded(gzip.compress(corrected, mtime=0), "fixed.jsonl.gz")
     correction = corrections.propose(split=world.split, file=file, by=world.curator)

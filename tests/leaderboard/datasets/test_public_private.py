@@ -58,7 +58,7 @@ def labels_with_errors(wrong: set[str]) -> dict[str, str]:
 
 
 def test_whole_groups_are_assigned_with_the_given_share(world: World, split: Split) -> None:
-    division = partition_gold.divide(split=split, share=Decimal("0.3"), seed=7, by=world.curator)
+    division = partition_gold.partition(split=split, share=Decimal("0.3"), seed=7, by=world.curator)
     groups = groups_of(division)
     assert (division.n_public, division.n_private) == (len(groups["public"]), len(groups["private"])) == (6, 14)
     assert not groups["public"] & groups["private"]
@@ -70,15 +70,15 @@ def test_whole_groups_are_assigned_with_the_given_share(world: World, split: Spl
 def test_the_partition_depends_on_the_seed_only(world: World, split: Split) -> None:
     further_splits = [a_split(world, LABELS, per_group=4, name=f"again-{index}") for index in range(3)]
     divisions = [
-        partition_gold.divide(split=divided, seed=7, by=world.curator) for divided in (split, further_splits[0])
+        partition_gold.partition(split=divided, seed=7, by=world.curator) for divided in (split, further_splits[0])
     ]
-    divisions += [partition_gold.divide(split=divided, by=world.curator) for divided in further_splits[1:]]
+    divisions += [partition_gold.partition(split=divided, by=world.curator) for divided in further_splits[1:]]
     assert divisions[0].sha256 == divisions[1].sha256
     assert len({divided.sha256 for divided in divisions}) == 3
 
 
 def test_each_phase_scores_its_subset_alone(world: World, split: Split) -> None:
-    division = partition_gold.divide(split=split, seed=7, by=world.curator)
+    division = partition_gold.partition(split=split, seed=7, by=world.curator)
     groups = groups_of(division)
     public = a_phase(world, split, disclosure="full", subset="public", slug="public")
     private = a_phase(world, split, disclosure="full", subset="private", slug="private")
@@ -95,7 +95,7 @@ def test_each_phase_scores_its_subset_alone(world: World, split: Split) -> None:
 
 
 def test_a_correction_preserves_the_subset_of_remaining_groups(world: World, split: Split) -> None:
-    before = groups_of(partition_gold.divide(split=split, seed=7, by=world.curator))
+    before = groups_of(partition_gold.partition(split=split, seed=7, by=world.curator))
     phase = a_phase(world, split, disclosure="full", subset="private", slug="private")
     private = claims_of(before["private"])
     submission = send(world, phase, labels_with_errors(set(private[:10])))
@@ -109,7 +109,7 @@ def test_a_correction_preserves_the_subset_of_remaining_groups(world: World, spl
 
 
 def test_new_groups_are_assigned_and_existing_ones_keep_their_subset(world: World, split: Split) -> None:
-    before = groups_of(partition_gold.divide(split=split, seed=7, by=world.curator))
+    before = groups_of(partition_gold.partition(split=split, seed=7, by=world.curator))
     more = labels_of(160)
     # Other groups change the inputs, which only a draft may do.
     Split.objects.update(**DRAFT)
@@ -120,9 +120,9 @@ def test_new_groups_are_assigned_and_existing_ones_keep_their_subset(world: Worl
 
 
 def test_a_partition_is_made_once_and_never_edited(world: World, split: Split) -> None:
-    partition_gold.divide(split=split, by=world.curator)
+    partition_gold.partition(split=split, by=world.curator)
     with pytest.raises(Refused) as refused:
-        partition_gold.divide(split=split, by=world.curator)
+        partition_gold.partition(split=split, by=world.curator)
     assert refused.value.code is Code.NAME_TAKEN
     with pytest.raises(DatabaseError, match="immutable"), transaction.atomic():
         PublicPrivatePartition.objects.update(seed=1)
@@ -130,9 +130,9 @@ def test_a_partition_is_made_once_and_never_edited(world: World, split: Split) -
 
 def test_a_single_group_cannot_be_partitioned(world: World) -> None:
     with pytest.raises(Refused, match="two groups"):
-        partition_gold.divide(split=world.split, by=world.curator)
+        partition_gold.partition(split=world.split, by=world.curator)
     with pytest.raises(Refused) as refused:
-        partition_gold.divide(split=world.split, by=world.researcher)
+        partition_gold.partition(split=world.split, by=world.researcher)
     assert refused.value.code is Code.NOT_AN_ORGANISER
     assert not PublicPrivatePartition.objects.exists()
 
@@ -147,13 +147,13 @@ def test_partitioning_by_page_and_by_command(world: World, split: Split, client:
     assert "5 groups" in page and "15 groups" in page and "Divide the groups" not in page
     assert client.post(address, {"share": "0.25"}).status_code == 409
     other = a_split(world, LABELS, name="other")
-    call_command("divide", "tiny", "other", "--share", "0.1", "--seed", "3", "--by", "curator")
+    call_command("partition_split", "tiny", "other", "--share", "0.1", "--seed", "3", "--by", "curator")
     assert "8 public groups, 72 private groups" in capsys.readouterr().out
     assert PublicPrivatePartition.objects.get(gold=other.current_gold).seed == 3
 
 
 def test_neither_seed_nor_subsets_are_published(world: World, split: Split, client: Client) -> None:
-    division = partition_gold.divide(split=split, seed=918273645, by=world.curator)
+    division = partition_gold.partition(split=split, seed=918273645, by=world.curator)
     phase = a_phase(world, split, disclosure="sealed", sealed_until=soon(), subset="private", slug="final")
     for address in ("/benchmarks/tiny/", f"/benchmarks/tiny/{phase.slug}/", "/api/v1/benchmarks/tiny/"):
         body = client.get(address).content.decode()

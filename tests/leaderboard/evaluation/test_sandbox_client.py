@@ -15,12 +15,12 @@ from leaderboard.models import Reason
 
 PROBLEM = {"file": "p", "line": 1, "what": "w", "found": "", "expected": "", "text": "p:1: w"}
 REFUSAL: dict[str, Any] = {"ok": False, "fault": "gold", "problems": [PROBLEM], "more": 0}
-DIVIDED: dict[str, Any] = {"ok": True, "n_public": 1, "n_private": 2}
+PARTITIONED: dict[str, Any] = {"ok": True, "n_public": 1, "n_private": 2}
 
 
 @pytest.fixture
-def divide_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
-    """Returns a callable that returns the result of `divide` for the given report of the sandbox."""
+def partition_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
+    """Returns a callable that returns the result of `partition` for the given report of the sandbox."""
 
     def answer(report: dict[str, Any]) -> sandbox_client.Answer:
         executions: list[Execution] = []
@@ -32,11 +32,11 @@ def divide_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
         monkeypatch.setattr(sandbox_client.ProcessSandbox, "run", run)
         (tmp_path / "gold").write_bytes(b"")
         with (tmp_path / "gold").open("rb") as gold:
-            result = sandbox_client.divide(
+            result = sandbox_client.partition(
                 task="fact-checking", gold=gold, name="g", options={"a": "b"}, seed=1, share="0.5", previous=None
             )
         assert (executions[0].job, executions[0].arguments["options"], executions[0].arguments["share"]) == (
-            "divide",
+            "partition",
             {"a": "b"},
             "0.5",
         )
@@ -45,9 +45,9 @@ def divide_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
     return answer
 
 
-def test_a_valid_report_and_a_valid_refusal_pass(divide_with: Any) -> None:
-    assert divide_with(DIVIDED).ok and divide_with(DIVIDED).attachment == b"halves"
-    refused = divide_with(REFUSAL)
+def test_a_valid_report_and_a_valid_refusal_pass(partition_with: Any) -> None:
+    assert partition_with(PARTITIONED).ok and partition_with(PARTITIONED).attachment == b"halves"
+    refused = partition_with(REFUSAL)
     assert (refused.ok, refused.reason, refused.report["problems"]) == (False, "", [PROBLEM])
 
 
@@ -57,7 +57,7 @@ def test_a_valid_report_and_a_valid_refusal_pass(divide_with: Any) -> None:
         {},
         {"ok": "yes", "n_public": 1, "n_private": 2},
         {"ok": True, "n_public": "1", "n_private": 2},
-        {**DIVIDED, "gold": "SUPPORTS"},
+        {**PARTITIONED, "gold": "SUPPORTS"},
         {**REFUSAL, "fault": "nobody"},
         {**REFUSAL, "more": -1},
         {**REFUSAL, "problems": [{**PROBLEM, "text": 1}]},
@@ -65,8 +65,8 @@ def test_a_valid_report_and_a_valid_refusal_pass(divide_with: Any) -> None:
         {**REFUSAL, "problems": [PROBLEM] * 1000},
     ],
 )
-def test_a_malformed_report_is_rejected(divide_with: Any, report: dict[str, Any]) -> None:
-    answer = divide_with(report)
+def test_a_malformed_report_is_rejected(partition_with: Any, report: dict[str, Any]) -> None:
+    answer = partition_with(report)
     assert (answer.ok, answer.reason, answer.report, answer.attachment) == (False, Reason.OUTPUT, {}, b"")
 
 

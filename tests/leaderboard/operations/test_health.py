@@ -76,7 +76,7 @@ def test_the_operator_gets_one_mail_a_day(free_space: Any) -> None:
     assert [disk_alarm.sweep() for _ in range(3)] == [True] * 3
     (message,) = mail.outbox
     assert message.to == ["operator@board.example"]
-    assert "999 MB left" in message.subject and "manage.py tidy" in message.body
+    assert "999 MB left" in message.subject and "manage.py cleanup" in message.body
 
 
 def test_a_failed_mail_is_retried_and_does_not_stop_the_sweep(free_space: Any, monkeypatch: pytest.MonkeyPatch) -> None:

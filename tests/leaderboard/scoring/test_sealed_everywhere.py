@@ -16,7 +16,7 @@ from tests.support.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 LABELS = labels_of(40)
-PAGES = ("", "by/kind/", "progress/", "significance/", "side-by-side/", "cite/", "embed/", "badge.svg?system=Bernoulli")
+PAGES = ("", "by/kind/", "progress/", "significance/", "head-to-head/", "cite/", "embed/", "badge.svg?system=Bernoulli")
 FILES = (
     "/",
     ".csv",

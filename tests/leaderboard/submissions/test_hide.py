@@ -136,7 +136,7 @@ def test_the_public_sees_no_trace(world: World) -> None:
     starts = ["/", "/benchmarks/tiny/", "/benchmarks/tiny/feed.atom", "/feed.atom", f"{PHASE}/", *EXPORTS]
     starts += [
         f"/benchmarks/tiny/test/{page}/"
-        for page in ("progress", "cite", "embed", "side-by-side", "symmetric", "significance", "pairs")
+        for page in ("progress", "cite", "embed", "head-to-head", "symmetric", "significance", "pairs")
     ]
     starts += [f"/systems/{release.submission.system_id}/" for release in (hidden, remaining)]
     traces = [

@@ -162,7 +162,7 @@ ADDRESSES = (
     "/api/v1/benchmarks/tiny/phases/test/leaderboard/?slices=all",
     "/api/v1/benchmarks/tiny/phases/test/leaderboard.csv",
     "/api/v1/benchmarks/tiny/phases/test/leaderboard/comparisons/",
-    "/benchmarks/tiny/test/side-by-side/",
+    "/benchmarks/tiny/test/head-to-head/",
     "/benchmarks/tiny/test/progress/",
     "/benchmarks/tiny/test/significance/",
     "/benchmarks/tiny/test/cite/",

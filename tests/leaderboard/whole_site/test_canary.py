@@ -265,7 +265,7 @@ ROWS = ["?slices=all", "?sort=nothing"]
 QUERIES = {
     "badge": ["?system=Sounder", "?system=Sounder&measure=nothing"],
     "embed": ["?rows=1", "?measure=accuracy"],
-    **dict.fromkeys(("significance", "progress", "pairs", "roc", "agreement", "side_by_side"), DRAWN),
+    **dict.fromkeys(("significance", "progress", "pairs", "roc", "agreement", "head_to_head"), DRAWN),
     **{f"api_leaderboard{end}": ROWS for end in ("", "_csv", "_latex", "_markdown")},
 }
 
@@ -317,7 +317,7 @@ def starts() -> list[str]:
 def run_background_work() -> None:
     """Runs the background work other than scoring, so that its results can be read."""
     for slug in ("claims", "facts"):
-        assert Client().get(f"/benchmarks/{slug}/test/side-by-side/").status_code == 200
+        assert Client().get(f"/benchmarks/{slug}/test/head-to-head/").status_code == 200
     jobs.sweep()
     for board in Leaderboard.objects.all():
         rank_ranges.WORK.run(board.pk)

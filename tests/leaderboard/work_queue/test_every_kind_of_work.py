@@ -53,7 +53,7 @@ def run_by_scorer(world: World, at: datetime) -> Model:
     return world.insert_run(scorer=world.phase.scorer, enqueued_at=at)
 
 
-def side_by_side(world: World, at: datetime) -> Model:
+def head_to_head(world: World, at: datetime) -> Model:
     a, b = sorted((world.insert_run(at=at), world.insert_run(at=at)), key=lambda run: run.pk)
     return HeadToHead.objects.create(leaderboard=board(world), a=a, b=b, queued_at=at, enqueued_at=at)
 
@@ -70,7 +70,7 @@ ROWS: dict[str, Callable[[World, datetime], Model]] = {
     "run_scorer": run_by_scorer,
     "predict": lambda world, at: container_rows.insert(world, enqueued_at=at),
     "compare": lambda world, at: Ranking.objects.create(leaderboard=board(world), changes=1, enqueued_at=at),
-    "head_to_head": side_by_side,
+    "head_to_head": head_to_head,
     "detect_near_duplicates": lambda world, at: SimilarityCheck.objects.create(
         prediction=world.insert_run().prediction, phase=world.phase, queued_at=at, enqueued_at=at
     ),

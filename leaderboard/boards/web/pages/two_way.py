@@ -41,7 +41,7 @@ ROOM, ROOM_BESIDE_WORDS = 40, 30
 
 @require_safe
 @tagged
-def crossed_board(request: HttpRequest, slug: str, phase: str, pair: str, **version: int) -> HttpResponse:
+def two_way_board(request: HttpRequest, slug: str, phase: str, pair: str, **version: int) -> HttpResponse:
     """Render the two-way board.
 
     `?measure=` one of the slices; `?view=` matrices or table; `?sort=` a pair of values, as JSON, or system;

@@ -120,7 +120,7 @@ def assert_same_result_in_and_outside_the_sandbox(evaluator_box: Box, case: Case
         evaluator_box, "compare_board", comparison, **dict.fromkeys(("0", "1"), tmp_path / "outcomes")
     )
     assert compared.report == json.loads(json.dumps(local[0])) and compared.report["ok"]
-    plotted, _ = both(evaluator_box, "draw", {}, table=tmp_path / "outcomes")
+    plotted, _ = both(evaluator_box, "plot_data", {}, table=tmp_path / "outcomes")
     assert plotted.report == {"ok": True, "plot_data": scored.report["plot_data"]}
 
 

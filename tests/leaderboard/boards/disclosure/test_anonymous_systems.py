@@ -70,9 +70,9 @@ def outsiders(world: World) -> dict[str, User | None]:
 
 def starts(world: World) -> list[str]:
     frozen = f"{PHASE}/gold-1/task-1"
-    pages = ["", "cite/", "embed/", "progress/", "significance/", "side-by-side/", "by/origin/", "cross/origin/label/"]
+    pages = ["", "cite/", "embed/", "progress/", "significance/", "head-to-head/", "by/origin/", "two-way/origin/label/"]
     pages += ["progress/?download=svg", "progress/?download=csv", "symmetric/", "badge.svg?system=Anonymous+1"]
-    pages += ["?sort=system", "by/origin/?measure=all", "cross/origin/label/?view=table"]
+    pages += ["?sort=system", "by/origin/?measure=all", "two-way/origin/label/?view=table"]
     addresses = [f"{where}/{page}" for where in (PHASE, frozen) for page in pages]
     addresses += [
         f"{API}{end}?slices=all{version}" for end in ENDS for version in ("", "&gold_version=1&task_version=1")
@@ -134,7 +134,7 @@ ORACLES = [
     (f"{PHASE}/", {"text": "{}"}),
     (f"{PHASE}/", {"search": "{}"}),
     (f"{PHASE}/", {"team": "{}"}),
-    (f"{PHASE}/side-by-side/", {"a": "{}"}),
+    (f"{PHASE}/head-to-head/", {"a": "{}"}),
     (f"{API}/", {"sort": "{}"}),
     (f"{API}/", {"system": "{}"}),
     (f"{API}/", {"q": "{}"}),

@@ -96,7 +96,7 @@ def test_no_public_page_fails_and_the_rows_are_shown_nowhere(world: World) -> No
     for name, content in BAD.items():
         if content != HALF or connection.vendor != "postgresql":
             store(world, f"Faulty row: {name}", content)
-    starts = ["/", "/api/v1/benchmarks/tiny/", "/benchmarks/tiny/test/cross/origin/label/?view=table"]
+    starts = ["/", "/api/v1/benchmarks/tiny/", "/benchmarks/tiny/test/two-way/origin/label/?view=table"]
     answers = list(crawl(Client(), starts))
     assert [answer.address for answer in answers if answer.status >= 500] == []
     assert [answer.address for answer in answers if b"Faulty row" in answer.text] == []
@@ -104,7 +104,7 @@ def test_no_public_page_fails_and_the_rows_are_shown_nowhere(world: World) -> No
     board = "/benchmarks/tiny/test/"
     api = "/api/v1/benchmarks/tiny/"
     pages = ["/benchmarks/tiny/", board, f"{board}by/track/", f"{board}progress/", f"{board}by/origin/"]
-    assert pages_with_valid_row >= {*pages, f"{board}cross/origin/label/", api, f"{api}phases/test/leaderboard/"}
+    assert pages_with_valid_row >= {*pages, f"{board}two-way/origin/label/", api, f"{api}phases/test/leaderboard/"}
 
 
 def admit(user: User) -> None:

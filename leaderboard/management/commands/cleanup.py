@@ -1,4 +1,4 @@
-"""`manage.py tidy`: list removable data, and remove it with --apply."""
+"""`manage.py cleanup`: list removable data, and remove it with --apply."""
 
 from __future__ import annotations
 

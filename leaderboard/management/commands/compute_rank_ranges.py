@@ -1,4 +1,4 @@
-"""`manage.py compare`: compute the rank ranges of a phase's current board again."""
+"""`manage.py compute_rank_ranges`: compute the rank ranges of a phase's current board again."""
 
 from __future__ import annotations
 

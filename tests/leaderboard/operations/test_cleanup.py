@@ -1,4 +1,4 @@
-"""`tidy` removes only what nobody needs; `check_files` names files that differ from their records."""
+"""`manage.py cleanup` removes only what nobody needs; `check_files` names files that differ from their records."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def world(tmp_path: Path, settings: Any) -> World:
 
 def tidy(*arguments: str) -> str:
     out = io.StringIO()
-    call_command("tidy", *arguments, stdout=out)
+    call_command("cleanup", *arguments, stdout=out)
     return out.getvalue()
 
 
@@ -181,7 +181,7 @@ def test_a_file_that_differs_from_its_record_is_named(world: World, harm: str, m
     assert out.getvalue().strip() == f"goldversion:{world.gold.pk} file: {message}"
 
 
-@pytest.mark.parametrize("command", ["check_files", "tidy"])
+@pytest.mark.parametrize("command", ["check_files", "cleanup"])
 def test_a_missing_bucket_is_reported_in_one_line(command: str, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")

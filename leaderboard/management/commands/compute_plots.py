@@ -1,4 +1,4 @@
-"""`manage.py draw`: compute plot data of results that were published without it."""
+"""`manage.py compute_plots`: compute plot data of results that were published without it."""
 
 from __future__ import annotations
 

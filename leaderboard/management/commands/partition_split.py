@@ -1,4 +1,4 @@
-"""`manage.py divide`: partition a split's groups into a public and a private half."""
+"""`manage.py partition_split`: partition a split's groups into a public and a private half."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         if person is None:
             raise CommandError(f"unknown account {by}" if by else "there is no curator; choose an account with --by")
         try:
-            partition = partition_gold.divide(split=split_row, share=Decimal(share), seed=seed, by=person)
+            partition = partition_gold.partition(split=split_row, share=Decimal(share), seed=seed, by=person)
         except InvalidOperation as error:
             raise CommandError(f"--share is {share!r}, expected a number greater than 0 and less than 1") from error
         except Refused as refused:

@@ -46,7 +46,7 @@ B = {"b": "NOT ENOUGH INFO", "m": "SUPPORTS", "a": "SUPPORTS", "z": "REFUTES"}
 
 def compare(a: dict[str, str], b: dict[str, str], **files: bytes) -> dict[str, Any]:
     both = {"a": outcomes(a), "b": outcomes(b), **files}
-    report, _ = JOBS["side_by_side"](
+    report, _ = JOBS["head_to_head"](
         {name: io.BytesIO(body) for name, body in both.items()}, {"resamples": 100, "gold_name": "gold.jsonl"}
     )
     assert report["ok"], report
