@@ -16,7 +16,7 @@ FORMER_COMMANDS = {
 def main() -> None:
     if len(sys.argv) > 1 and sys.argv[1] in FORMER_COMMANDS:
         former, sys.argv[1] = sys.argv[1], FORMER_COMMANDS[sys.argv[1]]
-        print(f"{sys.argv[0]} {former} is deprecated: use {sys.argv[1]}", file=sys.stderr)
+        sys.stderr.write(f"{sys.argv[0]} {former} is deprecated: use {sys.argv[1]}\n")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     from django.core.management import execute_from_command_line
     from django.db import DatabaseError

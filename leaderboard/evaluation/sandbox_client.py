@@ -41,6 +41,7 @@ __all__ = [
     "generate",
     "gold_difference",
     "gold_part",
+    "head_to_head",
     "is_outdated",
     "near_duplicates",
     "partition",
@@ -48,7 +49,6 @@ __all__ = [
     "prepare_gold",
     "read_scorer",
     "score",
-    "head_to_head",
     "signature",
     "validate",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,8 @@ def send(client: Client, content: bytes, name: str = "predictions.jsonl", **fiel
 def stored_files() -> list[str]:
     """Return every file in the predictions' store and in the folder of unfinished uploads."""
     folders = (Path(settings.DATA) / "files" / "predictions", Path(settings.FILE_UPLOAD_TEMP_DIR))
-    return sorted(str(path) for folder in folders for path in folder.rglob("*") if path.is_file())
+    walks = (found for folder in folders for found in os.walk(folder))
+    return sorted(f"{folder}/{name}" for folder, _, names in walks for name in names)
 
 
 def footprint() -> dict[str, Any]:

@@ -190,6 +190,9 @@ def missing_constraints() -> list[str]:
 def main(path: str) -> dict[str, Any]:
     configure_older(path)
     executor = MigrationExecutor(connection)
+    # New databases skip the migrations of this site's release.
+    executor.loader.replace_migrations = False
+    executor.loader.build_graph()
     executor.migrate([BEGIN])
     apps = executor.loader.project_state([BEGIN]).apps
     models = [

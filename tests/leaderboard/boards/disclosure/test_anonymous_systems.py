@@ -70,9 +70,9 @@ def outsiders(world: World) -> dict[str, User | None]:
 
 def starts(world: World) -> list[str]:
     frozen = f"{PHASE}/gold-1/task-1"
-    pages = ["", "cite/", "embed/", "progress/", "significance/", "head-to-head/", "by/origin/", "two-way/origin/label/"]
+    pages = ["", "cite/", "embed/", "progress/", "significance/", "head-to-head/", "by/origin/"]
     pages += ["progress/?download=svg", "progress/?download=csv", "symmetric/", "badge.svg?system=Anonymous+1"]
-    pages += ["?sort=system", "by/origin/?measure=all", "two-way/origin/label/?view=table"]
+    pages += ["?sort=system", "by/origin/?measure=all", "two-way/origin/label/", "two-way/origin/label/?view=table"]
     addresses = [f"{where}/{page}" for where in (PHASE, frozen) for page in pages]
     addresses += [
         f"{API}{end}?slices=all{version}" for end in ENDS for version in ("", "&gold_version=1&task_version=1")

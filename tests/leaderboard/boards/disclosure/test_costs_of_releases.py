@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.core.management import call_command
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from leaderboard.boards.disclosure import costs
@@ -98,21 +97,3 @@ def test_a_step_is_at_least_its_value_and_not_far_above(value):
     assert step is not None
     # Three digits are printed: rounding may be off by a half in a thousand.
     assert max(1.0, value) <= step * 1.005 and step <= max(1.0, value) * 2**0.5 * 1.005
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-def test_the_migration_keeps_releases_and_their_lock():
-    world = build()
-    release = stand(world, "Before")
-    try:
-        call_command("migrate", "leaderboard", "0006", verbosity=0)
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM leaderboard_release")
-            assert cursor.fetchone() == (1,)
-    finally:
-        call_command("migrate", "leaderboard", verbosity=0)
-    migrated = Release.objects.get(pk=release.pk)
-    assert (migrated.cost, migrated.values) == (None, release.values)
-    with pytest.raises(DatabaseError), transaction.atomic():
-        Release.objects.filter(pk=release.pk).update(values=[])
