@@ -31,7 +31,7 @@ def submit(args: argparse.Namespace) -> int:
     """
     if sum(what is not None for what in (args.predictions, args.image, args.reference)) != 1:
         raise UsageError(
-            "nothing or too much is to be submitted, expected exactly one of: a predictions file, --image, --reference"
+            "nothing or too much is to be submitted, expected one of: a predictions file, --image, --reference"
         )
     if args.resume and args.image is None:
         raise UsageError("--resume is given without --image, expected --image with the same image")
