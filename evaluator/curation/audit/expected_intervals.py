@@ -80,7 +80,8 @@ def effective(units: Numbers, shared: bool) -> int:
     """Return the effective number of groups, rounded down, at least 1: (sum of squares)^2 / sum of fourth powers.
 
     The powers are the expected ones of each group's influence on the measure, where `evaluator.statistics.bootstrap`
-    uses observed ones. units: number of units in each group. shared: True if a system is right or wrong about whole groups, False if mistakes are independent.
+    uses observed ones. units: number of units in each group. shared: True if a system is right or wrong about whole
+    groups, False if mistakes are independent.
     """
     units = units[units > 0]
     if shared:

@@ -41,8 +41,8 @@ def trivial(
 ) -> tuple[list[BaselineScore], list[Finding]]:
     """Score the task's baselines and report those above chance.
 
-    trains: public training files, none or more. whole: the size of the whole split. A score counts as above chance if it
-    exceeds chance by more than the expected half-width of the confidence interval.
+    trains: public training files, none or more. whole: the size of the whole split, whose expected half-width of the
+    confidence interval is the least distance from chance that is reported.
     """
     task = split.task
     inputs = [msgspec.json.decode(line) for line in task.public_inputs(split.gold).splitlines()]

@@ -25,9 +25,10 @@ def distances(vectors: Numbers, facts: Ints) -> Numbers:
 
 
 def elbow(heights: Numbers) -> float:
-    """Return the threshold where the number of clusters falls fastest, of THRESHOLDS even ones up to the last merge.
+    """Return the threshold where the number of clusters falls fastest.
 
-    heights: the distance of each merge. The gradient is by central differences; the first of equal ones wins.
+    Thresholds are THRESHOLDS evenly spaced distances from 0 to the last merge. heights: the distance of each merge. The
+    gradient is by central differences; of equal gradients the first is taken.
     """
     thresholds = np.linspace(0, heights.max(), THRESHOLDS)
     n_clusters = len(heights) + 1 - np.searchsorted(np.sort(heights), thresholds, side="right")

@@ -1,7 +1,7 @@
-"""Hard negatives: false pairs that the graph makes plausible, derived from a true one (Huynh & Papotti 2019).
+"""Hard negatives: false pairs that the graph makes plausible, each derived from a true pair (Huynh & Papotti 2019).
 
-They come from random walks (Algorithm 1), or from the local closed-world assumption: a subject with a known object has
-no other.
+They come from random walks (Algorithm 1), or from the local closed-world assumption: a subject with a known object of
+the predicate has no other object.
 """
 
 from __future__ import annotations
@@ -33,13 +33,18 @@ class Plausible(NamedTuple):
 
 
 class Source(Protocol):
+    """A source of hard negatives."""
+
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
-        """Yield false pairs similar to the fact, lazily; always the same ones for a fact."""
+        """Yield false pairs similar to the fact, lazily. A fact always gives the same pairs in the same order."""
 
 
 @dataclass
 class Surroundings:
-    """Base of both sources: the graph without the predicate itself."""
+    """Base class of both sources: the steps of the graph without the predicate and without schema predicates.
+
+    true: the keys (`Graph.key`) of all pairs that the predicate links, sorted.
+    """
 
     graph: Graph
     predicate: str
@@ -68,13 +73,13 @@ class Surroundings:
         return mask
 
     def linked_from(self, subject: int) -> tuple[Ints, Ints]:
-        """Return (codes, objects) that another predicate links the subject to, sorted, with one step code each."""
+        """Return (codes, objects): the objects that other predicates link the subject to, sorted, with step codes."""
         codes, to = self.steps.of(subject)
         forward = codes % 2 == 0
         return _distinct(codes[forward], to[forward])
 
     def linked_to(self, object_: int) -> tuple[Ints, Ints]:
-        """Return (codes, subjects) that another predicate links to the object; steps begin at the object."""
+        """Return (codes, subjects): the subjects that other predicates link to the object, with steps from it."""
         codes, to = self.steps.of(object_)
         backward = codes % 2 == 1
         return _distinct(codes[backward], to[backward])
@@ -89,7 +94,7 @@ class Walks(Surroundings):
     """Random walks from either end of a fact, along predicate paths to entities that fit its other end."""
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
-        """Yield pairs from subject and object alternately, until both are exhausted."""
+        """Yield pairs from walks that begin at the subject and at the object, alternately, until both are exhausted."""
         rng = self.random("walks", fact)
         return _alternate([self._from(fact, rng, from_subject=side) for side in (True, False)])
 
@@ -138,9 +143,10 @@ SOURCES: dict[str, type[Walks] | type[ClosedWorld]] = {"walks": Walks, "closed-w
 def collect(
     source: Source, batches: Iterable[Iterable[Pair]], n: int, used: Collection[Pair] = ()
 ) -> list[tuple[Plausible, Pair]]:
-    """Return the first n different pairs that are not in `used`, each with its fact; fewer if there are no more.
+    """Return the first n different pairs that are not in `used`, each with the fact it is derived from.
 
-    The facts of a batch take turns, one pair each, until all are exhausted; then the next batch follows.
+    The facts of a batch take turns, one pair each, until all are exhausted; then the next batch follows. Fewer than n
+    pairs are returned if there are no more.
     """
     results: list[tuple[Plausible, Pair]] = []
     seen = set(used)

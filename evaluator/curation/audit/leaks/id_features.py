@@ -98,7 +98,7 @@ def _character(name: str, values: Sequence[str]) -> Iterator[tuple[str, Sequence
 
 
 def _range(values: Sequence[int]) -> list[int]:
-    """Return the range of each value, 0 to 19: the sorted distinct values are cut into twenty ranges of equal number."""
+    """Return the range of each value, 0 to 19: the sorted distinct values are cut into twenty equal ranges."""
     rank = {value: number for number, value in enumerate(sorted({*values}))}
     return [rank[value] * _RANGES // len(rank) for value in values]
 

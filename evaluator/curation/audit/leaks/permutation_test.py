@@ -137,8 +137,8 @@ def max_t_test(
 ) -> list[TestResult]:
     """Return the max-T permutation test of each feature, in the order of `features`.
 
-    p = (1 + k) / (1 + times), where k is the number of permutations whose largest z over all features is no smaller than
-    the feature's observed z. times: the number of permutations. steps: reports progress after each.
+    p = (1 + k) / (1 + times), where k is the number of permutations whose largest z over all features is at least the
+    observed z of the feature. times: the number of permutations. steps: reports progress after each.
     """
     random = np.random.default_rng(seed)
     statistics = np.empty((times + 1, len(features)))
