@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent
 EXCLUDED = ("cli", "sandbox/containers")
-"""Folders outside the digest: neither a job nor the process sandbox can import them (a test walks the imports)."""
+"""Folders outside the digest: neither a job nor the process sandbox can import them, as a test checks."""
 TASKS = "holdout.tasks"
 """Entry point group of tasks from installed packages."""
 

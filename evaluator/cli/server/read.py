@@ -41,7 +41,7 @@ def teams(args: argparse.Namespace) -> int:
 
 
 def _listed(server: Server, path: str, **query: str) -> list[dict[str, Any]]:
-    """Return the results of all pages of a list."""
+    """Return the entries of all pages of a list of the API."""
     results: list[dict[str, Any]] = []
     for page in range(1, 1000):
         response = server.get(path, **query, page_size="500", page=str(page))

@@ -70,8 +70,7 @@ def _row_findings(split: Split, row: dict[str, Any], whole_row: dict[str, Any]) 
                 "unbalanced-origin",
                 f"{name} is not balanced ({counts_text}), though the whole split is",
                 f"the most frequent label is right on {percent(majority)} of the slice, which has only some lines of "
-                "each group: "
-                "chance accuracy on this slice alone is not 50 %",
+                "each group: chance accuracy on this slice alone is not 50 %",
                 "rank by the whole split or by groups, and add a note to accuracies on this slice",
                 split.file,
                 numbers=row,

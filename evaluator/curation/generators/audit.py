@@ -1,4 +1,4 @@
-"""`audit split`: one report of everything that is known to go wrong with a test split."""
+"""`audit split`: one report of all checks of a test split: errors, leakage, and expected interval widths."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def read_types(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> Type
     types: dict[str, set[str]] = {}
     for number, columns in rows(stream, problems, limits):
         if len(columns) != 2 or "" in columns:
-            problems.add(number, "not an entity and a type", f"{len(columns)} columns", "two tab-separated names")
+            problems.add(number, "not an entity and a type", f"{len(columns)} columns", "two names, tab-separated")
         else:
             types.setdefault(columns[0], set()).add(columns[1])
     problems.raise_if_any()

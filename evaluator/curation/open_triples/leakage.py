@@ -1,12 +1,13 @@
 """Leakage removal: training triples that paraphrase an evaluation triple (Broscheit et al. 2020, section 4).
 
-For an evaluation triple (i, k, j), with a any mention of i's entity and b any of j's, including i and j:
+Let (i, k, j) be an evaluation triple, a any mention of i's entity (also i itself) and b any mention of j's entity (also
+j itself). Training triples are removed at three levels:
 
-- SIMPLE removes (i, k, j), exactly;
-- BASIC also (a, k, b) and (b, k, a);
-- THOROUGH also a and b linked by any relation, in either order; a as the subject of a relation that contains the words
-  of k and b, or b as the object of one that contains those of k and a; a subject or object that contains those of a, k
-  and b.
+- SIMPLE: (i, k, j), exactly.
+- BASIC: also (a, k, b) and (b, k, a).
+- THOROUGH: also triples that link a and b by any relation, in either order; triples with the subject a and a relation
+  that contains the words of k and b, or with the object b and a relation that contains the words of k and a; and
+  triples whose subject or object contains the words of a, k and b.
 
 BASIC and THOROUGH compare texts as sets of words, see `token_sets`.
 """
@@ -99,7 +100,7 @@ def remove_leakage(
 ) -> tuple[list[Triple], Counter[Rule]]:
     """Return the training triples that do not leak, in their order, and the number removed by each rule.
 
-    stops: stop words; None: the most frequent tokens of the training triples.
+    stops: stop words; None: the most frequent tokens of the training triples (`TokenCounts.stop_words`).
     """
     train = list(train)
     if stops is None:

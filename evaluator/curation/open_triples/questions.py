@@ -155,7 +155,10 @@ def ids(questions: Sequence[Question], *, seed: int) -> list[str]:
 
 
 def count_leaked(public: Iterable[Question], hidden: Iterable[Question]) -> int:
-    """Count hidden questions with an answer that the public gold of other questions has for the same prefix."""
+    """Count the hidden questions of which the gold of public questions reveals an answer.
+
+    An answer is revealed if a public question with the same prefix has it among its answers or filtered mentions.
+    """
     known: dict[Prefix, set[str]] = {}
     for question in public:
         known.setdefault(question.prefix, set()).update(question.answers, question.filtered)

@@ -63,7 +63,7 @@ class Dictionary:
                 self._mentions.setdefault(entity, []).append(mention)
 
     def others(self, mention: str) -> Mentions:
-        """Return all mentions of the entities that the mention may mean, itself first; empty if it is not linked."""
+        """Return all mentions of the entities that a mention may mean, that one first; empty if it is not linked."""
         entities = self._entities.get(mention)
         if entities is None:
             return ()

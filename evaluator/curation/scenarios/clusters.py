@@ -11,8 +11,9 @@ THRESHOLDS = 100
 
 
 def distances(vectors: Numbers, facts: Ints) -> Numbers:
-    """Return (d(s_i, s_j) + d(o_i, o_j) + d(s_i, o_j) + d(o_i, s_j)) / 4 for i < j, in the order of SciPy's pdist.
+    """Return the distance of each two facts i < j, in the order of SciPy's pdist.
 
+    It is (d(s_i, s_j) + d(o_i, o_j) + d(s_i, o_j) + d(o_i, s_j)) / 4, where s are subjects and o objects.
     vectors: one row per entity; d is the Euclidean distance. facts: shape (n, 2).
     """
     from scipy.spatial.distance import cdist, pdist

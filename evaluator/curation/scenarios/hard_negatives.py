@@ -25,7 +25,10 @@ SCHEMA = ("domain", "range")
 
 
 class Plausible(NamedTuple):
-    """A plausible false pair. path: codes of the steps from subject to object, or from object to subject."""
+    """A plausible false pair.
+
+    path: the codes of the steps that lead to it, from subject to object if from_subject, else from object to subject.
+    """
 
     pair: Pair
     path: Path
@@ -91,7 +94,7 @@ class Surroundings:
 
 
 class Walks(Surroundings):
-    """Random walks from either end of a fact, along predicate paths to entities that fit its other end."""
+    """Random walks from the subject or the object of a fact, along predicate paths, to replacements of the other."""
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
         """Yield pairs from walks that begin at the subject and at the object, alternately, until both are exhausted."""
@@ -114,7 +117,7 @@ class Walks(Surroundings):
                     yield Plausible((begin, end) if from_subject else (end, begin), path, from_subject)
 
     def _fits(self, begin: int, other: int, ends: Ints, *, from_subject: bool) -> Bools:
-        """Return a mask of ends that pass the type test for `other` and that the predicate does not link to `begin`."""
+        """Return a mask of the `ends` that pass the type test for `other`, and do not make a true pair with `begin`."""
         begins = np.full(len(ends), begin)
         true = self.is_true(begins, ends) if from_subject else self.is_true(ends, begins)
         return self.types.pass_for(other, ends) & ~true

@@ -206,7 +206,7 @@ class Scenarios:
         return candidates[:n]
 
     def _batches(self, params: ScenarioParams, positives: list[Pair]) -> Iterator[list[Pair]]:
-        """Yield the true claims, then the other facts in batches of equal size, in case the true ones are not enough."""
+        """Yield the true claims, then the other facts in batches of equal size, in case more are needed."""
         yield positives
         sample = set(positives)
         rest = [pair for pair in _pairs(self.facts[self._order(params.popularity)]) if pair not in sample]

@@ -54,7 +54,7 @@ class _Table:
         return [cell // self.unit for cell in self.cells[row]]
 
     def push(self, row: int, rng: random.Random) -> None:
-        """Make one entry of a cycle near the row whole."""
+        """Shift an amount along a cycle reached from the row, so that an entry of the cycle becomes whole."""
         cycle = self._cycle(row)
         up = [self.unit - self._rest(cell) if index % 2 == 0 else self._rest(cell) for index, cell in enumerate(cycle)]
         down = [

@@ -112,7 +112,7 @@ def _low_agreement(file: str, stats: dict[str, Any], level: str) -> list[Finding
         Finding(
             Severity.WARNING if grave else Severity.NOTE,
             "low-agreement",
-            f"the annotators' {level} alpha is {value:.3f} ({percent(stats['percent'])} of pairs of judgements agree)",
+            f"Krippendorff's {level} alpha is {value:.3f} ({percent(stats['percent'])} of pairs of judgements agree)",
             f"alpha is under {TENTATIVE if grave else GOOD:g}: "
             + ("annotators do not agree on what is right" if grave else "enough for tentative conclusions only"),
             "improve the guidelines, repeat the annotation, or show the agreement next to the scores",

@@ -53,7 +53,7 @@ def near_pairs(
 
     others: None: pairs within `texts`, with first < second; else each pair has an index in `texts` and one in `others`.
     Texts without words are in no pair. threshold: above 0, at most 1. most: the maximum number of pairs.
-    Raises UsageError for another threshold.
+    Raises UsageError for a threshold outside this range.
     """
     if not 0 < threshold <= 1:
         raise UsageError(f"the near-duplicate threshold is {threshold:g}, expected a number above 0 and at most 1")

@@ -1,4 +1,4 @@
-"""Effect sizes of label leaks, for reports: from 0, guessing is no better than without the leak, to 1, always right."""
+"""Effect sizes of label leaks, for reports: from 0 (guessing is no better with the leak) to 1 (always right)."""
 
 from __future__ import annotations
 

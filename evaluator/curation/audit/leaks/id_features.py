@@ -16,7 +16,7 @@ _BETWEEN = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"[0-9]+")
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{0,99}")
 _LAST = 7
-"""Length of the longest suffix: in FEVER Symmetric, ids of written pairs end in 0000002, 0000003 or 0000004."""
+"""Length of the longest suffix tested: in FEVER Symmetric, ids of written pairs end in 0000002, 0000003 or 0000004."""
 
 
 def _number(text: str) -> int:

@@ -29,7 +29,7 @@ from evaluator.tasks.audit.split import Secret, Split
 LEVEL = 0.01
 _LEAST = 10
 _GRAVE = 0.5
-"""Effect size from which a leaked answer is an error."""
+"""Effect size from which a leak of a grave secret is an error, not a warning."""
 
 
 @dataclass
