@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent
 EXCLUDED = ("cli", "sandbox/containers")
-"""Folders outside the digest: neither a job nor the process sandbox can import them (a test walks the imports)."""
+"""Folders outside the digest: neither a job nor the process sandbox can import them, as a test checks."""
 TASKS = "holdout.tasks"
 """Entry point group of tasks from installed packages."""
 
@@ -22,9 +22,10 @@ def covered_files(root: Path = ROOT) -> list[Path]:
 
 
 def digest(root: Path = ROOT, task_packages: Iterable[Path] = ()) -> str:
-    """Return the SHA-256, in hex, of names and contents of the covered files of `root` and all of `task_packages`.
+    """Return the SHA-256, in hex, of the names and contents of all covered files.
 
-    task_packages: package folders, or files of single modules. Neither their order nor their location matters.
+    Covered are the evaluator's Python files below `root`, without those in EXCLUDED, and every file of `task_packages`:
+    package folders, or files of single modules. Neither their order nor their location matters.
     """
     files = [(path.relative_to(root), path) for path in covered_files(root)]
     for package in task_packages:
@@ -35,7 +36,7 @@ def digest(root: Path = ROOT, task_packages: Iterable[Path] = ()) -> str:
 
 
 def task_packages(group: str = TASKS) -> list[Path]:
-    """Return the sorted paths of the outermost packages that declare tasks, without importing them."""
+    """Return the sorted paths of the outermost packages of all installed tasks, without importing them."""
     locations = {path for entry in entry_points(group=group) if (path := _location(entry.module)) is not None}
     return sorted(locations - {ROOT})
 
@@ -53,4 +54,7 @@ def _location(module: str) -> Path | None:
 
 
 SHA256 = digest(task_packages=task_packages())
-"""Computed when the process starts, so that it describes the running code even if the files on disk change later."""
+"""The code digest of this process.
+
+It is computed when the process starts, so that it describes the running code even if the files on disk change later.
+"""

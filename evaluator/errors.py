@@ -1,4 +1,4 @@
-"""Errors of the evaluator, by who has to act on them. Each class ends a run differently."""
+"""Errors of the evaluator: one class for each person who has to act on them. Each class ends a run differently."""
 
 import json
 from collections.abc import Iterable
@@ -59,7 +59,7 @@ class EvaluatorError(Exception):
 
 
 class FileError(EvaluatorError):
-    """A file cannot be used: up to MAX_PROBLEMS problems, and the number of further ones."""
+    """A file cannot be used. problems: the first MAX_PROBLEMS problems. more: the number of further ones."""
 
     def __init__(self, problems: Iterable[Problem], more: int = 0) -> None:
         self.problems = list(problems)
@@ -119,7 +119,7 @@ class ProblemList:
             raise self.error(self.problems, self.more)
 
     def stop(self, line: int | None, what: str, found: str = "", expected: str = "") -> NoReturn:
-        """Report a problem that makes further reading pointless, and raise."""
+        """Add a problem that makes further reading pointless, and raise the file's error with all problems."""
         self.add(line, what, found, expected)
         raise self.error(self.problems, self.more)
 

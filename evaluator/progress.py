@@ -1,4 +1,4 @@
-"""Progress of long jobs, reported to a listener if there is one. The server has none."""
+"""Progress of long jobs, reported to a listener if there is one. The command line has one, the server has none."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ _listener: ContextVar[Callable[[float], None] | None] = ContextVar("listener", d
 
 @contextmanager
 def progress_listener(hear: Callable[[float], None]) -> Iterator[None]:
-    """Within the context, long jobs call `hear` with the fraction that is done, from 0 to 1."""
+    """Make long jobs inside the context call `hear` with the fraction that is done, from 0 to 1."""
     token = _listener.set(hear)
     try:
         yield
@@ -18,7 +18,7 @@ def progress_listener(hear: Callable[[float], None]) -> Iterator[None]:
 
 
 class Steps:
-    """Counts the work done out of `whole`, in any unit, and reports the fraction."""
+    """Counter of the work done, which reports the fraction of `whole`, the total work in any unit, to the listener."""
 
     def __init__(self, whole: float) -> None:
         self._whole = whole

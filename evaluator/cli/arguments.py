@@ -43,7 +43,7 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
     submit.add_argument("--team", default="", help="the name of one of your teams (default: your first team)")
     submit.add_argument("--track", default="", help="one of the phase's tracks, if it has tracks: its page lists them")
     submit.add_argument("--note", default="", help="a note for your own list; never published")
-    submit.add_argument("--resume", metavar="ID", help="continue an interrupted upload of an image")
+    submit.add_argument("--resume", metavar="ID", help="continue an interrupted upload of an image, by its printed id")
     submit.add_argument(
         "--wait", action="store_true", help="wait until the submission is finished, then print its scores"
     )
@@ -52,7 +52,7 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
 
 
 def add_reading(commands: Any) -> None:
-    """Add the commands of SERVER_COMMANDS."""
+    """Add the commands that send requests to a server, which are those of SERVER_COMMANDS."""
     for name, about, add in (
         ("login", "store a server's API token for later commands", _add_login),
         ("logout", "revoke and delete the stored API token", _add_logout),
@@ -76,7 +76,7 @@ def _add_server(command: argparse.ArgumentParser) -> None:
 
 def _add_login(login: argparse.ArgumentParser) -> None:
     login.add_argument("--server", required=True, help="the server's address, such as https://board.example")
-    login.add_argument("--user", help="your user name or e-mail address there (default: ask for it)")
+    login.add_argument("--user", help="your user name or e-mail address on the server (default: ask for it)")
     login.add_argument("--token-file", help="a file with a token from the site, for accounts with a second factor")
 
 
@@ -119,12 +119,16 @@ def _add_show_board(board: argparse.ArgumentParser) -> None:
     board.add_argument("--benchmark", required=True)
     board.add_argument("--phase", required=True)
     board.add_argument("--measure", default="", help="comma-separated measures (default: all)")
-    board.add_argument("--slices", default="", help="comma-separated dimensions, or `all` (default: no slices)")
     board.add_argument(
-        "--sort", default="", help="the column to sort by, best first; --sort=-COLUMN reverses the order"
+        "--slices", default="", help="comma-separated dimensions whose slices are shown, or `all` (default: no slices)"
+    )
+    board.add_argument(
+        "--sort", default="", help="the column to sort by, such as f1, best first; --sort=-COLUMN reverses the order"
     )
     board.add_argument("--track", default="", help="show only systems that declare this track")
-    board.add_argument("--gold-version", default="", help="with --task-version: show an earlier board")
+    board.add_argument(
+        "--gold-version", default="", help="the gold version of an earlier board to show; needs --task-version"
+    )
     board.add_argument("--task-version", default="")
     formats = board.add_mutually_exclusive_group()
     for name in ("json", "csv", "markdown", "latex", "bibtex"):

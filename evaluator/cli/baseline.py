@@ -1,4 +1,7 @@
-"""`python -m evaluator run-baseline TASK NAME`: write a baseline's predictions to standard output, as a server does."""
+"""`python -m evaluator run-baseline TASK NAME`: write a baseline's predictions to standard output.
+
+The code and the predictions are the same as on a server.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +31,17 @@ def add_to(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace, options: Mapping[str, str], seed: int) -> int:
-    """Run the command and return its exit status. Raises UsageError."""
+    """Run the command and return its exit status.
+
+    Raises UsageError for an unknown task, baseline or option, and for a file that is missing or cannot be read.
+    """
     task = find_task(args.task)
     if args.name is None:
         for baseline in task.baselines:
             print(f"{baseline.name}: {baseline.doc}" + (f" (needs {baseline.needs})" if baseline.needs else ""))
         return DONE
     if not args.inputs:
-        raise UsageError("--inputs is missing, expected the public inputs")
+        raise UsageError("--inputs is missing, expected --inputs FILE with the public inputs")
     request = BaselineRequest(
         task=args.task,
         baseline=args.name,

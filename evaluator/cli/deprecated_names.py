@@ -18,18 +18,21 @@ COMMANDS: dict[tuple[str, ...], str] = {
     ("split", "leakage"): "remove-leakage",
     ("audit", "difference"): "diff-gold",
 }
-"""The new last word of each renamed command."""
+"""The current name of each renamed command, by its old words; it replaces the last of them."""
 
 OPTIONS: dict[tuple[str, str, str], str] = {
     ("split", "scenarios", "--apart-from"): "--exclude-pairs",
     ("split", "open-evaluation", "--tokens"): "--min-tokens",
     ("audit", "split", "--near"): "--near-duplicate-similarity",
 }
-"""The new name of each renamed option, by command, subcommand and old name."""
+"""The current name of each renamed option, by command, subcommand and old name."""
 
 
 def replace(words: Sequence[str]) -> list[str]:
-    """Return a command line with the current names, after a notice for each old one."""
+    """Return the command line with its old names replaced by the current ones.
+
+    A notice is printed on standard error for each old name.
+    """
     current = list(words)
     for length in (1, 2):
         command = tuple(current[:length])

@@ -1,7 +1,8 @@
 """`python -m evaluator`: evaluate on any machine, with the code that the server runs.
 
 Exit status: 0 success; 1 an audit found errors that block publishing; 2 the predictions (or the image) are invalid; 3
-the gold (or the inputs) is invalid; 4 internal error; 64 usage error; 75 a submission is not finished yet.
+the gold (or the inputs) is invalid; 4 internal error, or the Docker engine or the server is unavailable; 64 usage
+error; 75 a submission is not finished yet; 130 interrupted.
 """
 
 import argparse
@@ -46,7 +47,7 @@ def main(words: Sequence[str]) -> int:
     try:
         args = _parser().parse_args(deprecated_names.replace(words))
         status = _command(args)
-        sys.stdout.flush()  # here, where a closed pipe is still handled
+        sys.stdout.flush()  # flushed here, where BrokenPipeError is still handled
         return status
     except UsageError as error:
         print(f"evaluator: {printable_lines(str(error))}", file=sys.stderr)
@@ -91,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--resamples",
             default=str(jobs.RESAMPLES),
-            help="number of resamples and permutations; 0 skips intervals and p-values",
+            help="number of bootstrap resamples and of permutations; 0 skips intervals and p-values",
         )
         command.add_argument("--seed", default=str(jobs.SEED))
     for command, names in (
@@ -180,7 +181,7 @@ def _described(name: str) -> dict[str, Any]:
 
 
 def _request(args: argparse.Namespace) -> tuple[jobs.Request, list[str]]:
-    """Return the request of a command's job, and the names of its files, in the order in which they are opened."""
+    """Return the job request of a command, and the arguments that name its files, in the order of opening them."""
     options = _options(args.option)
     find_task(args.task).parse_options(options)
     if args.command == "validate":
@@ -266,5 +267,5 @@ def _print_warnings(warnings: Sequence[str]) -> None:
 
 
 def run() -> NoReturn:
-    """Entry point of the `holdout` command."""
+    """Run the `holdout` command with the arguments of the process, and exit with its status."""
     sys.exit(main(sys.argv[1:]))

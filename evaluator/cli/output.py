@@ -20,7 +20,7 @@ def say(text: str) -> None:
 
 
 def print_problems(problems: Sequence[Mapping[str, Any]], more: int = 0) -> None:
-    """Print one line per problem, and the number of further ones."""
+    """Print one line per problem. more: the number of further problems, printed last if it is not 0."""
     for problem in problems:
         say(str(problem.get("text", "")))
     if more:

@@ -15,7 +15,10 @@ PAUSE = 10.0  # seconds between lines when standard error is not a terminal
 
 @contextmanager
 def patience(what: str) -> Iterator[None]:
-    """Report progress on standard error: one overwritten line on a terminal, else a line every PAUSE seconds."""
+    """Report the progress of the code inside the context on standard error, after the name `what`.
+
+    On a terminal one line is overwritten; elsewhere a line is printed every PAUSE seconds.
+    """
     progress, begun = Progress(), time.monotonic()
     live, printed = sys.stderr.isatty(), begun
 

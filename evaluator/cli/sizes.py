@@ -11,7 +11,10 @@ _SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMG]I?|)B?", re.IGNORECASE | r
 
 
 def read_size(name: str, text: str) -> int:
-    """Return the bytes of `4GB`, `512M`, `1.5GiB` or `4000000000`. Raises UsageError that names the option `name`."""
+    """Return the number of bytes of a text such as `4GB`, `512M`, `1.5GiB` or `4000000000`.
+
+    name: the option, without hyphens, for the error message. Raises UsageError.
+    """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise UsageError(f"--{name} is {shown(text)}, expected a size: 512MB, 4GB, 2GiB or a number of bytes")

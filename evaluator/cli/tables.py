@@ -11,7 +11,7 @@ Row = Mapping[str, Any]
 
 
 def score_table(scores: Sequence[Row]) -> str:
-    """Render scores, as `score --json` prints them."""
+    """Render scores as a table. scores: in the form of `score --json`."""
     rows: list[tuple[str, ...]] = [("measure", "slice", "value", _interval_heading(), "n")]
     for score in scores:
         rows.append((score["measure"], _slice_name(score), _number(score["value"]), _interval(score), str(score["n"])))
@@ -19,7 +19,7 @@ def score_table(scores: Sequence[Row]) -> str:
 
 
 def comparison_table(comparisons: Sequence[Row]) -> str:
-    """Render comparisons, as `compare --json` prints them."""
+    """Render comparisons as a table. comparisons: in the form of `compare --json`."""
     rows: list[tuple[str, ...]] = [
         ("measure", "slice", "a", "b", "a - b", _interval_heading(), "p", "McNemar", "n", "groups")
     ]
@@ -36,14 +36,14 @@ def _interval_heading() -> str:
 
 
 def benchmark_table(benchmarks: Sequence[Row]) -> str:
-    """Render benchmarks, as the API lists them."""
+    """Render benchmarks as a table. benchmarks: in the form of the API."""
     rows: list[tuple[str, ...]] = [("benchmark", "task", "title")]
     rows += [(row["slug"], row["task"], printable(row["title"])) for row in benchmarks]
     return _aligned(rows)
 
 
 def team_table(teams: Sequence[Row]) -> str:
-    """Render the user's teams, as the API lists them."""
+    """Render the user's teams as a table. teams: in the form of the API."""
     rows: list[tuple[str, ...]] = [("team", "you are", "members", "systems")]
     for row in teams:
         members = ", ".join(printable(member["username"]) for member in row["members"])
@@ -53,7 +53,10 @@ def team_table(teams: Sequence[Row]) -> str:
 
 
 def board_table(board: Row) -> str:
-    """Render a leaderboard as the API returns it: one column per measure and slice, in the order of the response."""
+    """Render a leaderboard as a table: one column per measure and slice, in the order of the response.
+
+    board: in the form of the API.
+    """
     keys = list(dict.fromkeys((s["measure"], _slice_name(s)) for row in board["rows"] for s in row["scores"]))
     heads = (measure if slice_name == "all" else f"{measure} {slice_name}" for measure, slice_name in keys)
     # A server without tracks omits the key.

@@ -85,7 +85,11 @@ def add_to(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run one subcommand and return its exit status. Raises UsageError, SandboxError."""
+    """Run one subcommand and return its exit status.
+
+    Raises UsageError for invalid arguments or a missing Python package, and SandboxError where reading or writing
+    fails, such as on a full disk.
+    """
     generators = {"split": SPLITS, "audit": AUDITS}[args.command]
     (generator,) = (candidate for candidate in generators if candidate.name == args.generator)
     try:

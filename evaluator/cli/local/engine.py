@@ -28,14 +28,17 @@ _NO_ENGINE = (
 
 @dataclass(frozen=True)
 class Local:
-    """A local engine that responds. `sandbox` confines containers as the server's does."""
+    """A local Docker engine that has responded, and the sandbox that runs containers on it, confined as on a server."""
 
     engine: Engine
     sandbox: DockerSandbox
 
 
 def connected() -> Engine:
-    """Return an engine that responds. Raises SandboxError that says what to install."""
+    """Return a client of the local Docker engine, after the engine has responded.
+
+    Raises SandboxError, with advice on what to install, where the engine or its Python package is missing.
+    """
     try:
         from evaluator.sandbox.containers.engine import Engine
     except ModuleNotFoundError as error:
@@ -52,7 +55,11 @@ def connected() -> Engine:
 
 
 def connect(runtime: str) -> Local:
-    """Return the local engine with its sandbox. Raises SandboxError, and UsageError for an invalid runtime name."""
+    """Connect to the local Docker engine and set up the sandbox on it.
+
+    runtime: the engine's OCI runtime, such as `runc`. Raises SandboxError if the engine does not respond, and
+    UsageError for an invalid runtime name.
+    """
     engine = connected()
     from evaluator.sandbox.containers.docker import DockerSandbox
 
@@ -62,17 +69,18 @@ def connect(runtime: str) -> Local:
         raise UsageError(
             f"--runtime is {shown(runtime)}, expected a runtime that the engine has, such as runc or runsc"
         ) from None
-    # Other runs on this machine may be in progress: remove only what is past its deadline.
+    # Other runs on this machine may be in progress: remove only containers that are past their deadline.
     local.sandbox.reap(min_age_seconds=_NEVER)
     return local
 
 
 @contextlib.contextmanager
 def image_in(local: Local, name: str, *, check: bool) -> Iterator[str]:
-    """Yield the engine's id for a tag, an id or an archive file; an image loaded from an archive is removed afterwards.
+    """Yield the engine's id of the image that `name` gives as a tag, an id or the path of an archive file.
 
-    check: read the image as the server would (always done for an archive). Raises ImageError, SandboxError and
-    UsageError.
+    An image that was loaded from an archive is removed afterwards, unless the engine already had it. check: check the
+    image as the server would; an archive is always checked. Raises ImageError if the image fails the checks,
+    UsageError if the engine does not have it, and SandboxError if the engine fails.
     """
     if Path(name).is_file():
         with Path(name).open("rb") as archive:
@@ -106,7 +114,7 @@ def id_of(engine: Engine, name: str) -> str:
 
 @contextlib.contextmanager
 def saved(engine: Engine, image: str) -> Iterator[IO[bytes]]:
-    """Yield the output of `docker save` in an unnamed temporary file. Raises SandboxError."""
+    """Yield an unnamed temporary file with the output of `docker save`. Raises SandboxError if the engine fails."""
     progress, size = Progress(), 0
     with tempfile.TemporaryFile() as archive:
         for piece in engine.save(image):
@@ -118,7 +126,7 @@ def saved(engine: Engine, image: str) -> Iterator[IO[bytes]]:
 
 
 def _loaded(local: Local, archive: IO[bytes]) -> tuple[str, bool]:
-    """Load an archive; return its image's id, and whether the engine already had it."""
+    """Check and load an archive; return its image's id, and True if the engine already had the image."""
     progress = Progress()
     progress.show("checking the image")
     try:

@@ -16,7 +16,10 @@ _DEFAULT_OUTPUT = "predictions.jsonl"
 
 
 def open_inputs(path: str, stack: ExitStack) -> BinaryIO:
-    """Open the inputs read-only, as the sandbox requires, and decompressed, as a system expects. Raises UsageError."""
+    """Open the inputs read-only, as the sandbox requires, and decompressed, as a system expects.
+
+    Raises UsageError if the file cannot be read or decompressed.
+    """
     try:
         if not path.endswith(".gz"):
             return stack.enter_context(Path(path).open("rb"))
@@ -31,7 +34,11 @@ def open_inputs(path: str, stack: ExitStack) -> BinaryIO:
 
 
 def predictions_path(output: str | None) -> Path:
-    """Return the path for predictions. An existing file is overwritten only if it was named. Raises UsageError."""
+    """Return the path to write predictions to: `output`, or predictions.jsonl in the working folder if that is None.
+
+    Only a file that was named may be overwritten. Raises UsageError if predictions.jsonl already exists, or if `output`
+    is not in an existing folder.
+    """
     path = Path(output or _DEFAULT_OUTPUT)
     if output is None and path.exists():
         raise UsageError(f"{_DEFAULT_OUTPUT} already exists, expected --output FILE to choose or overwrite a file")
@@ -41,7 +48,11 @@ def predictions_path(output: str | None) -> Path:
 
 
 def keep(source: BinaryIO, target: Path, name: str) -> Path:
-    """Copy `made` to `wanted`, with `.gz` added or removed as in `name`; return the path. Raises UsageError."""
+    """Copy the predictions from `source` to `target`; return the path written.
+
+    name: the file's name in the container. The path ends in `.gz` if and only if this name does. Raises UsageError if
+    the file cannot be written.
+    """
     plain = target.with_suffix("") if target.suffix == ".gz" else target
     output = plain.with_name(plain.name + ".gz") if name.endswith(".gz") else plain
     source.seek(0)

@@ -30,7 +30,10 @@ from evaluator.text import count_noun
 
 
 def run(args: argparse.Namespace, options: Mapping[str, str]) -> int:
-    """Run the command and return its exit status. Raises UsageError and SandboxError."""
+    """Run the command and return its exit status.
+
+    Raises UsageError for invalid arguments or unreadable files, and SandboxError if the Docker engine fails.
+    """
     parsed = find_task(args.task).parse_options(options)
     limits = _limits(args)
     output_path = files.predictions_path(args.output)
@@ -94,7 +97,10 @@ def _failed(args: argparse.Namespace, result: SystemResult) -> int:
 def _validate(
     args: argparse.Namespace, options: Mapping[str, str], opened: Mapping[str, BinaryIO], output: Path
 ) -> dict[str, Any]:
-    """Return the report of the server's validation. opened: inputs, predictions."""
+    """Validate the predictions with the server's code and return the report.
+
+    opened: the open files, under the names `inputs` and `predictions`. output: the path shown in messages.
+    """
     for file in opened.values():
         file.seek(0)
     request = ValidateRequest(

@@ -21,7 +21,10 @@ _HANDLERS: dict[str, Callable[[argparse.Namespace], int]] = {
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command and return its exit status. Raises UsageError and SandboxError."""
+    """Run the command and return its exit status.
+
+    Raises UsageError for invalid arguments, and SandboxError if the server does not respond.
+    """
     try:
         return _HANDLERS[args.command](args)
     except RefusedError as error:

@@ -9,7 +9,7 @@ from evaluator.cli.server.http import RefusedError
 from evaluator.exit_codes import BAD_PREDICTIONS, WRONG_USAGE
 
 THEIRS = ("invalid_predictions", "invalid_image", "too_large")
-"""Error codes for a problem with the submitted file itself."""
+"""Error codes of the server for a problem with the submitted file itself."""
 
 
 def refused(error: RefusedError, *, as_json: bool) -> int:

@@ -1,4 +1,4 @@
-"""HTTP client for a server's API, with the standard library only. The token is sent to that server only."""
+"""HTTP client for the API of one server, with the standard library only. The token is sent to that server only."""
 
 from __future__ import annotations
 
@@ -18,17 +18,24 @@ _SECONDS = 60.0
 _MOST_BYTES = 64 << 20  # of a response
 _PIECE = 1 << 20
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_NOT_SAFE = "the token has other characters, expected only letters, digits and - . _ ~ + / ="
+_NOT_SAFE = "the token is empty or has an invalid character, expected only letters, digits and - . _ ~ + / ="
 Body = bytes | IO[bytes]
 
 
 class UnavailableError(SandboxError):
-    """No response, or a broken connection: it is unknown if the request was carried out."""
+    """The server did not respond, responded with a server error, or its response cannot be read.
+
+    The request may have been carried out all the same.
+    """
 
 
 @dataclass
 class RefusedError(EvaluatorError):
-    """The server refused the request: its status, code and message. `problems` are those of the file."""
+    """The server refused the request.
+
+    status: of the HTTP response. code, message: the server's error code and its explanation. problems: the problems of
+    the submitted file, each with its `text`; more: the number of further problems.
+    """
 
     status: int
     code: str
@@ -48,13 +55,14 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 class Server:
-    """A server and the user's credentials. address: `https://board.example`, without a path of the API.
+    """Client of one server, with the user's API token.
 
-    token None: anonymous, with access to public data only.
+    address: such as `https://board.example`, without the path of the API. token: None for anonymous access, which can
+    read public data only.
     """
 
     def __init__(self, address: str, token: str | None) -> None:
-        """Raises UsageError for an invalid address or token."""
+        """Check the address and the token. Raises UsageError if one of them is invalid."""
         parts = urllib.parse.urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise UsageError(f"--server is {shown(address)}, expected an address like https://board.example")
@@ -66,11 +74,14 @@ class Server:
         self._opener = urllib.request.build_opener(_NoRedirects)
 
     def get(self, path: str, **query: str) -> Any:
-        """Return the response's JSON. Raises RefusedError, AwayError."""
+        """Send a GET request and return the response's JSON. Raises RefusedError, UnavailableError."""
         return self.request("GET", path, query=query)
 
     def post(self, path: str, payload: Mapping[str, Any], *, seconds: float = _SECONDS) -> Any:
-        """Send a JSON body and return the response's JSON. Raises RefusedError, AwayError."""
+        """Send a POST request with a JSON body and return the response's JSON.
+
+        Raises RefusedError, UnavailableError.
+        """
         return self.request(
             "POST", path, body=json.dumps(payload).encode(), content_type="application/json", seconds=seconds
         )
@@ -85,9 +96,10 @@ class Server:
         content_type: str = "application/octet-stream",
         seconds: float = _SECONDS,
     ) -> Any:
-        """Return the response's JSON. path: below `/api/v1/`. A file as body is sent whole.
+        """Send a request and return the response's JSON; None if the response is empty.
 
-        Raises RefusedError, AwayError.
+        path: below `/api/v1/`. body: bytes, or an open file, which is sent whole. seconds: the timeout.
+        Raises RefusedError, UnavailableError.
         """
         headers = {"Accept": "application/json"}
         if body is not None:
@@ -97,7 +109,10 @@ class Server:
             return _json(self._read(response, _MOST_BYTES))
 
     def fetch(self, path: str, to: IO[bytes], *, query: Mapping[str, str] | None = None) -> str:
-        """Write the raw response to `to`; return its ETag without quotes. Raises RefusedError, AwayError."""
+        """Send a GET request and write the response's bytes to `to`; return its ETag without quotes.
+
+        Raises RefusedError, UnavailableError.
+        """
         with self._opened("GET", path, query=query, body=None, headers={}, seconds=_SECONDS) as response:
             expected_size, received = int(response.headers.get("Content-Length") or -1), 0
             while piece := self._read(response, _PIECE):
@@ -163,7 +178,7 @@ def _refusal(error: urllib.error.HTTPError) -> EvaluatorError:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, http.client.HTTPException):
         # A proxy's error page, or not a Holdout server.
         return UnavailableError(
-            f"the server responded with status {error.code} and without an error message of Holdout"
+            f"the server responded with HTTP status {error.code}, but not with an error message of Holdout"
         )
     if error.code >= 500:
         return UnavailableError(f"server error ({refusal.code}): {refusal.message}")

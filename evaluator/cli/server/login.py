@@ -15,7 +15,11 @@ from evaluator.exit_codes import DONE
 
 
 def login(args: argparse.Namespace) -> int:
-    """Log in, store the token and return the exit status. Raises UsageError, RefusedError and SandboxError."""
+    """Log in, store the token and return the exit status.
+
+    Raises UsageError for invalid arguments, RefusedError for a wrong password or token, and SandboxError if the server
+    does not respond.
+    """
     address = args.server.rstrip("/")
     stored = token_store.read()
     server = Server(address, None)
@@ -32,7 +36,10 @@ def login(args: argparse.Namespace) -> int:
 
 
 def logout(args: argparse.Namespace) -> int:
-    """Revoke the token and delete it; one that the server no longer accepts is deleted as well."""
+    """Revoke the stored token on the server, delete it from the token file and return the exit status.
+
+    A token that the server no longer accepts is deleted as well. Raises UsageError if no token is stored.
+    """
     stored = token_store.read()
     address = (args.server or stored.latest).rstrip("/")
     token = stored.tokens.pop(address, None)

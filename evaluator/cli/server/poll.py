@@ -1,4 +1,4 @@
-"""Polls a submission until it is finished."""
+"""Polling of a submission until it is finished, and its scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _PATIENCE = 20
 def wait_until_finished(
     server: Server, submission: str, *, pause: Callable[[float], None] = time.sleep
 ) -> dict[str, Any]:
-    """Return the submission once it is finished. Raises RefusedError, and AwayError if the server stays unreachable."""
+    """Poll a submission and return it, as the API represents it, once it is finished.
+
+    Raises RefusedError, and UnavailableError after _PATIENCE requests in a row without a response.
+    """
     progress, interval, failures, last_status = Progress(), _FIRST_PAUSE, 0, ""
     try:
         while True:
@@ -43,7 +46,7 @@ def wait_until_finished(
 
 
 def scores_of(server: Server, submission: str) -> dict[str, Any] | None:
-    """Return the revealed scores; None if the phase has not revealed any yet."""
+    """Return the revealed scores of a submission; None if the phase has not revealed any yet."""
     try:
         scores: dict[str, Any] = server.get(f"submissions/{submission}/scores/")
     except RefusedError as error:

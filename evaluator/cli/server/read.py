@@ -41,7 +41,7 @@ def teams(args: argparse.Namespace) -> int:
 
 
 def _listed(server: Server, path: str, **query: str) -> list[dict[str, Any]]:
-    """Return the results of all pages of a list."""
+    """Return the entries of all pages of a list of the API."""
     results: list[dict[str, Any]] = []
     for page in range(1, 1000):
         response = server.get(path, **query, page_size="500", page=str(page))
@@ -52,7 +52,7 @@ def _listed(server: Server, path: str, **query: str) -> list[dict[str, Any]]:
 
 
 def inputs(args: argparse.Namespace) -> int:
-    """Download a split's public inputs. The file is written atomically."""
+    """Download a split's public inputs and check their SHA-256. The file appears only when it is complete."""
     server = connect(args.server, args.token_file, needs_token=False)
     split = args.split or _split_of(server, args.benchmark, args.phase)
     output = Path(args.output or f"{Path(args.benchmark).name}-{Path(split).name}-inputs.jsonl")
@@ -85,13 +85,13 @@ def _split_of(server: Server, benchmark: str, phase: str | None) -> str:
     if phase not in split_by_phase:
         value = "not given" if phase is None else shown(phase)
         raise UsageError(
-            f"--phase is {value}, expected one of {', '.join(split_by_phase) or 'none: there is no phase'}"
+            f"--phase is {value}, expected a phase of the benchmark: {', '.join(split_by_phase) or 'it has none'}"
         )
     return split_by_phase[phase]
 
 
 def scores(args: argparse.Namespace) -> int:
-    """Print the scores of a submission; the exit status is that of `submit --wait`."""
+    """Print the scores of a submission and return the exit status: NOT_YET, or that of `submit --wait`."""
     server = connect(args.server, args.token_file)
     submission = server.get(f"submissions/{quote(args.submission, safe='')}/")
     if not submission["is_over"] and not args.wait:
@@ -118,7 +118,7 @@ def board(args: argparse.Namespace) -> int:
 
 
 def _all_pages(server: Server, path: str, query: dict[str, str]) -> Any:
-    """Return a board with the rows of all its pages."""
+    """Return a board as the API represents it, with the rows of all its pages."""
     leaderboard = server.get(path, **query, page_size="500")
     following = leaderboard["next"]
     for page in range(2, 1000):

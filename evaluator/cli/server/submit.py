@@ -21,13 +21,18 @@ from evaluator.errors import UsageError, printable, shown
 from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERNAL_ERROR
 
 _JOINING = 1800.0  # seconds: the server joins and hashes up to ten gigabytes
-_CHECKING = 180.0
+_CHECKING = 180.0  # seconds: the server validates the predictions
 
 
 def submit(args: argparse.Namespace) -> int:
-    """Run the command and return its exit status. Raises UsageError and SandboxError."""
+    """Run the command and return its exit status.
+
+    Raises UsageError for invalid arguments, and SandboxError if the server or the Docker engine does not respond.
+    """
     if sum(what is not None for what in (args.predictions, args.image, args.reference)) != 1:
-        raise UsageError("expected one of: a predictions file, --image, --reference")
+        raise UsageError(
+            "nothing or too much is to be submitted, expected one of: a predictions file, --image, --reference"
+        )
     if args.resume and args.image is None:
         raise UsageError("--resume is given without --image, expected --image with the same image")
     server = connect(args.server, args.token_file)
@@ -99,14 +104,17 @@ def _send_once(args: argparse.Namespace, server: Server, send: Callable[[], Any]
 
 
 def _newest(args: argparse.Namespace, server: Server) -> dict[str, Any] | None:
-    """Return the latest submission of this system in this phase, or None."""
+    """Return the latest submission of this system in this phase; None if there is none."""
     names = {name: getattr(args, name) for name in ("benchmark", "phase", "system", "team")}
     rows: list[dict[str, Any]] = server.get("submissions/", **names, page_size="1")["results"]
     return rows[0] if rows else None
 
 
 def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_json: bool) -> int:
-    """Print the submission, or with `wait` its outcome and scores; return the exit status."""
+    """Print a submission and return the exit status.
+
+    wait: False prints it as it is, if as JSON; True prints its outcome and scores once it is finished.
+    """
     if not wait:
         if as_json:
             print(json.dumps(submission))

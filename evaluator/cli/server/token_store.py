@@ -14,20 +14,27 @@ from evaluator.errors import UsageError, shown
 
 @dataclass
 class StoredTokens:
-    """Content of the file. latest: the server of the last log-in, the default for commands."""
+    """Content of the token file.
+
+    latest: the address of the server of the last log-in, which is the default of all commands. tokens: the API token of
+    each server, by its address.
+    """
 
     latest: str = ""
     tokens: dict[str, str] = field(default_factory=dict)
 
 
 def token_path() -> Path:
-    """Return the file's path: below XDG_CONFIG_HOME, or ~/.config."""
+    """Return the path of the token file: holdout/servers.json below XDG_CONFIG_HOME, or below ~/.config."""
     home = os.environ.get("XDG_CONFIG_HOME", "")
     return (Path(home) if home else Path.home() / ".config") / "holdout" / "servers.json"
 
 
 def read() -> StoredTokens:
-    """Return the stored tokens, empty if there is no file. Raises UsageError if others can read it or it is invalid."""
+    """Return the stored tokens, without any if there is no token file.
+
+    Raises UsageError if other users can read the file, or if it is invalid.
+    """
     path = token_path()
     try:
         with path.open("rb") as file:
@@ -46,7 +53,7 @@ def read() -> StoredTokens:
 
 
 def write(tokens: StoredTokens) -> None:
-    """Store the tokens atomically. Raises UsageError."""
+    """Replace the token file atomically. Raises UsageError if it cannot be written."""
     path = token_path()
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,7 @@
-"""Finds a command's server and API token. The token is never an argument, which every process can read."""
+"""Lookup of a command's server and API token.
+
+The token is never a command-line argument, because every process of the machine can read those.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,16 @@ VARIABLE = "HOLDOUT_TOKEN"
 
 
 def connect(address: str | None, token_file: str | None, *, needs_token: bool = True) -> Server:
-    """Return a client for the server at `address`, or for that of the last log-in. Raises UsageError.
+    """Return a client for the server at `address`; if that is None, for the server of the last log-in.
 
-    needs_token: if False, a command without a token reads public data.
+    token_file: the path of a file with the token; None: HOLDOUT_TOKEN, then the stored token. needs_token: False for
+    commands that read public data, and so need no token. Raises UsageError if there is no address, or a token is
+    needed and there is none.
     """
     server_address = address or token_store.read().latest
     if not server_address:
         raise UsageError(
-            "no server is given, expected --server https://..., or a log-in: holdout login --server https://..."
+            "no server is given, expected --server https://..., or a log-in before: holdout login --server https://..."
         )
     token = _find_token(server_address, token_file)
     if token is None and needs_token:
@@ -40,7 +45,7 @@ def _find_token(server: str, file: str | None) -> str | None:
 
 
 def from_file(path: str) -> str:
-    """Return the token in a file. Raises UsageError that does not quote the content."""
+    """Return the token in a file. Raises UsageError if it cannot be read; the message does not quote its content."""
     try:
         return Path(path).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:

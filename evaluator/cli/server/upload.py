@@ -15,7 +15,7 @@ from evaluator.cli.sizes import size_text
 from evaluator.errors import UsageError, shown
 
 ATTEMPTS = 6
-"""Number of consecutive failures after which an upload is given up; any progress resets the count."""
+"""Number of consecutive failed requests after which an upload is given up; any progress resets the count."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
 _CHUNK = 1 << 20
 
@@ -23,9 +23,10 @@ _CHUNK = 1 << 20
 def begin(
     server: Server, archive: IO[bytes], *, benchmark: str, phase: str, name: str, track: str = "", team: str = ""
 ) -> str:
-    """Start an upload and return its id. Raises RefusedError, AwayError.
+    """Start an upload of an image archive and return the upload's id. Raises RefusedError, UnavailableError.
 
-    track, team: those of the submission, so that invalid ones are refused before the bytes are sent.
+    name: the archive's file name. track, team: those of the later submission, so that the server refuses invalid ones
+    before the bytes are sent.
     """
     size = os.fstat(archive.fileno()).st_size
     payload = {"name": name[-255:], "bytes": size, "sha256": _sha256(archive), "track": track, "team": team}
@@ -33,7 +34,10 @@ def begin(
 
 
 def resumed(server: Server, archive: IO[bytes], upload: str) -> str:
-    """Return the upload's id, if its size matches this archive. Raises UsageError, RefusedError, AwayError."""
+    """Return the id of an interrupted upload, after a check that it is of an archive of the same size.
+
+    Raises UsageError if `upload` is not an id or the sizes differ; RefusedError, UnavailableError.
+    """
     try:
         upload = str(UUID(upload))
     except ValueError:
@@ -47,7 +51,10 @@ def resumed(server: Server, archive: IO[bytes], upload: str) -> str:
 
 
 def send(server: Server, archive: IO[bytes], upload: str, *, pause: Callable[[float], None] = time.sleep) -> None:
-    """Send the missing bytes. Raises RefusedError, and AwayError after ATTEMPTS failures in a row."""
+    """Send the bytes of the archive that the server does not have yet.
+
+    Raises RefusedError, and UnavailableError after ATTEMPTS failures in a row.
+    """
     progress, failures, received = Progress(), 0, 0
     while True:
         try:

@@ -16,7 +16,11 @@ _UNEVEN = 0.9
 
 
 def balance(split: Split) -> tuple[list[dict[str, Any]], list[Finding]]:
-    """Return label counts by declared slice, {} first, and findings; empty unless the task's answer is a class."""
+    """Return a table of label counts, and findings.
+
+    The table has a row for the whole split (slice {}), then one for each slice of each dimension. `majority` is the
+    share of the row's most frequent label. Both lists are empty unless the task's answers are labels.
+    """
     if split.answer_kind is not AnswerKind.LABEL:
         return [], []
     labels = split.secrets[0].values
@@ -64,11 +68,10 @@ def _row_findings(split: Split, row: dict[str, Any], whole_row: dict[str, Any]) 
             Finding(
                 Severity.WARNING,
                 "unbalanced-origin",
-                f"{name} is not balanced ({counts_text}), though the whole is",
-                f"the most frequent label is right on {percent(majority)} of the slice, and the slice has one side "
-                "of each claim "
-                "twice: chance accuracy on this slice alone is not 50 %",
-                "rank by the whole set or by groups, and add a note to accuracies on this slice",
+                f"{name} is not balanced ({counts_text}), though the whole split is",
+                f"the most frequent label is right on {percent(majority)} of the slice, which has only some lines of "
+                "each group: chance accuracy on this slice alone is not 50 %",
+                "rank by the whole split or by groups, and add a note to accuracies on this slice",
                 split.file,
                 numbers=row,
             )
@@ -89,7 +92,10 @@ def _row_findings(split: Split, row: dict[str, Any], whole_row: dict[str, Any]) 
 
 
 def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
-    """Return group sizes, and findings on one dominant group and on questions shared by several groups."""
+    """Return the numbers and sizes of groups, and findings on a dominant group and on claims in several groups.
+
+    Sizes are in lines; `sizes` is the number of groups of each size.
+    """
     size = Counter(split.groups)
     size_counts = Counter(size.values())
     structure: dict[str, Any] = {
@@ -104,7 +110,7 @@ def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
                 Severity.WARNING,
                 "one-large-group",
                 f"one group has {structure['largest']} of {len(split)} lines",
-                "groups are resampled whole: where one group dominates, no interval can be trusted",
+                "groups are resampled whole: where one group dominates, no confidence interval can be trusted",
                 "use smaller groups",
                 split.file,
                 numbers=structure,
@@ -115,7 +121,7 @@ def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
 
 
 def _shared_across_groups(split: Split) -> list[Finding]:
-    """Find parts of questions (a claim, a sentence, a pair) shared by several groups: their answers are dependent."""
+    """Find claims that are in several groups, whose answers are then dependent, in a split with evidence sentences."""
     if all(text is None for text in split.evidence):
         return []
     groups: dict[Hashable, set[Hashable]] = defaultdict(set)
@@ -129,7 +135,7 @@ def _shared_across_groups(split: Split) -> list[Finding]:
             Severity.WARNING,
             "groups-share-claims",
             f"{shared} claims are in more than one group",
-            "intervals and the public/private split treat groups as independent; these groups are not",
+            "intervals and the public/private split treat groups as independent; these groups are dependent",
             "put lines with the same claim into one group",
             split.file,
             numbers={"claims": shared, "of": len(groups)},

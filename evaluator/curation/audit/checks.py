@@ -1,4 +1,4 @@
-"""The audit's checks in order, each run separately so that progress can be reported one by one."""
+"""The checks of the audit, in order. Each can be run separately, so that progress can be reported after each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class AuditContext:
-    """Context of the audit: the inputs as they will be published, training files, annotators' judgements."""
+    """What the audit compares the split with.
+
+    public: the inputs as they will be published; None: not given. trains: public training files. judgements: those of
+    the annotators; None: not given. judgements_file: the name of their file.
+    """
 
     public: PublicInputs | None = None
     trains: Sequence[Split] = ()
@@ -35,7 +39,10 @@ class AuditContext:
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """Arguments of one audit. options: from `Task.parse_options`. threshold: Jaccard similarity of near-duplicates."""
+    """Arguments of one audit.
+
+    options: from `Task.parse_options`. threshold: Jaccard similarity from which texts are near-duplicates, 0 to 1.
+    """
 
     split: Split
     context: AuditContext
@@ -45,7 +52,7 @@ class AuditRequest:
 
 
 CheckResult = tuple[dict[str, Any], list[Finding]]
-"""Keys of the report with their values, and findings."""
+"""The part of the report that a check returns, by key, and its findings."""
 
 
 def _sizes(request: AuditRequest) -> CheckResult:
@@ -101,7 +108,7 @@ def _label_leaks(request: AuditRequest) -> CheckResult:
     leaks = find_label_leaks(
         split, order, columns, order_is_public=public is not None or split.published, seed=request.seed
     )
-    # FORMAT 1 keeps the former names.
+    # FORMAT 1 keeps the former names: `tells`, and in it `deals`.
     former = {"deals" if name == "permutations" else name: value for name, value in leaks.tested.items()}
     return {"label_leaks": leaks.tested, "tells": former}, [
         *(public.findings if public is not None else []),
@@ -143,4 +150,4 @@ CHECKS: dict[str, Callable[[AuditRequest], CheckResult]] = {
     "tells": _label_leaks,
     "agreement": _agreement,
 }
-"""Checks by name, in the order in which `report.assembled` joins their results."""
+"""Checks by name. `report.assembled` joins their results in this order."""

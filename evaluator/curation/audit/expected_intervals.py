@@ -1,9 +1,10 @@
 """Expected width of a confidence interval before any submission, from the number of units and their groups.
 
 The variance of a measure follows from a model of a system that is half right (a share or an F1 of .5, an AUROC of
-.75, a correlation of .5), and the half-width from the rule for few groups (`evaluator.statistics.bootstrap`): Student's
-t, by the effective number of groups. There are two widths: for a system whose mistakes are independent, and for one
-that is right or wrong about a whole group. Real systems are in between; if each unit is its own group both are equal.
+.75, a correlation of .5). The half-width follows from the variance by the rule for few groups
+(`evaluator.statistics.bootstrap`): Student's t, with degrees of freedom from the effective number of groups. There are
+two widths: for a system whose mistakes are independent, and for one that is right or wrong about a whole group. Real
+systems are in between; if each unit is its own group both are equal.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from evaluator.statistics.confidence import LEVEL
 
 @dataclass(frozen=True)
 class Width:
-    """Half-width of the interval. independent, shared: see the module; None: too few units. at: the measure's value."""
+    """Expected half-width of a confidence interval, in units of the measure, at most .5.
+
+    at: the value of the measure that is assumed. independent: the half-width if mistakes are independent. shared: the
+    half-width if a system is right or wrong about whole groups. None: there are too few units.
+    """
 
     at: float
     independent: float | None
@@ -27,20 +32,25 @@ class Width:
 
 
 def share(units: Numbers) -> Width:
-    """Return the width for a share of right answers of .5. units: number in each group, none 0."""
+    """Return the width for a share of right answers of .5. units: number of units in each group; zeros are ignored."""
     return _width(0.5, units, 0.25, 0.25)
 
 
 def f1(units: Numbers) -> Width:
     """Return the width for an F1 of .5 = 2 tp / (2 tp + fp + fn) with equal precision and recall, by the delta method.
 
-    A unit is a tp with probability .5, and fp is Poisson with mean .5 per unit (or, shared, all of a group's or none).
+    A unit is a true positive (tp) with probability .5. Its number of false positives (fp) is Poisson with mean .5. If
+    mistakes are shared, the units of a group have all one false positive or all none, with probability .5 each.
+    units: number of units in each group; zeros are ignored.
     """
     return _width(0.5, units, (2.25 * 0.25 + 0.25 * 0.5) / 4, (2.25 * 0.25 + 0.25 * 0.25) / 4)
 
 
 def correlation(units: Numbers) -> Width:
-    """Return the width for a rank correlation of .5: Fisher's z with the variance of Bonett & Wright 2000."""
+    """Return the width for a Spearman correlation of .5: Fisher's z with the variance of Bonett & Wright 2000.
+
+    units: number of units in each group; zeros are ignored.
+    """
     n = float(units.sum())
     if n <= 4:
         return Width(0.5, None, None)
@@ -49,7 +59,10 @@ def correlation(units: Numbers) -> Width:
 
 
 def auroc(positive: Numbers, negative: Numbers, area: float = 0.75) -> Width:
-    """Return the width for an AUROC (Hanley & McNeil 1982). positive, negative: units by group, not both 0."""
+    """Return the width for an AUROC of `area` (Hanley & McNeil 1982).
+
+    positive, negative: number of units of each class in each group, over the same groups.
+    """
     n, m = float(positive.sum()), float(negative.sum())
     if min(n, m) < 1:
         return Width(area, None, None)
@@ -64,7 +77,12 @@ def auroc(positive: Numbers, negative: Numbers, area: float = 0.75) -> Width:
 
 
 def effective(units: Numbers, shared: bool) -> int:
-    """Return the effective number of groups, as `bootstrap.shape` does, but from expected influences."""
+    """Return the effective number of groups, rounded down, at least 1: (sum of squares)^2 / sum of fourth powers.
+
+    The powers are the expected ones of each group's influence on the measure, where `evaluator.statistics.bootstrap`
+    uses observed ones. units: number of units in each group. shared: True if a system is right or wrong about whole
+    groups, False if mistakes are independent.
+    """
     units = units[units > 0]
     if shared:
         return max(math.floor(float((units**2).sum()) ** 2 / float((units**4).sum()) + 1e-9), 1)
@@ -73,7 +91,10 @@ def effective(units: Numbers, shared: bool) -> int:
 
 
 def _width(at: float, units: Numbers, unit_variance: float, shared_variance: float) -> Width:
-    """Return the width at a value. unit_variance: of independent mistakes; shared_variance: of a group's common one."""
+    """Return the expected width at the value `at` of the measure.
+
+    unit_variance, shared_variance: the variance per unit if mistakes are independent, and if a group shares them.
+    """
     units = units[units > 0]
     n = float(units.sum())
     if len(units) < 2:
@@ -84,10 +105,10 @@ def _width(at: float, units: Numbers, unit_variance: float, shared_variance: flo
 
 
 def _half_width(groups: int) -> float:
-    """Return the half-width in standard deviations (Hesterberg 2015)."""
+    """Return the half-width in standard errors, for the effective number of groups (Hesterberg 2015)."""
     groups = max(groups, 2)
     return math.sqrt(groups / (groups - 1)) * student_t.quantile((1 + LEVEL) / 2, groups - 1)
 
 
 MODELS: dict[str, Callable[[Numbers], Width]] = {"share": share, "f1": f1, "correlation": correlation}
-"""Models by `Measure.variance`; AUROC is separate, since it needs both classes."""
+"""Width functions by `Measure.variance`. AUROC is separate, since it needs the units of both classes."""

@@ -20,7 +20,7 @@ h1, h3, code, td, p { overflow-wrap: anywhere; } pre { overflow-x: auto; }
 
 
 def render_html(report: dict[str, Any]) -> str:
-    """Render the report of `report.audit` as HTML."""
+    """Render the audit report, as `report.audit` returns it, as an HTML page."""
     count = report["counts"]
     title = f"Audit of {report['file']}"
     verdict = "may be published after its warnings are answered" if report["publishable"] else "errors block publishing"

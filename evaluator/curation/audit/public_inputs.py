@@ -20,8 +20,10 @@ _ALWAYS = {"group", "slices"}
 
 @dataclass(frozen=True)
 class PublicInputs:
-    """order: indices of the split's lines in the public order. columns: fields besides the task's input fields, one
-    value per line of the split, in its order.
+    """Public inputs, matched with the lines of the split.
+
+    order: the indices of the split's lines, in the order of the inputs; in the split's own order if one is missing.
+    columns: for each field besides the task's own, one value per line of the split, in its order; None where missing.
     """
 
     order: list[int]
@@ -30,7 +32,10 @@ class PublicInputs:
 
 
 def read_public_inputs(split: Split, stream: BinaryIO, file: str) -> PublicInputs:
-    """Read and check the inputs as they will be published. Raises InputsError if they are not JSON Lines with ids."""
+    """Read the inputs as they will be published, and check them against the split.
+
+    Raises InputsError if they are not JSON Lines with ids, each of them once.
+    """
     lines, problems = read_lines(stream, file)
     problems.error = InputsError
     key = split.task.id_key
@@ -66,7 +71,7 @@ def _unmatched(split: Split, file: str, unknown: list[tuple[int, Id]], line_of: 
                 "inputs-without-gold",
                 f"{count_noun(len(unknown), 'id of the inputs is', 'ids of the inputs are')} "
                 f"not in the gold: {format_ids([name for _, name in unknown])}",
-                "predictions for them are rejected as unknown",
+                "predictions for these ids are rejected as unknown",
                 "write the inputs from this gold",
                 file,
                 unknown[0][0],
@@ -123,7 +128,7 @@ def _keys(value: dict[str, Any], parts: str) -> set[str]:
 
 
 def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Finding]:
-    """Find fields that differ from the inputs that the server writes."""
+    """Find fields whose values differ from the inputs that the server would write from the gold."""
     written = (msgspec.json.decode(line) for line in split.task.public_inputs(split.gold).splitlines())
     key = split.task.id_key
     expected = {line[key]: line for line in written}
@@ -140,7 +145,7 @@ def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Findi
             Severity.ERROR,
             "inputs-differ",
             f"{count_noun(len(changed), 'field of the inputs differs', 'fields of the inputs differ')} "
-            f"from the gold, first {shown(changed[0][1])}",
+            f"from the gold, the first is {shown(changed[0][1])}",
             "participants would answer other questions than the gold has",
             "write the inputs from this gold",
             file,
@@ -151,7 +156,7 @@ def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Findi
 
 
 def _columns(split: Split, key: str, line_of: dict[int, RawLine]) -> dict[str, list[Any]]:
-    """Return the columns besides the task's own fields and those already reported as errors."""
+    """Return the columns of the inputs without the task's own fields, and without gold fields, reported elsewhere."""
     excluded = {key, *split.task.gold_only, *_ALWAYS}
     for line in split.task.public_inputs(split.gold).splitlines()[:1000]:
         excluded |= msgspec.json.decode(line).keys()

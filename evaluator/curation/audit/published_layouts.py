@@ -1,6 +1,6 @@
-"""Readers for published layouts, BUCKLE's scenario files and FEVER Symmetric's, into a task's gold lines.
+"""Readers of two published layouts, BUCKLE's scenario files and FEVER Symmetric, which convert them to gold lines.
 
-Such a file is public as a whole, so its order and all its columns are audited.
+A file in such a layout is public as a whole, so its order and all its columns are audited.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ _EVIDENCE = ("evidence_sentence", "evidence")
 
 @dataclass(frozen=True)
 class Published:
-    """gold: lines of the task, as bytes. columns: the file's other columns. first_line: 2 where it has a header.
-    has_ids: the file has its own ids.
+    """Content of a file in a published layout.
+
+    gold: the file's items as gold of the task, in JSON Lines. columns: the values of the file's other columns, by name.
+    first_line: the line number of the first item, 2 if there is a header. has_ids: False if the ids only number the
+    items.
     """
 
     gold: BinaryIO
@@ -38,7 +41,7 @@ class Published:
 def buckle(stream: BinaryIO, file: str) -> Published:
     """Read BUCKLE's layout: Subject, Object, Relation, Label 1 or -1, Origin_Relation, Cluster.
 
-    Columns are tab-separated under a header. Ids are line numbers. Raises GoldError.
+    Columns are tab-separated under a header. Ids number the claims from 1. Raises GoldError.
     """
     problems = ProblemList(file, GoldError)
     lines: list[dict[str, Any]] = []
@@ -52,7 +55,7 @@ def buckle(stream: BinaryIO, file: str) -> Published:
             elif len(values) != len(BUCKLE):
                 problems.add(number, "wrong number of columns", str(len(values)), str(len(BUCKLE)))
             elif values[3] not in _TRUTH:
-                problems.add(number, "Label is not a label", "another text", "1 or -1")
+                problems.add(number, "Label is not valid", "another text", "1 or -1")
             else:
                 subject, object_, relation, label = values[:4]
                 claim = {"subject": subject, "relation": relation, "object": object_, "label": _TRUTH[label]}
@@ -68,8 +71,8 @@ def buckle(stream: BinaryIO, file: str) -> Published:
 def symmetric(stream: BinaryIO, file: str) -> Published:
     """Read FEVER Symmetric's JSON Lines, with the sentence under evidence_sentence or evidence.
 
-    The published ids give group and member of a line: 12 is an original, 120000002 to 4 are written for it. Raises
-    GoldError.
+    The published ids give the group and the member of a line: 12 is an original, and 120000002, 120000003 and 120000004
+    are written for it. Raises GoldError.
     """
     raw, problems = read_lines(stream, file)
     lines = []
@@ -102,7 +105,10 @@ def _member(values: dict[str, Any], evidence: str) -> dict[str, Any]:
 
 
 def layout_of(task: str, head: bytes) -> Callable[[BinaryIO, str], Published] | None:
-    """Return the reader for the published layout that a file begins like; None for the task's own layout."""
+    """Return the reader of the published layout that a file has by its first line; None for the task's own layout.
+
+    head: the first bytes of the file, decompressed.
+    """
     line = head.split(b"\n", 1)[0].rstrip(b"\r")
     if task == "fact-checking" and line.split(b"\t")[:1] == [BUCKLE[0].encode()]:
         return buckle

@@ -1,4 +1,4 @@
-"""Read gold of any task, or a file in a published layout, as a split."""
+"""Reader of gold, or of a file in a published layout, as a split of any task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _HEAD = 1 << 16
 
 
 def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: Mapping[str, Any]) -> Split:
-    """Return the split. options: from `Task.parse_options`. Raises GoldError, UsageError."""
+    """Read gold of the task, or a file in a published layout, and return it as a split.
+
+    options: from `Task.parse_options`. Raises GoldError for an invalid file; UsageError for options that do not fit.
+    """
     stream, head = _peek(stream, file)
     layout = layout_of(task.name, head)
     if layout is None:
@@ -28,7 +31,7 @@ def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: 
 
 
 def _peek(stream: BinaryIO, file: str) -> tuple[BinaryIO, bytes]:
-    """Return the stream, still at its beginning, and its decompressed head; empty for damaged gzip."""
+    """Return the stream, still at its beginning, and its first bytes, decompressed; none for a damaged gzip file."""
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream, _HEAD)  # type: ignore[type-var]  # any readable will do
     head = buffered.peek(_HEAD)
     if file.endswith(".gz"):

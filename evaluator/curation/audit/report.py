@@ -1,4 +1,4 @@
-"""Run all checks of the audit and assemble one report."""
+"""The audit report: all checks, or single ones, and the report assembled from their results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ __all__ = ["FORMAT", "AuditContext", "assembled", "audit", "part"]
 def audit(
     split: Split, context: AuditContext, options: Mapping[str, Any], *, seed: int = 0, threshold: float = THRESHOLD
 ) -> tuple[dict[str, Any], list[Finding]]:
-    """Return (report, findings); the report has the findings too, as JSON values. It quotes gold, for curators."""
+    """Run all checks of a split; return the report as plain JSON values, and the findings, errors first.
+
+    The report contains the findings too. It quotes gold, so it is for curators only. options: from
+    `Task.parse_options`. threshold: the Jaccard similarity from which texts are near-duplicates.
+    """
     request = AuditRequest(split, context, options, seed, threshold)
     parts: list[dict[str, Any]] = []
     findings: list[Finding] = []
@@ -29,12 +33,15 @@ def audit(
 
 
 def part(name: str, request: AuditRequest) -> dict[str, Any]:
-    """Run one of PARTS and return {"keys": of the report, "findings": as dicts}, plain JSON values. It quotes gold."""
+    """Run the check of this name in CHECKS and return its result as plain JSON values, for `assembled`.
+
+    "keys" has the check's part of the report by key, "findings" the findings as objects. Both may quote gold.
+    """
     return _as_part(*CHECKS[name](request))
 
 
 def assembled(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Assemble the report from the results of PARTS, in their order."""
+    """Assemble the report from the results of `part` for all CHECKS, in the order of CHECKS."""
     report: dict[str, Any] = {}
     findings: list[dict[str, Any]] = []
     for result in parts:

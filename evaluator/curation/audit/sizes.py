@@ -1,4 +1,4 @@
-"""Sizes of a split and its slices, their groups, and the expected width of intervals."""
+"""Sizes of a split and its slices, their groups, and the expected widths of confidence intervals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ _NAMED = 10
 
 @dataclass(frozen=True)
 class SliceSize:
-    """Size of one slice; {} is the whole. n: gold units. groups: those with a unit."""
+    """Size of one slice.
+
+    slice: {} is the whole split. n: the number of gold units. groups: the number of groups with a unit. largest_group:
+    the number of units of the largest group. width: of the confidence interval of the ranking measure.
+    """
 
     slice: Mapping[str, SliceValue]
     n: int
@@ -43,7 +47,10 @@ class SliceSize:
 
 
 def sizes(split: Split, outcomes: Outcomes) -> tuple[list[SliceSize], list[Finding]]:
-    """Return sizes and findings. outcomes: of an empty submission (`Task.unanswered`), so rows are the gold's."""
+    """Return the sizes of the whole split and of each slice, the whole first, and findings.
+
+    outcomes: of an empty submission (`Task.unanswered`), so that all rows come from the gold.
+    """
     measure = split.measure
     rows = [_size_of(measure, outcomes, {}, np.ones(outcomes.n_rows, dtype=np.bool_))]
     for name, dimension in outcomes.dimensions.items():
@@ -86,7 +93,7 @@ def _too_few(split: Split, rows: list[SliceSize]) -> list[Finding]:
             Severity.WARNING,
             "few-groups",
             f"{len(few)} of {len(rows)} slices have fewer than {_FEW} groups: {_slice_names(few)}",
-            "intervals from so few independent groups mean little, and the score reveals each group's answers",
+            "confidence intervals from so few groups mean little, and the score reveals each group's answers",
             "collect more data, leave the slice out of boards, or state why you keep it",
             split.file,
             numbers={"slices": [row.as_dict() for row in few[:_NAMED]], "least": _FEW},

@@ -14,7 +14,7 @@ _SLICES = 40
 
 
 def render_text(report: dict[str, Any], findings: Sequence[Finding]) -> str:
-    """Render the report of `report.audit` as text."""
+    """Render the audit report and the findings, as `report.audit` returns them, as text."""
     count = report["counts"]
     parts = [
         f"{report['task']} {report['file']}: {count_noun(report['lines'], 'line')}, "

@@ -20,7 +20,11 @@ from evaluator.tasks.baselines.base import AuditUse, Baseline, BaselineInput
 
 @dataclass(frozen=True)
 class BaselineScore:
-    """scores: values of the baseline's measures; the watched one is compared with `chance`, unless that is negative."""
+    """Scores of one baseline on a split.
+
+    doc: what the baseline did, in words. scores: value by measure; None: no value. chance: the value of the baseline's
+    watched measure that is expected without any knowledge; negative if there is none to compare with.
+    """
 
     baseline: Baseline
     use: AuditUse
@@ -37,7 +41,8 @@ def trivial(
 ) -> tuple[list[BaselineScore], list[Finding]]:
     """Score the task's baselines and report those above chance.
 
-    trains: public training files, none or more. whole: size of the split, whose interval bounds chance.
+    trains: public training files, none or more. whole: the size of the whole split, whose expected half-width of the
+    confidence interval is the least distance from chance that is reported.
     """
     task = split.task
     inputs = [msgspec.json.decode(line) for line in task.public_inputs(split.gold).splitlines()]
@@ -79,7 +84,10 @@ def _score(
 
 
 def _distance(split: Split, scored: BaselineScore, value: float) -> float:
-    """Return the distance from chance; an inverted ranking is as informative, few right answers are not."""
+    """Return how far a value is above chance; for AUROC and correlations, how far from chance in either direction.
+
+    An inverted ranking is as informative as a right one; fewer right answers than by chance are not.
+    """
     both_ways = isinstance(split.task.measure(scored.baseline.watched), Auroc | Correlation)
     return abs(value - scored.chance) if both_ways else value - scored.chance
 
@@ -90,7 +98,7 @@ def _finding(split: Split, scored: BaselineScore, value: float, reach: float) ->
         Severity.NOTE if scored.baseline.known else Severity.WARNING,
         "trivial-system",
         f"{scored.baseline.name} has {watched} {value:.3f}; chance is {scored.chance:.3f} (±{reach:.3f})",
-        f"{scored.doc}: systems may score without solving the task",
+        f"{scored.doc}: systems may score above chance without solving the task",
         scored.use.advice,
         split.file,
         numbers=scored.as_dict() | {"watched": watched, "reach": reach},

@@ -1,4 +1,4 @@
-"""Find dates in a text, in the forms that people and Wikidata write, and rewrite them in their own form."""
+"""Dates in a text: finding them in the forms that people and Wikidata write, and replacing them in the same form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Date(NamedTuple):
 
 
 class DateMatch(NamedTuple):
-    """A date in a text. form: 1 day first, 2 month first, 3 ISO."""
+    """A date in a text, and its match. form: 1 for day first, 2 for month first, 3 for ISO (`1901-05-03`)."""
 
     date: Date
     match: re.Match[str]
@@ -39,7 +39,7 @@ class DateMatch(NamedTuple):
 
 
 def find_dates(text: str) -> Iterator[DateMatch]:
-    """Yield whole dates: `3 May 1901`, `3rd of May 1901`, `May 3, 1901`, `3 Sept. 1901`, `1901-05-03`.
+    """Yield the dates of a text: `3 May 1901`, `3rd of May 1901`, `May 3, 1901`, `3 Sept. 1901`, `1901-05-03`.
 
     They come from left to right. Invalid dates (31 April) are skipped.
     """
@@ -51,7 +51,7 @@ def find_dates(text: str) -> Iterator[DateMatch]:
 
 
 def replace_dates(text: str, moved: Mapping[Date, Date]) -> str:
-    """Return the text with its dates replaced, each in the form that it had."""
+    """Return the text with its dates replaced, each in the form that it had. moved: the new date by the old one."""
     pieces, end = [], 0
     for hit in find_dates(text):
         if hit.date in moved:
@@ -61,7 +61,7 @@ def replace_dates(text: str, moved: Mapping[Date, Date]) -> str:
 
 
 def fits(date: Date, year: int) -> bool:
-    """Return True if the year has that day."""
+    """Return True if the day and month of the date exist in the year: 29 February is in leap years only."""
     return (date.month, date.day) != (2, 29) or isleap(year)
 
 

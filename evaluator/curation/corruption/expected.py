@@ -10,8 +10,10 @@ from evaluator.curation.corruption.shuffle import Fact
 
 @dataclass
 class Expected:
-    """Counts over texts. facts: distinct ones after the permutation; right: those in the gold; verifiable: those whose
-    subject and relation are in the gold.
+    """Counts over corrupted texts, from which the expected scores follow.
+
+    facts: number of distinct facts after the permutation. right: those that are in the gold. verifiable: those whose
+    subject and relation occur together in the gold of their text.
     """
 
     facts: int = 0
@@ -19,7 +21,7 @@ class Expected:
     verifiable: int = 0
 
     def add(self, gold: Iterable[Fact], corrupted: Sequence[Fact]) -> None:
-        """Count the facts of one text."""
+        """Count the facts of one text. gold: its facts before the permutation; corrupted: its facts after it."""
         gold_facts, distinct = set(gold), set(corrupted)
         known = {(subject, relation) for subject, relation, _ in gold_facts}
         self.facts += len(distinct)
@@ -28,10 +30,10 @@ class Expected:
 
     @property
     def accuracy(self) -> float | None:
-        """Share of facts that are still right: the precision of a perfect extractor on the corrupted texts."""
+        """Share of facts that are still right: the precision of a perfect extractor on these texts. None: no facts."""
         return self.right / self.facts if self.facts else None
 
     @property
     def fact_acc(self) -> float | None:
-        """Share of right facts among the verifiable ones: `fact_acc`, micro-averaged."""
+        """Share of right facts among the verifiable ones: the measure fact_acc, micro-averaged. None: no such facts."""
         return self.right / self.verifiable if self.verifiable else None

@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 def replace_names(text: str, moved: Mapping[str, str], others: Iterable[str] = ()) -> str:
     """Return the text with every whole name in `moved` replaced, all at once.
 
-    others: longer names that stay as they are: with `Uldale Academy` among them, its `Uldale` is no town.
+    moved: the new name by the old one. others: longer names that stay as they are: if `Uldale Academy` is one of them,
+    the `Uldale` in it is not replaced.
     """
     if not moved:
         return text
@@ -18,7 +19,7 @@ def replace_names(text: str, moved: Mapping[str, str], others: Iterable[str] = (
 
 
 def names_in(text: str, names: Collection[str], others: Iterable[str] = ()) -> set[str]:
-    """Return the names that occur in the text, except inside longer ones."""
+    """Return those of `names` that occur in the text, except inside a longer one of `names` and `others`."""
     all_names = {name for name in (*names, *others) if name}
     return {match[0] for match in _pattern(all_names).finditer(text)} & set(names) if all_names else set()
 

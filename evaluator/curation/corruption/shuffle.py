@@ -1,4 +1,4 @@
-"""Permute the mentions of one kind in a text and its facts (Goodrich et al. 2019)."""
+"""Permutation of the mentions of one kind (dates, places, people) in a text and its facts (Goodrich et al. 2019)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ COMMON_YEAR = 1901
 
 @dataclass(frozen=True)
 class Permuted:
-    """facts: as many as before, in their order. mentions: number of distinct ones; moved: number that changed."""
+    """A text after the permutation, with its facts and its subject.
+
+    facts: as many as before, in their order. text, subject: None if there was none. mentions: the number of distinct
+    mentions of the kind; moved: the number of those that were replaced.
+    """
 
     facts: list[Fact]
     text: str | None
@@ -25,7 +29,7 @@ class Permuted:
 
 
 def permute_dates(facts: Sequence[Fact], text: str | None, subject: str | None, rng: random.Random) -> Permuted:
-    """Permute day and month among the dates of the text and its facts; years stay.
+    """Permute the days with their months among the dates of the text and its facts; years stay.
 
     All occurrences of a date, in any form, change together. 29 February goes to leap years only.
     """
@@ -59,7 +63,7 @@ def _permuted(dates: Sequence[Date], rng: random.Random) -> dict[Date, Date]:
 def permute_names(
     facts: Sequence[Fact], text: str | None, subject: str | None, names: Collection[str], rng: random.Random
 ) -> Permuted:
-    """Permute those of `names` that occur in the text or its facts."""
+    """Permute those of `names` that occur in the text, or are a subject or an object of its facts."""
     ends = {end for fact in facts for end in (fact[0], fact[2])}
     present = sorted((set(names) & ends) | (names_in(text, names, ends) if text else set()))
     moved = {old: new for old, new in zip(present, rng.sample(present, len(present)), strict=True) if old != new}

@@ -15,16 +15,16 @@ from evaluator.statistics.ngrams import most_frequent
 
 
 def whole_number(text: str) -> int:
-    """Argument type: a whole number, 0 or more."""
+    """Parse a whole number, 0 or more; for `type` of an argument."""
     if not re.fullmatch(r"[0-9]{1,18}", text):
-        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number from 0")
+        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number, 0 or more")
     return int(text)
 
 
 def positive(text: str) -> int:
-    """Argument type: a whole number, 1 or more."""
+    """Parse a whole number, 1 or more; for `type` of an argument."""
     if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
-        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number from 1")
+        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number, 1 or more")
     return int(text)
 
 
@@ -54,7 +54,7 @@ def add_words(parser: argparse.ArgumentParser) -> None:
 
 
 def dropped_words(args: argparse.Namespace, bench: Workspace, texts: Sequence[str]) -> list[str]:
-    """Return the unigrams to leave out, by the arguments of `add_words`."""
+    """Return the unigrams to leave out, by the arguments that `add_words` added. texts: those of the claims file."""
     if args.drop is not None:
         return str(args.drop).lower().split()
     if args.drop_from is not None:

@@ -1,4 +1,4 @@
-"""`audit split`: one report of everything that is known to go wrong with a test split."""
+"""`audit split`: one report of all checks of a test split: errors, leakage, and expected interval widths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--gold", type=Path, required=True, help="gold of the task, or a published file of BUCKLE or FEVER Symmetric")
     add("--inputs", type=Path, help="the public inputs that will be published")
     add("--train", type=Path, action="append", default=[], help="public training data, as gold; may be repeated")
-    add("--annotations", type=Path, help="lines {id, annotator, label or score}")
+    add("--annotations", type=Path, help="annotators' judgements: JSON Lines with id, annotator, and label or score")
     add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the task")
     add(
         "--near-duplicate-similarity",

@@ -16,8 +16,8 @@ from evaluator.exit_codes import DONE
 class GeneratorResult:
     """Result of a generator.
 
-    report: plain JSON values determined by inputs, seed and parameters alone; they go into the recipe, so nothing
-    depends on the machine or the clock. text: the report for a person. status: the command's exit status.
+    report: plain JSON values for the recipe. They follow from inputs, seed and parameters alone, never from the machine
+    or the clock. text: the report for a person. status: the command's exit status.
     """
 
     report: dict[str, Any]
@@ -27,13 +27,13 @@ class GeneratorResult:
 
 @dataclass(frozen=True)
 class Generator:
-    """One subcommand.
+    """A split generator or an audit, which is one subcommand.
 
-    version: raised by hand when the same inputs, seed and parameters may give other bytes.
-    sources, parameters: its arguments; `add_arguments` adds those they cannot express. A path has `type=Path`, a salt
-    `type=Secret`: all others are recorded as parameters, so each is a JSON value. `--seed` exists if `seeded`,
-    `--output` and `--json` always.
-    make: runs the generator. Raises GoldError, PredictionError or UsageError.
+    version: incremented by hand when the same inputs, seed and parameters may give other bytes.
+    sources, parameters: the files and values that it takes. add_arguments: adds arguments that these cannot express:
+    paths need `type=Path` and salts `type=Secret`; all other values are recorded in the recipe as JSON.
+    seeded: True if it has the argument `--seed`. All generators have `--output` and `--json`.
+    make: runs the generator. It raises GoldError, PredictionError or UsageError.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Generator:
     parameters: tuple[Parameter, ...] = ()
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
-        """Add its arguments to the parser of its subcommand."""
+        """Add the generator's arguments to the parser of its subcommand."""
         for source in self.sources:
             source.add_to(parser)
         for parameter in self.parameters:

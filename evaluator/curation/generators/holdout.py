@@ -56,20 +56,20 @@ def _shares(text: str) -> dict[str, str]:
     for piece in text.split(","):
         name, equals, share = piece.partition("=")
         if not equals or not re.fullmatch(r"[\w-]+", name) or name in shares:
-            raise UsageError(f"part is {shown(piece)}, expected NAME=SHARE, with different names")
+            raise UsageError(f"part is {shown(piece)}, expected NAME=SHARE, such as test=0.2, with different names")
         shares[name] = share
     return shares
 
 
 def _stratum(line: RawLine, keys: list[str], problems: ProblemList) -> str:
-    """Return the line's values of these keys as JSON, joined; a slice takes precedence over a field of that name."""
+    """Return the line's stratum: its values of the keys, joined. A slice takes precedence over a field of its name."""
     slices = line.value.get("slices")
     values = []
     for key in keys:
         value = slices[key] if isinstance(slices, dict) and key in slices else line.value.get(key, _MISSING)
         if value is _MISSING or not isinstance(value, str | int | float):
-            what = "no such key" if value is _MISSING else "another value"
-            problems.add(line.number, f"{key} is not a stratum", what, "a string, a number, true or false")
+            what = "no such key" if value is _MISSING else "a value of another type"
+            problems.add(line.number, f"{key} cannot be a stratum", what, "a string, a number, true or false")
             continue
         values.append(value if isinstance(value, str) else json.dumps(value))
     return " / ".join(values)

@@ -56,7 +56,10 @@ def _audit(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def _classify(args: argparse.Namespace, bench: Workspace, levels: list[Level]) -> GeneratorResult:
-    """Classify the training triples. levels: the training files to write; if empty, triples are only counted."""
+    """Classify training triples by whether they leak, and write those that do not.
+
+    levels: the levels of removal, with one training file each; if empty, triples are only counted.
+    """
     mentions = dictionary(args, bench)
     evaluated = [
         triple
@@ -78,7 +81,10 @@ def _classify(args: argparse.Namespace, bench: Workspace, levels: list[Level]) -
 def _write_by_rule(
     blocks: Iterator[Block], leakage: Leakage, outputs: dict[Level, BinaryIO], removed: BinaryIO | None
 ) -> Counter[int]:
-    """Write the triples by rule and return the number found by each rule; key 0: no rule."""
+    """Write the triples that remain at each level, and return the number of triples by rule; 0: they do not leak.
+
+    removed: the file for line number and rule of each triple that leaks; None: no such file.
+    """
     counts: Counter[int] = Counter()
     for block in blocks:
         rules = leakage.rules(block.rows, max(outputs, default=Level.THOROUGH))
@@ -93,7 +99,7 @@ def _write_by_rule(
 
 @contextmanager
 def _gc_disabled() -> Iterator[None]:
-    """Disable garbage collection: there are no reference cycles, and the search for them takes 25% of the time."""
+    """Disable garbage collection in the context: there are no reference cycles, and it takes 25 % of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -110,7 +116,7 @@ def _blocks(stream: BinaryIO, path: Path, steps: Steps) -> Iterator[Block]:
 def _stop_words(args: argparse.Namespace, bench: Workspace, steps: Steps) -> StopWords:
     if args.stop_words is not None:
         words = _read_stop_words(bench.input("stop words", args.stop_words), str(args.stop_words))
-        return StopWords(words, ())  # a word of either kind stops both, so one list is enough
+        return StopWords(words, ())  # stop words of mentions and of relations are used together, so one list is enough
     counts = TokenCounts()
     with opened_again(args.training) as stream, _gc_disabled():
         for block in _blocks(stream, args.training, steps):

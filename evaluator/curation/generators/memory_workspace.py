@@ -25,7 +25,10 @@ class _MemoryFile(io.BytesIO):
 
 
 class MemoryWorkspace(Workspace):
-    """files: open streams by their path in the generator's arguments; here a path is only a name."""
+    """Workspace in memory.
+
+    files: open streams by their path in the generator's arguments. Paths are only names here; no file is opened.
+    """
 
     def __init__(self, files: Mapping[Path, BinaryIO]) -> None:
         self.keeps = True
@@ -41,17 +44,17 @@ class MemoryWorkspace(Workspace):
     def input(self, role: str, path: Path) -> BinaryIO:
         """Return the stream, rewound. Raises UsageError for an unknown path."""
         if path not in self._streams:
-            raise UsageError(f"cannot read {shown(str(path))}: no such file was passed")
+            raise UsageError(f"cannot read {shown(str(path))}: the generator did not get a file of this name")
         stream = self._streams[path]
         stream.seek(0)
         return stream
 
     def size(self, paths: Sequence[Path]) -> int:
-        """Return the total size in bytes."""
+        """Return the total size of the streams, in bytes."""
         return sum(self._streams[path].seek(0, os.SEEK_END) for path in paths if path in self._streams)
 
     def output(self, name: str) -> BinaryIO:
-        """Return a new buffer with this name. Raises ValueError if it exists."""
+        """Return a new buffer with this name. Raises ValueError if there already is one."""
         if name in self._written_files:
             raise ValueError(f"{name} already exists")
         self._written_files[name] = _MemoryFile()

@@ -52,8 +52,8 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     sizes = {name: len(line_numbers) for name, (line_numbers, _) in files.items()}
     report: dict[str, Any] = {"triples": n_read, "eligible": pools, "files": sizes}
     text = [
-        f"{n_read:,} triples; {pools['all']:,} are eligible as questions, {pools['linked']:,} of them with both ends "
-        "linked"
+        f"{n_read:,} triples; {pools['all']:,} are eligible, {pools['linked']:,} of them with subject and object "
+        "linked to entities"
     ]
     text += [f"{name}.tsv: {size:,}" for name, size in sizes.items()]
     return GeneratorResult(report, "\n".join(text))
@@ -73,7 +73,7 @@ def _read_sample(path: Path, sample: EvaluationSample, mentions: Dictionary, ste
 GENERATOR = Generator(
     name="open-evaluation",
     version=1,
-    summary="sample test triples, and validation triples in three flavours, from open triples",
+    summary="sample a test set and three kinds of validation sets from open triples",
     add_arguments=_add_arguments,
     make=_make,
 )

@@ -32,12 +32,15 @@ class Watched:
 
 
 def watched(stream: BinaryIO, steps: Steps) -> BinaryIO:
-    """Return the stream with progress reports; it supports `read` only."""
+    """Return the stream, which then reports reading progress to `steps`; it supports `read` only."""
     return cast(BinaryIO, Watched(stream, steps))
 
 
 def opened_again(path: Path) -> BinaryIO:
-    """Open an input for a second pass; only one of the two passes goes through the bench, which hashes it."""
+    """Open an input for a pass of its own, beside the one through the workspace, which hashes the file.
+
+    Raises UsageError if it cannot be read.
+    """
     try:
         return path.open("rb")
     except OSError as error:
@@ -45,9 +48,9 @@ def opened_again(path: Path) -> BinaryIO:
 
 
 def positive(text: str) -> int:
-    """Argument type: a whole number, 1 or more."""
+    """Parse a whole number, 1 or more; for `type` of an argument."""
     if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
-        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number from 1")
+        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number, 1 or more")
     return int(text)
 
 
@@ -61,7 +64,7 @@ MENTIONS = Source(
 
 
 def dictionary(args: argparse.Namespace, bench: Workspace) -> Dictionary:
-    """Return the dictionary of mentions; empty without --mentions. Raises GoldError."""
+    """Return the dictionary of the file --mentions; an empty one without that argument. Raises GoldError."""
     if args.mentions is None:
         return Dictionary()
     return read_dictionary(bench.input("mentions", args.mentions), str(args.mentions))

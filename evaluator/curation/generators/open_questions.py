@@ -58,7 +58,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     for public, hidden in permutations(by_file, 2):
         if n_leaked := count_leaked(by_file[public], by_file[hidden]):
             report["leaks"].append({"by": public, "of": hidden, "questions": n_leaked})
-    report["told"] = report["leaks"]  # the former name, until the next release
+    report["told"] = report["leaks"]  # the former name of `leaks`, until the next release
     return GeneratorResult(report, "\n".join(_text(report)))
 
 
@@ -67,7 +67,7 @@ def _name(path: Path) -> str:
 
 
 def _lines(questions: list[Question], seed: int) -> list[bytes]:
-    """Return the gold lines, sorted by id."""
+    """Return the gold lines as JSON, sorted by id."""
     names = ids(questions, seed=seed)
     group = groups(questions)
     # A group is named by its first question's id, which reveals nothing beyond the gold.

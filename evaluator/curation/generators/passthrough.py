@@ -1,4 +1,4 @@
-"""Pass a gold file through, byte for byte. Offered on the site only; a command line does not need it."""
+"""Generator that copies a gold file, byte for byte. It is offered on the site only, not on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`split published-symmetric`: FEVER Symmetric's published lines, with ids that do not reveal the member."""
+"""`split published-symmetric`: FEVER Symmetric's published lines, with ids that do not reveal a line's role.
+
+The role is which of the four members of its group a line is.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ def _digest(salt: str, name: str) -> str:
 GENERATOR = Generator(
     name="published-symmetric",
     version=1,
-    summary="make gold from FEVER Symmetric's published lines, with ids that do not reveal the member",
+    summary="make gold from FEVER Symmetric's published lines, with ids that do not reveal a line's role in its group",
     make=_make,
     seeded=False,
     sources=(

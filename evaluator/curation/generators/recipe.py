@@ -1,6 +1,6 @@
 """Recipe of a generated split: inputs, parameters, outputs and versions, from which the same bytes can be made again.
 
-It has names of files without their folders; of a salt it records only that there was one.
+A recipe has the names of files without their folders. Of a salt it records only that there was one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COMMON_ARGUMENTS = {"command", "generator", "output", "json", "seed"}
 
 
 def recipe(generator: Generator, args: argparse.Namespace, result: GeneratorResult, bench: Workspace) -> dict[str, Any]:
-    """Return the recipe as plain JSON values. Reads inputs to their ends and closes outputs."""
+    """Return the recipe as plain JSON values. Inputs are first read to their ends, and outputs closed."""
     inputs, outputs = bench.files()
     return {
         "recipe": FORMAT,

@@ -21,7 +21,7 @@ def _penalty(text: str) -> float:
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value >= 0):
-        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a number from 0")
+        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a number, 0 or more")
     return value
 
 

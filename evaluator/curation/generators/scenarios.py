@@ -48,7 +48,7 @@ SOURCES_READ = (
     ),
 )
 PARAMETERS = (
-    Parameter("relation", Kind.TEXT, "Relation", "the predicate of the claims", required=True),
+    Parameter("relation", Kind.TEXT, "Relation", "the predicate of the graph that the claims are about", required=True),
     Parameter("size", Kind.WHOLE, "Claims per scenario", "claims per scenario", default=300),
     Parameter("ratio", Kind.TEXT, "Ratio of true to false claims", "true claims per false claim", default="1"),
     Parameter(
@@ -62,7 +62,7 @@ PARAMETERS = (
         "homogeneity",
         Kind.SEVERAL,
         "Homogeneity",
-        "comma-separated shares of the true claims from the largest clusters (default: clusters are ignored)",
+        "comma-separated shares of the true claims that come from the largest clusters (default: ignore clusters)",
         on_site=False,
     ),
     Parameter(
@@ -76,7 +76,7 @@ PARAMETERS = (
         "plausible",
         Kind.CHOICE,
         "Plausible false claims",
-        "the source of the other, plausible false claims",
+        "how plausible false claims are made: by random walks or by the closed-world assumption",
         default="walks",
         choices=SOURCES,
     ),
@@ -92,7 +92,7 @@ PARAMETERS = (
         "dimensions",
         Kind.WHOLE,
         "Dimensions",
-        "of the truncated SVD",
+        "number of dimensions of the truncated SVD",
         default=_DIMENSIONS,
         on_site=False,
     ),
@@ -170,7 +170,10 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 
 
 def _vectors(args: argparse.Namespace, bench: Workspace, graph: Any, warnings: list[str]) -> Any:
-    """Return one row per entity. Raises GoldError where the file lacks an entity of the relation."""
+    """Return the vectors of the graph's entities, one row each: from --embeddings, or else from the graph.
+
+    Raises GoldError where the file lacks an entity of the relation.
+    """
     if args.embeddings is None:
         from evaluator.curation.scenarios.embeddings import embed
 
@@ -186,7 +189,7 @@ def _vectors(args: argparse.Namespace, bench: Workspace, graph: Any, warnings: l
     needed = np.unique(graph.facts(args.relation))
     missing = needed[np.isnan(vectors[needed, 0])]
     if len(missing):
-        message = f"{len(missing)} of {len(needed)} entities have none, first {shown(graph.entities[missing[0]])}"
+        message = f"{len(missing)} of {len(needed)} entities without one, first {shown(graph.entities[missing[0]])}"
         raise GoldError(
             [Problem(file, None, f"entities of {args.relation} have no vector", message, "one vector each")]
         )
@@ -194,7 +197,7 @@ def _vectors(args: argparse.Namespace, bench: Workspace, graph: Any, warnings: l
 
 
 def _pairs(args: argparse.Namespace, bench: Workspace) -> set[tuple[str, str]]:
-    """Return subject and object of the relation's claims in earlier gold."""
+    """Return the (subject, object) pairs of the relation's claims in the gold files of --exclude-pairs."""
     from evaluator.tasks.fact_checking.gold import read_gold
 
     pairs = set()

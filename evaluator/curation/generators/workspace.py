@@ -1,4 +1,4 @@
-"""Workspace of a generator: hashed inputs and outputs; nothing remains of a run that fails."""
+"""Workspace of a generator: inputs and outputs are hashed, and nothing remains of a run that fails."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Hashed(io.RawIOBase):
 
 @dataclass
 class _File:
-    """role: the generator's name for an input; empty for outputs."""
+    """A file of the run. role: the generator's name for an input; empty for outputs."""
 
     role: str
     name: str
@@ -70,9 +70,11 @@ class _File:
 
 
 class Workspace:
-    """Context manager. Outputs are written to a hidden sibling of `folder`, which is renamed to `folder` at the end.
+    """Input files and the output folder of one run, as a context manager.
 
-    folder: must not exist or must be empty; None: an audit without outputs, whose `keeps` is False.
+    Outputs are written to a hidden folder beside `folder`, which `finish` renames to `folder`; without `finish` it is
+    deleted. folder: must not exist or must be empty; None: an audit that writes no outputs. keeps: False if there is no
+    folder.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -104,7 +106,10 @@ class Workspace:
             shutil.rmtree(self._work, ignore_errors=True)
 
     def input(self, role: str, path: Path) -> BinaryIO:
-        """Open a file for reading once, from beginning to end; its sha256 goes into the recipe. Raises UsageError."""
+        """Open a file for reading once, from beginning to end; its SHA-256 goes into the recipe.
+
+        Raises UsageError if it cannot be read.
+        """
         try:
             raw = _Hashed(io.FileIO(path))
             if stat.S_ISDIR(os.fstat(raw.file.fileno()).st_mode):
@@ -120,7 +125,10 @@ class Workspace:
         return sum(path.stat().st_size if path.is_file() and os.access(path, os.R_OK) else 0 for path in paths)
 
     def output(self, name: str) -> BinaryIO:
-        """Open a new file in the folder for writing. The bench closes it at the end if it is still open."""
+        """Open a new file in the folder for writing. The workspace closes it at the end if it is still open.
+
+        Raises ValueError if there is no folder, or already a file of this name.
+        """
         if self._work is None:
             raise ValueError("this workspace has no output folder")
         if name == RECIPE or any(file.name == name for file in self._outputs):
@@ -131,7 +139,7 @@ class Workspace:
         return buffer
 
     def files(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Return inputs and outputs as in the recipe, after reading inputs to the end and closing outputs."""
+        """Return inputs and outputs as the recipe lists them, after reading inputs to the end and closing outputs."""
         for file in self._inputs:
             if not file.buffer.closed:
                 while file.buffer.read(_CHUNK):
@@ -141,7 +149,10 @@ class Workspace:
         return [file.described() for file in self._inputs], [file.described() for file in self._outputs]
 
     def finish(self, recipe: dict[str, Any]) -> None:
-        """Write the recipe and rename the folder, which completes the run. Raises UsageError."""
+        """Write the recipe and rename the folder, which completes the run.
+
+        Raises UsageError if that fails, or if the folder has been filled meanwhile.
+        """
         if self._work is None or self.folder is None:
             return
         text = json.dumps(recipe, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,4 +1,4 @@
-"""Compare two gold files of one task by id."""
+"""Comparison of two gold files of one task, item by item, where items with the same id correspond."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from evaluator.tasks.base import AnyTask
 from evaluator.tasks.gold_fields import GoldFields
 
 KINDS = ("added", "removed", "question", "answer", "system", "group", "slices", "other")
-"""Kinds of change to an item. `other`: it is written differently, with the same question and scoring."""
+"""Kinds of change to an item. `other`: its JSON is written differently, but question and scoring are the same."""
 LONGEST = 600
-"""Characters of a text that are shown; longer texts end in an ellipsis."""
+"""Maximum number of characters shown of a text; longer texts end in an ellipsis."""
 
 Id = str | int
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -29,7 +29,11 @@ _decode = msgspec.json.Decoder().decode
 
 @dataclass(frozen=True)
 class Change:
-    """One changed field: its values before and after (None if absent); for collections, members in only one of them."""
+    """One changed field of an item.
+
+    kind: of KINDS. before, after: the values in the old and in the new file, None if absent; for collections, the
+    members that only the old and only the new one has.
+    """
 
     kind: str
     field: str
@@ -43,7 +47,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Item:
-    """A changed item. line: in the new file; for removed items, in the old file."""
+    """A changed item. line: its line number in the new file; for removed items, in the old file."""
 
     id: Id
     line: int
@@ -51,7 +55,7 @@ class Item:
 
     @property
     def kinds(self) -> list[str]:
-        """Kinds of its changes, each once, in the order of KINDS."""
+        """Kinds of the item's changes, each once, in the order of KINDS."""
         present = {change.kind for change in self.changes}
         return [kind for kind in KINDS if kind in present]
 
@@ -62,7 +66,11 @@ class Item:
 
 @dataclass
 class Difference:
-    """n_before, n_after: items of each file. reordered: items in both files are in another order."""
+    """Result of a comparison of two files.
+
+    n_before, n_after: the number of items of the old and of the new file. reordered: True if the items that are in both
+    files changed their order. items: the changed items.
+    """
 
     n_before: int = 0
     n_after: int = 0
@@ -76,7 +84,7 @@ class Difference:
         return {kind: counted[kind] for kind in KINDS}
 
     def counts(self) -> dict[str, Any]:
-        """Return counts only, without any text of questions or answers."""
+        """Return the counts of the comparison as JSON values, without any text of questions or answers."""
         return {
             "n_before": self.n_before,
             "n_after": self.n_after,
@@ -88,16 +96,17 @@ class Difference:
 
 @dataclass(frozen=True)
 class GoldFile:
-    """An open file; decompressed if the name ends in .gz."""
+    """An open gold file. It is decompressed when read if the name ends in .gz."""
 
     stream: BinaryIO
     name: str
 
 
 def compare(task: AnyTask, before: GoldFile, after: GoldFile, options: Mapping[str, Any]) -> Difference:
-    """Return the changes from `before` to `after`: items of `after` in their order, then removed items in theirs.
+    """Return the changed items: first items of `after`, in its order, then removed items, in the order of `before`.
 
-    Both are gold in the task's own format; options are the task's, parsed. Raises GoldError with the invalid lines.
+    Both files are gold in the task's own format. options: from `Task.parse_options`. Raises GoldError with the invalid
+    lines.
     """
     old = dict(_identified(task, _lines(task, before, options)))
     result = Difference(n_before=len(old))
@@ -122,7 +131,7 @@ def compare(task: AnyTask, before: GoldFile, after: GoldFile, options: Mapping[s
 
 
 def _lines(task: AnyTask, file: GoldFile, options: Mapping[str, Any]) -> Iterator[tuple[int, bytes]]:
-    """Yield (number, line), after the task has validated the whole file."""
+    """Yield (line number, line without its end), after the task has validated the whole file."""
     content = file.stream.read()
     task.read_gold(io.BytesIO(content), file.name, options)
     rest, number = b"", 0
@@ -171,7 +180,7 @@ def _of_fields(kind: str, before: dict[str, Any], after: dict[str, Any]) -> Iter
 
 
 def _whole(kind: str, task: AnyTask, line: dict[str, Any]) -> list[Change]:
-    """Return the changes of an item in only one file: its question and answer."""
+    """Return the changes of an item that is in only one file, one for each field of its question and answer."""
     parts = task.gold_fields(line)
     fields = {**parts.question, **parts.answer, **parts.many}
     sides = ("after", "before") if kind == "added" else ("before", "after")

@@ -17,14 +17,17 @@ from evaluator.jsonl.strict_json import LineError, Schema, unknown_keys
 from evaluator.outcomes.table import Numbers
 
 LIMITS = ReadLimits(file_bytes=16 << 30, ratio=1000, lines=1 << 40)
-"""Limits for a curator's own files: large, and trusted."""
+"""Limits for a curator's own files, which may be large and are trusted."""
 
 Types = dict[str, frozenset[str]]
 _COLUMNS = "subject, predicate and object, tab-separated"
 
 
 def read_triples(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> tuple[list[Triple], list[str]]:
-    """Return (triples, warnings). Duplicate triples are dropped with a warning. Raises GoldError."""
+    """Return (triples, warnings) of a tab-separated file.
+
+    Duplicate triples are dropped with a warning. Raises GoldError for lines that are not triples.
+    """
     problems = ProblemList(file, GoldError)
     triples: dict[Triple, None] = {}
     n_lines = 0
@@ -35,7 +38,7 @@ def read_triples(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> tu
             problems.add(number, "not a triple", f"{len(columns)} column{'s' * (len(columns) != 1)}", _COLUMNS)
         elif "" in columns:
             empty = ("subject", "predicate", "object")[columns.index("")]
-            problems.add(number, f"the {empty} is empty", "an empty cell", _COLUMNS)
+            problems.add(number, f"the {empty} is empty", "an empty column", _COLUMNS)
         else:
             triples[Triple(*(names.setdefault(name, name) for name in columns))] = None
     problems.raise_if_any()
@@ -55,7 +58,7 @@ def read_types(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> Type
     types: dict[str, set[str]] = {}
     for number, columns in rows(stream, problems, limits):
         if len(columns) != 2 or "" in columns:
-            problems.add(number, "not an entity and a type", f"{len(columns)} columns", "two tab-separated names")
+            problems.add(number, "not an entity and a type", f"{len(columns)} columns", "two names, tab-separated")
         else:
             types.setdefault(columns[0], set()).add(columns[1])
     problems.raise_if_any()
@@ -65,9 +68,10 @@ def read_types(stream: BinaryIO, file: str, limits: ReadLimits = LIMITS) -> Type
 def read_embeddings(
     stream: BinaryIO, file: str, entities: dict[str, int], limits: ReadLimits = LIMITS
 ) -> tuple[Numbers, list[str]]:
-    """Return (vectors, warnings): one row per entity, in the order of its number; NaN where the file has none.
+    """Return (vectors, warnings): one vector per entity, as a row of shape (dimensions,); NaN where the file has none.
 
-    Lines are an entity and its numbers, separated by tabs; all have the same length. Raises GoldError.
+    Lines are an entity and its numbers, separated by tabs; all lines have the same number of numbers. entities: the row
+    of each entity by name; other entities of the file are ignored with a warning. Raises GoldError.
     """
     problems = ProblemList(file, GoldError)
     vectors: Numbers | None = None
@@ -105,16 +109,16 @@ def read_embeddings(
 
 
 def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, cells) of a tab-separated file; invalid lines are added to `problems`.
+    """Yield (line number, columns) of each valid line of a tab-separated file; other lines are added to `problems`.
 
-    UTF-8 without byte order mark; lines end in LF or CRLF; blank lines are problems. Raises the list's error for a file
-    that is empty or over its limits.
+    Files are UTF-8 without a byte order mark, lines end in LF or CRLF, and blank lines are problems. Raises the error
+    class of `problems` for a file that is empty or over the limits.
     """
     number, rest = 0, b""
     for chunk in _with_end(chunks(stream, limits, problems)):
         *lines, rest = (rest + chunk).split(b"\n") if chunk else (rest, b"")
         if len(rest) > limits.line_bytes:
-            problems.stop(number + 1, "the line is too long", "", f"at most {limits.line_bytes} bytes")
+            problems.stop(number + 1, "the line is too long", "more bytes", f"at most {limits.line_bytes} bytes")
         for raw in lines:
             if not (chunk or raw):
                 break
@@ -133,7 +137,7 @@ def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -
 
 
 def _with_end(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Append an empty piece, at which the remainder is a line without a newline."""
+    """Yield the pieces that are not empty, then an empty one, which marks the end of the file."""
     yield from (piece for piece in pieces if piece)
     yield b""
 

@@ -14,7 +14,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Triple(NamedTuple):
-    """A triple of names, as in the files."""
+    """A triple by the names of its parts, as in the files."""
 
     subject: str
     predicate: str
@@ -25,7 +25,8 @@ class Graph:
     """A set of triples, without duplicates.
 
     Entities and predicates are numbered in the order of their names, so that the order of lines does not matter.
-    subjects, predicates_of, objects: numbers, sorted, one entry per triple.
+    subjects, predicates_of, objects: the numbers of each triple's parts, one entry per triple, sorted by predicate,
+    then subject, then object.
     """
 
     def __init__(self, triples: Iterable[tuple[str, str, str]]) -> None:
@@ -51,15 +52,15 @@ class Graph:
 
     @cached_property
     def linked(self) -> frozenset[int]:
-        """Keys of all pairs that some predicate links, in that direction."""
+        """Keys (see `key`) of all pairs that some predicate links, from subject to object."""
         return frozenset(self.key(self.subjects, self.objects).tolist())
 
     def key(self, subject: Ints, object_: Ints) -> Ints:
-        """Return one number for each pair."""
+        """Return a number for each pair of subject and object, different for different pairs."""
         return subject * self.size + object_
 
     def facts(self, predicate: str) -> Ints:
-        """Return the pairs that the predicate links, sorted: shape (facts, 2); empty for an unknown predicate."""
+        """Return the pairs (subject, object) that the predicate links, sorted: shape (facts, 2); empty if unknown."""
         number = self.predicate_number.get(predicate, -1)
         first, end = np.searchsorted(self.predicates_of, [number, number + 1])
         return np.stack([self.subjects[first:end], self.objects[first:end]], axis=1)
@@ -68,7 +69,8 @@ class Graph:
 class Steps:
     """Each entity's neighbours in either direction: the possible steps of a walk, without self-loops.
 
-    A step has a code: twice the predicate's number, plus one against the triple's direction.
+    A step has a code: twice the predicate's number, plus one if it goes from the object to the subject. without: the
+    numbers of predicates to leave out. reach: the number of two-step walks from each entity.
     """
 
     def __init__(self, graph: Graph, *, without: Iterable[int] = ()) -> None:
@@ -82,21 +84,21 @@ class Steps:
         self.first = np.searchsorted(begin[order], np.arange(graph.size + 1))
         self._marked = np.zeros(graph.size, dtype=np.bool_)
         degree = np.diff(self.first)
-        # Number of two-step walks that begin there: the cost of searching paths from that end.
+        # The number of two-step walks from an entity is the cost of searching paths from it.
         self.reach = np.bincount(begin[order], weights=degree[self.to], minlength=graph.size)
 
     def of(self, entity: int) -> tuple[Ints, Ints]:
-        """Return the codes and ends of the steps from the entity, sorted by code."""
+        """Return the codes of the steps from the entity, sorted, and the entities that they lead to."""
         steps = slice(self.first[entity], self.first[entity + 1])
         return self.codes[steps], self.to[steps]
 
     def along(self, entity: int, code: int) -> Ints:
-        """Return the entities that steps of that code lead to."""
+        """Return the entities that steps of this code lead to from the entity."""
         codes, to = self.of(entity)
         first, end = np.searchsorted(codes, [code, code + 1])
         return to[first:end]
 
     def marked(self, entities: Ints) -> Bools:
-        """Return a shared mask over all entities with these set; the caller must clear it again."""
+        """Return a mask over all entities, True for these. It is reused: the caller must set them to False again."""
         self._marked[entities] = True
         return self._marked

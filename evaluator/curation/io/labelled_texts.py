@@ -26,7 +26,11 @@ class Claims:
 def read_claims(
     stream: BinaryIO, file: str, *, text: str = "claim", label: str = "label", limits: ReadLimits | None = None
 ) -> Claims:
-    """Read the file. text, label: keys with string values; other keys are ignored. Raises GoldError, UsageError."""
+    """Read claims from JSON Lines. file: the name for messages. text, label: the keys of text and label.
+
+    Texts and labels are strings; other keys are ignored. Raises GoldError for invalid lines, and UsageError if the keys
+    are not two keys other than id.
+    """
     if len({"id", text, label}) < 3:
         raise UsageError(
             f"the keys of text and label are {text} and {label}, expected two different keys other than id"

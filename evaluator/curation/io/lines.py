@@ -22,7 +22,7 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    """number: from 1. raw: its bytes, without the newline. value: the parsed object."""
+    """A line of a file. number: from 1. raw: its bytes, without the line end. value: the parsed JSON object."""
 
     number: int
     raw: bytes
@@ -30,7 +30,7 @@ class RawLine:
 
 
 def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) -> tuple[list[RawLine], ProblemList]:
-    """Return the valid lines and the problems of the others; the caller adds its own problems and raises all together.
+    """Return the valid lines and the problems of invalid ones; the caller adds further problems and raises them all.
 
     Raises GoldError where reading cannot continue (an empty file, one over its limits).
     """
@@ -51,7 +51,10 @@ def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) ->
 
 
 def identifier(line: RawLine, key: str, problems: ProblemList, *, default: str = "") -> Id | None:
-    """Return the string or integer under the key, or under `default` if that is missing; None adds a problem."""
+    """Return the string or integer under the key, or under the key `default` if the line lacks the first.
+
+    Any other value is added to `problems`, and None is returned.
+    """
     value = line.value.get(key, line.value.get(default) if default else None)
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
@@ -66,7 +69,7 @@ def value_text(line: Mapping[str, Any], key: str) -> str:
 
 
 def of_one_type(lines: Sequence[RawLine], key: str, problems: ProblemList) -> None:
-    """Add a problem unless a split's names are all strings or all integers, since 1 and "1" would be two names."""
+    """Add a problem unless the key's values are all strings or all integers, since 1 and "1" would be two names."""
     first: type | None = None
     for line in lines:
         value = line.value.get(key)
@@ -115,6 +118,6 @@ def _object(raw: bytes, number: int, limits: ReadLimits) -> dict[str, Any]:
 
 
 def with_key(raw: bytes, key: str, value: Id) -> bytes:
-    """Return the line with a key prepended, otherwise unchanged. The object must have a key, and not this one."""
+    """Return the line with a first key added, otherwise unchanged. The object must have keys, but not this one."""
     begin = raw.index(b"{") + 1
     return raw[:begin] + msgspec.json.encode(key) + b": " + msgspec.json.encode(value) + b", " + raw[begin:].lstrip()

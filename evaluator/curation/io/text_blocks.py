@@ -17,7 +17,8 @@ _BOM = b"\xef\xbb\xbf"
 def text_blocks(stream: BinaryIO, problems: ProblemList, expected: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (number of the first line, lines without their ends). Invalid lines are added to `problems` and skipped.
 
-    expected: for the message about an empty file. Raises the list's error where reading cannot continue.
+    expected: what the file should contain, for the message about an empty file. Raises the error class of `problems`
+    where reading cannot continue.
     """
     number = 1
     for block in _whole_lines(stream, problems):
@@ -55,7 +56,7 @@ def _whole_lines(stream: BinaryIO, problems: ProblemList) -> Iterator[bytes]:
 
 
 def _plain(block: bytes) -> str | None:
-    """Return the text; None if its lines must be checked one by one."""
+    """Return the block as text; None if it has an invalid line, so that its lines must be checked one by one."""
     if b"\0" in block or (b"\r" in block and b"\r" in block.replace(b"\r\n", b"\n").removesuffix(b"\r")):
         return None
     try:

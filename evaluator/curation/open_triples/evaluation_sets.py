@@ -1,9 +1,9 @@
 """Sampling of evaluation triples from open triples (Broscheit et al. 2020, section 4): test and three validation sets.
 
-A triple is eligible if its relation has at least three tokens, which excludes much that is not a sentence. Test and
-LINKED need both ends linked to entities, so that any of their mentions counts as an answer. MENTION has the triples of
-LINKED without the entities; ALL has linked and unlinked triples, without entities. They show the cost of selecting a
-model on cheaper validation data.
+A triple is eligible if its relation has at least three tokens, which excludes much that is not a sentence. The
+validation sets are LINKED, MENTION and ALL. In test and LINKED, subject and object are linked to entities, so that any
+mention of the entity counts as an answer. MENTION has the triples of LINKED without the entities; ALL has linked and
+unlinked triples, without entities. MENTION and ALL show the cost of selecting a model on cheaper validation data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Eligible:
     """Eligible triples, collected while a file is read. Duplicate texts count once."""
 
     def __init__(self, tokens: int = TOKENS) -> None:
-        """tokens: minimum number in a relation."""
+        """Start without triples. tokens: the minimum number of tokens of a relation."""
         self._tokens = tokens
         self._texts = bytearray()
         self._line_numbers = array("q")
@@ -37,21 +37,24 @@ class Eligible:
 
     @property
     def needs(self) -> str:
-        return f"{self._tokens} relation tokens"
+        """What makes a triple eligible, in words."""
+        return f"{self._tokens} or more relation tokens"
 
     def add(self, block: Block, dictionary: Dictionary) -> None:
         """Add the eligible triples of a block."""
         for line_number, row in zip(block.numbers, block.rows, strict=True):
             if len(row[1].split()) < self._tokens:
                 continue
-            # Of 30 million triples two share 8 bytes in one of 40,000 files; then one of them cannot be sampled.
+            # In one of 40,000 files of 30 million triples, two have equal digests; then one of them cannot be sampled.
             self._texts += hashlib.blake2b("\t".join(row[:3]).encode(), digest_size=8).digest()
             self._line_numbers.append(line_number)
             self._linked.append(dictionary.links(row))
 
     def first(self, *, linked: bool, but: LineNumbers | None = None) -> LineNumbers:
-        """Return the first line of each text, ascending. linked: only lines with both ends linked. but: exclude the
-        texts of these lines.
+        """Return the line number of the first occurrence of each different triple, ascending.
+
+        linked: True for only the triples whose subject and object are linked to entities. but: the line numbers of
+        triples to exclude.
         """
         texts = np.frombuffer(bytes(self._texts), dtype=np.uint64)
         line_numbers = np.array(self._line_numbers, dtype=np.int64)
@@ -65,7 +68,7 @@ class Eligible:
 
 
 class EvaluationSample(NamedTuple):
-    """Line numbers of the sampled triples; no text is in two sets. MENTION is LINKED without the entities."""
+    """Line numbers of the sampled triples. No triple is in two sets. MENTION is LINKED without the entities."""
 
     test: LineNumbers
     linked: LineNumbers
@@ -73,21 +76,21 @@ class EvaluationSample(NamedTuple):
 
 
 def sample_triples(eligible: Eligible, size: int = SIZE, *, seed: int) -> EvaluationSample:
-    """Sample `size` triples for each of test, LINKED and ALL. Raises UsageError where there are too few."""
+    """Sample `size` triples for each of test, LINKED and ALL. Raises UsageError if too few are eligible."""
     if size < 1:
         raise UsageError(f"size is {size}, expected at least 1")
     random = np.random.default_rng(seed)
     with_entities = eligible.first(linked=True)
     if len(with_entities) < 2 * size:
         raise UsageError(
-            f"found {len(with_entities)} different triples of {eligible.needs} and both ends linked, expected at least "
-            f"{2 * size}: {size} for test and {size} for validation"
+            f"found {len(with_entities)} different triples with {eligible.needs} and with subject and object linked to "
+            f"entities, expected at least {2 * size}: {size} for test and {size} for validation"
         )
     sample = random.choice(with_entities, 2 * size, replace=False)
     others = eligible.first(linked=False, but=sample)
     if len(others) < size:
         raise UsageError(
-            f"found {len(others)} more triples of {eligible.needs}, expected at least {size} for validation"
+            f"found {len(others)} further triples with {eligible.needs}, expected at least {size} for validation"
         )
     return EvaluationSample(
         np.sort(sample[:size]), np.sort(sample[size:]), np.sort(random.choice(others, size, replace=False))

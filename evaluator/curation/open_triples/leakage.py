@@ -1,12 +1,13 @@
 """Leakage removal: training triples that paraphrase an evaluation triple (Broscheit et al. 2020, section 4).
 
-For an evaluation triple (i, k, j), with a any mention of i's entity and b any of j's, including i and j:
+Let (i, k, j) be an evaluation triple, a any mention of i's entity (also i itself) and b any mention of j's entity (also
+j itself). Training triples are removed at three levels:
 
-- SIMPLE removes (i, k, j), exactly;
-- BASIC also (a, k, b) and (b, k, a);
-- THOROUGH also a and b linked by any relation, in either order; a as the subject of a relation that contains the words
-  of k and b, or b as the object of one that contains those of k and a; a subject or object that contains those of a, k
-  and b.
+- SIMPLE: (i, k, j), exactly.
+- BASIC: also (a, k, b) and (b, k, a).
+- THOROUGH: also triples that link a and b by any relation, in either order; triples with the subject a and a relation
+  that contains the words of k and b, or with the object b and a relation that contains the words of k and a; and
+  triples whose subject or object contains the words of a, k and b.
 
 BASIC and THOROUGH compare texts as sets of words, see `token_sets`.
 """
@@ -27,7 +28,10 @@ Triple = Sequence[str]
 
 
 class Rule(enum.IntEnum):
-    """The first rule by which a training triple leaks."""
+    """The first rule by which a training triple leaks.
+
+    ANY_RELATION, IN_RELATION and IN_MENTION are the three parts of THOROUGH, in the order of the module's docstring.
+    """
 
     SIMPLE = 1
     BASIC = 2
@@ -37,7 +41,7 @@ class Rule(enum.IntEnum):
 
 
 class Level(enum.IntEnum):
-    """Level of removal: all rules up to its value."""
+    """Level of removal. A level applies all rules up to the rule of its value."""
 
     SIMPLE = Rule.SIMPLE
     BASIC = Rule.BASIC
@@ -45,7 +49,7 @@ class Level(enum.IntEnum):
 
 
 class Leakage:
-    """Classifies training triples by the rule by which they leak, in about a microsecond each."""
+    """Classifier of training triples by the rule by which they leak; it takes about a microsecond per triple."""
 
     def __init__(self, evaluated: Iterable[OpenTriple], words: Normaliser) -> None:
         evaluated = list(evaluated)
@@ -55,7 +59,7 @@ class Leakage:
         self._relations = Memo(self._forbidden.relation)
 
     def rules(self, rows: Iterable[Triple], level: Level = Level.THOROUGH) -> list[int]:
-        """Return the rule that matches each triple; 0 if none up to the level does."""
+        """Return the first rule that matches each training triple; 0 if no rule up to the level does."""
         if level is Level.SIMPLE:
             return [int(Rule.SIMPLE) if tuple(row[:3]) in self._exact else 0 for row in rows]
         mentions, find = self._mentions, self._basic if level is Level.BASIC else self._thorough
@@ -96,7 +100,7 @@ def remove_leakage(
 ) -> tuple[list[Triple], Counter[Rule]]:
     """Return the training triples that do not leak, in their order, and the number removed by each rule.
 
-    stops: stop words; None: the most frequent tokens of the training triples.
+    stops: stop words; None: the most frequent tokens of the training triples (`TokenCounts.stop_words`).
     """
     train = list(train)
     if stops is None:

@@ -11,16 +11,19 @@ from evaluator.curation.open_triples.token_sets import Normaliser, Words
 from evaluator.curation.open_triples.triples import OpenTriple
 
 Ends = frozenset[int]
-"""Entities. Ends with the same mentions are one entity, in any triple."""
+"""Numbers of entities. Subjects and objects with the same set of mentions are one entity, in any triple."""
 
 _NONE: Ends = frozenset()
 
 
 class Mention(NamedTuple):
-    """ends: the entities that the mention may mean; tails: the objects of evaluation triples with those as subjects.
+    """A training mention (the text of a subject or object), looked up in the evaluation triples.
 
-    whole: it contains the words of a whole evaluation triple. A mention may mean thousands of entities, and a test for
-    disjoint sets takes the time of the smaller one: so as much as possible is precomputed here, once per text.
+    ends: the entities that the mention may mean. tails: the objects of evaluation triples whose subject is one of
+    `ends`. whole: True if the mention contains the words of a whole evaluation triple.
+
+    A mention may mean thousands of entities, and a test for disjoint sets takes the time of the smaller one: so as much
+    as possible is precomputed here, once per text.
     """
 
     ends: Ends
@@ -29,9 +32,11 @@ class Mention(NamedTuple):
 
 
 class Relation(NamedTuple):
-    """number: of the evaluated relation with the same words, -1 if there is none.
+    """A training relation, looked up in the evaluation triples.
 
-    heads: of evaluation triples whose relation and tail it contains; tails: of those whose relation and head it does.
+    number: of the evaluation relation with the same words, -1 if there is none. heads: the subjects of evaluation
+    triples whose relation and object are contained in the training relation. tails: the objects of evaluation triples
+    whose relation and subject are contained in it.
     """
 
     number: int
@@ -40,7 +45,7 @@ class Relation(NamedTuple):
 
 
 class _Facts:
-    """Evaluation triples of one relation, indexed by either end."""
+    """Evaluation triples of one relation, indexed by subject (head) and by object (tail)."""
 
     def __init__(self) -> None:
         self.tails: defaultdict[int, set[int]] = defaultdict(set)
@@ -51,12 +56,12 @@ class _Facts:
         self.heads[tail].add(head)
 
     def lead(self, heads: Ends, tails: Ends) -> bool:
-        """Return True if a triple links one of the heads to one of the tails."""
+        """Return True if an evaluation triple of the relation links one of the heads to one of the tails."""
         return any(not self.tails[head].isdisjoint(tails) for head in heads & self.tails.keys())
 
 
 class Forbidden:
-    """Evaluation triples as (entity, relation, entity), indexed by their words."""
+    """Evaluation triples as (entity, relation, entity), indexed by the words of mentions and relations."""
 
     def __init__(self, evaluated: Iterable[OpenTriple], words: Normaliser) -> None:
         self._words = words
@@ -86,7 +91,7 @@ class Forbidden:
         self._held_mentions = Subsets(self._owners)
 
     def mention(self, text: str) -> Mention | None:
-        """Look a mention up; None if it is unrelated to the evaluation triples."""
+        """Look up a training mention by its text; None if it is unrelated to the evaluation triples."""
         words = self._words(text)
         ends, tails = self._owners.get(words, (_NONE, _NONE))
         facts, ends_of_mentions = self._held(words)
@@ -96,7 +101,7 @@ class Forbidden:
         return Mention(ends, tails, whole) if ends or whole else None
 
     def relation(self, text: str) -> Relation | None:
-        """Look a relation up; None if it is unrelated to the evaluation triples."""
+        """Look up a training relation by its text; None if it is unrelated to the evaluation triples."""
         words = self._words(text)
         number = self._relations.get(words, -1)
         heads: set[int] = set()
@@ -109,7 +114,7 @@ class Forbidden:
         return Relation(number, frozenset(heads), frozenset(tails)) if number >= 0 or heads or tails else None
 
     def says(self, subject: Mention, relation: Relation, object_: Mention) -> bool:
-        """Return True if an evaluation triple has this relation between these ends, in either order."""
+        """Return True if an evaluation triple has this relation between entities of these mentions, in either order."""
         if relation.number < 0:
             return False
         facts = self._facts[relation.number]
@@ -122,5 +127,5 @@ class Forbidden:
 
 
 def joined(subject: Mention, object_: Mention) -> bool:
-    """Return True if an evaluation triple has these ends, in either order."""
+    """Return True if an evaluation triple links an entity of one mention to one of the other, in either order."""
     return not (subject.tails.isdisjoint(object_.ends) and object_.tails.isdisjoint(subject.ends))

@@ -12,7 +12,7 @@ MOST = 1 << 22
 
 
 class Memo(dict[str, Value], Generic[Value]):
-    """Cache in which memo[text] is work(text)."""
+    """Cache of a function of one text: memo[text] is work(text). most: the maximum number of cached texts."""
 
     def __init__(self, work: Callable[[str], Value], most: int = MOST) -> None:
         super().__init__()

@@ -16,11 +16,14 @@ from evaluator.curation.open_triples.triples import Dictionary, Mentions, OpenTr
 from evaluator.tasks.link_prediction.layout import QUERY_MARKER
 
 Prefix = tuple[str, str, str]
-"""A triple with ASKED for one end."""
+"""A triple with QUERY_MARKER in place of the subject or the object that is asked for."""
 
 
 class TripleLike(Protocol):
-    """Protocol of `OpenTriple`; subjects, objects: mentions of either end, empty where only its own is known."""
+    """Protocol of `OpenTriple`.
+
+    subjects, objects: all mentions of the subject's and of the object's entity; empty if no other is known.
+    """
 
     @property
     def subject(self) -> str: ...
@@ -36,7 +39,7 @@ class TripleLike(Protocol):
 
 @dataclass
 class Known:
-    """Known answers of each prefix asked, in the order of the input."""
+    """Known answers of each prefix that is asked, in the order in which they were learned."""
 
     answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)
 
@@ -47,13 +50,14 @@ class Known:
                 self.answers.setdefault(prefix, {})
 
     def learn(self, triples: Iterable[OpenTriple]) -> None:
+        """Add the answers that these triples give to the registered prefixes."""
         for triple in triples:
             for prefix, mentions in sides(triple):
                 if (known := self.answers.get(prefix)) is not None:
                     known.update(dict.fromkeys(mentions))
 
     def learn_rows(self, rows: Iterable[Row], dictionary: Dictionary) -> None:
-        """Learn from a file's rows: of 30 million most answer no question, and are skipped fast."""
+        """Add the answers that a file's rows give. Most of 30 million rows answer no question, and are skipped fast."""
         answers = self.answers
         self.learn(
             dictionary.triple(row)
@@ -64,8 +68,11 @@ class Known:
 
 @dataclass
 class Question:
-    """answers: the mentions of the evaluated entity; filtered: other known answers; triples: indices of its triples in
-    the list.
+    """A question of the task link-prediction.
+
+    prefix: the triple with the missing part marked. answers: the mentions of the entity that is asked for. filtered:
+    other known answers, to be left out of rankings. triples: the indices, in the list given to `questions`, of the
+    triples that ask it.
     """
 
     prefix: Prefix
@@ -75,11 +82,12 @@ class Question:
 
     @property
     def side(self) -> str:
+        """The part that is asked for: `head` for the subject, `tail` for the object."""
         return "head" if self.prefix[0] == QUERY_MARKER else "tail"
 
 
 def sides(triple: TripleLike) -> tuple[tuple[Prefix, Mentions], tuple[Prefix, Mentions]]:
-    """Return (prefix, mentions of the end that is asked for) for both sides, tail first."""
+    """Return (prefix, answers) of the question for the object, then those of the question for the subject."""
     subjects, objects = triple.subjects or (triple.subject,), triple.objects or (triple.object,)
     return ((triple.subject, triple.relation, QUERY_MARKER), objects), (
         (QUERY_MARKER, triple.relation, triple.object),
@@ -88,8 +96,9 @@ def sides(triple: TripleLike) -> tuple[tuple[Prefix, Mentions], tuple[Prefix, Me
 
 
 def questions(triples: Sequence[TripleLike], known: Mapping[Prefix, Iterable[str]]) -> list[Question]:
-    """Return questions in the order of the triples, tail first; one for triples with equal prefix and mentions.
+    """Return the questions of triples, in their order: for each the question for the object, then for the subject.
 
+    Triples with the same prefix and the same answers share one question.
     known: the known answers of every prefix asked, including those of these triples.
     """
     by_key: dict[tuple[Prefix, frozenset[str]], Question] = {}
@@ -105,7 +114,7 @@ def questions(triples: Sequence[TripleLike], known: Mapping[Prefix, Iterable[str
 
 
 def groups(questions: Sequence[Question]) -> list[int]:
-    """Return a group number per question: questions connected by shared triples have the same.
+    """Return a group number per question: questions connected by shared triples have the same number.
 
     (a, k, ?) and (?, k, b) of one triple answer each other, so they are resampled and split together.
     """
@@ -146,7 +155,10 @@ def ids(questions: Sequence[Question], *, seed: int) -> list[str]:
 
 
 def count_leaked(public: Iterable[Question], hidden: Iterable[Question]) -> int:
-    """Count hidden questions with an answer that the public gold of other questions has for the same prefix."""
+    """Count the hidden questions of which the gold of public questions reveals an answer.
+
+    An answer is revealed if a public question with the same prefix has it among its answers or filtered mentions.
+    """
     known: dict[Prefix, set[str]] = {}
     for question in public:
         known.setdefault(question.prefix, set()).update(question.answers, question.filtered)

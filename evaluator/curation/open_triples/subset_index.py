@@ -9,10 +9,10 @@ from evaluator.curation.open_triples.token_sets import Words
 
 
 class Subsets:
-    """Index by the rarest word of each set, so that a set of n words is compared with the few sets under n keys."""
+    """Index of sets by their rarest word, so that a set of n words is compared with the few sets under n keys."""
 
     def __init__(self, sets: Iterable[Words]) -> None:
-        """sets: not empty; duplicates count once."""
+        """Index the sets. None may be empty; duplicates count once."""
         distinct = list(dict.fromkeys(sets))
         frequency = Counter(word for words in distinct for word in words)
         self._under: dict[str, list[Words]] = {}

@@ -30,7 +30,7 @@ class TokenCounts:
     """Frequencies of lower-cased tokens in mentions (subjects and objects) and in relations."""
 
     def __init__(self, most: int = MOST_TEXTS) -> None:
-        """most: texts buffered before their tokens are counted."""
+        """Start without texts. most: the number of different texts to buffer before their tokens are counted."""
         self._most = most
         # Texts repeat often: counting them first takes a third of the time of counting all tokens.
         self._texts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
@@ -45,7 +45,7 @@ class TokenCounts:
             self._flush()
 
     def stop_words(self, n: int = STOPPED) -> StopWords:
-        """Return the n most frequent tokens of either kind; ties in the order of code points."""
+        """Return the n most frequent tokens of mentions and the n of relations; ties in the order of code points."""
         self._flush()
         mentions, relations = self._tokens
         return StopWords(_frequent(mentions, n), _frequent(relations, n))
@@ -63,7 +63,7 @@ def _frequent(counts: Counter[str], n: int) -> tuple[str, ...]:
 
 
 class Normaliser:
-    """Maps a text to its set of words, without stop words unless it has no others."""
+    """Function from a text to its set of words. Stop words are left out, unless the text has only stop words."""
 
     def __init__(self, stops: Collection[str]) -> None:
         self._stops = frozenset(stops)

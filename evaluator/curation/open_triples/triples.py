@@ -1,8 +1,8 @@
 """Open triples (Broscheit et al. 2020): subject, relation and object are texts, and one entity has many mentions.
 
 One triple per line, tab-separated: subject, relation, object, then both or none of the lists of mentions of the
-subject's and of the object's entity, separated by `|||`; an empty list: the end is linked to no entity. This is the
-layout of OLPBENCH. Files are read in blocks, since training data have 30 million lines.
+subject's and of the object's entity, separated by `|||`. An empty list means that the subject, or the object, is linked
+to no entity. This is the layout of OLPBENCH. Files are read in blocks, since training data have 30 million lines.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ Mentions = tuple[str, ...]
 
 
 class OpenTriple(NamedTuple):
-    """subjects, objects: all mentions of an end's entity, its own first; empty if the end is not linked."""
+    """A triple of texts.
+
+    subjects, objects: all mentions of the subject's and of the object's entity, the triple's own first; empty if it is
+    linked to no entity.
+    """
 
     subject: str
     relation: str
@@ -34,12 +38,13 @@ class OpenTriple(NamedTuple):
 
     @property
     def linked(self) -> bool:
+        """True if subject and object are linked to entities."""
         return bool(self.subjects and self.objects)
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Valid lines. numbers: in the file; lines: unchanged, without their ends; rows: their columns."""
+    """Valid lines of a file. numbers: line numbers, from 1. lines: unchanged, without ends. rows: their columns."""
 
     numbers: Sequence[int]
     lines: list[str]
@@ -50,7 +55,7 @@ class Dictionary:
     """Mentions and their entities, from a list of (mention, entity); a mention may mean several entities."""
 
     def __init__(self, pairs: Mapping[str, Sequence[str]] | None = None) -> None:
-        """pairs: the entities of each mention."""
+        """Build the dictionary. pairs: the entities of each mention; None: empty."""
         self._entities = {mention: tuple(entities) for mention, entities in (pairs or {}).items() if entities}
         self._mentions: dict[str, list[str]] = {}
         for mention, entities in self._entities.items():
@@ -58,20 +63,20 @@ class Dictionary:
                 self._mentions.setdefault(entity, []).append(mention)
 
     def others(self, mention: str) -> Mentions:
-        """Return all mentions of the entities that the mention may mean, itself first; empty if it is not linked."""
+        """Return all mentions of the entities that a mention may mean, that one first; empty if it is not linked."""
         entities = self._entities.get(mention)
         if entities is None:
             return ()
         return tuple(dict.fromkeys([mention, *(other for entity in entities for other in self._mentions[entity])]))
 
     def links(self, row: Row) -> bool:
-        """Return True if both ends are linked: `triple(row).linked`, without creating the triple."""
+        """Return True if subject and object are linked to entities, as `triple(row).linked` but faster."""
         return ((len(row) == 5 and _names(row[3])) or row[0] in self._entities) and (
             (len(row) == 5 and _names(row[4])) or row[2] in self._entities
         )
 
     def triple(self, row: Row) -> OpenTriple:
-        """Return the row as a triple; its own lists of mentions take precedence over the dictionary."""
+        """Return the row as a triple; the row's own lists of mentions take precedence over the dictionary."""
         subjects, objects = (_listed(row[0], row[3]), _listed(row[2], row[4])) if len(row) == 5 else ((), ())
         return OpenTriple(row[0], row[1], row[2], subjects or self.others(row[0]), objects or self.others(row[2]))
 
@@ -92,7 +97,7 @@ def to_line(triple: OpenTriple, *, entities: bool) -> str:
 
 
 def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
-    """Yield the file's triples in blocks; .gz is decompressed. Raises GoldError, for invalid lines at the end."""
+    """Yield a file's triples in blocks; .gz is decompressed. Raises GoldError, for invalid lines after all blocks."""
     problems = ProblemList(file, GoldError)
     for first, lines in text_blocks(stream, problems, "one triple per line"):
         rows = [line.split("\t") for line in lines]
@@ -113,7 +118,10 @@ def read_triples(stream: BinaryIO, file: str, dictionary: Dictionary) -> list[Op
 
 
 def read_dictionary(stream: BinaryIO, file: str) -> Dictionary:
-    """Read a mention and its entity per line, tab-separated; an empty entity: not linked. Raises GoldError."""
+    """Read a dictionary: a mention and its entity per line, tab-separated. Raises GoldError.
+
+    An empty entity means that the mention is linked to no entity.
+    """
     problems = ProblemList(file, GoldError)
     entities: dict[str, dict[str, None]] = {}
     for first, lines in text_blocks(stream, problems, "one mention and its entity per line"):
@@ -141,7 +149,7 @@ def read_dictionary(stream: BinaryIO, file: str) -> Dictionary:
 
 def _is_right(row: Row, number: int, problems: ProblemList) -> bool:
     if len(row) not in _WIDTHS:
-        expected = "subject, relation, object, and both or none of the lists of mentions"
+        expected = "subject, relation, object, and both or none of the lists of mentions, tab-separated"
         problems.add(number, "not an open triple", _columns(row), expected)
         return False
     for name, text in zip(("subject", "relation", "object"), row, strict=False):

@@ -23,8 +23,10 @@ from evaluator.statistics.ngrams import occurrences
 
 @dataclass(frozen=True)
 class Reweighting:
-    """alpha: one value per claim, 0 or more. objectives: the true objective at alpha = 0 and at each improvement, in
-    order: it never rises, and the last belongs to `alpha`.
+    """Result of re-weighting.
+
+    alpha: one value per claim, 0 or more. objectives: the true objective at alpha = 0 and at each improvement, in
+    order: the values fall, and the last one belongs to `alpha`.
     """
 
     alpha: Numbers
@@ -32,14 +34,14 @@ class Reweighting:
 
     @property
     def weights(self) -> Numbers:
-        """Training weights, 1 + alpha."""
+        """Training weights of the claims, 1 + alpha."""
         return 1.0 + self.alpha
 
 
 def presence_of(
     texts: Sequence[str], *, n: int = 2, drop: Collection[str] = (), min_frequency: int = MIN_FREQUENCY
 ) -> Any:
-    """Return a sparse array, claims x n-grams: 1 where the claim contains the n-gram, as counted by `cue_table`."""
+    """Return a sparse array, claims x n-grams: 1 where the claim contains the n-gram. N-grams are as in `cue_table`."""
     ngrams = occurrences(texts, n=n, drop=drop)
     frequent = np.bincount(ngrams.gram, minlength=ngrams.n_grams) >= min_frequency
     column = np.cumsum(frequent) - 1
@@ -50,25 +52,25 @@ def presence_of(
 
 
 def objective(presence: Any, labels: Sequence[str], alpha: Numbers, penalty: float) -> float:
-    """Return the objective, sum_j max_c b_j^c + penalty ||alpha||_2."""
+    """Return the objective, sum_j max_c b_j^c + penalty ||alpha||_2, in the notation of `reweighting.problem`."""
     return ReweightingProblem(_checked(presence, labels), _coded(labels), penalty).objective(
         np.asarray(alpha, dtype=np.float64)
     )
 
 
 def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int = 0) -> Reweighting:
-    """Minimise equation 3 over alpha >= 0.
+    """Find the claim weights under which n-grams predict the label least: minimise `objective` over alpha >= 0.
 
     presence: claims x n-grams, 0 or 1 (`presence_of`); n-grams in no claim are ignored. labels: one per claim.
     penalty: lambda, 0 or more. seed: for the random restarts of small problems. Raises UsageError for a negative or
     non-finite penalty, for presence values other than 0 and 1, and for a number of labels other than the rows.
 
-    An n-gram of one label alone has the share 1 under all weights, and a claim without n-grams of two labels keeps its
-    weight: both are left out of the optimisation.
+    An n-gram that occurs with one label only has the share 1 under all weights. A claim without an n-gram that occurs
+    with two labels or more keeps its weight. Both are left out of the optimisation.
     """
     presence = _checked(presence, labels)
     if not (math.isfinite(penalty) and penalty >= 0):
-        raise UsageError(f"lambda is {penalty}, expected a number from 0")
+        raise UsageError(f"lambda is {penalty}, expected a finite number, 0 or more")
     coded = _coded(labels)
     claims, ngrams = _mixed(presence, coded)
     alpha = np.zeros(len(labels))
@@ -87,7 +89,7 @@ def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int 
 
 
 class _Best:
-    """The best alpha by the true objective, which may rise while a smooth objective falls."""
+    """The best alpha so far by the true objective, which may rise while a smooth objective falls."""
 
     def __init__(self, problem: ReweightingProblem) -> None:
         self.problem = problem
@@ -106,7 +108,7 @@ def _checked(presence: Any, labels: Sequence[str]) -> Any:
     if presence.shape[0] != len(labels):
         raise UsageError(f"{presence.shape[0]} claims have {len(labels)} labels, expected one label for each claim")
     if (presence.data != 1).any():
-        raise UsageError("presence has other values, expected 0 or 1")
+        raise UsageError("the presence array has values other than 0 and 1, expected only 0 and 1")
     return presence[:, np.bincount(presence.indices, minlength=presence.shape[1]) > 0]
 
 
@@ -116,7 +118,10 @@ def _coded(labels: Sequence[str]) -> Labels:
 
 
 def _mixed(presence: Any, labels: Labels) -> tuple[Labels, Labels]:
-    """Return the indices of the claims and n-grams to optimise: n-grams with two labels or more, claims with such."""
+    """Return the indices of the claims and of the n-grams to optimise.
+
+    They are the n-grams that occur with two labels or more, and the claims that contain such an n-gram.
+    """
     classes = range(int(labels.max()) + 1 if len(labels) else 0)
     present = [np.bincount(presence[labels == c].indices, minlength=presence.shape[1]) > 0 for c in classes]
     ngrams = np.flatnonzero(np.sum(present, axis=0) > 1) if present else np.empty(0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Solver for many claims: L-BFGS-B on ever less smooth objectives."""
+"""Solver for many claims: L-BFGS-B on objectives that are smoothed less and less (`problem`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ STEPS_EACH = 120
 
 
 def solve(problem: ReweightingProblem, hear: Callable[[Numbers], None], step: Callable[[], None]) -> None:
-    """Call `hear` with the alpha at the end of each level, and `step` after each iteration."""
+    """Minimise the smooth objectives of TAUS in turn.
+
+    hear: called with alpha after each objective. step: called after each iteration, to report progress.
+    """
     alpha = np.zeros(problem.n_claims)
     for tau in TAUS:
         alpha = follow(problem, alpha, (tau,), step)

@@ -1,8 +1,9 @@
-"""Exact solver for a few hundred claims: Newton's method on ever less smooth objectives, from several starts.
+"""Precise solver for a few hundred claims: Newton's method on ever less smooth objectives, from several starts.
 
-At tau = 1e-9 the smooth objective is within 1e-6 of the true one, kinks included. The path from alpha = 0 begins at
-a tau so large that most local minima are smoothed away, and is rarely beaten. Where lambda is small it sometimes is, by
-other starts or by starts around the best so far, whose paths cool faster and so diverge.
+At tau = 1e-9 the smooth objective is within 1e-6 of the true one, kinks included. A path follows the minimum while tau
+falls. The path from alpha = 0 begins at a tau so large that most local minima are smoothed away, and its end is rarely
+improved. For small lambda other paths sometimes end lower: those from random starts, and those from starts near the
+best alpha so far. Their tau falls faster, so that they reach other minima.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
 
 
 def _quick(problem: ReweightingProblem, alpha: Numbers, tau: float, best: float, hear: Hear) -> Numbers:
-    """Return the minimum on a path that cools in few levels; abandon it where it cannot end below `best`."""
+    """Return the end of a path on which tau falls in few steps; the path is abandoned if it cannot end below `best`."""
     alpha = _descend(problem, lbfgs.follow(problem, alpha, (tau,)), _QUICK)
     most_above = _QUICK * problem.n_ngrams * float(np.log(problem.n_classes))
     if problem.value(alpha, _QUICK) - most_above > best:
@@ -65,7 +66,7 @@ def _quick(problem: ReweightingProblem, alpha: Numbers, tau: float, best: float,
 def _follow(
     problem: ReweightingProblem, alpha: Numbers, tau: float, factor: float, hear: Hear, *, last: float = _LAST
 ) -> Numbers:
-    """Follow the smooth minima from tau down to `last`, and return the final one."""
+    """Follow the minimum of the smooth objective while tau falls by `factor` to `last`; return the final alpha."""
     while True:
         alpha = _descend(problem, alpha, tau)
         hear(alpha)
@@ -110,7 +111,7 @@ def _newton_step(curvature: Numbers, gradient: Numbers) -> Numbers:
 def _search(
     problem: ReweightingProblem, alpha: Numbers, step: Numbers, *, gradient: Numbers, value: float, tau: float
 ) -> tuple[Numbers | None, float]:
-    """Return the first of ever shorter steps with sufficient decrease and its value, or (None, value)."""
+    """Return (alpha, objective) after the first of ever shorter steps with sufficient decrease; else (None, value)."""
     size = 1.0
     for _ in range(_HALVINGS):
         moved = np.maximum(alpha + size * step, 0.0)

@@ -22,7 +22,11 @@ Labels = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Smooth:
-    """The smooth maximum of each n-gram's shares. share, soft: n-grams x classes; total, mean: one per n-gram."""
+    """The smooth maximum of each n-gram's shares.
+
+    share: b_j^c, n-grams x classes; soft: softmax of share / tau, in the same shape. total: the weight of the claims
+    with each n-gram; mean: the mean of its shares, weighted by soft. value: the sum of the smooth maxima.
+    """
 
     share: Numbers
     soft: Numbers
@@ -32,9 +36,10 @@ class _Smooth:
 
 
 class ReweightingProblem:
-    """presence: claims x n-grams, 1 where the claim contains the n-gram; labels: each claim's class, from 0.
+    """The objective of one set of claims, and its smooth version.
 
-    Every n-gram occurs in some claim.
+    presence: claims x n-grams, 1 where the claim contains the n-gram; every n-gram occurs in some claim. labels: each
+    claim's class, from 0. penalty: lambda.
     """
 
     def __init__(self, presence: Any, labels: Labels, penalty: float) -> None:
@@ -47,6 +52,7 @@ class ReweightingProblem:
         self._dense: list[Numbers] | None = None
 
     def objective(self, alpha: Numbers) -> float:
+        """Return the true objective."""
         weight = self._weight_of_classes(alpha)
         return float((weight.max(axis=1) / weight.sum(axis=1)).sum()) + self.penalty * float(np.linalg.norm(alpha))
 

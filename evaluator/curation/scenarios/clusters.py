@@ -11,8 +11,9 @@ THRESHOLDS = 100
 
 
 def distances(vectors: Numbers, facts: Ints) -> Numbers:
-    """Return (d(s_i, s_j) + d(o_i, o_j) + d(s_i, o_j) + d(o_i, s_j)) / 4 for i < j, in the order of SciPy's pdist.
+    """Return the distance of each two facts i < j, in the order of SciPy's pdist.
 
+    It is (d(s_i, s_j) + d(o_i, o_j) + d(s_i, o_j) + d(o_i, s_j)) / 4, where s are subjects and o objects.
     vectors: one row per entity; d is the Euclidean distance. facts: shape (n, 2).
     """
     from scipy.spatial.distance import cdist, pdist
@@ -25,9 +26,10 @@ def distances(vectors: Numbers, facts: Ints) -> Numbers:
 
 
 def elbow(heights: Numbers) -> float:
-    """Return the threshold where the number of clusters falls fastest, of THRESHOLDS even ones up to the last merge.
+    """Return the threshold where the number of clusters falls fastest.
 
-    heights: the distance of each merge. The gradient is by central differences; the first of equal ones wins.
+    Thresholds are THRESHOLDS evenly spaced distances from 0 to the last merge. heights: the distance of each merge. The
+    gradient is by central differences; of equal gradients the first is taken.
     """
     thresholds = np.linspace(0, heights.max(), THRESHOLDS)
     n_clusters = len(heights) + 1 - np.searchsorted(np.sort(heights), thresholds, side="right")

@@ -14,9 +14,10 @@ _WRITTEN = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,18})?")
 
 
 def exact(what: str, value: Number, *, most: int | None = 1) -> Fraction:
-    """Return the decimal as it is written: .8 is four fifths, not the nearest binary fraction.
+    """Return the number exactly as its decimal is written: 0.8 is four fifths, not the nearest binary fraction.
 
-    Raises UsageError unless it is a number from 0 to `most`.
+    what: the name of the number, for the error message. most: the largest valid number; None: no limit. Raises
+    UsageError unless it is a number from 0 to `most`.
     """
     text = str(value)
     if isinstance(value, Fraction):
@@ -32,9 +33,9 @@ def exact(what: str, value: Number, *, most: int | None = 1) -> Fraction:
 
 
 def positives_and_negatives(size: int, ratio: Number) -> tuple[int, int]:
-    """Return n+ = ceil(S r / (1 + r)) and n- = S - n+, where r is the ratio of true claims to false ones.
+    """Return the numbers of true claims, n+ = ceil(S r / (1 + r)), and of false claims, n- = S - n+.
 
-    Raises UsageError where one of them is 0.
+    S is the size, and r the ratio of true claims to false ones. Raises UsageError where one of the numbers is 0.
     """
     r = exact("ratio", ratio, most=None)
     positives = ceil(size * r / (1 + r))
@@ -47,10 +48,10 @@ def positives_and_negatives(size: int, ratio: Number) -> tuple[int, int]:
 
 
 def ambiguous(transparency: Fraction, negatives: int) -> int:
-    """Return floor((1 - t) n-), the number of plausible false claims."""
+    """Return the number of plausible false claims: floor((1 - t) n-), where t is the transparency."""
     return int((1 - transparency) * negatives)
 
 
 def from_largest(homogeneity: Fraction, positives: int) -> int:
-    """Return floor(h n+), the number of true claims from the largest clusters."""
+    """Return the number of true claims from the largest clusters: floor(h n+), where h is the homogeneity."""
     return int(homogeneity * positives)

@@ -14,10 +14,11 @@ _PATIENCE = 20
 def unrelated(
     graph: Graph, batches: Iterable[Iterable[Pair]], n: int, rng: random.Random, used: Collection[Pair] = ()
 ) -> list[Pair]:
-    """Return up to n different pairs that no predicate links in either direction, without `used` ones.
+    """Return up to n different pairs that no predicate links in either direction, and that are not in `used`.
 
-    batches: the true claims, then other facts of the predicate. A batch is added when all pairs of those before it are
-    used: similar claims may share one object. Fewer than n pairs are returned if there are no more.
+    batches: the true claims, then other facts of the predicate. A pair combines the subject of one fact with the
+    object of another. A batch is added when all pairs of those before it are used up, for example because the claims
+    share one object. Fewer than n pairs are returned if there are no more.
     """
     seen, pairs, facts = set(used), list[Pair](), list[Pair]()
     linked, size = graph.linked, graph.size

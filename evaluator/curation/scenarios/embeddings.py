@@ -17,14 +17,15 @@ _TINY = 1e-300
 
 
 def embed(graph: Graph, *, seed: int, dimensions: int = DIMENSIONS) -> Numbers:
-    """Return singular vectors of the adjacency matrix, each times the root of its singular value, rows of length 1.
+    """Return the entities' coordinates in singular vectors of the adjacency matrix, scaled to rows of length 1.
 
-    The matrix is symmetric: an entry counts the triples between two entities in either direction. Rows are normalised
-    because their length reflects the number of triples, which is popularity. Shape (entities, dimensions), fewer
-    columns for small graphs. Raises UsageError for less than one dimension.
+    Each singular vector is multiplied by the square root of its singular value. The matrix is symmetric: an entry
+    counts the triples between two entities in either direction. Rows are normalised because their length reflects the
+    number of triples, which is popularity. Shape (entities, dimensions), fewer columns for small graphs. Raises
+    UsageError for less than one dimension.
     """
     if dimensions < 1:
-        raise UsageError(f"dimensions are {dimensions}, expected at least 1")
+        raise UsageError(f"the number of dimensions is {dimensions}, expected at least 1")
     from scipy.sparse import coo_array
 
     n = graph.size
@@ -39,9 +40,10 @@ def embed(graph: Graph, *, seed: int, dimensions: int = DIMENSIONS) -> Numbers:
 
 
 def _truncated(matrix: Any, k: int, seed: int) -> tuple[Numbers, Numbers]:
-    """Return the eigenvalues largest in absolute value of a symmetric matrix, and their vectors, its singular vectors.
+    """Return the k eigenvalues of a symmetric matrix that are largest in absolute value, and their eigenvectors.
 
-    The seed determines the start vector, and restarts on graphs of low rank.
+    The eigenvectors are also singular vectors. The seed determines the start vector of the iteration, and its restarts
+    on graphs of low rank.
     """
     from scipy.sparse.linalg import eigsh
 

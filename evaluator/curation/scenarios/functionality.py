@@ -6,7 +6,10 @@ from collections.abc import Iterable
 
 
 def functionality(pairs: Iterable[tuple[int, int] | tuple[str, str]]) -> dict[str, float | int | None]:
-    """Return |subjects| / |pairs| and |objects| / |pairs|: 1 if no subject (object) occurs twice; None: no pairs."""
+    """Return |pairs|, |subjects| / |pairs| and |objects| / |pairs|, where repeated pairs count once.
+
+    A quotient is 1 if no subject (object) occurs twice, and None without pairs.
+    """
     unique = set(pairs)
     n_subjects, n_objects = len({pair[0] for pair in unique}), len({pair[1] for pair in unique})
     return {

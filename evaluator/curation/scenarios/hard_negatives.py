@@ -1,7 +1,7 @@
-"""Hard negatives: false pairs that the graph makes plausible, derived from a true one (Huynh & Papotti 2019).
+"""Hard negatives: false pairs that the graph makes plausible, each derived from a true pair (Huynh & Papotti 2019).
 
-They come from random walks (Algorithm 1), or from the local closed-world assumption: a subject with a known object has
-no other.
+They come from random walks (Algorithm 1), or from the local closed-world assumption: a subject with a known object of
+the predicate has no other object.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ SCHEMA = ("domain", "range")
 
 
 class Plausible(NamedTuple):
-    """A plausible false pair. path: codes of the steps from subject to object, or from object to subject."""
+    """A plausible false pair.
+
+    path: the codes of the steps that lead to it, from subject to object if from_subject, else from object to subject.
+    """
 
     pair: Pair
     path: Path
@@ -33,13 +36,18 @@ class Plausible(NamedTuple):
 
 
 class Source(Protocol):
+    """A source of hard negatives."""
+
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
-        """Yield false pairs similar to the fact, lazily; always the same ones for a fact."""
+        """Yield false pairs similar to the fact, lazily. A fact always gives the same pairs in the same order."""
 
 
 @dataclass
 class Surroundings:
-    """Base of both sources: the graph without the predicate itself."""
+    """Base class of both sources: the steps of the graph without the predicate and without schema predicates.
+
+    true: the keys (`Graph.key`) of all pairs that the predicate links, sorted.
+    """
 
     graph: Graph
     predicate: str
@@ -68,13 +76,13 @@ class Surroundings:
         return mask
 
     def linked_from(self, subject: int) -> tuple[Ints, Ints]:
-        """Return (codes, objects) that another predicate links the subject to, sorted, with one step code each."""
+        """Return (codes, objects): the objects that other predicates link the subject to, sorted, with step codes."""
         codes, to = self.steps.of(subject)
         forward = codes % 2 == 0
         return _distinct(codes[forward], to[forward])
 
     def linked_to(self, object_: int) -> tuple[Ints, Ints]:
-        """Return (codes, subjects) that another predicate links to the object; steps begin at the object."""
+        """Return (codes, subjects): the subjects that other predicates link to the object, with steps from it."""
         codes, to = self.steps.of(object_)
         backward = codes % 2 == 1
         return _distinct(codes[backward], to[backward])
@@ -86,10 +94,10 @@ class Surroundings:
 
 
 class Walks(Surroundings):
-    """Random walks from either end of a fact, along predicate paths to entities that fit its other end."""
+    """Random walks from the subject or the object of a fact, along predicate paths, to replacements of the other."""
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
-        """Yield pairs from subject and object alternately, until both are exhausted."""
+        """Yield pairs from walks that begin at the subject and at the object, alternately, until both are exhausted."""
         rng = self.random("walks", fact)
         return _alternate([self._from(fact, rng, from_subject=side) for side in (True, False)])
 
@@ -109,7 +117,7 @@ class Walks(Surroundings):
                     yield Plausible((begin, end) if from_subject else (end, begin), path, from_subject)
 
     def _fits(self, begin: int, other: int, ends: Ints, *, from_subject: bool) -> Bools:
-        """Return a mask of ends that pass the type test for `other` and that the predicate does not link to `begin`."""
+        """Return a mask of the `ends` that pass the type test for `other`, and do not make a true pair with `begin`."""
         begins = np.full(len(ends), begin)
         true = self.is_true(begins, ends) if from_subject else self.is_true(ends, begins)
         return self.types.pass_for(other, ends) & ~true
@@ -138,9 +146,10 @@ SOURCES: dict[str, type[Walks] | type[ClosedWorld]] = {"walks": Walks, "closed-w
 def collect(
     source: Source, batches: Iterable[Iterable[Pair]], n: int, used: Collection[Pair] = ()
 ) -> list[tuple[Plausible, Pair]]:
-    """Return the first n different pairs that are not in `used`, each with its fact; fewer if there are no more.
+    """Return the first n different pairs that are not in `used`, each with the fact it is derived from.
 
-    The facts of a batch take turns, one pair each, until all are exhausted; then the next batch follows.
+    The facts of a batch take turns, one pair each, until all are exhausted; then the next batch follows. Fewer than n
+    pairs are returned if there are no more.
     """
     results: list[tuple[Plausible, Pair]] = []
     seen = set(used)

@@ -12,8 +12,8 @@ def select(clusters: Sequence[int], n: int, n_from_largest: int) -> list[int]:
     """Return the indices of n facts. clusters: each fact's cluster by size (0 is the largest), in order of preference.
 
     The first n_from_largest come from the largest clusters in turn: all of the largest before any of the next. The
-    rest come round-robin from the unused clusters. Raises UsageError where those have too few facts: the scenario would
-    be more homogeneous than declared.
+    rest come round-robin from the unused clusters. Raises UsageError where the unused clusters have too few facts,
+    since the scenario would be more homogeneous than declared.
     """
     members: dict[int, deque[int]] = {}
     for index, number in enumerate(clusters):
@@ -25,7 +25,7 @@ def select(clusters: Sequence[int], n: int, n_from_largest: int) -> list[int]:
         chosen += [members[number].popleft() for _ in range(min(n_from_largest - len(chosen), len(members[number])))]
     used = {clusters[index] for index in chosen}
     if len(chosen) < n_from_largest:
-        raise UsageError(f"{len(clusters)} facts are in clusters, expected at least {n_from_largest}")
+        raise UsageError(f"the clusters have {len(clusters)} facts, expected at least {n_from_largest}")
     others = deque(facts for number, facts in members.items() if number not in used)
     n_rest, n_available = n - len(chosen), sum(map(len, others))
     if n_rest > n_available:

@@ -19,7 +19,7 @@ ClaimsByScenario = list[tuple[ScenarioParams, list[Claim]]]
 def combinations(
     transparencies: Sequence[str], homogeneities: Sequence[str | None], popularities: Sequence[str]
 ) -> list[ScenarioParams]:
-    """Return every combination. Raises UsageError for a repeated value, or one that is not a share."""
+    """Return every combination of values. Raises UsageError for a repeated value, and for a share outside 0 to 1."""
     for what, values in (("transparency", transparencies), ("homogeneity", homogeneities)):
         shares = [exact(what, value) for value in values if value is not None]
         _check_once(what, shares, [str(value) for value in values])
@@ -28,9 +28,10 @@ def combinations(
 
 
 def matrix(scenarios: Scenarios, requested: Sequence[ScenarioParams], *, once: bool = False) -> ClaimsByScenario:
-    """Return the claims of each scenario, in order. Raises UsageError that names every impossible scenario.
+    """Return the claims of each requested scenario, in the order of `requested`.
 
-    once: no scenario repeats a pair of an earlier one, so each then depends on those before it too.
+    once: True if no pair may be in two scenarios. A scenario then depends also on those made before it, in the order of
+    transparency. Raises UsageError that names every scenario that is impossible.
     """
     claims_by_params: dict[ScenarioParams, list[Claim]] = {}
     errors = []
@@ -50,7 +51,10 @@ def matrix(scenarios: Scenarios, requested: Sequence[ScenarioParams], *, once: b
 
 
 def name(params: ScenarioParams, scenarios: Scenarios) -> str:
-    """Return the name used in published files: `c0.5 h1.0 s300 r1.0 random`; without h if homogeneity is None."""
+    """Return the scenario's name as in published files: `c0.5 h1.0 s300 r1.0 random`.
+
+    The values are transparency, homogeneity (left out if None), size, ratio and popularity.
+    """
     homogeneity = [] if params.homogeneity is None else [f"h{decimal(params.homogeneity)}"]
     settings = scenarios.params
     parts = [f"c{decimal(params.transparency)}", *homogeneity, f"s{settings.size}", f"r{decimal(settings.ratio)}"]
@@ -58,14 +62,14 @@ def name(params: ScenarioParams, scenarios: Scenarios) -> str:
 
 
 def decimal(number: Number) -> str:
-    """Return the decimal as written, with at least one decimal and no trailing zeros."""
+    """Return the number as text, with at least one decimal place and no trailing zeros."""
     text = str(number)
     whole, _, decimals = text.partition(".")
     return text if isinstance(number, Fraction) else f"{int(whole)}.{decimals.rstrip('0') or '0'}"
 
 
 def matrix_statistics(scenarios: Scenarios, params: ScenarioParams, claims: Sequence[Claim]) -> dict[str, Any]:
-    """Return the statistics of a scenario as plain JSON values."""
+    """Return counts of claims by kind, mean degrees and, if there are clusters, their counts, as plain JSON values."""
     graph = scenarios.graph
     true = [claim for claim in claims if claim.label]
     false = [claim for claim in claims if not claim.label]
@@ -99,7 +103,7 @@ def matrix_statistics(scenarios: Scenarios, params: ScenarioParams, claims: Sequ
 
 
 def recurrence(by_scenario: ClaimsByScenario) -> float:
-    """Return the AUROC of a pair's number of occurrences in all scenarios: .5 if it does not predict the label."""
+    """Return the AUROC of predicting the label by how often the pair occurs in all scenarios: .5 if that is no help."""
     all_claims = [claim for _, claims in by_scenario for claim in claims]
     times = Counter((claim.subject, claim.object) for claim in all_claims)
     seen = Counter((times[claim.subject, claim.object], claim.label) for claim in all_claims)

@@ -9,22 +9,23 @@ import numpy as np
 from evaluator.curation.graph.graph import Ints, Steps
 
 Path = tuple[int, ...]
-"""Codes of steps."""
+"""Codes of the steps of a path, in order; see `graph.Steps`."""
 
 LONGEST = 3
 _TABLE = 1 << 24
 
 
 class Paths:
-    """Step codes of every path of one to three steps from one entity to another, each once, in a fixed order.
+    """Sequence of all paths of one to three steps from one entity to another, by their codes, each once.
 
-    A path visits no entity twice; steps go in either direction. Between hubs there are thousands, of which few are
-    walked: they are stored as numbers, one digit per step, and decoded on access.
+    The order is fixed. A path visits no entity twice, and may go along or against a triple. There are thousands of
+    paths between hubs, of which few are walked. So paths are stored as numbers, with one digit per step, and decoded on
+    access.
     """
 
     def __init__(self, steps: Steps, begin: int, end: int) -> None:
         self._base = steps.n_codes + 1  # no digit is 0, so that paths of different lengths are different numbers
-        # Searched from the end with fewer two-step walks: the paths from the other end are the same, reversed.
+        # Paths are searched from the entity with fewer two-step walks; from the other one they are the same, reversed.
         self._turned = bool(steps.reach[begin] > steps.reach[end])
         if self._turned:
             begin, end = end, begin
@@ -55,14 +56,14 @@ class Paths:
 
 
 def _onward(steps: Steps, codes: Ints, entities: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return every next step: the code before it, its own code, and its end."""
+    """Return all next steps from these entities: (the code before it, its own code, the entity it leads to)."""
     lengths = steps.first[entities + 1] - steps.first[entities]
     indices = _ranges(steps.first[entities], lengths)
     return np.repeat(codes, lengths), steps.codes[indices], steps.to[indices]
 
 
 def _finished(base: int, known: Ints, meeting: Ints, before: Ints, last: Ints) -> Ints:
-    """Append the last step to paths that reach a neighbour of the end: several paths if several triples link the two.
+    """Append the last step to paths that reach a neighbour of the end; a path has one continuation per linking triple.
 
     known: the paths' numbers so far; meeting: the entities they reach. before: the end's neighbours, sorted; last: the
     codes from them to the end.
@@ -89,7 +90,10 @@ def _ranges(first: Ints, lengths: Ints) -> Ints:
 
 
 def walk(steps: Steps, begin: int, path: Path, rng: random.Random) -> int | None:
-    """Return the end of a random walk along the path, or None if it gets stuck. Each step picks a random entity."""
+    """Return the end of a random walk along the path, or None if it gets stuck.
+
+    Each step goes to a random one of the entities that its code leads to.
+    """
     entity = begin
     for code in path:
         ends = steps.along(entity, code)

@@ -1,4 +1,4 @@
-"""Popularity of a fact by the degrees of its entities, and the order of facts by it (Huynh & Papotti 2019)."""
+"""Popularity of a fact by the degrees of its entities, and the order of facts by popularity (Huynh & Papotti 2019)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ POPULARITIES = ("popular", "non-popular", "random")
 def pair_popularity(subject_degree: Any, object_degree: Any, mean_degree: float) -> Any:
     """Return G(p, s, o) = min(G(s), G(o)) (1 + max(G(s), G(o)) / G(p)), for numbers or arrays of one shape.
 
-    Degrees count the triples with an entity; mean_degree is G(p), their mean over the entities of p.
+    G(s) and G(o) are degrees, the numbers of triples with the entity; mean_degree is G(p), their mean over the entities
+    of the predicate p.
     """
     low, high = np.minimum(subject_degree, object_degree), np.maximum(subject_degree, object_degree)
     return low * (1 + high / mean_degree)
 
 
 def popularity(graph: Graph, facts: Ints) -> Numbers:
-    """Return the popularity of each fact of a predicate. facts: all in the graph, shape (facts, 2)."""
+    """Return the popularity of each fact of a predicate. facts: all facts of the predicate, shape (facts, 2)."""
     degrees = graph.degrees
     mean = float(degrees[np.unique(facts)].mean())
     scores: Numbers = pair_popularity(degrees[facts[:, 0]], degrees[facts[:, 1]], mean)
@@ -31,9 +32,10 @@ def popularity(graph: Graph, facts: Ints) -> Numbers:
 
 
 def preferred(flavour: str, scores: Numbers, seed: int) -> Ints:
-    """Return the indices of facts in order of preference: the most popular, the least popular, or shuffled by the seed.
+    """Return the indices of facts in order of preference.
 
-    Equally popular facts keep their order.
+    flavour: "popular" for the most popular first, "non-popular" for the least popular first, "random" for an order
+    shuffled by the seed. Equally popular facts keep their order.
     """
     if flavour == "random":
         indices = list(range(len(scores)))

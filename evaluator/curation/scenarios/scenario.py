@@ -25,7 +25,11 @@ POOL = 3000
 
 @dataclass(frozen=True)
 class ScenarioParams:
-    """Parameters of one scenario. homogeneity None: the first facts by popularity, in any clusters."""
+    """Parameters of one scenario; shares are decimals as text, from 0 to 1.
+
+    transparency: the share of false claims that are unrelated pairs, and so easy. homogeneity: the share of true claims
+    from the largest clusters; None: clusters are ignored. popularity: one of POPULARITIES.
+    """
 
     transparency: str
     homogeneity: str | None = None
@@ -34,9 +38,11 @@ class ScenarioParams:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """origin: "true", "walks", "closed-world" or "unrelated". cluster: of the true claim, or of the `source`
-    that a plausible false one is derived from, if facts are clustered. path: predicates from subject to object,
-    those against their direction with a leading "(-1)".
+    """A claim of a scenario; its predicate is that of all claims.
+
+    origin: "true", "walks", "closed-world" or "unrelated". source: for a plausible false claim, the subject and object
+    of the fact that it is derived from. cluster: of a true claim, or of the source; None if facts are not clustered.
+    path: the predicates that lead from subject to object, each with a leading "(-1)" if it is followed backwards.
     """
 
     subject: str
@@ -50,7 +56,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class MatrixParams:
-    """Parameters common to all scenarios of a matrix. ratio: true to false claims. pool: maximum of clustered facts."""
+    """Parameters common to all scenarios of a matrix.
+
+    size: claims per scenario. ratio: true claims per false claim. plausible: the source of plausible false claims, a
+    key of SOURCES. pool: the maximum number of facts to cluster.
+    """
 
     size: int
     ratio: Number = 1
@@ -60,10 +70,11 @@ class MatrixParams:
 
 
 class Scenarios:
-    """Generates scenarios, with caches shared between them.
+    """Generator of scenarios over one predicate, with caches shared between them.
 
-    types: of entities by name. vectors: called once, if clusters are needed; one row per entity of the graph. avoid:
-    pairs (subject, object) that no claim may have. Raises UsageError for an unknown predicate or invalid values.
+    types: the types of entities, by name. vectors: returns one row per entity of the graph; it is called only if
+    clusters are needed. avoid: pairs (subject, object) that no claim may have. Raises UsageError for an unknown
+    predicate or invalid values.
     """
 
     def __init__(
@@ -100,7 +111,7 @@ class Scenarios:
 
     @cached_property
     def scores(self) -> Numbers:
-        """Popularity of each fact."""
+        """Popularity of each fact of the predicate, in the order of `facts`."""
         return popularity(self.graph, self.facts)
 
     def claims(self, params: ScenarioParams) -> list[Claim]:
@@ -131,7 +142,7 @@ class Scenarios:
         free = [pair for pair in _pairs(self.facts[self._order(params.popularity)]) if pair not in self._used]
         if len(free) < self.n_positives:
             raise UsageError(
-                f"the graph has {len(free)} facts of {shown(self.predicate)} to use, expected at least "
+                f"the graph has {len(free)} usable facts of {shown(self.predicate)}, expected at least "
                 f"{self.n_positives}"
             )
         if params.homogeneity is None:
@@ -150,13 +161,13 @@ class Scenarios:
         return [(self.graph.entities[s], self.graph.entities[o]) for s, o in _pairs(facts)]
 
     def clustered(self, flavour: str) -> list[tuple[str, str, str]]:
-        """Return subject, object and cluster of every fact in the pool of true claims, sorted by cluster."""
+        """Return (subject, object, cluster) of every fact in the pool of a popularity, sorted by cluster."""
         clusters = self._clusters_of(ScenarioParams("1", "1", flavour))
         rows = sorted(clusters.items(), key=lambda item: (item[1], item[0]))
         return [(self.graph.entities[s], self.graph.entities[o], str(number)) for (s, o), number in rows]
 
     def _order(self, flavour: str) -> Ints:
-        """Return the indices of facts in order of preference."""
+        """Return the indices of facts in order of preference by popularity, without those of `avoid`."""
         if flavour not in POPULARITIES:
             raise UsageError(f"popularity is {shown(flavour)}, expected {', '.join(POPULARITIES)}")
         if flavour not in self._orders:
@@ -178,7 +189,7 @@ class Scenarios:
         return self._clusters[key]
 
     def _plausible(self, params: ScenarioParams, positives: list[Pair], n: int) -> list[tuple[Plausible, Pair]]:
-        """Return the first n plausible pairs: those of a higher transparency are a subset of those of a lower one."""
+        """Return the first n plausible pairs, so that those of a higher transparency are among those of a lower one."""
         if not n:
             return []
         key = params.popularity, params.homogeneity
@@ -195,7 +206,7 @@ class Scenarios:
         return candidates[:n]
 
     def _batches(self, params: ScenarioParams, positives: list[Pair]) -> Iterator[list[Pair]]:
-        """Yield the true claims, then the other facts in batches of equal size, for when the former are not enough."""
+        """Yield the true claims, then the other facts in batches of equal size, in case more are needed."""
         yield positives
         sample = set(positives)
         rest = [pair for pair in _pairs(self.facts[self._order(params.popularity)]) if pair not in sample]

@@ -1,4 +1,4 @@
-"""Test of types: entities that can replace each other."""
+"""Type test: whether an entity can replace another one in a claim."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ class Types:
         self._passing: dict[int, Bools] = {}
 
     def pass_for(self, entity: int, others: Ints) -> Bools:
-        """Return a mask of the others x with |T(entity) ∩ T(x)| >= min(4, |T(entity)|)."""
+        """Return a mask of the others x that pass the type test: |T(entity) ∩ T(x)| >= min(4, |T(entity)|).
+
+        T(x) is the set of types of x.
+        """
         kind = int(self.kind[entity])
         if kind not in self._passing:
             types_of_entity = self._sets[kind]
@@ -35,6 +38,6 @@ class Types:
         return passing
 
     def same(self, entity: int, others: Ints) -> Bools:
-        """Return a mask of the others with the same types."""
+        """Return a mask of the others that have exactly the types of the entity."""
         same: Bools = self.kind[others] == self.kind[entity]
         return same

@@ -1,4 +1,4 @@
-"""Write scenarios as files: gold of fact-checking and, for the curator, the origin of each claim.
+"""Files of scenarios: gold of fact-checking and, for the curator, the origin of each claim.
 
 The published layout (`..._scenario.tsv`) reveals the labels by its order and its last columns: it is for programs that
 read BUCKLE's files, and is as secret as the gold.
@@ -22,7 +22,8 @@ Open = Callable[[str], BinaryIO]
 def write(by_scenario: ClaimsByScenario, scenarios: Scenarios, open_: Open, *, salt: str, kind: str = "test") -> None:
     """Write gold.jsonl and origins.jsonl; with clusters also clusters.tsv and files in the published layout.
 
-    salt: of ids and groups. kind: "test" or "train", the prefix of file names in the published layout.
+    open_: opens an output file by its name. salt: a secret from which ids and groups are derived. kind: "test" or
+    "train", the prefix of file names in the published layout.
     """
     key = hashlib.sha256(f"{salt}\t{scenarios.params.seed}".encode()).digest()
     lines = sorted(

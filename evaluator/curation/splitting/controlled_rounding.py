@@ -19,8 +19,9 @@ def round_table(
 ) -> dict[Hashable, list[int]]:
     """Return one whole number per share for each row; they add up to the row's total.
 
-    totals: whole numbers. shares: sum to 1. Each number, and each column sum, is its share rounded down or up.
-    Of the two directions along a cycle the one that ends nearer to the shares is taken; rng breaks ties.
+    totals: the total of each row, by its name. shares: of each column, with sum 1. Each number, and each column sum, is
+    its share of the total rounded down or up. Of the two directions along a cycle the one that ends nearer to the
+    shares is taken; rng breaks ties.
     """
     table = _Table([*totals.values()], shares)
     for index in range(len(totals)):
@@ -30,7 +31,10 @@ def round_table(
 
 
 class _Table:
-    """Entries in units of the common denominator. The last row fills every column up to a whole number."""
+    """Table of the entries, in units of one over the common denominator.
+
+    The last row, which is added, fills every column up to a whole number.
+    """
 
     def __init__(self, totals: Sequence[int], shares: Sequence[Fraction]) -> None:
         self.unit = lcm(*(share.denominator for share in shares))
@@ -50,7 +54,7 @@ class _Table:
         return [cell // self.unit for cell in self.cells[row]]
 
     def push(self, row: int, rng: random.Random) -> None:
-        """Make one entry of a cycle near the row whole."""
+        """Shift an amount along a cycle reached from the row, so that an entry of the cycle becomes whole."""
         cycle = self._cycle(row)
         up = [self.unit - self._rest(cell) if index % 2 == 0 else self._rest(cell) for index, cell in enumerate(cycle)]
         down = [
@@ -66,7 +70,7 @@ class _Table:
         return self.cells[entry[0]][entry[1]] % self.unit
 
     def _farther(self, cycle: Sequence[Entry], step: int) -> int:
-        """Return the increase of the squared distance from the shares."""
+        """Return how much a step along the cycle increases the squared distance from the shares."""
         signs = [step if index % 2 == 0 else -step for index in range(len(cycle))]
         deviations = [self.cells[row][column] - self.targets[row][column] for row, column in cycle]
         return sum(sign * (2 * distance + sign) for sign, distance in zip(signs, deviations, strict=True))

@@ -22,15 +22,18 @@ def round_robin(documents: Iterable[Id], folds: int = FOLDS) -> dict[Id, int]:
     or fewer documents than folds.
     """
     if folds < 2:
-        raise UsageError(f"folds is {folds}, expected 2 or more")
+        raise UsageError(f"the number of folds is {folds}, expected 2 or more")
     distinct = dict.fromkeys(documents)
     if len(distinct) < folds:
-        raise UsageError(f"{len(distinct)} documents for {folds} folds, expected at least {folds}")
+        raise UsageError(f"there are {len(distinct)} documents for {folds} folds, expected at least {folds} documents")
     return {document: index % folds + 1 for index, document in enumerate(distinct)}
 
 
 def parse_parts(text: str, folds: int) -> dict[str, tuple[int, ...]]:
-    """Parse `train=1-3,dev=4,test=5` into the folds of each part. Raises UsageError unless each fold is in one part."""
+    """Parse a text such as `train=1-3,dev=4,test=5` into the folds of each part.
+
+    Raises UsageError for another form, and unless each fold from 1 to `folds` is in exactly one part.
+    """
     parts: dict[str, tuple[int, ...]] = {}
     for piece in text.split(","):
         name, equals, numbers = piece.partition("=")
@@ -49,8 +52,8 @@ def part_of_fold(parts: Mapping[str, tuple[int, ...]]) -> dict[int, str]:
 def _folds(text: str, folds: int) -> range:
     match = _RANGE.fullmatch(text)
     if match is None:
-        raise UsageError(f"folds are {shown(text)}, expected a number or FIRST-LAST")
+        raise UsageError(f"folds are {shown(text)}, expected FOLD or FIRST-LAST, such as 2 or 1-2")
     first, last = int(match[1]), int(match[2] or match[1])
     if not first <= last <= folds:
-        raise UsageError(f"folds are {shown(text)}, expected numbers from 1 to {folds}, the smaller first")
+        raise UsageError(f"folds are {shown(text)}, expected FIRST-LAST, such as 1-2, within 1 to {folds}")
     return range(first, last + 1)

@@ -1,8 +1,8 @@
 """Random hold-out splits: groups stay whole, and every stratum has its share in every part.
 
-Rows that are their own groups are allocated to within one row, in every stratum and overall. Larger groups allow that
-only approximately: they are allocated so that the squared difference between target and actual rows, summed over parts
-and strata (all rows count as one more stratum), is small.
+If every row is a group of its own, each part has its share to within one row, in every stratum and overall. Larger
+groups allow that only approximately: they are assigned so that the squared difference between target and actual number
+of rows, summed over parts and strata (all rows count as one more stratum), is small.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from evaluator.statistics.random_streams import random_stream
 _PASSES = 20
 _ALL = object()
 _Size = Sequence[tuple[Hashable, int]]
-"""Rows of a group in each stratum, and overall."""
+"""Pairs (stratum, number of a group's rows in it); the stratum _ALL stands for all rows."""
 
 
 @dataclass(frozen=True)
 class Holdouts:
-    """part_of: each group's part. rows: the number of rows of each (part, stratum)."""
+    """A hold-out split. part_of: the part of each group. rows: the number of rows of each (part, stratum)."""
 
     part_of: dict[Id, str]
     rows: dict[tuple[str, Hashable], int]
@@ -42,8 +42,8 @@ def holdouts(
 ) -> Holdouts:
     """Assign groups to parts at random.
 
-    groups, strata: one per row; without strata all rows are in one. shares: of the rows, each above 0, read as the
-    decimals that are written, summing to 1. The order of rows does not matter.
+    groups, strata: one per row; None: all rows are in one stratum. shares: each part's share of the rows, above 0, with
+    sum 1, read exactly as its decimal is written. The order of rows does not matter.
     Raises UsageError for invalid shares, or where a part would be empty.
     """
     fractions = _shares(shares)
@@ -66,7 +66,7 @@ def holdouts(
 def _one_by_one(
     sizes: Mapping[Id, Mapping[Hashable, int]], order: Sequence[Id], shares: Mapping[str, Fraction], seed: int
 ) -> dict[Id, str]:
-    """Assign groups of one row: first decide how many each part gets in all strata together, then which."""
+    """Assign groups of one row each: first decide how many rows of each stratum each part gets, then which ones."""
     members: dict[Hashable, list[Id]] = defaultdict(list)
     for group in order:
         members[next(iter(sizes[group]))].append(group)
@@ -82,7 +82,7 @@ def _one_by_one(
 def _whole(
     sizes: Mapping[Id, Mapping[Hashable, int]], order: Sequence[Id], shares: Mapping[str, Fraction], seed: int
 ) -> dict[Id, str]:
-    """Assign each group to the part of least cost, and move it while another part costs less."""
+    """Assign each group to the part of least cost, then move groups while another part costs less."""
     counted = {group: [*size.items(), (_ALL, sum(size.values()))] for group, size in sizes.items()}
     totals: Counter[Hashable] = Counter()
     for size in counted.values():
@@ -113,14 +113,14 @@ class _Sharing:
         }
 
     def add(self, size: _Size, turn: int) -> str:
-        """Assign a group and return its part. turn: which part wins ties."""
+        """Assign a group to the part of least cost and return it. turn: a number that decides which part wins ties."""
         first = turn % len(self.parts)
         part = min(self.parts[first:] + self.parts[:first], key=lambda part: self._cost(part, size))
         self._take(part, size, 1)
         return part
 
     def move(self, size: _Size, part: str) -> tuple[str, bool]:
-        """Return the part of least cost, and True if it is another one; equal cost moves nothing."""
+        """Move a group to the part of least cost; return that part, and True if it changed. On a tie it stays."""
         self._take(part, size, -1)
         best = min(self.parts, key=lambda other: (self._cost(other, size), other != part))
         self._take(best, size, 1)

@@ -1,6 +1,6 @@
 """Public/private split of a held-out set: by group, never by row.
 
-Rows of one group (members of a symmetric quadruple, passages of a document) leak each other's answers.
+Rows of one group (members of a symmetric quadruple, passages of a document) reveal each other's answers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from evaluator.text import count_noun
 
 
 class PublicPrivateSplit(NamedTuple):
-    """Two disjoint sets of groups."""
+    """Two disjoint sets of groups, which together are all groups of the gold."""
 
     public: frozenset[Id]
     private: frozenset[Id]
@@ -29,7 +29,7 @@ def split_public_private(
 
     groups: strings or integers (1 and "1" differ); order and repetitions do not matter. seed: 0 or more; it reveals the
     split to anyone who knows the groups, so it is as secret as the gold. share: above 0 and below 1, read as the
-    decimal that is written. kept: an earlier split, of gold that was corrected since. Its remaining groups stay on
+    decimal that is written. previous: an earlier split, of gold that was corrected since. Its remaining groups stay on
     their side, even where that leaves a side empty; new groups are assigned at random so that the share comes as close
     as possible.
 
@@ -37,7 +37,7 @@ def split_public_private(
     """
     fraction = _share(share)
     if seed < 0:
-        raise UsageError(f"seed is {seed}, expected a whole number from 0")
+        raise UsageError(f"seed is {seed}, expected a whole number, 0 or more")
     all_groups = frozenset(groups)
     if len(all_groups) < 2:
         raise UsageError(

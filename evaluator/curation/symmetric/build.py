@@ -1,6 +1,7 @@
-"""Build a symmetric set: four members from each original pair and a written pair that says the contrary.
+"""Construction of a symmetric set: four members from each original pair and a written pair that says the contrary.
 
-(c, e, l) and (c', e', l) are the input; (c, e', not l) and (c', e, not l) follow (Schuster et al. 2019, section 3).
+A pair is a claim c and an evidence sentence e, with a label l. (c, e, l) and (c', e', l) are the input; (c, e', not l)
+and (c', e, not l) follow from them (Schuster et al. 2019, section 3).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _DIGITS = 16
 
 
 class Pair(NamedTuple):
-    """A claim and its evidence sentence. line: from 1. label: of the original; the contrary pair has the same."""
+    """A claim and its evidence sentence. line: from 1. label: of an original; "" for a contrary pair."""
 
     line: int
     id: Id
@@ -56,7 +57,7 @@ def quadruples(
             continue
         for pair, file_problems in ((original, problems), (contrary, contrary_problems)):
             if not (pair.claim.strip() and pair.evidence.strip()):
-                file_problems.add(pair.line, "a text is empty", "no words", "a claim and a sentence")
+                file_problems.add(pair.line, "a text is empty", "no words", "a claim and an evidence sentence")
         if not (problems or contrary_problems):
             group = _digest(salt, "group", original.id)
             sources[group] = original
@@ -71,7 +72,7 @@ def quadruples(
     if problems or contrary_problems:
         raise GoldError([*problems.problems, *contrary_problems.problems], problems.more + contrary_problems.more)
     if not lines:
-        problems.stop(None, "there are no pairs", "0", "one or more")
+        problems.stop(None, "there are no pairs", "0 pairs", "one or more")
     _check(lines, sources, files[0])
     return sorted(lines, key=lambda line: str(line["id"]))
 

@@ -26,7 +26,11 @@ LEVELS = ("nominal", "ordinal", "interval")
 
 @dataclass(frozen=True)
 class Pairwise:
-    """Two annotators: units judged by both, share of agreement, Cohen's kappa (NaN if chance agreement is 1)."""
+    """Agreement of two annotators.
+
+    n: the number of units that both judged. percent: the share of these with equal values, from 0 to 1; NaN if n is 0.
+    kappa: Cohen's kappa; NaN if n is 0 or chance agreement is 1.
+    """
 
     n: int
     percent: float
@@ -45,7 +49,7 @@ def percent_agreement(units: Units) -> float:
 def pairwise(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairwise:
     """Compare two annotators. a, b: their values of the same units, in the same order. Kappa: Cohen 1960."""
     if len(a) != len(b):
-        raise UsageError(f"{len(a)} and {len(b)} values, expected equal numbers")
+        raise UsageError(f"the annotators have {len(a)} and {len(b)} values, expected the same number of each")
     if not a:
         return Pairwise(0, math.nan, math.nan)
     n = len(a)
@@ -56,7 +60,7 @@ def pairwise(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairwise:
 
 
 def each_pair(judged: Mapping[Value, Mapping[Hashable, Hashable]]) -> dict[tuple[Value, Value], Pairwise]:
-    """Compare each pair of annotators with a common unit. judged: value by unit by annotator."""
+    """Compare each pair of annotators that have a unit in common. judged: each annotator's values, by unit."""
     comparisons = {}
     for a, b in itertools.combinations(judged, 2):
         common = [unit for unit in judged[a] if unit in judged[b]]
@@ -69,7 +73,7 @@ def alpha(units: Units, level: str) -> float:
     """Return Krippendorff's alpha; NaN where nothing was judged twice or all values are equal.
 
     level: nominal (values are equal or not), ordinal (numbers compared by order) or interval (by distance). Raises
-    UsageError.
+    UsageError for another level, and for values other than numbers at the last two.
     """
     if level not in LEVELS:
         raise UsageError(f"the level is {level}, expected {', '.join(LEVELS)}")
@@ -95,7 +99,7 @@ def _distinct(units: Iterable[Iterable[Hashable]], level: str) -> list[Hashable]
     if level == "nominal":
         return list(values)
     if any(isinstance(value, bool) or not isinstance(value, int | float) for value in values):
-        raise UsageError(f"{level} alpha needs numbers, but some values are not numbers")
+        raise UsageError(f"{level} alpha needs numbers, found values that are not numbers")
     return sorted(values)  # type: ignore[type-var]  # numbers, as was just checked
 
 
@@ -104,7 +108,7 @@ def _nominal(names: Sequence[Hashable], totals: Numbers) -> Numbers:
 
 
 def _ordinal(names: Sequence[Hashable], totals: Numbers) -> Numbers:
-    """Return the squared number of values between two, with half of either's own."""
+    """Return the squared number of values between each two values, with half of those equal to either of the two."""
     middle = np.cumsum(totals) - totals / 2
     return np.asarray((middle[:, None] - middle[None, :]) ** 2, dtype=np.float64)
 

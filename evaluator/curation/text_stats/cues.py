@@ -1,7 +1,8 @@
 """Cues: n-grams of the claim that predict its label (Schuster et al. 2019, section 2 and table 1).
 
-LMI(w, l) = p(w, l) ln(p(l | w) / p(l)) over the occurrences of n-grams: |D| counts all of them, count(l) those in
-claims labelled l. It is high for n-grams that are frequent *and* one-sided; p(l | w) alone is high for rare ones too.
+The local mutual information of an n-gram w and a label l is LMI(w, l) = p(w, l) ln(p(l | w) / p(l)). Probabilities are
+shares of the occurrences of n-grams: p(l) is the share of those in claims labelled l. LMI is high for n-grams that are
+frequent *and* one-sided; p(l | w) alone is high for rare ones too.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ MIN_FREQUENCY = 5
 
 
 class Cue(NamedTuple):
-    """One n-gram with one label. lmi: in nats; the paper prints it times 10^6. p: p(label | ngram) = n_label / n,
-    from the occurrences in the label's claims and in all.
+    """One n-gram with one label.
+
+    lmi: local mutual information in nats; the paper prints it times 10^6. n_label, n: the n-gram's occurrences in
+    claims of the label, and in all claims. p: p(label | ngram) = n_label / n.
     """
 
     ngram: str
@@ -34,9 +37,10 @@ class Cue(NamedTuple):
 
 @dataclass(frozen=True)
 class CueTable:
-    """counts: one row per n-gram, one column per label; only frequent n-grams, in alphabetical order.
+    """Occurrences of n-grams by label.
 
-    of_label: all occurrences in claims of each label, including rare n-grams.
+    counts: one row per n-gram, one column per label; only frequent n-grams, in alphabetical order. of_label: the
+    occurrences of all n-grams, including rare ones, in claims of each label.
     """
 
     ngrams: list[str]
@@ -82,8 +86,8 @@ def cue_table(
 ) -> CueTable:
     """Count every n-gram of the texts by label.
 
-    n: 1 for unigrams, 2 for bigrams... drop: unigrams removed before n-grams are formed; the paper drops the ten most
-    frequent of the training claims (`ngrams.most_frequent`, `ngrams.FEVER_FREQUENT`). min_frequency:
+    n: 1 for unigrams, 2 for bigrams... drop: unigrams removed before n-grams are formed; the paper drops the ten that
+    are most frequent in the training claims (`ngrams.most_frequent`, `ngrams.FEVER_FREQUENT`). min_frequency:
     rarer n-grams get no row. Raises UsageError for an n or a frequency under 1, or lists of different lengths.
     """
     if n < 1 or min_frequency < 1:

@@ -1,4 +1,7 @@
-"""Inter-annotator agreement, from lines {"id", "annotator", "label"}, or "score" for numbers."""
+"""Audit check of inter-annotator agreement.
+
+Judgements are JSON Lines with "id", "annotator" and either "label" or, for numbers, "score".
+"""
 
 from __future__ import annotations
 
@@ -17,23 +20,24 @@ from evaluator.tasks.audit.split import AnswerKind, Split
 from evaluator.text import count_noun
 
 TENTATIVE, GOOD = 0.667, 0.8
-"""Krippendorff 2004: alpha from .8 on is reliable, from .667 on allows tentative conclusions."""
+"""Thresholds of Krippendorff's alpha (Krippendorff 2004): reliable from .8 on, tentative conclusions from .667 on."""
 
 _PAIRS = 20
 
 
 @dataclass(frozen=True)
 class Judgements:
-    """rows: (item, annotator, value). scores: values are numbers."""
+    """Judgements of a file. rows: (item id, annotator, value). scores: True if values are numbers, False if labels."""
 
     rows: list[tuple[Id, Id, Any]]
     scores: bool
 
 
 def read_judgements(stream: BinaryIO, file: str) -> Judgements:
-    """Read judgements: each annotator judges an item once; all lines have a label (string or boolean), or all a score.
+    """Read judgements from JSON Lines. file: the name for messages.
 
-    Raises GoldError.
+    Either all lines have a "label" (a string or a boolean), or all have a "score" (a number). Raises GoldError for
+    lines of another form, and where an annotator judges an item twice.
     """
     lines, problems = read_lines(stream, file)
     kind = "score" if lines and "score" in lines[0].value else "label"
@@ -44,7 +48,7 @@ def read_judgements(stream: BinaryIO, file: str) -> Judgements:
         if name is None or annotator is None or value is None:
             continue
         if (name, annotator) in rows:
-            problems.add(line.number, "an annotator judges an item twice", shown(name), "one judgement")
+            problems.add(line.number, "an annotator judges an item twice", shown(name), "each item once")
         rows[name, annotator] = value
     problems.raise_if_any()
     return Judgements([(*key, value) for key, value in rows.items()], kind == "score")
@@ -57,12 +61,17 @@ def _value(line: RawLine, kind: str, problems: ProblemList) -> Any:
         return value
     expected = "a number" if kind == "score" else "a string, true or false"
     problems.add(
-        line.number, f"{kind} is not a judgement", shown(value) if kind in line.value else "no such key", expected
+        line.number, f"{kind} is not valid", shown(value) if kind in line.value else "no such key", expected
     )
     return None
 
 
 def agreement(split: Split, judgements: Judgements, file: str) -> tuple[dict[str, Any], list[Finding]]:
+    """Return agreement statistics as JSON values, and findings.
+
+    The statistics are the share of equal pairs of judgements, Krippendorff's alpha, and n, agreement and Cohen's kappa
+    for the pairs of annotators with the most common items. file: the name of the file of judgements.
+    """
     units: dict[Id, list[Any]] = defaultdict(list)
     for name, _, value in judgements.rows:
         units[name].append(value)
@@ -96,15 +105,15 @@ def agreement(split: Split, judgements: Judgements, file: str) -> tuple[dict[str
 
 def _low_agreement(file: str, stats: dict[str, Any], level: str) -> list[Finding]:
     value = stats["alpha"][level]
-    if not value < GOOD:  # NaN is not
+    if not value < GOOD:  # NaN is not below GOOD, so it gives no finding
         return []
     grave = value < TENTATIVE
     return [
         Finding(
             Severity.WARNING if grave else Severity.NOTE,
             "low-agreement",
-            f"annotators agree with {level} alpha {value:.3f} ({percent(stats['percent'])} of pairs of judgements)",
-            f"under {TENTATIVE if grave else GOOD:g}: "
+            f"Krippendorff's {level} alpha is {value:.3f} ({percent(stats['percent'])} of pairs of judgements agree)",
+            f"alpha is under {TENTATIVE if grave else GOOD:g}: "
             + ("annotators do not agree on what is right" if grave else "enough for tentative conclusions only"),
             "improve the guidelines, repeat the annotation, or show the agreement next to the scores",
             file,
@@ -132,7 +141,10 @@ def _unknown_items(split: Split, units: dict[Id, list[Any]], file: str) -> list[
 
 
 def _against_majority(split: Split, units: dict[Id, list[Any]]) -> tuple[int, list[Finding]]:
-    """Count items whose gold label differs from the most frequent label of their annotators."""
+    """Count items whose gold label differs from the label that most of their annotators chose; return findings too.
+
+    Items with one judgement, or without a single most frequent label, are not counted.
+    """
     index_of = {name: index for index, name in enumerate(split.ids)}
     answers = [str(value).lower() for value in split.secrets[0].values]
     disagreeing = []

@@ -18,14 +18,19 @@ from evaluator.text import count_noun
 _LEAST = 10
 _REVERSED = -0.1
 _DEVIATIONS = 3
-"""An annotator counts as reversed if kappa or rank correlation with gold is at most _REVERSED and this many standard
-deviations below 0; one is about 1 / sqrt(number of items)."""
+"""When an annotator counts as reversed: on _LEAST items or more, Cohen's kappa (labels) or Spearman's rank correlation
+(scores) with the gold is at most _REVERSED, and at least _DEVIATIONS standard deviations below 0. The standard
+deviation is taken as 1 / sqrt(number of items)."""
 
 Row = tuple[Id, Id, Hashable]
 
 
 def against_gold(split: Split, rows: Sequence[Row], scores: bool, file: str) -> Iterator[Finding]:
-    """Yield findings; none for tasks with answer sets. rows: (item, annotator, value). scores: values are numbers."""
+    """Yield findings on judgements that do not fit the gold: wrong kind of value, unknown labels, reversed annotators.
+
+    Nothing is yielded for tasks whose answers are sets. rows: (item id, annotator, value). scores: True if values are
+    numbers, False if they are labels. file: the name of the file of judgements.
+    """
     if split.answer_kind is AnswerKind.SET:
         return
     if scores == (split.answer_kind is AnswerKind.LABEL):
@@ -34,7 +39,7 @@ def against_gold(split: Split, rows: Sequence[Row], scores: bool, file: str) -> 
             Severity.ERROR,
             "judgements-of-another-kind",
             f"the judgements are {kind}, and the gold has {expected}",
-            "they cannot be compared with the gold",
+            "the judgements cannot be compared with the gold",
             f"pass {expected} of this split",
             file,
         )
@@ -71,13 +76,14 @@ def _unknown(split: Split, rows: Sequence[Row], file: str) -> Iterator[Finding]:
             "judgements-of-unknown-labels",
             f"{len(unknown)} judgements ({percent(len(unknown) / len(rows))}) have labels that the task does not have: "
             f"{format_ids(sorted({*unknown}))}",
-            "they count as disagreement, whatever their meaning",
+            "these judgements count as disagreement, whatever their labels mean",
             "use the task's labels",
             file,
         )
 
 
 def _association(judged: Sequence[Hashable], gold: Sequence[Hashable], scores: bool) -> float:
+    """Return Spearman's rank correlation of scores, or Cohen's kappa of labels; 0 where it is undefined."""
     if not scores:
         kappa = pairwise(judged, gold).kappa
         return 0.0 if math.isnan(kappa) else kappa

@@ -1,8 +1,9 @@
 """Near-duplicates: pairs of texts with overlapping word bigrams. The search is exact.
 
 A text is the set of its bigrams of lower-cased words, with a mark before the first word and one after the last. Two
-sets of Jaccard similarity t or more share one of their rarest bigrams (of n, the n - ceil(t n) + 1 rarest), so only
-texts with such a bigram in common are compared (Chaudhuri et al. 2006; Bayardo et al. 2007), exactly.
+sets of Jaccard similarity t or more share one of their rarest bigrams: of a set of n bigrams, one of the
+n - ceil(t n) + 1 rarest. So only texts with such a bigram in common are compared (Chaudhuri et al. 2006; Bayardo et al.
+2007), by their exact similarity.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ MOST_PAIRS = 1_000_000
 MOST_COMPARED = 20_000_000
 """Limit on comparisons, since texts made from few templates may all be similar."""
 
-_EXACT = 1e-9
+_EXACT = 1e-9  # tolerance for rounding errors in comparisons with the threshold
 Ints = npt.NDArray[np.int64]
 
 
@@ -39,7 +40,7 @@ class Pair(NamedTuple):
 
 @dataclass
 class Pairs:
-    """whole: all pairs are included; otherwise the search stopped at its limit."""
+    """Pairs found by a search. whole: True if these are all; False if the search stopped at its limit."""
 
     pairs: list[Pair] = field(default_factory=list)
     whole: bool = True
@@ -48,12 +49,14 @@ class Pairs:
 def near_pairs(
     texts: Sequence[str], others: Sequence[str] | None = None, *, threshold: float = THRESHOLD, most: int = MOST_PAIRS
 ) -> Pairs:
-    """Return pairs (first < second) within `texts`; or, with `others`, pairs of a text and one of the others.
+    """Return the pairs of near-duplicates: texts whose word bigrams have a Jaccard similarity of `threshold` or more.
 
-    Texts without words are in no pair. threshold: above 0, at most 1. Raises UsageError.
+    others: None: pairs within `texts`, with first < second; else each pair has an index in `texts` and one in `others`.
+    Texts without words are in no pair. threshold: above 0, at most 1. most: the maximum number of pairs.
+    Raises UsageError for a threshold outside this range.
     """
     if not 0 < threshold <= 1:
-        raise UsageError(f"the threshold is {threshold:g}, expected a number above 0 and at most 1")
+        raise UsageError(f"the near-duplicate threshold is {threshold:g}, expected a number above 0 and at most 1")
     sets = _Sets([*texts, *(others or ())])
     pairs = Pairs()
     border = len(texts) if others is not None else None
@@ -70,8 +73,10 @@ def near_pairs(
 
 
 class _Sets:
-    """Texts as sets of bigrams. A bigram's number is its rank, by ascending number of texts; `shared` is the first rank
-    that occurs in more than one text.
+    """Texts as sets of bigrams.
+
+    A bigram is represented by its rank, by ascending number of texts with it. sizes: each text's number of bigrams.
+    shared: the lowest rank of a bigram that occurs in more than one text.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -106,6 +111,7 @@ class _Sets:
         return [gram for gram in self._ranks[begin : begin + count].tolist() if gram >= self.shared]
 
     def jaccard(self, a: int, b: int) -> float:
+        """Return the Jaccard similarity of two texts, given by their indices."""
         common = len(self._set(a) & self._set(b))
         return common / (self.sizes[a] + self.sizes[b] - common)
 
@@ -117,11 +123,12 @@ class _Sets:
 
 
 def _similar(sets: _Sets, border: int | None, threshold: float) -> Iterator[tuple[list[Pair], int]]:
-    """Yield, for each text, its pairs with texts seen before and the number of comparisons.
+    """Yield, for each text, its pairs with texts seen before it, and the number of comparisons.
 
-    border: texts before it are compared with texts from it on; None: all are compared with all.
+    border: the index from which the other texts begin: texts before it are compared only with texts from it on. None:
+    all texts are compared with each other.
     """
-    texts_by_gram: dict[int, list[int]] = defaultdict(list)  # bigram: texts with it among their rarest
+    texts_by_gram: dict[int, list[int]] = defaultdict(list)  # the texts that have the bigram among their rarest ones
     sizes = sets.sizes
     order = range(len(sizes)) if border is None else [*range(border, len(sizes)), *range(border)]
     steps = Steps(len(sizes))

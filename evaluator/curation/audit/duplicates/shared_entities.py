@@ -1,4 +1,4 @@
-"""Ids, groups and evidence shared by a training file and a split."""
+"""Findings on ids, groups and evidence that a training file shares with a split."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ _NAMED = 10
 
 
 def shared_names(split: Split, train: Split) -> Iterator[Finding]:
-    """Find ids, groups other than ids, and evidence sentences that are in both; values of different types differ."""
+    """Yield findings on ids, groups and evidence sentences that are in the split and in the training file.
+
+    Groups that are named by the id of their line are left out, since ids are compared. The string "1" and the integer 1
+    are different.
+    """
     own_ids = split.has_ids and train.has_ids
     if own_ids:
         means = "an id names one item, so one of the two files is wrong"

@@ -1,6 +1,7 @@
 """Leakage from a training file to a test split at three levels: exact, same words, paraphrased.
 
-Questions with texts are compared as texts; questions about triples by the rules of leakage removal (`leakage`).
+Questions with texts are compared as texts. Questions about triples are compared by the rules of leakage removal
+(`evaluator.curation.open_triples.leakage`).
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ _HOW = {
 
 
 def overlap(split: Split, train: Split, *, threshold: float) -> tuple[dict[str, Any], list[Finding]]:
-    """Return cumulative counts by level, and findings.
+    """Return the numbers of leaking lines by level, and findings.
 
-    Lines of the split are counted where texts are compared, lines of the training file where triples are, as in leakage
-    removal. threshold: of near-duplicates, the third level of texts.
+    The number of a level includes those of stricter levels. Where texts are compared, lines of the split are counted;
+    where triples are compared, lines of the training file, as in leakage removal. threshold: the Jaccard similarity of
+    near-duplicates, which are the level `thorough` of texts.
     """
     counts: dict[str, Any] = {"train": train.name, "training_lines": len(train), "lines": len(split)}
     if split.queried_triples is not None:
@@ -62,7 +64,7 @@ def overlap(split: Split, train: Split, *, threshold: float) -> tuple[dict[str, 
 
 
 def _by_texts(split: Split, train: Split, threshold: float) -> Iterable[tuple[int, int]]:
-    """Yield (index in the split, level)."""
+    """Yield (index of a leaking line in the split, index of its strictest level in LEVELS)."""
     exact = {*train.questions}
     words = {as_words(question) for question in train.questions}
     both = split.texts and train.texts
@@ -82,7 +84,10 @@ def _by_texts(split: Split, train: Split, threshold: float) -> Iterable[tuple[in
 
 
 def _claims(split: Split) -> list[Hashable]:
-    """Return each claim's words if lines pair a claim and a sentence: alone they leak the other sentence's label."""
+    """Return each line's claim as words; None for each line unless the task pairs claims with evidence sentences.
+
+    A claim that is in training hints at its label, even if it has another evidence sentence there.
+    """
     return [as_words(claim) for claim in split.labelled_texts] or [None] * len(split)
 
 

@@ -1,4 +1,4 @@
-"""Leakage of triples from a training file: by the rules of leakage removal, by pairs, by facts, by relations."""
+"""Leakage of triples from a training file: triples that leak, pairs, facts, and relations that training lacks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMED = 10
 
 
 def leaking(split: Split, train: Split) -> dict[int, int]:
-    """Return the level of each leaking line, by its index in the training file."""
+    """Return the level (0 simple, 1 basic, 2 thorough) of each leaking training line, by its index in the file."""
     rows = [(index, triple) for index, triples in enumerate(train.triples) for triple in triples if _has_words(triple)]
     counts = TokenCounts()
     counts.add([triple for _, triple in rows])
@@ -32,7 +32,7 @@ def leaking(split: Split, train: Split) -> dict[int, int]:
 
 
 def _has_words(triple: Triple) -> bool:
-    """Return True if no part is empty; incomplete triples are reported elsewhere and cannot leak."""
+    """Return True if no part of the triple is blank. Incomplete triples cannot leak, and other checks report them."""
     return all(part.strip() for part in triple)
 
 
@@ -68,6 +68,7 @@ def shared_pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Findi
 
 
 def strange_relations(split: Split, train: Split) -> list[Finding]:
+    """Find relations of the split that no training triple has."""
     known = {relation for triples in train.triples for _, relation, _ in triples}
     unknown = [
         (index, relation)
@@ -94,7 +95,7 @@ def strange_relations(split: Split, train: Split) -> list[Finding]:
 
 
 def shared_facts(split: Split, train: Split) -> tuple[dict[str, Any], list[Finding]]:
-    """Count facts that training texts state too, for tasks that extract facts from texts."""
+    """Count facts of the split that training texts state too; for tasks that extract facts from texts only."""
     if not split.states_facts:
         return {}, []
     facts = {fact for triples in split.triples for fact in triples}

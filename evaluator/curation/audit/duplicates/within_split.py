@@ -1,4 +1,4 @@
-"""Duplicates within a split: exact, same words, or near-duplicates; and those with contradictory answers."""
+"""Duplicate questions within a split: exact, same words, or near-duplicates; and duplicates with different answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ _NAMED = 10
 
 
 def duplicates(split: Split, *, threshold: float) -> tuple[dict[str, Any], list[Finding]]:
-    """Return counts and findings: exact duplicates of questions, same lower-cased words, and `near_pairs` of texts."""
+    """Return counts of duplicates, and findings.
+
+    exact: questions that repeat another one exactly; same_words: in the same lower-cased words. near: counts of the
+    `near_pairs` of the questions' texts; None if they have no texts. threshold: Jaccard similarity of near-duplicates.
+    """
     letters = _equal_keys(list(split.questions))
     words = _equal_keys([as_words(question) for question in split.questions])
     counts: dict[str, Any] = {
@@ -32,7 +36,7 @@ def duplicates(split: Split, *, threshold: float) -> tuple[dict[str, Any], list[
 
 
 def _equal_keys(keys: list[Hashable]) -> list[list[int]]:
-    """Return the indices of each set of two or more equal keys; None is equal to nothing."""
+    """Return, for each key that occurs twice or more, its indices; None does not count as a key."""
     indices_of: dict[Hashable, list[int]] = defaultdict(list)
     for index, key in enumerate(keys):
         if key is not None:
@@ -73,7 +77,7 @@ def _repeated(split: Split, letters: list[list[int]], words: list[list[int]]) ->
                 "duplicates-in-other-groups",
                 f"{count_noun(len(repeated), 'question occurs', 'questions occur')} "
                 f"in several groups, first on lines {_lines(split, repeated[0])}",
-                "an answer counts more than once, intervals are too narrow, and the public and private parts share "
+                "an answer counts more than once, intervals are too narrow, and public and private parts may share "
                 "questions",
                 "drop the duplicates, or put them into one group",
                 split.file,
@@ -117,7 +121,7 @@ def _near_duplicates(split: Split, threshold: float) -> tuple[dict[str, Any], li
             f"{least}{len(unlike)} pairs of texts in different groups are nearly the same, the nearest (Jaccard "
             f"{best.jaccard:.2f}) on lines {split.line(best.first)} and {split.line(best.second)}",
             "their answers are dependent, but count as independent",
-            "read them; drop duplicates or put them into one group",
+            "read these texts; drop duplicates, or put their lines into one group",
             split.file,
             split.line(best.first),
             {

@@ -1,4 +1,4 @@
-"""Features of extra columns, besides the task's inputs, that may leak hidden values."""
+"""Features of columns that the inputs have besides the task's own fields, and that may leak hidden values."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ _BINS = 20
 
 
 def column_codes(values: Sequence[Any]) -> dict[str, Indices]:
-    """Return codes, one per line, for the value, its presence, its length, and its size where all are numbers.
+    """Return the features of a column by name, each as an array with one integer code per line.
 
-    values: JSON values; None: missing. Constant features are left out.
+    Lines have the same code where the feature is the same. Features: "value"; "present or missing", where null and ""
+    count as missing; "length" of the value as JSON, in characters; and, if all values are numbers or numerals, "size",
+    in twenty bins. Rare values and lengths share a code. Constant features are left out, and so are features with the
+    same codes as an earlier one. values: one JSON value per line; None: the line lacks the column, or has null.
     """
     texts = [json.dumps(value, sort_keys=True, ensure_ascii=False) for value in values]
     features = {
@@ -47,7 +50,7 @@ def _number(value: Any) -> float | None:
 
 
 def _binned(numbers: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Indices:
-    """Return codes of twenty bins with equal numbers of lines; equal values share a bin."""
+    """Return the bin of each number, from 0: up to twenty bins with about equal counts; equal numbers share a bin."""
     edges = np.unique(np.quantile(numbers, np.arange(1, _BINS) / _BINS))
     codes = np.searchsorted(edges, numbers, side="left")
     dense: Indices = np.unique(codes, return_inverse=True)[1].astype(np.int64)

@@ -16,7 +16,11 @@ _OFTEN = 20
 
 
 def find_cues(split: Split, trains: Sequence[Split]) -> tuple[dict[str, Any] | None, list[Finding]]:
-    """Rank claim bigrams by local mutual information (`cues`), without the ten most frequent words; None: no claims."""
+    """Rank the bigrams of claims by local mutual information with the label (see `text_stats.cues`).
+
+    Returns the five strongest cues of each label, for the split and for the training files, and findings; (None, []) if
+    the task has no labelled texts. The ten most frequent words are left out of bigrams.
+    """
     if not split.labelled_texts:
         return None, []
     known = [text for train in trains for text in train.labelled_texts]
@@ -50,9 +54,9 @@ def _one_sided(split: Split, table: CueTable) -> list[Finding]:
         Finding(
             Severity.WARNING,
             "one-sided-words",
-            f'{len(cues)} frequent bigrams have one label {_ONE_SIDED:.0%} of the time or more: "{ngram}" is '
-            f"{label} in {p:.2f} of {n}",
-            "a system can learn them instead of reading the evidence",
+            f'{len(cues)} frequent bigrams have one label {_ONE_SIDED:.0%} of the time or more: "{ngram}" has '
+            f"the label {label} in a share of {p:.2f} of its {n} occurrences",
+            "a system can learn these bigrams instead of reading the evidence",
             "make a symmetric set (split symmetric), or show the score of a claim-only baseline on the board",
             split.file,
             numbers={"bigrams": [dict(zip(("ngram", "label", "p", "n"), row, strict=True)) for row in cues]},

@@ -1,4 +1,4 @@
-"""Effect sizes of label leaks, for reports: from 0, no better than the baseline guess, to 1, always right."""
+"""Effect sizes of label leaks, for reports: from 0 (guessing is no better with the leak) to 1 (always right)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ _N_PERMUTATIONS = 20
 
 @dataclass(frozen=True)
 class Effect:
-    """share: 0 to 1. told: the effect in words."""
+    """An effect size. share: from 0 (nothing is leaked) to 1 (guessing is always right). text: the effect in words."""
 
     share: float
     text: str
 
 
 class Guesses:
-    """Hidden values, prepared for guessing."""
+    """Effect sizes of guessing the hidden values of one secret from public features.
+
+    values: one per line; numbers are guessed as ranks, anything else as classes. permutations: for the agreement of
+    neighbours that is expected by chance.
+    """
 
     def __init__(self, values: Sequence[str | float | None], permutations: Permutations) -> None:
         self._permutations = permutations
@@ -37,7 +41,11 @@ class Guesses:
             self._n = int(self._codes.max()) + 1
 
     def by_value(self, codes: Indices) -> Effect:
-        """Return the effect of guessing from a column's value: the most frequent class of each value, or its mean."""
+        """Return the effect of guessing from a feature: for each code its most frequent class, or its mean rank.
+
+        codes: the feature's code of each line. The share is (right - majority) / (1 - majority) for classes, where
+        majority is the share of the most frequent class, and the explained share of the variance for ranks.
+        """
         if self.numeric:
             sizes = np.bincount(codes)
             means = (np.bincount(codes, weights=self._ranked) / np.maximum(sizes, 1))[codes]
@@ -58,7 +66,11 @@ class Guesses:
         )
 
     def trend(self, order: Indices) -> Effect:
-        """Return the effect of the position in an order."""
+        """Return the effect of guessing from the position in an order. order: the indices of lines, in the order.
+
+        The share is the absolute Spearman correlation for numbers. For classes it is 1 if each class is contiguous, and
+        else that of guessing from equal parts of the order.
+        """
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
         if self.numeric:
@@ -71,7 +83,10 @@ class Guesses:
         return Effect(effect.share, f"{effect.text}, using the position in {bins} equal parts of the order")
 
     def neighbours(self, order: Indices) -> Effect:
-        """Return the effect of having, or never having, the neighbour's value, compared with permutations."""
+        """Return the effect of adjacent lines having equal values more often, or less often, than by chance.
+
+        order: the indices of lines, in the order. The chance level is the mean over random permutations.
+        """
         random = np.random.default_rng(0)
         observed = self._alike(order, None)
         chance = float(np.mean([self._alike(order, self._permutations.sample(random)) for _ in range(_N_PERMUTATIONS)]))
@@ -84,6 +99,7 @@ class Guesses:
         )
 
     def _alike(self, order: Indices, permutation: Indices | None) -> float:
+        """Return the share of adjacent lines with equal classes, or the correlation of adjacent ranks."""
         indices = order if permutation is None else permutation[order]
         if self.numeric:
             values = self._ranked[indices]

@@ -1,4 +1,4 @@
-"""Test statistics of hidden values: by the values of a column, along an order, between neighbours.
+"""Test statistics of hidden values: by the codes of a feature, along an order, between neighbours in an order.
 
 Sums of squares are made approximately normal by their cube root (Wilson & Hilferty 1931), so that features with many
 and with few values are comparable.
@@ -14,7 +14,11 @@ PERIODS = (2, 3, 4, 5)
 
 
 def by_value(name: str, codes: Indices) -> Feature:
-    """Return the feature that hidden values differ by code: Pearson's chi-square; Kruskal & Wallis for ranks."""
+    """Return a feature whose statistic is high if hidden values differ between the codes.
+
+    The statistic is the cube root of Pearson's chi-square for classes, and of the Kruskal-Wallis statistic, up to
+    constants, for ranks. codes: one per line, from 0.
+    """
     sizes = np.bincount(codes).astype(np.float64)
 
     def statistic(hidden: Hidden) -> float:
@@ -30,7 +34,11 @@ def by_value(name: str, codes: Indices) -> Feature:
 
 
 def along(name: str, order: Indices) -> list[Feature]:
-    """Return the features of an order: trend, neighbours, periods. order: indices of lines."""
+    """Return the features of an order of lines: trend, neighbours, and one for each of PERIODS.
+
+    The trend relates values to positions, neighbours relates adjacent values, and a period k relates values to
+    positions modulo k. order: the indices of lines, in the order.
+    """
     n = len(order)
     ranks = np.empty(n)
     ranks[order] = (np.arange(n) - (n - 1) / 2) / np.sqrt((n * n - 1) / 12)

@@ -1,4 +1,4 @@
-"""Features of ids: their parts, and their order as numbers or texts."""
+"""Features of ids that may leak hidden values: parts of the ids, and the order of lines by id."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _BETWEEN = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"[0-9]+")
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{0,99}")
 _LAST = 7
-"""Length of a suffix: FEVER Symmetric's written members end in 0000002, 3 or 4."""
+"""Length of the longest suffix tested: in FEVER Symmetric, ids of written pairs end in 0000002, 0000003 or 0000004."""
 
 
 def _number(text: str) -> int:
+    """Return the last number in the text, by its last 18 digits; -1 without digits."""
     numbers = _NUMBER.findall(text)
     return int(numbers[-1][-18:]) if numbers else -1
 
@@ -46,11 +47,15 @@ _MODULI = range(2, 17)
 _POSITIONS = 40
 _RANGES = 20
 _FEW = 20
-"""Below this mean number of lines per kind of character, kinds are also tested in two groups."""
+"""If there are fewer lines than this per distinct character, characters are also tested merged into two classes."""
 
 
 def id_parts(ids: Sequence[Id]) -> dict[str, Indices]:
-    """Return codes, one per line, for each part that varies; values on fewer than five lines share a code."""
+    """Return the features of ids by name, each as an array with one integer code per line.
+
+    Lines have the same code where that part of the id is the same; values on fewer than five lines share a code.
+    Constant features are left out, and so are features with the same codes as an earlier one.
+    """
     texts = [str(value) for value in ids]
     codes_of: dict[str, Indices] = {}
     seen: set[bytes] = set()
@@ -93,13 +98,13 @@ def _character(name: str, values: Sequence[str]) -> Iterator[tuple[str, Sequence
 
 
 def _range(values: Sequence[int]) -> list[int]:
-    """Return codes of twenty ranges of the distinct values."""
+    """Return the range of each value, 0 to 19: the sorted distinct values are cut into twenty equal ranges."""
     rank = {value: number for number, value in enumerate(sorted({*values}))}
     return [rank[value] * _RANGES // len(rank) for value in values]
 
 
 def id_order(ids: Sequence[Id]) -> Indices:
-    """Return the indices of lines in the order of their ids: runs of digits as numbers, all else as text."""
+    """Return the indices of lines in the order of their ids, with digits compared as numbers and all else as text."""
     keys = [[(0, int(p[:400]), "") if p.isdecimal() else (1, 0, p) for p in _runs(str(value))] for value in ids]
     return np.array(sorted(range(len(ids)), key=keys.__getitem__), dtype=np.int64)
 

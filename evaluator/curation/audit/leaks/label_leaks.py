@@ -1,4 +1,4 @@
-"""Tests for hidden values leaked by ids, order, columns and surface features of texts; one finding per source."""
+"""Tests whether ids, order, columns or surface features of texts leak hidden values; one finding per source."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ from evaluator.tasks.audit.split import Secret, Split
 LEVEL = 0.01
 _LEAST = 10
 _GRAVE = 0.5
-"""Effect size from which a leaked answer is an error."""
+"""Effect size from which a leak of a grave secret is an error, not a warning."""
 
 
 @dataclass
 class _Source:
-    """A public source (order, ids, a column or a text) and its features."""
+    """A public source (order, ids, a column or a text) and its features.
+
+    codes, orders: the arrays from which the features were made, by name.
+    """
 
     name: str
     features: list[Feature] = field(default_factory=list)
@@ -50,6 +53,7 @@ class _Source:
         self.orders[name] = order
 
     def effect(self, name: str, guesses: Guesses) -> Effect:
+        """Return the effect size of the feature of this name."""
         if name in self.codes:
             return guesses.by_value(self.codes[name])
         source, _, statistic = name.rpartition(": ")
@@ -65,7 +69,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class LeakReport:
-    """findings: one for each source that leaks a secret. tested: summary of the tests, for the report."""
+    """Result of the tests. findings: one per source and secret that it leaks. tested: a summary, for the report."""
 
     findings: list[Finding]
     tested: dict[str, Any]
@@ -74,7 +78,14 @@ class LeakReport:
 def find_label_leaks(
     split: Split, order: Sequence[int], columns: dict[str, list[Any]], *, order_is_public: bool, seed: int
 ) -> LeakReport:
-    """Test all public sources. order: indices of lines in public order. columns: values in the split's order."""
+    """Test whether public sources reveal hidden values better than chance, and report those that do.
+
+    order: the indices of lines, in public order. columns: the values of each further column, in the split's order.
+    order_is_public: False if the server will write the inputs in another order; then a leak by order is a warning only.
+
+    The family-wise error is at most LEVEL: the max-T test corrects for all features of a secret, and LEVEL is divided
+    by the number of secrets (Bonferroni). Splits of fewer than ten lines are not tested.
+    """
     secrets = [secret for secret in split.secrets if len(set(secret.values)) > 1]
     secret_names = [secret.name for secret in secrets]
     tested: dict[str, Any] = {"level": LEVEL, "permutations": TIMES, "secrets": secret_names, "features": 0}

@@ -2,8 +2,8 @@
 
 Hidden values are permuted, and every feature is computed again. Whole groups are swapped with groups of equal size, and
 lines are permuted within their group: a document's passages are adjacent in any file, which reveals nothing. Features
-are standardised by their mean and standard deviation over the permutations, and the maximum of all is tested (Westfall
-& Young 1993, max-T), so the level holds for all features of a secret together.
+are standardised by their mean and standard deviation over the permutations. Each is compared with the distribution of
+the largest one (Westfall & Young 1993, max-T), so p-values are corrected for all features of a secret together.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Hidden:
-    """Hidden values, one per line. Numbers: standardised ranks. Classes: codes and the share of each; those beyond the
-    20 most frequent are merged.
+    """Hidden values, prepared for tests.
+
+    values: one per line: the standardised rank of a number, or the code of a class. Classes beyond the 20 most frequent
+    are merged into one. shares: the share of lines of each class; None for numbers.
     """
 
     values: Numbers | Indices
@@ -39,7 +41,11 @@ Statistic = Callable[[Hidden], float]
 
 @dataclass(frozen=True)
 class Feature:
-    """statistic: of hidden values, high if the feature reveals them; if `signed`, also low."""
+    """A public feature that may reveal hidden values.
+
+    statistic: computes the test statistic, which is high if the feature reveals the hidden values. signed: True if a
+    low statistic reveals them too, so that the test is two-sided.
+    """
 
     name: str
     statistic: Statistic
@@ -47,7 +53,7 @@ class Feature:
 
 
 class Permutations:
-    """Random permutations of lines that preserve groups. groups: each line's group."""
+    """Random permutations of lines that keep the lines of a group together. groups: each line's group."""
 
     def __init__(self, groups: Sequence[Hashable]) -> None:
         numbers: dict[Hashable, int] = {}
@@ -72,7 +78,7 @@ class Permutations:
 
 
 def hidden(values: Sequence[str | float | None]) -> Hidden:
-    """Return ranks where all values are numbers, otherwise class codes."""
+    """Prepare hidden values, one per line, for tests: as ranks if all are floats, otherwise as classes."""
     if all(isinstance(value, float) for value in values):
         _, inverse, count = np.unique(np.array(values, dtype=np.float64), return_inverse=True, return_counts=True)
         ranks: Numbers = (np.cumsum(count) - (count - 1) / 2)[inverse]
@@ -82,9 +88,11 @@ def hidden(values: Sequence[str | float | None]) -> Hidden:
 
 
 def encode(values: Sequence[Hashable], *, most: int, least: int = 1) -> Indices:
-    """Return a code per value, the most frequent first; those beyond `most` or on under `least` lines share the last.
+    """Return one integer code per value, equal for equal values: 0 for the most frequent value, and so on.
 
-    Ties in frequency are broken by a digest of the value: the order of lines would make codes appear to reveal it.
+    Values beyond the `most` most frequent ones, and values that occur fewer than `least` times, share the last code.
+    Among equally frequent values a digest of the value decides which of them share it: if the order of lines decided,
+    the codes would seem to reveal the order.
     """
     numbers: dict[Hashable, int] = {}
     codes = np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
@@ -107,7 +115,11 @@ def _tie_break(value: Hashable) -> bytes:
 
 @dataclass(frozen=True)
 class TestResult:
-    """p: of the feature, corrected for all features. z: standard deviations from the mean of the permutations."""
+    """Test of one feature.
+
+    p: the p-value, corrected for all features. z: the observed statistic, in standard deviations from its mean over the
+    permutations.
+    """
 
     name: str
     p: float
@@ -123,7 +135,11 @@ def max_t_test(
     times: int = TIMES,
     steps: Steps,
 ) -> list[TestResult]:
-    """Test each feature, in order. p = (1 + permutations with no smaller largest deviation) / (1 + permutations)."""
+    """Return the max-T permutation test of each feature, in the order of `features`.
+
+    p = (1 + k) / (1 + times), where k is the number of permutations whose largest z over all features is at least the
+    observed z of the feature. times: the number of permutations. steps: reports progress after each.
+    """
     random = np.random.default_rng(seed)
     statistics = np.empty((times + 1, len(features)))
     for row in range(times + 1):

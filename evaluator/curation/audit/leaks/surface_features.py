@@ -39,7 +39,11 @@ def texts_by_field(split: Split) -> dict[str, list[str]]:
 
 
 def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Indices]:
-    """Return codes, one per line, for each feature that differs between the lines."""
+    """Return the surface features of texts by name, each as an array with one integer code per line.
+
+    Lines have the same code where the feature is the same. Constant features are left out, and so are features with the
+    same codes as an earlier one. texts: one per line of the split, from `texts_by_field`.
+    """
     kinds: dict[str, Sequence[Hashable]] = {
         "last character": ["" if (end := text.strip()[-1:]).isalnum() else end for text in texts],
         "leading or trailing white space": [(text[:1].isspace(), text[-1:].isspace()) for text in texts],
@@ -67,7 +71,7 @@ def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Indices]:
 
 
 def _ranges(values: Sequence[float]) -> list[int]:
-    """Return codes of twenty ranges with equal numbers of lines; equal values share a range."""
+    """Return the range of each value, from 0: up to twenty ranges with about equal counts; equal values share one."""
     numbers = np.array(values, dtype=np.float64)
     edges = np.unique(np.quantile(numbers, np.arange(1, _BINS) / _BINS))
     return [int(code) for code in np.searchsorted(edges, numbers, side="left")]

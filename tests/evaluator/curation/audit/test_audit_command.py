@@ -122,7 +122,7 @@ def test_the_published_layout_of_scenarios(capsys, write):
     [
         (["Subject\tLabel\n"], "a.tsv:1: unexpected header"),
         ([HEADER, "s\to\tr\t1\n"], "a.tsv:2: wrong number of columns, found 4, expected 6"),
-        ([HEADER, "s\to\tr\tmaybe\tNo\t1\n"], "a.tsv:2: Label is not a label, found another text, expected 1 or -1"),
+        ([HEADER, "s\to\tr\tmaybe\tNo\t1\n"], "a.tsv:2: Label is not valid, found another text, expected 1 or -1"),
         ([HEADER], "a.tsv: the file has no claim"),
     ],
 )
@@ -139,7 +139,7 @@ def test_an_invalid_published_file_is_reported(capsys, write, rows, message):
         (["fact-checking", "--gold", "none.jsonl"], 64, "cannot read"),
         (["fact-checking", "--gold", "gold.jsonl", "--option", "x"], 64, "expected NAME=VALUE"),
         (["fact-checking", "--gold", "gold.jsonl", "--option", "x=1"], 64, "unknown option"),
-        (["fact-verification", "--gold", "gold.jsonl", "--near-duplicate-similarity", "0"], 64, "the threshold is 0"),
+        (["fact-verification", "--gold", "gold.jsonl", "--near-duplicate-similarity", "0"], 64, "threshold is 0"),
         (["fact-checking", "--gold", "gold.jsonl", "--annotations", "bad.jsonl"], 3, "annotator is not valid"),
         (["fact-checking", "--gold", "gold.jsonl", "--inputs", "bad.jsonl"], 3, "id is not valid"),
         (["fact-checking", "--gold", "empty.jsonl"], 3, "the file is empty"),

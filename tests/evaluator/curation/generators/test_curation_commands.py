@@ -114,7 +114,7 @@ def test_folds_can_be_written_into_the_lines(folder):
 
 def test_an_existing_key_is_not_overwritten(folder, capsys):
     assert main(["split", "folds", "gold.jsonl", "--mark", "label", "--output", "made"]) == 3
-    assert capsys.readouterr().err.startswith("gold.jsonl:1: label already exists")
+    assert capsys.readouterr().err.startswith("gold.jsonl:1: the key label already exists")
 
 
 def test_a_holdout_keeps_groups_whole(folder):
@@ -194,9 +194,9 @@ def test_frequent_words_may_come_from_another_file(folder, capsys):
         (["public-private", "none.jsonl"], "cannot read"),
         (["public-private", "."], "cannot read"),
         (["public-private", "gold.jsonl", "--share", "2"], "above 0 and below 1"),
-        (["public-private", "gold.jsonl", "--seed", "-1"], "expected a whole number from 0"),
+        (["public-private", "gold.jsonl", "--seed", "-1"], "expected a whole number, 0 or more"),
         (["folds", "gold.jsonl", "--folds", "1"], "expected a whole number from 2"),
-        (["folds", "gold.jsonl", "--parts", "folds=1-5"], "the name of the list of folds"),
+        (["folds", "gold.jsonl", "--parts", "folds=1-5"], "the name of the list of all folds"),
         (["folds", "gold.jsonl", "--folds", "20"], "14 documents for 20 folds"),
         (["holdout", "gold.jsonl", "--parts", "train=1"], "two or more"),
         (
@@ -204,7 +204,7 @@ def test_frequent_words_may_come_from_another_file(folder, capsys):
             'the share of part "a" is "\u00bd", expected a number',
         ),
         (["holdout", "gold.jsonl", "--parts", "../x=0.5,y=0.5"], "expected NAME=SHARE"),
-        (["reweight", "claims.jsonl", "--lambda", "nan"], "expected a number from 0"),
+        (["reweight", "claims.jsonl", "--lambda", "nan"], "expected a number, 0 or more"),
         (["reweight", "claims.jsonl"], "--lambda"),
         (["symmetric", "originals.jsonl", "contraries.jsonl"], "--salt"),
         (["nothing"], "invalid choice"),

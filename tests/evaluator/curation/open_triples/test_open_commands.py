@@ -201,7 +201,7 @@ def test_no_question_is_asked_about_a_question_mark(tmp_path: Path, capsys: pyte
             3,
             "broken.tsv:1: not a stop",
         ),
-        (("open-evaluation", "triples.tsv", "--size", "0"), 64, 'is "0", expected a whole number from 1'),
+        (("open-evaluation", "triples.tsv", "--size", "0"), 64, 'is "0", expected a whole number, 1 or more'),
         (("open-evaluation", "triples.tsv", "--size", "20"), 64, "found 0 different triples"),
         (
             ("open-evaluation", "triples.tsv", "--mentions", "broken.tsv"),

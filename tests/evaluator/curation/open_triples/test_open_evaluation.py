@@ -80,9 +80,9 @@ def test_triples_are_sampled_uniformly() -> None:
 
 
 def test_too_few_triples_are_reported() -> None:
-    with pytest.raises(UsageError, match=r"found 5 different triples of 3 relation tokens.* 6: 3 for test"):
+    with pytest.raises(UsageError, match=r"found 5 different triples with 3 or more relation tokens.* 6: 3 for test"):
         sample_triples(eligible([["a", f"is in the {n}", "b"] for n in range(5)] * 2), 3, seed=0)
-    with pytest.raises(UsageError, match="found 1 more triples of 3 relation tokens, expected at least 2"):
+    with pytest.raises(UsageError, match="found 1 further triples with 3 or more relation tokens, expected at least 2"):
         sample_triples(eligible([["a", f"is in the {n}", "b"] for n in range(5)]), 2, seed=0)
     with pytest.raises(UsageError, match="size is 0"):
         sample_triples(eligible([]), 0, seed=0)

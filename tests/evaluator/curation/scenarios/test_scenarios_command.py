@@ -189,7 +189,7 @@ def test_the_public_graph_lacks_the_true_claims(tmp_path):
         (["--size", "x"], "expected a whole number"),
         (["--size", "100000"], "expected at least 50000"),
         (["--plausible", "luck"], "invalid choice"),
-        (["--dimensions", "0", "--homogeneity", "1"], "dimensions are 0, expected at least 1"),
+        (["--dimensions", "0", "--homogeneity", "1"], "the number of dimensions is 0, expected at least 1"),
         (["--pool", "60", "--size", "100", "--homogeneity", "0"], None),
     ],
 )
