@@ -46,7 +46,10 @@ def _file(text: str | bytes, media: str, name: str) -> HttpResponse:
 class LatexView(View):
     @_described("leaderboard_latex", "application/x-tex", query_parameters.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """Export the board as a LaTeX table. Scores have three decimals and intervals. It needs booktabs."""
+        """Export the board as a LaTeX table. Scores have three decimals and intervals.
+
+        The table needs the package booktabs.
+        """
         page, keys = requested_page(request, slug, phase)
         name = stem(page.board, slug, phase)
         text = latex.written(text_table.build(page.board, page.board.rows, keys), name)
