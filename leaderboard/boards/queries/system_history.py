@@ -67,7 +67,7 @@ class RevealedRun:
 
 
 def entries_of(system: System, reader: Any) -> list[BoardEntry]:
-    """Return the system's standings on boards that the reader may see: current ones first, newer ones before older ones."""
+    """Return a system's standings on boards that the reader may see: current boards first, and newer before older."""
     standings = Standing.objects.filter(
         system=system,
         leaderboard__state__in=Leaderboard.PUBLIC,
