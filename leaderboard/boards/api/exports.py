@@ -1,4 +1,4 @@
-"""Board exports: LaTeX and Markdown tables, a BibTeX entry, and canonical JSON that a digest can be checked with."""
+"""Board exports: LaTeX and Markdown tables, a BibTeX entry, and the canonical JSON behind a citation's digest."""
 
 from __future__ import annotations
 

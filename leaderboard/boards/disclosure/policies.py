@@ -24,7 +24,10 @@ PUBLISHED = ("measure", "slice", "value", "low", "high", "n")
 
 
 def reveals_comparisons(phase: Phase) -> bool:
-    """Return True if the phase may show intervals, p-values and rank ranges, all of which leak information."""
+    """Return True if the phase may show intervals, p-values and rank ranges.
+
+    They reveal more about the gold than the scores alone, so a ladder never shows them.
+    """
     return phase.disclosure in (Phase.Disclosure.FULL, Phase.Disclosure.SEALED)
 
 
@@ -74,7 +77,7 @@ def reveal(
 ) -> Scores:
     """Return those of a run's scores that the phase's disclosure policy reveals; [] if it reveals none.
 
-    primary: name of the primary measure. measure_of: returns the measure of a name.
+    primary: name of the primary measure. measure_of: function from a measure's name to the measure.
     best: on a ladder, the best primary value shown so far to the team, or to anybody, depending on the ladder's scope;
     None: no value has been shown.
     competes: False for systems such as baselines, whose scores a ladder always reveals, rounded to the grid.
@@ -97,7 +100,7 @@ def reveal(
 
 
 def reveal_warnings(*, phase: Phase, warnings: list[str]) -> list[str]:
-    """Return the warnings to show; none on a ladder, since a warning can depend on gold, such as its median length."""
+    """Return the warnings to show; none on a ladder, because a warning can reveal facts about the gold."""
     return [] if phase.disclosure == Phase.Disclosure.LADDER else warnings
 
 

@@ -41,7 +41,7 @@ def preparing(phase: Phase) -> Leaderboard | None:
 def gold_of(phase: Phase) -> GoldVersion | None:
     """Return the gold version that a phase uses; None if its split has no gold.
 
-    It is the latest one of the split, without those whose rescoring in this phase was cancelled.
+    It is the latest gold version of the split, ignoring those whose rescoring in this phase was cancelled.
     """
     versions = phase.split.gold_versions.order_by("-number")
     shown = current(phase)
@@ -135,7 +135,7 @@ def primary_of(board: Leaderboard) -> str:
 
 
 def measures_of(board: Leaderboard) -> Callable[[str], Bounded]:
-    """Return a function that returns the measure of a name, for all measures that the board's runs report."""
+    """Return a function from a measure's name to the measure, for all measures that the board's runs report."""
     return scorer_of_phase.of_board(board).measure
 
 

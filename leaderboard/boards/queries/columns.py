@@ -121,7 +121,7 @@ SORTABLE = {column.name: column for column in COLUMNS if column.path}
 
 
 def values_of(columns: Sequence[RowColumn]) -> Callable[[Row], tuple[Any, ...]]:
-    """Return a fast function from a row to the tuple of its values in two or more columns: pages have thousands."""
+    """Return a function from a row to the tuple of its values in two or more columns. Faster than `value`."""
     return attrgetter(*(column.attribute or column.name for column in columns))
 
 

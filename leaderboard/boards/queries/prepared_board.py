@@ -59,7 +59,7 @@ def failed_runs(board: Leaderboard) -> list[Run]:
 
 @dataclass(frozen=True)
 class Change:
-    """A system's rank and value on the shown board and on the board in preparation; None: it has none there."""
+    """A system's rank and value on the shown board and on the board in preparation; None: missing there."""
 
     system: System
     rank: int | None
@@ -76,7 +76,7 @@ class Change:
 def changes(shown: Leaderboard, prepared: Leaderboard) -> Sequence[Change]:
     """Return the rank changes from the shown board to the prepared one, by rank on the prepared board.
 
-    Organisers only may see them while the board is in preparation.
+    Only organisers may see them while the board is in preparation.
     """
     before, after = _standings(shown), _standings(prepared)
     rows = [

@@ -61,7 +61,7 @@ def board_of(
 
     within: dimensions whose slices are read in addition to the overall scores; None: all. A release holds hundreds of
     scores, and most pages show a few.
-    version: that of the board, if it is or was public; None: the current board.
+    version: version of a board that is or was public; None: the current board.
     reader: the user, who sees the names of anonymous systems if permitted; None: the public.
     """
     leaderboard = shown_board(phase, version)

@@ -44,17 +44,20 @@ class Reported:
 
     @property
     def table(self) -> list[tuple[ReportedRow, list[str]]]:
-        """Each row with its numbers as printed, in the order of the columns; empty text for none."""
+        """Each row with its numbers as printed, in the order of the columns; empty text for a missing number."""
         return [(row, [row.values.get(key, (None, ""))[1] for key in self.columns]) for row in self.rows]
 
     def on(self, *dimensions: str) -> Reported:
-        """Return the part with the columns on slices by exactly these dimensions, and the rows with a value in one."""
+        """Return a copy with only the columns on slices by exactly these dimensions.
+
+        Rows without a value in these columns are left out.
+        """
         names = tuple(sorted(dimensions))
         columns = [key for key in self.columns if tuple(name for name, _ in key[1]) == names]
         return Reported(columns, [row for row in self.rows if any(key in row.values for key in columns)])
 
     def in_track(self, track: str) -> Reported:
-        """Return the part with the rows of one track, and the columns in which they have a value."""
+        """Return a copy with only the rows of one track, and the columns in which these rows have a value."""
         rows = [row for row in self.rows if row.track == track]
         return Reported([key for key in self.columns if any(key in row.values for row in rows)], rows)
 
@@ -97,7 +100,10 @@ def left_out(benchmark: Benchmark) -> list[LeftOut]:
 
 
 def _stored(benchmark: Benchmark) -> Iterable[ReportedResult]:
-    """Return the stored rows in one query; if a row's JSON cannot be read, rows that each load their numbers later."""
+    """Return the stored rows, read in one query.
+
+    If the JSON of some row cannot be read, return rows that load their numbers one by one.
+    """
     try:
         return OF_A_BENCHMARK(benchmark.pk)
     except NO_NUMBERS:

@@ -70,7 +70,10 @@ class ComparisonsView(View):
         responses={200: PAGE_SHAPE, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
-        """Return all pairs of ranked systems, in the order of their ranks. Rank ranges are computed from these."""
+        """Return all pairs of ranked systems, in the order of their ranks.
+
+        Rank ranges are computed from these comparisons.
+        """
         version = query_parameters.version(query_parameters.read(query_parameters.ComparisonQuery, request))
         board = lookup.board_or_404(request.user, slug, phase, within=(), **version)
         pages = Pages()

@@ -70,7 +70,7 @@ def significance(request: HttpRequest, slug: str, phase: str, **version: int) ->
 
 
 def _links(board: Board, row: Row, peers: Sequence[Row]) -> SafeString:
-    """Return links to the head-to-head pages of `row` and each of its peers. A template would be slow for 60 * 60."""
+    """Return links to the head-to-head pages of `row` and each of its peers. A template is slow for 60 * 60 links."""
     prefix, version = ("frozen_", board.frozen) if board.frozen else ("", ())
     url = reverse(f"{prefix}side_by_side", args=[board.phase.benchmark.slug, board.phase.slug, *version])
     others = (

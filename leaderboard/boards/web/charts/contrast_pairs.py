@@ -69,7 +69,7 @@ class PairsChart:
 
     @property
     def floor(self) -> str:
-        """Position of FLOOR, the largest share of pairs that a claim-only system has right, as an SVG length."""
+        """Position of FLOOR, as an SVG length: the largest share in which a claim-only system has both claims right."""
         return _length(FLOOR)
 
     @property

@@ -26,7 +26,7 @@ LONGEST = 34
 
 @dataclass(frozen=True)
 class Moment:
-    """A score, and when its submission was received. is_best: it was the best so far, so the step line meets it."""
+    """A score, and when its submission was received. is_best: the best so far, so that the step line goes through it."""
 
     number: int
     name: str
@@ -70,7 +70,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class ProgressChart:
-    """stair: segments (x1, y1, x2, y2) of the step line. ticks, rungs: of the horizontal and of the vertical axis."""
+    """stair: segments (x1, y1, x2, y2) of the step line. ticks, rungs: (x, label) and (y, label) of the axes."""
 
     marks: Sequence[Mark]
     stair: Sequence[tuple[str, float, str, float]]

@@ -1,4 +1,4 @@
-"""Page of the board by one dimension: scores of each system on each of its values, for one or several measures."""
+"""Page of the board by one dimension: systems' scores on each value of the dimension, for one or more measures."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
 
 
 def _planned(board: Board, measure: Measure, values: Sequence[SliceValue]) -> dict[str, tuple[str, Source, int | None]]:
-    """Return sort key -> title, source and n of each column: micro, macro if it exists, then the values."""
+    """Return (title, source, n) of each column by sort key: micro, macro if it exists, then the dimension's values."""
     macro = board.measure(f"macro_{measure.name}")
     planned = {"micro": ("all (micro)" if macro else "all", Source(measure, WHOLE), board.n(measure.name))}
     if macro:

@@ -21,7 +21,7 @@ OF_INPUTS = ("wall_seconds", "cpu_seconds")
 
 @dataclass(frozen=True)
 class CostColumn:
-    """One kind of cost. n_inputs: the number of inputs that it is for; None for a cost that does not depend on them."""
+    """One kind of cost. n_inputs: number of inputs that the cost covers; None: it does not depend on them."""
 
     kind: str
     title: str

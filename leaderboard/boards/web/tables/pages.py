@@ -16,7 +16,7 @@ SIZE = 150
 
 @dataclass(frozen=True)
 class Cut:
-    """One page of a table of n systems. number: the page's, from 1."""
+    """One page of a table of n systems. number: the number of the page, counted from 1."""
 
     n: int
     number: int

@@ -47,7 +47,8 @@ class Table:
     def of(cls, request: HttpRequest, page: Page) -> Table:
         """Build the table with the columns that `?columns=` names; names of unknown columns are ignored.
 
-        By default all columns are visible, except measures without a revealed score on the requested slice.
+        By default all columns are visible. On a slice, measures without a revealed score there are hidden, except the
+        primary measure.
         """
         board, slice_ = page.board, page.query.slice_
         before, after = ([column.name for column in columns] for columns in page_columns(board.phase))
