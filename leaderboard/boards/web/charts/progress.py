@@ -26,7 +26,7 @@ LONGEST = 34
 
 @dataclass(frozen=True)
 class Moment:
-    """A score, and when its submission was received. is_best: the best so far, so that the step line goes through it."""
+    """A score, and when its submission was received. is_best: the best so far, through which the step line goes."""
 
     number: int
     name: str
