@@ -1,4 +1,4 @@
-"""Assign runs to leaderboards, update and rank standings, and publish boards once they are complete."""
+"""Changes of leaderboards: creation, standings, ranks, and the switch to a prepared board once it is complete."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ NO_RANK = {"rank": None, "rank_low": None, "rank_high": None}
 
 
 def of_run(*, phase: Phase, run: Run) -> Leaderboard:
-    """Return the board of the run's gold and task version, creating it if needed (see `opened`)."""
+    """Return the phase's board for the gold version and task version of a run; create it if it does not exist."""
     return opened(phase=phase, gold_id=run.gold_version_id, task_version=run.task_version)
 
 
 def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
-    """Get or create the board of a gold and task version.
+    """Return a phase's board for a gold version and a task version; create it if it does not exist.
 
-    A phase's first board is current; one of a later version is in preparation, one of an earlier version frozen.
+    A new board is current if the phase has no current board, in preparation if its versions are later than those of
+    the current board, and frozen if they are earlier.
     """
     shown = board_state.current(phase)
     gold = GoldVersion.objects.get(pk=gold_id)
@@ -41,7 +42,7 @@ def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
     elif (gold.number, task_version) > (shown.gold_version.number, shown.task_version):
         state = Leaderboard.State.PREPARING
     else:
-        # The run began before the gold was corrected and ended after: it must not bring the old gold back.
+        # The run began before the gold was corrected and ended after: the old gold's board must not become current.
         state = Leaderboard.State.FROZEN
     shown_from = timezone.now() if state == Leaderboard.State.CURRENT else None
     board, _ = Leaderboard.objects.get_or_create(
@@ -54,10 +55,10 @@ def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
 
 
 def publish_if_complete(phase: Phase) -> bool:
-    """Make the prepared board current once every prediction of the phase has its run there; return True if it did.
+    """Make the board in preparation current if every prediction has been scored or rejected on it.
 
-    The caller holds a lock on the phase's row. The previous board is frozen and rank changes are stored in the same
-    transaction.
+    Return True if the board became current. The previous board is then frozen, other boards in preparation are
+    cancelled, and the rank changes are stored. Call in a transaction that holds a lock on the phase's row.
     """
     board = board_state.preparing(phase)
     if board is None or board_state.unscored(board).exists():
@@ -73,15 +74,15 @@ def publish_if_complete(phase: Phase) -> bool:
 
 
 def revise(changed: models.QuerySet[Leaderboard]) -> None:
-    """Bump the boards' revisions after a change, which invalidates cached responses."""
+    """Increment the revision of each changed board, which invalidates its ETags and cached responses."""
     changed.update(revision=F("revision") + 1)
 
 
 def upsert_standing(*, board: Leaderboard, system: System, release: Release) -> bool:
-    """Update a system's standing after a release; return True if this release represents the system.
+    """Update a system's standing on a board after a new release; return True if the release now represents the system.
 
-    The submission that the team chose represents the system, else the best one; of equals, the one received first. A
-    hidden submission never does.
+    The submission that the team chose represents the system. Without a choice, it is the submission with the best
+    primary value, and of equal ones the one received first. A hidden submission never represents its system.
     """
     if HiddenSubmission.objects.now().filter(submission=release.submission_id).exists():
         return False
@@ -93,7 +94,7 @@ def upsert_standing(*, board: Leaderboard, system: System, release: Release) -> 
     sign = board_state.direction(board, release.primary)
     better = value is not None and (standing.value is None or sign * value > sign * standing.value)
     if not created and value is not None and value == standing.value:
-        # Workers finish in any order: a rescoring must not change which submission represents the system.
+        # Workers finish in any order, so the time of receipt breaks ties: a rescoring must not change the choice.
         better = release.submission.received_at < standing.release.submission.received_at
     if not created and (chosen := board_state.chosen_of(board.phase_id, system)) is not None:
         is_chosen, had_chosen = release.submission_id == chosen, standing.release.submission_id == chosen
@@ -105,9 +106,10 @@ def upsert_standing(*, board: Leaderboard, system: System, release: Release) -> 
 
 
 def recompute_standing(board: Leaderboard, system: System) -> bool:
-    """Choose again which of a system's visible releases represents it on a board; without one it leaves the board.
+    """Choose again which release represents a system on a board; delete its standing if no release is visible.
 
-    Return True if its release changed or it left. The caller holds a lock on the phase's row, and ranks the board.
+    Return True if the standing changed or was deleted. The caller holds a lock on the phase's row, and calls `rank`
+    afterwards.
     """
     standing = board.standings.filter(system=system).first()
     releases = {release.pk: release for release in board_state.shown_releases(board).filter(submission__system=system)}
@@ -119,7 +121,7 @@ def recompute_standing(board: Leaderboard, system: System) -> bool:
     best = represented(candidates, chosen=chosen, sign=sign)[system.pk]
     if standing is not None and standing.release_id == best.release:
         return False
-    # Clear the ranks: a standing without a value must have none, and `rank` sets the others.
+    # Clear the ranks: a standing without a value must not have any, and `rank` ranks all standings with a value.
     board.standings.update_or_create(
         system=system,
         defaults={"release": releases[best.release], "value": best.value, **NO_RANK},
@@ -133,7 +135,7 @@ def recompute_standing(board: Leaderboard, system: System) -> bool:
 
 
 def rank(board: Leaderboard) -> None:
-    """Rank the competing systems by their primary value; equal values share a rank (1, 1, 3)."""
+    """Rank a board's competing systems by the value of the primary measure; equal values share a rank (1, 1, 3)."""
     revise(Leaderboard.objects.filter(pk=board.pk))
     competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False, disqualified="")
     valued = [

@@ -1,4 +1,4 @@
-"""Record how ranks moved between two boards, in the transaction that switches: later submissions change the board."""
+"""Rank changes between a board and its successor, stored when the successor replaces it: later ranks differ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from leaderboard.models import Leaderboard, RankChange, Standing
 
 
 def record(*, replaced: Leaderboard, board: Leaderboard, measure: str) -> int:
-    """Store a `RankChange` for each system of either board; return their number. Call with the phase's row locked."""
+    """Store each system's rank and value on the replaced board and on its successor; return the number of stored rows.
+
+    A system may be on only one of the two boards. measure: name of the measure that ranks `board`. Call with the
+    phase's row locked.
+    """
     before, after = _standings(replaced), _standings(board)
     rank_changes = []
     for system in dict.fromkeys([*after, *before]):

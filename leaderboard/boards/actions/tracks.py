@@ -1,4 +1,4 @@
-"""Change a phase's tracks, and check the track that a submission declares (ADR 20)."""
+"""Changes of a phase's tracks, and checks of the track that a submission declares (docs/adr/0020)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def check_known(*, phase: Phase, track: str) -> None:
 
 
 def check(*, phase: Phase, system: System, track: str) -> None:
-    """Raise Refused as `check_known` does, and OTHER_TRACK if the system has declared another track before.
+    """Check the track that a new submission of a system declares.
 
-    The result stays valid while the caller holds the phase's lock.
+    Raises Refused INVALID_TRACK as `check_known` does, and OTHER_TRACK if earlier submissions of the system to this
+    phase declare another track. The caller locks the phase's row, so that nothing changes between check and insert.
     """
     check_known(phase=phase, track=track)
     if system.pk is None:
@@ -42,12 +43,12 @@ def check(*, phase: Phase, system: System, track: str) -> None:
 
 
 def declared_by(*, phase: Phase, system: System) -> str | None:
-    """Return the track that the system's submissions to the phase declared, or None if there are none yet."""
+    """Return the track that the system's submissions to the phase declare, or None if it has no submissions there."""
     return phase.submissions.filter(system=system).order_by().values_list("track", flat=True).first()
 
 
 def checked(new_tracks: Sequence[Mapping[str, object]]) -> tracks.Stored:
-    """Call `leaderboard.boards.queries.tracks.checked`; raise Refused INVALID_TRACK where it raises ValueError."""
+    """Validate and normalise a phase's tracks for storage; raise Refused INVALID_TRACK if they are not valid."""
     try:
         return tracks.checked(new_tracks)
     except ValueError as error:
@@ -56,9 +57,13 @@ def checked(new_tracks: Sequence[Mapping[str, object]]) -> tracks.Stored:
 
 @transaction.atomic
 def change(*, phase: Phase, new_tracks: Sequence[Mapping[str, object]], by: User) -> Phase:
-    """Set a phase's tracks. After the first submission they may only be added, retitled and reordered."""
+    """Replace a phase's tracks; raise Refused if that is not allowed.
+
+    Once the phase has submissions, its tracks can be added to, retitled and reordered, but not removed or renamed. A
+    phase whose submissions have no track can no longer get tracks.
+    """
     check_manages(phase.benchmark, by)
-    # In the order of `submissions.locked_split`, which every submission locks.
+    # The same locks in the same order as `lock_split` in leaderboard/submissions/actions/submit.py.
     Split.objects.select_for_update().get(pk=phase.split_id)
     locked = Phase.objects.select_for_update().get(pk=phase.pk)
     stored = checked(new_tracks)
@@ -72,7 +77,8 @@ def change(*, phase: Phase, new_tracks: Sequence[Mapping[str, object]], by: User
         if gone := [name for name in before if name not in after]:
             raise Refused(
                 Code.INVALID_TRACK,
-                f"The track {gone[0]} is missing, but this phase has submissions; expected all existing names.",
+                f"The track {gone[0]} is missing, but this phase has submissions; "
+                f"expected all existing names: {', '.join(before)}.",
             )
     phase.tracks = stored
     phase.save(update_fields=["tracks"])

@@ -1,4 +1,4 @@
-"""`.../leaderboard/` and `.../leaderboard.csv`: the revealed part of the verified ranking."""
+"""API views `.../leaderboard/` (JSON) and `.../leaderboard.csv`: the revealed scores and ranks of a phase's board."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ from leaderboard.models import Phase
 
 
 class CostSerializer(serializers.Serializer[Any]):
-    """Costs of a container, rounded up to powers of the square root of two; null: not measured."""
+    """Cost of a container execution, rounded up to powers of the square root of two; null: not measured."""
 
-    wall_seconds = serializers.FloatField(allow_null=True, help_text="for all `n_inputs` of the board")
-    cpu_seconds = serializers.FloatField(allow_null=True, help_text="of all its processes together")
-    memory_mb = serializers.FloatField(allow_null=True, help_text="peak memory, files in memory included")
-    image_mb = serializers.FloatField(allow_null=True, help_text="size of its unpacked layers")
+    wall_seconds = serializers.FloatField(
+        allow_null=True, help_text="from the container's start to its end, for all `n_inputs` of the board"
+    )
+    cpu_seconds = serializers.FloatField(allow_null=True, help_text="CPU time of all its processes together")
+    memory_mb = serializers.FloatField(allow_null=True, help_text="peak memory in MB, files in memory included")
+    image_mb = serializers.FloatField(allow_null=True, help_text="size of the image's unpacked layers in MB")
 
 
 FIELDS: dict[type, type[serializers.Field[Any, Any, Any, Any]]] = {
@@ -62,7 +64,7 @@ class RowSerializer(serializers.Serializer[Any]):
         return {
             **{column.name: _field(column) for column in columns.COLUMNS},
             "scores": ScoreSerializer(many=True),
-            "cost": CostSerializer(allow_null=True, help_text="of its container; null: see `no_cost`"),
+            "cost": CostSerializer(allow_null=True, help_text="of the system's container; null: see `no_cost`"),
         }
 
 
@@ -71,27 +73,29 @@ class BoardSerializer(serializers.Serializer[Any]):
     phase = serializers.CharField()
     gold_version = serializers.IntegerField(allow_null=True)
     task_version = serializers.IntegerField(allow_null=True)
-    primary = serializers.CharField(help_text="the measure that ranks")
-    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is revealed of scores")
+    primary = serializers.CharField(help_text="name of the measure by which systems are ranked")
+    disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="how much of the scores the phase reveals")
     step = serializers.FloatField(
         allow_null=True,
-        help_text="step of a ladder for shares on the whole: 1/sqrt(groups); null: no ladder, or no gold",
+        help_text="on a ladder, the step of overall scores between 0 and 1: 1/sqrt(number of groups); "
+        "null: the phase has no ladder, or no gold yet",
     )
     rank_ranges = serializers.ChoiceField(
-        [state.value for state in Ranges], help_text="whether the ranks that each system may have are known"
+        [state.value for state in Ranges], help_text="state of the rank ranges `rank_low` to `rank_high` of the rows"
     )
-    measures = serializers.ListField(child=serializers.CharField(), help_text="all that exist for this gold")
+    measures = serializers.ListField(child=serializers.CharField(), help_text="names of all measures for this gold")
     dimensions = serializers.DictField(
-        child=serializers.ListField(child=serializers.CharField()), help_text="what `slices` may name"
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="dimensions that `slices` may name, each with its values",
     )
-    tracks = serializers.ListField(child=serializers.CharField(), help_text="what `track` may name; empty: none")
-    n_inputs = serializers.IntegerField(help_text="number of inputs that a system answers and that its cost covers")
+    tracks = serializers.ListField(child=serializers.CharField(), help_text="tracks that `track` may name")
+    n_inputs = serializers.IntegerField(help_text="number of inputs that a system answers, and that its cost is for")
     crossed = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
         help_text="the two dimensions whose two-way slices are returned if `slices` names both; null: none are scored",
     )
-    slice = serializers.DictField(child=serializers.CharField(), help_text="the slice that `sort` and the filters use")
+    slice = serializers.DictField(child=serializers.CharField(), help_text="slice that `sort` and filters use")
     as_of = serializers.DateField(
         allow_null=True, help_text="the board at the end of that day, UTC; null: the current board"
     )
@@ -114,7 +118,10 @@ class BoardView(View):
         parameters=[query_parameters.BoardPageQuery],
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """Show the leaderboard of a phase. Overall scores unless `slice` or `slices` asks for more; 150 rows a page."""
+        """Return the leaderboard of a phase. Scores are overall unless `slice` or `slices` selects others.
+
+        A page has 150 rows, unless `page_size` says otherwise.
+        """
         page, keys = requested_page(request, slug, phase, paged=True)
         board = page.board
         leaderboard_row = board.leaderboard
@@ -152,9 +159,10 @@ class BoardTableView(View):
         parameters=[query_parameters.BoardQuery],
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """Export the board as CSV. Value, low, high and n per measure; then costs and tracks, if any row has them.
+        """Export the board as CSV. Each measure has four columns: value, low and high (interval), and n (gold units).
 
-        Text that a spreadsheet would run as a formula gets a leading apostrophe.
+        Columns for costs and tracks follow, if any row has them. Text that a spreadsheet would run as a formula gets a
+        leading apostrophe.
         """
         page, keys = requested_page(request, slug, phase)
         board = page.board
@@ -166,7 +174,7 @@ class BoardTableView(View):
 
 
 def _page_url(request: Request, page: int | None) -> str | None:
-    """Return the URL of another page of the same result; None without a page."""
+    """Return the URL of page number `page` of the same result; None if `page` is None."""
     if page is None:
         return None
     query = request.query_params.copy()

@@ -16,7 +16,12 @@ def check(board: Board, *, measures: list[str], slices: list[str]) -> None:
 
 
 def chosen(board: Board, *, measures: list[str], slices: list[str], base: Slice = WHOLE) -> list[Key]:
-    """Return the selected columns: the base slice, then those of the dimensions `slices`; the primary measure first."""
+    """Return the score columns that a request selects, as (measure, slice) keys.
+
+    measures: names of the measures to include; empty: all. Within a slice, the primary measure comes first.
+    slices: names of dimensions, whose slices follow the slice `base`; `all`: every dimension. Of these slices, only the
+    columns in which some row has a score are returned.
+    """
     names = [measure.name for measure in board.measures if not measures or measure.name in measures]
     dimensions = set(board.dimensions) if ALL in slices else set(slices)
     revealed = {key for row in board.rows for key in row.scores}
@@ -31,13 +36,13 @@ def _check(parameter: str, requested: list[str], known: list[str]) -> None:
 
 
 def _slices(board: Board, dimensions: set[str]) -> list[Slice]:
-    """Return the slices of these dimensions only, in the gold's order; two-way slices last."""
+    """Return the slices by these dimensions, in the order of the board's dimensions and values; two-way slices last."""
     one_way = [
         ((name, str(value)),) for name in board.dimensions if name in dimensions for value in board.dimensions[name]
     ]
     shown = {slice_ for row in board.rows for _, slice_ in row.scores}
     crossed = [s for s in shown if len(s) > 1 and dimensions.issuperset(name for name, _ in s)]
     positions = {slice_[0]: i for i, slice_ in enumerate(one_way)}
-    # A value that the current gold no longer has comes last.
+    # Slices with a value that the current gold no longer has come last.
     crossed.sort(key=lambda slice_: ([positions.get(part, len(positions)) for part in slice_], slice_))
     return [*one_way, *crossed]

@@ -1,4 +1,4 @@
-"""A board as CSV that is safe from formula injection."""
+"""CSV export of a board, in which no cell is run as a formula by a spreadsheet."""
 
 from __future__ import annotations
 
@@ -16,14 +16,20 @@ ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\
 
 
 def neutral(text: str) -> str:
-    """Return text that a spreadsheet does not run as a formula. For text only: numbers are written as numbers."""
+    """Return text that a spreadsheet does not run as a formula: text that may start one gets a leading apostrophe.
+
+    Not for numbers: a negative number would become text.
+    """
     return f"'{text}" if text.startswith(ACTIVE) else text
 
 
 def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> str:
-    """Return the CSV: leading row columns, scores, costs, trailing row columns.
+    """Return a board's rows as CSV text with one heading line.
 
-    Each key has four columns: the value under the key's label, then `:low`, `:high` and `:n`. costs: of costs.KINDS.
+    Columns: row columns such as rank and system, score columns, costs, and row columns such as track.
+    keys: (measure, slice) pairs. Each pair has four columns: LABEL, LABEL:low, LABEL:high and LABEL:n, which hold the
+    value, the ends of its confidence interval, and the number of gold units.
+    costs: names of the kinds of cost to include, such as wall_seconds; each has one column.
     """
     rows = list(rows)
     before, after = row_columns.csv_columns(rows)

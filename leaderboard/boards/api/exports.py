@@ -1,4 +1,4 @@
-"""Board exports: LaTeX and Markdown tables, a BibTeX entry, and canonical JSON that a digest can be checked with."""
+"""Board exports: LaTeX and Markdown tables, a BibTeX entry, and the canonical JSON behind a citation's digest."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _described(operation: str, media: str, query: Any, *statuses: int, content: 
 
 
 def _file(text: str | bytes, media: str, name: str) -> HttpResponse:
-    """Return an attachment, never shown inline, because it contains user text."""
+    """Return an attachment, so that browsers save the file and never display it: it contains text written by users."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(text, content_type=f"{media}; charset=utf-8", headers=headers)
 
@@ -46,7 +46,10 @@ def _file(text: str | bytes, media: str, name: str) -> HttpResponse:
 class LatexView(View):
     @_described("leaderboard_latex", "application/x-tex", query_parameters.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """Export the board as a LaTeX table. Scores with three decimals and intervals, for the package booktabs."""
+        """Export the board as a LaTeX table. Scores have three decimals and intervals.
+
+        The table needs the package booktabs.
+        """
         page, keys = requested_page(request, slug, phase)
         name = stem(page.board, slug, phase)
         text = latex.written(text_table.build(page.board, page.board.rows, keys), name)
@@ -57,7 +60,7 @@ class LatexView(View):
 class MarkdownView(View):
     @_described("leaderboard_markdown", "text/markdown", query_parameters.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """Export the board as a Markdown table. Scores with three decimals and intervals."""
+        """Export the board as a Markdown table. Scores have three decimals and intervals."""
         page, keys = requested_page(request, slug, phase)
         text = markdown.written(text_table.build(page.board, page.board.rows, keys))
         return _file(text, "text/markdown", f"{stem(page.board, slug, phase)}.md")
@@ -67,7 +70,7 @@ class MarkdownView(View):
 class BibtexView(View):
     @_described("leaderboard_bibtex", "application/x-bibtex", query_parameters.VersionQuery, 409)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """Export a BibTeX entry for the board. With its permanent URL, versions, date and digest."""
+        """Export a BibTeX entry for the board. It has the permanent URL, gold and task version, date and SHA-256."""
         board = _whole(request, slug, phase)
         cited = citation.citation(board)
         if cited is None:

@@ -13,11 +13,11 @@ from leaderboard.core.plain_text import one_line
 UNBROKEN, PIECE = 24, 8
 """Words longer than UNBROKEN characters get a break opportunity after every PIECE characters."""
 LONG = 40
-"""Columns with a longer name get a fixed width and wrap, instead of running off the page."""
+"""Columns that contain a text longer than LONG characters get a fixed width, in which the text wraps."""
 
 
 def written(table: TextTable, name: str) -> str:
-    r"""Return a `table` environment to \input. name: for its \label, of letters, digits and hyphens."""
+    r"""Return the source of a `table` environment with the label tab:NAME. name: letters, digits and hyphens."""
     widths = (_width([line.texts[i][0] for line in table.lines]) for i in range(len(table.columns)))
     heads = [*(column.text for column in table.columns), *map(escaped, table.headings)]
     return "\n".join(

@@ -13,7 +13,7 @@ NONE = "\N{EN DASH}"
 
 
 def escaped(text: str) -> str:
-    """Return text as one escaped line: no markup, no end of the cell, no effect on the direction of adjacent text."""
+    """Escape text for a table cell: one line without markup, which does not change the direction of adjacent text."""
     plain = one_line(text)
     markdown = "".join(_ENTITIES.get(char, f"\\{char}" if char in _SIGNS else char) for char in plain)
     # First-strong isolate: right-to-left text does not affect the rest of the line.
@@ -21,7 +21,7 @@ def escaped(text: str) -> str:
 
 
 def written(table: TextTable) -> str:
-    """Return the table, followed by its caption."""
+    """Return the Markdown source of a table, followed by its caption."""
     heads = [*(column.text for column in table.columns), *map(escaped, table.headings)]
     rules = [*("---:" if c.is_number else ":---" for c in table.columns), *("---:" for _ in table.headings)]
     lines = [_row(heads), _row(rules), *(_line(line) for line in table.lines)]

@@ -1,4 +1,4 @@
-"""`.../leaderboard/plots/`: revealed plot data of a board's systems."""
+"""API view `.../leaderboard/plots/`: revealed plot data of a board's systems."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from leaderboard.core.api.serializers import errors
 
 
 class CurveSerializer(serializers.Serializer[Any]):
-    """ROC curve on a grid of `steps` by `steps` steps."""
+    """ROC curve, with both rates in multiples of 1/`steps`."""
 
     slice = serializers.DictField(child=serializers.CharField(), help_text="{}: all units")
     steps = serializers.IntegerField()
@@ -31,17 +31,18 @@ class CurveSerializer(serializers.Serializer[Any]):
 
 
 class ColumnSerializer(serializers.Serializer[Any]):
-    """Number of units in the bins from `start` up to `end` of the ranking by the metric's scores."""
+    """Units whose metric scores rank in bins `start` (inclusive, from 0) to `end` (exclusive), lowest scores first."""
 
     start = serializers.IntegerField()
     end = serializers.IntegerField()
     counts = serializers.ListField(
-        child=serializers.IntegerField(), help_text="by bin of the ranking by human ratings, lowest first"
+        child=serializers.IntegerField(),
+        help_text="number of them in each bin of the ranking by human ratings, lowest first",
     )
 
 
 class GridSerializer(RenamedFields):
-    """A metric's scores against human ratings, both ranked and binned into `n_bins` bins of equal size."""
+    """Histogram of a metric's scores against human ratings, both ranked and divided into `n_bins` equal bins."""
 
     slice = serializers.DictField(child=serializers.CharField(), help_text="{}: all units")
     n_bins = serializers.IntegerField()
@@ -49,7 +50,7 @@ class GridSerializer(RenamedFields):
 
 
 class PairsSerializer(serializers.Serializer[Any]):
-    """Pairs of an original claim and a generated claim of its group, by which of them is right."""
+    """Numbers of pairs of an original and a generated claim of one group, by which of them is labelled correctly."""
 
     both = serializers.IntegerField(help_text="both right")
     drop = serializers.IntegerField(help_text="only the original right")
@@ -58,7 +59,7 @@ class PairsSerializer(serializers.Serializer[Any]):
 
 
 class SystemPlotsSerializer(RenamedFields):
-    """Plot data of one system. has_plots: false if its result was published without them; the rest is then empty."""
+    """Plot data of one system. has_plots: false if its result has none; curves, grids and pairs are then empty."""
 
     system = serializers.CharField()
     team = serializers.CharField()
@@ -70,7 +71,7 @@ class SystemPlotsSerializer(RenamedFields):
 
 
 class PageOfPlots(RenamedFields):
-    """A page of a list of plot data."""
+    """One page of the list of a board's systems with their plot data."""
 
     count = serializers.IntegerField()
     next = serializers.URLField(allow_null=True)
@@ -87,7 +88,10 @@ class PlotsView(View):
         responses={200: PageOfPlots, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
-        """List the plot data of a board's systems, best first. ROC curves, rank agreement with human ratings, pairs."""
+        """List the plot data of a board's systems, best first.
+
+        These are ROC curves, histograms of rank agreement with human ratings, and counts of contrast pairs.
+        """
         version = query_parameters.version(query_parameters.read(query_parameters.ComparisonQuery, request))
         board = lookup.board_or_404(request.user, slug, phase, within=(), **version)
         is_revealed = shows_plots(board)

@@ -20,7 +20,7 @@ class Words(serializers.CharField):
 
 
 class Names(Words):
-    """Comma-separated names, as a list. Long, since a single dimension name may have 200 characters."""
+    """Comma-separated names, parsed to a list. Up to 2,000 characters: a dimension's name alone may have 200."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(max_length=2000, **more)
@@ -58,37 +58,40 @@ class VersionQuery(serializers.Serializer[Any]):
     """Version of a board: both parameters, or neither for the current one."""
 
     gold_version = serializers.IntegerField(
-        required=False, min_value=1, help_text="with `task_version`: an earlier board"
+        required=False,
+        min_value=1,
+        help_text="with `task_version`: the board of these versions; default: the current board",
     )
     task_version = serializers.IntegerField(required=False, min_value=1, help_text="with `gold_version`")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         for missing, present in (("task_version", "gold_version"), ("gold_version", "task_version")):
             if present in attrs and missing not in attrs:
-                raise ValidationError({missing: f"{present} needs {missing}: together they name a board."})
+                raise ValidationError({missing: f"{missing} is missing, expected it together with {present}."})
         return attrs
 
 
 class BoardQuery(VersionQuery):
-    measure = Names(help_text="measures to show, with commas; default: all")
+    measure = Names(help_text="names of the measures to show, separated by commas; default: all")
     slices = Names(
-        help_text="dimensions whose slices are shown as well, with commas, or `all`; default: the whole only"
+        help_text="dimensions whose slices are shown as well, separated by commas, or `all`; default: none"
     )
     slice = Words(
         max_length=2000,
-        help_text="`property:CEO`, or `origin:generated,label:SUPPORTS`: the slice of the scores; default: the whole",
+        help_text="slice whose scores are shown, such as `property:CEO` or `origin:generated,label:SUPPORTS`; "
+        "default: all units",
     )
     sort = Words(
         max_length=2000,
         help_text="a column such as `link_f1` or `link_f1[property=CEO]`, best first; a leading - reverses the order. "
-        "A measure without brackets is on `slice`",
+        "A measure without brackets is sorted by its scores on `slice`",
     )
     kind = Words(help_text="`participant`, `baseline` or `organiser`: only systems of that kind")
-    track = Words(help_text="the name of one of the phase's tracks: only systems that declare it")
+    track = Words(help_text="name of one of the phase's tracks: only systems that declare it")
     search = Words(help_text="words that all occur in the names of system or team, as shown to you")
-    by = Words(max_length=2000, help_text="the column of `at_least` and `at_most`; default: the measure that ranks")
-    at_least = Words(help_text="rows with this value or more")
-    at_most = Words(help_text="rows with this value or less")
+    by = Words(max_length=2000, help_text="column for `at_least` and `at_most`; default: the primary measure")
+    at_least = Words(help_text="only rows with at least this value in the column `by`")
+    at_most = Words(help_text="only rows with at most this value in the column `by`")
     as_of = Words(help_text="`2026-11-01`: the board at the end of that day, UTC; default: the current board")
 
 
@@ -102,14 +105,14 @@ class ComparisonQuery(PageQuery, VersionQuery):
 
 
 def version(params: dict[str, Any]) -> dict[str, int]:
-    """Return a VersionQuery's version as keyword arguments of lookup functions; empty: the current board."""
+    """Convert a VersionQuery's parameters to keyword arguments of `lookup.board_or_404`; {}: the current board."""
     if "gold_version" not in params:
         return {}
     return {"gold": params["gold_version"], "task_version": params["task_version"]}
 
 
 def read(query: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    """Return the validated query parameters; raise ValidationError with the name of an invalid one."""
+    """Return the validated query parameters; raise ValidationError, which names each invalid parameter."""
     serializer = query(data=request.query_params.dict())
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)

@@ -22,7 +22,7 @@ class ReportedSerializer(serializers.Serializer[Any]):
     system = serializers.CharField()
     paper = serializers.CharField()
     table = serializers.CharField()
-    split = serializers.CharField(help_text="the split that it was measured on")
+    split = serializers.CharField(help_text="the split that the paper measured it on")
     same_split = serializers.BooleanField(help_text="whether that is the split of this board")
     track = serializers.CharField(help_text="the track that it belongs to; empty: none")
     note = serializers.CharField()
@@ -30,7 +30,7 @@ class ReportedSerializer(serializers.Serializer[Any]):
 
 
 def reported(rows: Reported) -> list[dict[str, Any]]:
-    """Return reported rows in the shape of ReportedSerializer."""
+    """Convert reported rows to dicts with the fields of ReportedSerializer."""
     names = ("system", "paper", "table", "split", "same_split", "track", "note")
     return [
         {

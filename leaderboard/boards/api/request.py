@@ -1,4 +1,4 @@
-"""Board, rows, columns and order that a request for a board's table selects."""
+"""The board, rows, score columns and order that a request for a board's table selects."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ EVERYTHING = 1_000_000
 
 
 def requested_page(request: Request, slug: str, phase: str, *, paged: bool = False) -> tuple[Page, list[Key]]:
-    """Return (page, score columns) for a BoardQuery; raise ValidationError, or Http404 if the user may not see it.
+    """Return the rows of a board that a request selects, and the score columns to show.
 
-    paged: return the page of a BoardPageQuery; otherwise all rows.
+    paged: True: the rows of the page that the parameters `page` and `page_size` select; False: all rows.
+    Raises ValidationError for an invalid query parameter, and Http404 if the user may not see the phase.
     """
     query = query_parameters.read(query_parameters.BoardPageQuery if paged else query_parameters.BoardQuery, request)
     try:

@@ -13,7 +13,11 @@ from leaderboard.boards.queries.columns import RowColumn
 
 @dataclass(frozen=True)
 class Line:
-    """One system. texts: (text, marks) of the row columns. scores: (value, interval) of the scores, may be empty."""
+    """One system's line of a text table.
+
+    texts: (text, marks) for each row column; the marks are remarks to be shown behind the text, such as "baseline".
+    scores: (value, interval) for each score column, formatted; an empty text stands for a missing value or interval.
+    """
 
     texts: Sequence[tuple[str, Sequence[str]]]
     scores: Sequence[tuple[str, str]]
@@ -21,7 +25,7 @@ class Line:
 
 @dataclass(frozen=True)
 class TextTable:
-    """Unescaped texts, which each format must escape. headings: those of `scores`."""
+    """A board's table as unescaped texts, which each format must escape. headings: of the score columns."""
 
     caption: str
     columns: Sequence[RowColumn]
@@ -30,7 +34,7 @@ class TextTable:
 
 
 def build(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
-    """Return the table of these rows and score columns, with three decimals as on pages."""
+    """Return the table of these rows and score columns; scores have three decimals, as on web pages."""
     columns = row_columns.text_columns()
     lines = [
         Line(

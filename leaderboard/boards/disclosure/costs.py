@@ -1,4 +1,4 @@
-"""Published costs of containers, rounded up to coarse steps: an exact time could leak hidden inputs."""
+"""Published costs of containers, rounded up to coarse steps: an exact time could reveal hidden inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MB = 1_000_000
 
 @dataclass(frozen=True)
 class Cost:
-    """Time in seconds and sizes in MB, each rounded up to a power of sqrt(2); None if not measured."""
+    """Cost of a container execution: seconds and MB (10**6 bytes), rounded up by `step`; None: not measured."""
 
     wall_seconds: float | None = None
     cpu_seconds: float | None = None
@@ -30,11 +30,11 @@ class Cost:
 
 
 KINDS = tuple(field.name for field in fields(Cost))
-"""Names of the costs, in the order of a board's columns."""
+"""Names of the kinds of cost, in the order of a board's columns."""
 
 
 def of(prediction: Prediction) -> Cost:
-    """Return the published cost of a container's execution; empty for an uploaded file."""
+    """Return the published cost of the container execution that wrote a prediction; all None for an uploaded file."""
     measured: dict[str, Any] = prediction.cost
     return Cost(
         wall_seconds=step(measured.get("wall_seconds")),
@@ -45,14 +45,14 @@ def of(prediction: Prediction) -> Cost:
 
 
 def shown_cost(stored: Mapping[str, float | None] | None) -> Cost | None:
-    """Return a release's cost from its stored JSON; None if the release shows none."""
+    """Convert a release's stored cost, a {kind: number} mapping or None, to a `Cost`; None stays None."""
     return None if stored is None else Cost(**{name: stored.get(name) for name in KINDS})
 
 
 def step(value: float | None) -> float | None:
-    """Round up to a power of the square root of two, to three digits: 1, 1.41, 2, 2.83, 4...
+    """Round a cost up to a power of the square root of two, with three significant digits: 1, 1.41, 2, 2.83, 4...
 
-    Values below 1 become 1, so that the time of a short execution leaks nothing about its inputs.
+    Values below 1 become 1, so that the time of a short execution reveals nothing about its inputs. None stays None.
     """
     if value is None:
         return None

@@ -1,8 +1,8 @@
-"""The Ladder mechanism: round scores to a coarse grid, and decide when the next one may be shown.
+"""The Ladder mechanism: scores are rounded to a coarse grid, and revealed only if they beat the best revealed one.
 
-Blum & Hardt 2015: if a score is revealed only when it beats the best revealed one by more than chance would, the
-revealed scores leak next to nothing about the test set. The grid keeps the digits from leaking more: shown values are
-rounded towards the worse, so they never overstate the score.
+Blum & Hardt 2015: if a score is revealed only when it beats the best revealed score by more than chance would explain,
+the revealed scores leak next to nothing about the test set. Rounding to the grid keeps the digits of a revealed score
+from leaking more. Values are rounded towards the measure's worst value, so they never overstate the score.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Protocol
 SLACK = 1e-9
 """Tolerance, as a fraction of a step: exact multiples of the step stay on the grid despite floating-point error."""
 DIGITS = 12
-"""Decimals of shown values, the same as everywhere."""
+"""Decimals to which a value on the grid is rounded, to remove floating-point noise."""
 
 
 class Bounded(Protocol):
@@ -30,21 +30,23 @@ class Bounded(Protocol):
 
 
 def step(measure: Bounded, n_groups: int | None) -> float | None:
-    """Return the grid's step, range / sqrt(n_groups); for a proportion this is twice its largest standard error.
+    """Return the step of a measure's grid: (high - low) / sqrt(n_groups).
 
-    None if there is no grid: the measure has no bounds, or groups were not counted.
+    n_groups: number of groups (resampling units) behind the score. For a proportion of n_groups units, the step is
+    twice the largest possible standard error. None: the measure is unbounded or n_groups is unknown, so there is no
+    grid.
     """
     width = measure.high - measure.low
     return width / math.sqrt(n_groups) if n_groups and math.isfinite(width) else None
 
 
 def step_of_share(n_groups: int) -> str:
-    """Format the step of a measure between 0 and 1 with three digits: `0.0158`."""
+    """Format the step of a measure between 0 and 1 with three significant digits: `0.0158`."""
     return f"{1 / math.sqrt(n_groups):.3g}"
 
 
 def rungs(value: float, *, measure: Bounded, n_groups: int | None) -> int | None:
-    """Return the number of whole steps above the measure's worst value; None if it has no grid."""
+    """Return the number of whole steps from the measure's worst value to `value`; None if the measure has no grid."""
     size = step(measure, n_groups)
     if size is None:
         return None
@@ -53,7 +55,7 @@ def rungs(value: float, *, measure: Bounded, n_groups: int | None) -> int | None
 
 
 def shown(value: float, *, measure: Bounded, n_groups: int | None) -> float | None:
-    """Round the value to the grid, towards the worse; None if the measure has no grid."""
+    """Return `value` rounded to the grid, towards the measure's worst value; None if the measure has no grid."""
     size, count = step(measure, n_groups), rungs(value, measure=measure, n_groups=n_groups)
     if size is None or count is None:
         return None
@@ -62,7 +64,10 @@ def shown(value: float, *, measure: Bounded, n_groups: int | None) -> float | No
 
 
 def beats(value: float | None, best: float | None, *, measure: Bounded) -> bool:
-    """Return True if `value` is at least a step better than `best`, the best one shown; both are on the grid."""
+    """Return True if a score is at least one step better than the best score shown so far; both are on the grid.
+
+    best None: no score has been shown, so any value beats it. value None: no score; it beats nothing.
+    """
     if value is None or best is None:
         return value is not None
     # Both values are on the grid, so any improvement is at least a step.

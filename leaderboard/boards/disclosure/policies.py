@@ -2,7 +2,8 @@
 
 - `full`: everything, at once.
 - `ladder`: nothing, until the overall primary measure beats the best shown value by a step; then every measure and
-  slice, rounded to the grid of its own groups. No intervals, p-values, rank ranges or warnings: each leaks too.
+  slice, each rounded to a grid that depends on its number of groups. No intervals, p-values, rank ranges or warnings:
+  each of these reveals information about the gold as well.
 - `sealed`: nothing until the phase is opened; then the final submissions, in full.
 """
 
@@ -16,14 +17,17 @@ from leaderboard.boards.disclosure.costs import Cost
 from leaderboard.models import Phase
 
 Scores = list[dict[str, Any]]
-"""{"measure", "slice", "value", "low", "high", "n"}, and for a ladder "n_groups"."""
+"""A run's scores: dicts with the keys measure, slice, value, low, high, n, and for a ladder n_groups."""
 MeasureOf = Callable[[str], ladder.Bounded]
 
 PUBLISHED = ("measure", "slice", "value", "low", "high", "n")
 
 
 def reveals_comparisons(phase: Phase) -> bool:
-    """Return True if the phase may show intervals, p-values and rank ranges, which leak information too."""
+    """Return True if the phase may show intervals, p-values and rank ranges.
+
+    They reveal more about the gold than the scores alone, so a ladder never shows them.
+    """
     return phase.disclosure in (Phase.Disclosure.FULL, Phase.Disclosure.SEALED)
 
 
@@ -38,28 +42,29 @@ def reveals_counts(phase: Phase) -> bool:
 
 
 def reveals_plots(phase: Phase) -> bool:
-    """Return True if the phase may show plot data: ROC curves, rank histograms, pair counts.
+    """Return True if the phase may show plot data: ROC curves, rank histograms, counts of contrast pairs.
 
-    Each leaks information about the gold, and none has a grid for a ladder.
+    Each reveals information about the gold, and none can be rounded to the grid of a ladder.
     """
     return reveals_all(phase)
 
 
 def reveals_items(phase: Phase) -> bool:
-    """Return True if single units may be shown: scores are revealed in full, and gold and inputs are public."""
+    """Return True if single gold units may be shown: scores are revealed in full, and gold and inputs are public."""
     return reveals_all(phase) and phase.split.gold_public and phase.split.inputs_public
 
 
 def lets_choose(phase: Phase) -> bool:
     """Return True if a team may choose which of its submissions represents a system.
 
-    A ladder compares each score with the best one on its board: a team that could lower that would see more scores.
+    On a ladder a team may not: by choosing a worse submission it would lower the best shown value, which each new score
+    has to beat, and so be shown more scores.
     """
     return phase.disclosure != Phase.Disclosure.LADDER
 
 
 def reveal_cost(*, phase: Phase, cost: Cost) -> dict[str, float | None] | None:
-    """Return a container's cost as published, or None if it is unknown; raises ValueError for an unknown policy.
+    """Return a container's cost as published, or None if it is unknown. Raises ValueError for an unknown policy.
 
     A container sees no gold, so its cost leaks nothing about it; the coarse steps protect the inputs.
     """
@@ -70,11 +75,13 @@ def reveal_cost(*, phase: Phase, cost: Cost) -> dict[str, float | None] | None:
 def reveal(
     *, phase: Phase, scores: Scores, primary: str, measure_of: MeasureOf, best: float | None, competes: bool = True
 ) -> Scores:
-    """Return the run's scores that the phase's policy reveals, rounded where it says so; [] for none.
+    """Return those of a run's scores that the phase's disclosure policy reveals; [] if it reveals none.
 
-    measure_of: maps a name to its measure. best: the best primary value shown in the ladder's scope, None before the
-    first. Systems that do not compete (baselines) are always shown, on the grid. Raises ValueError for a phase that is
-    still sealed and for an unknown policy.
+    primary: name of the primary measure. measure_of: function from a measure's name to the measure.
+    best: on a ladder, the best primary value shown so far to the team, or to anybody, depending on the ladder's scope;
+    None: no value has been shown.
+    competes: False for systems such as baselines, whose scores a ladder always reveals, rounded to the grid.
+    Raises ValueError if the phase is still sealed or has an unknown policy.
     """
     match phase.disclosure:
         case Phase.Disclosure.FULL:
@@ -93,7 +100,7 @@ def reveal(
 
 
 def reveal_warnings(*, phase: Phase, warnings: list[str]) -> list[str]:
-    """Return the warnings to show: none on a ladder, since they may rest on gold (its median length, for one)."""
+    """Return the warnings to show; none on a ladder, because a warning can reveal facts about the gold."""
     return [] if phase.disclosure == Phase.Disclosure.LADDER else warnings
 
 
@@ -109,4 +116,7 @@ def _check_known(phase: Phase) -> None:
 
 
 def _unknown(phase: Phase) -> ValueError:
-    return ValueError(f"phase {phase.pk} has the unknown disclosure policy {phase.disclosure!r}")
+    return ValueError(
+        f"phase {phase.pk} has the unknown disclosure policy {phase.disclosure!r}; "
+        f"expected one of: {', '.join(Phase.Disclosure.values)}"
+    )

@@ -1,4 +1,4 @@
-"""Queries for the boards of a phase, from standings and releases only."""
+"""Queries that read the boards of a phase, from standings and releases only: nothing unrevealed can appear."""
 
 from leaderboard.boards.queries.board import Board, Pair, Ranges, SliceValue, Summary, Version, by_primary, n_groups_of
 from leaderboard.boards.queries.paging import Page, page_of, read_head

@@ -1,4 +1,7 @@
-"""Reconstruct a board as of the end of a day, from its releases until then; docs/boards.md says what it includes."""
+"""A board as of the end of a past day, reconstructed from the releases until then.
+
+The rules are in docs/boards.md, section "As of a day".
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ _SYSTEM = "submission__system__"
 
 
 def _of_release(path: str) -> str:
-    """Translate a field path from Standing to the same path from its release."""
+    """Convert a field path that starts at Standing to the path of the same field that starts at Release."""
     if path == "release_id":
         return "pk"
     return path.removeprefix("release__") if path.startswith("release__") else f"submission__{path}"
@@ -66,21 +69,23 @@ _TEXTS = tuple(_of_release(path) for path in TEXTS)
 
 
 def head_at(phase: Phase, day: date, version: Version | None = None) -> Board:
-    """Return the board that was shown as the day ended, or that of `version` as of then, without its rows."""
+    """Return the board that was current at the end of a day, or that of `version` as of that time, without its rows."""
     leaderboard = shown_board(phase, version) if version else _shown_at(phase, ends(day))
     gold = leaderboard.gold_version if leaderboard else None
     return Board(phase, leaderboard, gold, [], as_of=day)
 
 
 def ends(day: date) -> datetime:
-    """Return the end of a day in UTC, which is midnight of the next."""
+    """Return the end of a day in UTC, which is the midnight at which the next day begins."""
     return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
 def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> list[Row]:
     """Return all rows of a board from `head_at`, unordered.
 
-    Names are shown as they are today: public ones stay public, and those hidden today were not to be known then.
+    within: dimensions whose slices are read as well as the overall scores; None: all.
+    reader: the user who reads the board; None: the public. Names are those that this reader is shown today: a name that
+    has become public since is shown, and a name that is hidden today is not.
     """
     assert board.leaderboard is not None and board.as_of is not None
     at = ends(board.as_of)
@@ -119,16 +124,17 @@ def _until_then(board: Leaderboard, at: datetime) -> QuerySet[Release]:
 
 
 def _ever_hidden(phase: Phase) -> set[int]:
-    """Return the systems with a submission to the phase that is or was hidden; they may have no standing today."""
+    """Return ids of systems with a submission that is or was hidden in the phase; they may have no standing today."""
     hidden = HiddenSubmission.objects.filter(submission__phase=phase).order_by()
     return set(hidden.values_list("submission__system", flat=True))
 
 
 def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, ShownRun]:
-    """Return the release that represented each system at that moment.
+    """Return, by system id, the release that represented the system at the datetime `at`.
 
-    A release that represents its system today and existed then was the best then, too. So the releases are searched
-    only for systems that another one has represented since, or whose team or organisers have made a decision.
+    A release that represents its system today and existed at that time represented it then, too, unless the team has
+    chosen a submission or the organisers have hidden one. So older releases are searched only for systems with such a
+    decision, and for systems whose present release is newer than `at`.
     """
     leaderboard = board.leaderboard
     assert leaderboard is not None
@@ -146,7 +152,7 @@ def _represented(board: Board, at: datetime, *, chosen: Mapping[int, UUID], sign
 
 
 def _best(releases: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUID], sign: int) -> dict[int, ShownRun]:
-    """Apply the rule of `representative.represented` in the database, which returns one row a system."""
+    """Apply the rule of `representative.represented` in the database, which returns one row per system."""
     # SQLite returns JSON null as the text "null".
     text = NullIf(KeyTextTransform("0", KeyTransform(primary, F("whole__scores"))), Value("null"))
     received = F("submission__received_at")
@@ -159,7 +165,7 @@ def _best(releases: QuerySet[Release], primary: str, *, chosen: Mapping[int, UUI
         order_by=[
             Case(When(submission__in=list(chosen.values()), then=0), default=1, output_field=IntegerField()).asc(),
             (F("value") * sign).desc(nulls_last=True),
-            # Of releases without a value, the earliest.
+            # Releases without a value are in order of their sequence, whenever they were received.
             Case(When(value__isnull=False, then=received), default=None, output_field=DateTimeField()).asc(),
             F("sequence").asc(),
         ],
@@ -179,7 +185,11 @@ def _until(board: Leaderboard, at: datetime) -> datetime:
 
 
 def decided(board: Leaderboard, systems: Collection[int], at: datetime) -> tuple[Mapping[int, UUID], Mapping[int, str]]:
-    """Return by system its chosen submission, and its reason for disqualification, as of `at`, from the audit trail."""
+    """Return the chosen submissions and the disqualifications that applied at the datetime `at`, from the audit trail.
+
+    Both mappings are by system id: to the submission that the team had chosen, and to the public reason for which the
+    system was disqualified. Systems without a choice or a disqualification are missing.
+    """
     subjects = {f"system:{pk}": pk for pk in systems}
     until = AuditEntry.objects.filter(action__in=ACTS, subject__in=subjects, at__lt=_until(board, at))
     ordered = until.order_by("at", "pk")
@@ -203,7 +213,7 @@ def decided(board: Leaderboard, systems: Collection[int], at: datetime) -> tuple
 
 
 def decided_now(board: Leaderboard, systems: Collection[int]) -> tuple[Mapping[int, UUID], Mapping[int, str]]:
-    """Return the same as `decided`, as of now; for a frozen board, as of when it was frozen."""
+    """Return the mappings of `decided` as of now; for a frozen board, as of the time at which it was frozen."""
     if board.state == Leaderboard.State.FROZEN:
         return decided(board, systems, timezone.now())
     of_them = {"phase": board.phase_id, "system__in": systems}
@@ -212,7 +222,7 @@ def decided_now(board: Leaderboard, systems: Collection[int]) -> tuple[Mapping[i
 
 
 def day_in(text: str) -> date | None:
-    """Parse a day such as 2026-11-01; None for empty text. Raises AskedError for other text and for days to come."""
+    """Parse a day such as 2026-11-01; None for empty text. Raises InvalidQuery for other text and future days."""
     if not text:
         return None
     today = timezone.now().date()
@@ -223,5 +233,5 @@ def day_in(text: str) -> date | None:
     if day is None:
         raise InvalidQuery("as_of", f'"{text}" is not a date, expected one like {today.isoformat()}.')
     if day > today:
-        raise InvalidQuery("as_of", f'"{text}" is in the future, expected a date until {today.isoformat()}.')
+        raise InvalidQuery("as_of", f'"{text}" is in the future, expected a date up to today, {today.isoformat()}.')
     return day

@@ -25,7 +25,7 @@ from leaderboard.evaluation import scorer_of_phase as scoring
 from leaderboard.models import GoldVersion, Leaderboard, Phase, PublicPrivatePartition, Ranking
 
 Pair = tuple[str, str]
-"""Two dimensions, outer first."""
+"""Names of two crossed dimensions: (outer, inner)."""
 
 
 Version = tuple[int, int]
@@ -34,7 +34,7 @@ Version = tuple[int, int]
 
 @dataclass(frozen=True)
 class SliceValue:
-    """One value of a dimension, as a column of a board. n: gold units, None until something was scored."""
+    """One value of a dimension, as a column of a board. n: number of gold units; None until a system is scored."""
 
     dimension: str
     value: str
@@ -56,7 +56,11 @@ class Ranges(StrEnum):
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts over all rows of a board. shared: ranks that several rows have; places: ranks within tracks."""
+    """Counts over all rows of a board.
+
+    shared: ranks that several rows have. cost_kinds: names of the kinds of cost that some row shows.
+    track_ranks: ranks within tracks; empty if the phase has no tracks.
+    """
 
     n_rows: int
     n_ranked: int
@@ -81,7 +85,9 @@ class Summary:
 class Board:
     """A phase's board. `leaderboard` is None until the first release, `gold` until gold is uploaded.
 
-    rows: all rows, or those of a page; `counted` then summarises all. as_of: the board is as of the end of that day.
+    rows: all rows, or those of one page, or none if only the head was read.
+    counted: summary of all rows, if `rows` may be incomplete; None: it is computed from `rows`.
+    as_of: the board is reconstructed as of the end of this day, UTC; None: it is read as it is now.
     """
 
     phase: Phase
@@ -113,7 +119,7 @@ class Board:
 
     @cached_property
     def replaced_by(self) -> Leaderboard | None:
-        """The next board that was shown, with its gold; None unless this one is frozen."""
+        """The public board with the next later version, with its gold; None unless this board is frozen."""
         if self.frozen is None:
             return None
         number, task_version = self.frozen
@@ -123,12 +129,12 @@ class Board:
 
     @cached_property
     def n_groups(self) -> int | None:
-        """Number of gold groups that the phase scores; None without gold, or if it has no public/private split yet."""
+        """Number of gold groups that the phase scores; None if that is not known (see `n_groups_of`)."""
         return n_groups_of(self.phase, self.gold)
 
     @property
     def step(self) -> float | None:
-        """Step of the ladder for an overall proportion; None without a ladder or gold."""
+        """Step of the ladder for an overall score between 0 and 1; None without a ladder, or if n_groups is unknown."""
         is_ladder = self.phase.disclosure == Phase.Disclosure.LADDER
         return 1 / math.sqrt(self.n_groups) if is_ladder and self.n_groups else None
 
@@ -138,7 +144,7 @@ class Board:
 
     @property
     def ranges(self) -> Ranges:
-        """State of the rank ranges."""
+        """State of the board's rank ranges: none, computing, failed or ready."""
         if self.leaderboard is None or not reveals_comparisons(self.phase) or self.as_of is not None:
             return Ranges.NONE
         ranking: Ranking | None = getattr(self.leaderboard, "ranking", None)
@@ -161,7 +167,7 @@ class Board:
 
     @property
     def lacks_outcomes(self) -> bool:
-        """True if a custom scorer returned the primary measure without outcomes, hence without intervals."""
+        """True if a custom scorer returned the primary measure without per-unit outcomes, and so without intervals."""
         if self.scoring.scorer is None or not reveals_comparisons(self.phase):
             return False
         scores = (score for row in self.rows for (measure, _), score in row.scores.items() if measure == self.primary)
@@ -172,9 +178,9 @@ class Board:
 
     @cached_property
     def dimensions(self) -> Mapping[str, Sequence[str]]:
-        """Each dimension of the gold with its values as shown: those that the task declares first, then by name.
+        """Each dimension of the gold with its values as text: first those that the task declares, the others by name.
 
-        The order of the file is lost: PostgreSQL does not preserve the order of an object's keys.
+        The order of the gold file is lost: PostgreSQL does not preserve the order of an object's keys.
         """
         stored = self.gold.dimensions if self.gold else {}
         known = [dimension.name for dimension in TASKS[self.phase.benchmark.task].dimensions]
@@ -189,32 +195,32 @@ class Board:
 
     @property
     def n_inputs(self) -> int:
-        """Number of inputs that a system answers, one a line of gold."""
+        """Number of inputs that a system answers: the number of lines of gold; 0 without gold."""
         return self.gold.n_lines if self.gold else 0
 
     @property
     def cost_kinds(self) -> Sequence[str]:
-        """Those of costs.KINDS that some row shows; empty if no system ran as a container."""
+        """Names of the kinds of cost that some row shows; empty if no system ran as a container."""
         return self.summary.cost_kinds
 
     def measures_on(self, dimensions: Collection[str]) -> Sequence[Measure]:
-        """Return the measures that were revealed on a slice by exactly these dimensions, the primary one first."""
+        """Return the measures with a revealed score on a slice by exactly these dimensions, the primary one first."""
         names = tuple(sorted(dimensions))
         seen = {m for row in self.rows for m, slice_ in row.scores if tuple(name for name, _ in slice_) == names}
         return [measure for measure in self.measures if measure.name in seen]
 
     def n(self, measure: str, slice_: Slice = WHOLE) -> int | None:
-        """Return the number of gold units behind a measure, the same in every row; None if nothing was scored."""
+        """Return the number of gold units behind a measure on a slice, the same in every row; None if not scored."""
         return next((row.scores[measure, slice_].n for row in self.rows if (measure, slice_) in row.scores), None)
 
     def values(self, dimension: str, measure: str) -> list[SliceValue]:
-        """Return a dimension's values with the measure's n."""
+        """Return the values of a dimension, each with the number of gold units behind the measure on it."""
         slices = (((dimension, value),) for value in self.dimensions[dimension])
         return [SliceValue(dimension, s[0][1], self.n(measure, s)) for s in slices]
 
 
 def crossed_by(phase: Phase) -> Pair | None:
-    """Return the two dimensions of the phase's option `cross`, or None; `phase` comes with its split loaded."""
+    """Return the two dimensions that a phase's option `cross` names, or None; `phase` has its split loaded."""
     options = {**phase.split.options, **phase.options}
     try:
         return parse_cross(str(options.get(CROSS.name, "")))

@@ -1,4 +1,4 @@
-"""State of a phase's leaderboards: the current one, its pending predictions, and its releases."""
+"""Queries about a phase's leaderboards: which is current or in preparation, what it waits for, and its releases."""
 
 from __future__ import annotations
 
@@ -28,18 +28,21 @@ from leaderboard.models import (
 
 
 def current(phase: Phase) -> Leaderboard | None:
-    """Return the board that is shown; None before the first run has finished."""
+    """Return the phase's current board; None before the first run has finished."""
     return phase.leaderboards.filter(state=Leaderboard.State.CURRENT).select_related("gold_version").first()
 
 
 def preparing(phase: Phase) -> Leaderboard | None:
-    """Return the board in preparation, or None; of several, the one of the newest version."""
+    """Return the phase's board in preparation; of several, the one of the latest version; None if there is none."""
     waiting = phase.leaderboards.filter(state=Leaderboard.State.PREPARING).select_related("gold_version")
     return waiting.order_by("-gold_version__number", "-task_version").first()
 
 
 def gold_of(phase: Phase) -> GoldVersion | None:
-    """Return the gold that a phase uses: its split's newest, ignoring corrections whose rescoring was cancelled."""
+    """Return the gold version that a phase uses; None if its split has no gold.
+
+    It is the latest gold version of the split, ignoring those whose rescoring in this phase was cancelled.
+    """
     versions = phase.split.gold_versions.order_by("-number")
     shown = current(phase)
     if shown is None:
@@ -51,7 +54,7 @@ def gold_of(phase: Phase) -> GoldVersion | None:
 
 
 def unscored(board: Leaderboard) -> models.QuerySet[Prediction]:
-    """Return the phase's predictions that this board waits for: neither scored nor rejected on its gold."""
+    """Return the predictions that a board waits for: neither scored nor rejected by a run of its versions."""
     finished = Run.objects.filter(
         gold_version=board.gold_version_id, task_version=board.task_version, state__in=(State.DONE, State.REJECTED)
     )
@@ -59,7 +62,10 @@ def unscored(board: Leaderboard) -> models.QuerySet[Prediction]:
 
 
 def to_score(phase: Phase) -> models.QuerySet[Prediction]:
-    """Return the predictions on the phase's boards: all that are ready; of a sealed phase the finals, once opened."""
+    """Return the predictions that the phase scores: all that are ready.
+
+    A sealed phase scores none until it is opened, and then those of final submissions only.
+    """
     ready = Prediction.objects.filter(submission__phase=phase, state=State.DONE)
     if phase.disclosure != Phase.Disclosure.SEALED:
         return ready
@@ -67,7 +73,7 @@ def to_score(phase: Phase) -> models.QuerySet[Prediction]:
 
 
 def primary_value(release: Release) -> float | None:
-    """Return the overall value of the primary measure as revealed, or None."""
+    """Return the revealed overall value of a release's primary measure; None if there is no such value."""
     for score in release.values:
         if score["measure"] == release.primary and not score["slice"]:
             value = score["value"]
@@ -89,16 +95,17 @@ def shown_releases(board: Leaderboard) -> models.QuerySet[Release]:
 
 
 def chosen_of(phase_id: int, system: System) -> UUID | None:
-    """Return the submission that a team chose to represent its system in a phase; None: the best one does."""
+    """Return the id of the submission that a team chose to represent its system in a phase; None without a choice."""
     chosen = Representative.objects.filter(phase=phase_id, system=system)
     return chosen.values_list("submission", flat=True).first()
 
 
 def best_shown(board: Leaderboard, primary: str, *, team: int | None) -> float | None:
-    """Return the best revealed primary value of a team's competing systems (team None: of all), or None.
+    """Return the best overall primary value that a board has revealed for participants; None if there is none.
 
-    Includes disqualified systems and releases that do not represent theirs: revealed scores cannot be taken back. Reads
-    one row, however many releases there are.
+    team: id of the team whose systems count; None: the systems of all teams count.
+    Disqualified systems count, and so do releases that do not represent their system: a revealed score cannot be taken
+    back. The database returns one row, however many releases there are.
     """
     slices = ReleaseSlice.objects.filter(
         slice_key="",
@@ -128,7 +135,7 @@ def primary_of(board: Leaderboard) -> str:
 
 
 def measures_of(board: Leaderboard) -> Callable[[str], Bounded]:
-    """Return a function from a measure's name to the measure, for the names that the board's runs report."""
+    """Return a function from a measure's name to the measure, for all measures that the board's runs report."""
     return scorer_of_phase.of_board(board).measure
 
 

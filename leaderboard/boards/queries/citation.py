@@ -22,10 +22,11 @@ SCORE_FIELDS = ("value", "low", "high", "n")
 
 @dataclass(frozen=True)
 class Citation:
-    """One board at a point in time. at: when its latest result was published.
+    """Citation of a board with its present content.
 
-    address: URL of the board of this gold and task version, also after another replaces it. sha256: of
-    `canonical(board)`.
+    benchmark, phase: titles. key: BibTeX key. at: when the board's latest result was published.
+    address: permanent URL of the board of this gold and task version, valid also after a newer board replaces it.
+    sha256: digest of `canonical(board)`, in hexadecimal.
     """
 
     benchmark: str
@@ -74,7 +75,10 @@ class Citation:
 
 
 def citation(board: Board) -> Citation | None:
-    """Return the citation of a board that was read with all slices, for the public; None if nothing was published."""
+    """Return the citation of a board; None if it has no rows.
+
+    The board must have been read with all slices and for the public: the digest covers every score and name.
+    """
     leaderboard = board.leaderboard
     if leaderboard is None or not board.rows:
         return None

@@ -20,18 +20,18 @@ from leaderboard.models import Phase, System
 
 @dataclass(frozen=True)
 class RowColumn:
-    """One column.
+    """Declaration of one column.
 
-    name: in JSON, CSV, `?sort=` and `?columns=`.
+    name: the column's name in JSON, CSV, `?sort=` and `?columns=`.
     kind: type of the values; `list` is a list of strings, a Django enumeration names the allowed strings.
     null: a row may have no value. help: description in the API's schema.
-    attribute: of `Row`; empty: the name.
+    attribute: the attribute of `Row` that holds the value; empty: the one called `name`.
     path: field path from Standing, for the database to sort by; empty: not sortable.
     csv: position in the CSV, 0 for not included; negative positions follow scores and costs, the last is -1.
     csv_if: include the column in the CSV only if this attribute of some row is set; empty: always.
     text: heading in LaTeX and Markdown; empty: not included.
     page: heading on the board's page, for columns that a reader can hide; empty: not on the page, or always shown.
-    of_tracks: not on the pages of phases without tracks.
+    of_tracks: True for columns that are left out on pages of phases without tracks.
     """
 
     name: str
@@ -56,12 +56,15 @@ class RowColumn:
 
 
 COLUMNS = (
-    RowColumn("rank", int, null=True, path="rank", csv=1, text="Rank", help="null: does not compete, or has no value"),
+    RowColumn("rank", int, null=True, path="rank", csv=1, text="Rank", help="null: not competing, or without a value"),
     RowColumn("tied", bool),
     RowColumn(
-        "rank_low", int, null=True, help="1 + how many are significantly better; null unless `rank_ranges` is ready"
+        "rank_low",
+        int,
+        null=True,
+        help="1 + the number of significantly better systems; null unless `rank_ranges` is ready",
     ),
-    RowColumn("rank_high", int, null=True, help="how many compete, less those that are significantly worse"),
+    RowColumn("rank_high", int, null=True, help="number of ranked systems, minus the significantly worse"),
     # The database sorts by the names that are shown to this reader.
     RowColumn("system", str, path="shown_system", csv=2, text="System"),
     RowColumn("team", str, path="shown_team", csv=3, text="Team"),
@@ -118,7 +121,7 @@ SORTABLE = {column.name: column for column in COLUMNS if column.path}
 
 
 def values_of(columns: Sequence[RowColumn]) -> Callable[[Row], tuple[Any, ...]]:
-    """Return a getter of two or more columns' values from a row: fast, since a page of JSON has thousands of them."""
+    """Return a function from a row to the tuple of its values in two or more columns. Faster than `value`."""
     return attrgetter(*(column.attribute or column.name for column in columns))
 
 

@@ -1,7 +1,7 @@
-"""Look up benchmarks, phases, splits and boards by the names in a URL, for pages and the API.
+"""Lookups of benchmarks, phases, splits and boards by the names in a URL, for pages and the API.
 
 Each lookup is limited to what the user may see or manage. Anything else raises Http404 after the same queries as a
-name that does not exist, so a refusal takes as long as a miss. `user` None is the public.
+name that does not exist, so that response times do not reveal which names exist. `user` None is the public.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PUBLIC_PHASE = PreparedQuery(
 
 
 def benchmark_or_404(user: Any, slug: str) -> Benchmark:
-    """Return a visible benchmark, with its dataset."""
+    """Return a benchmark that the user may see, with its dataset."""
     return get_object_or_404(Benchmark.objects.visible_to(user).select_related("dataset"), slug=slug)
 
 
@@ -42,7 +42,7 @@ def managed_or_404(user: Any, slug: str) -> Benchmark:
 
 
 def phase_or_404(user: Any, slug: str, phase: str) -> Phase:
-    """Return a phase of a visible benchmark, with its benchmark, split, their dataset, and scorer."""
+    """Return a phase of a benchmark that the user may see, with its benchmark, split, their dataset, and scorer."""
     if public := PUBLIC_PHASE(slug, phase):
         return public[0]
     if user is None or not user.is_authenticated:
@@ -57,7 +57,7 @@ def managed_phase_or_404(user: Any, slug: str, phase: str) -> Phase:
 
 
 def split_or_404(user: Any, slug: str, name: str) -> Split:
-    """Return a visible split of a visible benchmark's dataset, with that dataset."""
+    """Return a split that the user may see, of the dataset of a benchmark that the user may see, with that dataset."""
     shown = Benchmark.objects.visible_to(user).filter(slug=slug).values("dataset")
     return get_object_or_404(Split.objects.visible_to(user).select_related("dataset"), dataset__in=shown, name=name)
 
@@ -77,9 +77,10 @@ def board_or_404(
     gold: int | None = None,
     task_version: int = 1,
 ) -> Board:
-    """Return a visible phase's current board, or that of a gold and task version, which must have been shown.
+    """Return a board of a phase that the user may see: the current board, or that of a gold and task version.
 
-    within: dimensions whose slices are read; None: all.
+    gold: number of the gold version; None: the current board. within: dimensions whose slices are read in addition to
+    the overall scores; None: all. Raises Http404, also for a version whose board was never public.
     """
     version = _version(gold, task_version)
     board = board_of(phase_or_404(user, slug, phase), within=within, version=version, reader=user)
@@ -87,7 +88,7 @@ def board_or_404(
 
 
 def cited_board_or_404(user: Any, slug: str, phase: str, *, gold: int | None = None, task_version: int = 1) -> Board:
-    """Return the board as in `board_or_404`, with all slices and public names: all readers cite the same bytes."""
+    """Return the board as `board_or_404` does, with all slices and public names: all readers cite equal bytes."""
     version = _version(gold, task_version)
     return _shown(board_of(phase_or_404(user, slug, phase), version=version), version)
 
@@ -95,9 +96,9 @@ def cited_board_or_404(user: Any, slug: str, phase: str, *, gold: int | None = N
 def head_or_404(
     user: Any, slug: str, phase: str, *, as_of: str = "", gold: int | None = None, task_version: int = 1
 ) -> Board:
-    """Return the board as in `board_or_404`, without rows, to be read by pages.
+    """Return the same board as `board_or_404`, but without its rows, which `page_of` then reads.
 
-    as_of: a day, for the board as of its end; raises AskedError if it is invalid.
+    as_of: a day as YYYY-MM-DD, for the board as of its end; empty: now. Raises InvalidQuery if it is not a valid day.
     """
     version = _version(gold, task_version)
     return _shown(read_head(phase_or_404(user, slug, phase), as_of, version), version)
@@ -114,7 +115,7 @@ def _version(gold: int | None, task_version: int) -> Version | None:
 
 
 def _shown(board: Board, version: Version | None) -> Board:
-    """Raise NotFound for a version that was never shown; a board in preparation counts as missing."""
+    """Return `board`; raise NotFound if a version was requested whose board was never public."""
     if version is not None and board.leaderboard is None:
         raise NotFound("This phase has no public board of gold version {}, task version {}.".format(*version))
     return board

@@ -29,12 +29,12 @@ NAMES = ("system", "team")
 """Columns that may be hidden from some readers."""
 
 Rows = QuerySet[Any]
-"""Standings with the aliases that are added below."""
+"""Queryset of standings, to which functions of this module add aliases."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """board: with the rows of this page only, in order. n: number of rows on all pages, after filtering."""
+    """One page of a board. board: has the rows of this page only, in order. n: number of rows that pass the filters."""
 
     board: Board
     query: BoardQuery
@@ -46,7 +46,7 @@ class Page:
 
     @property
     def before(self) -> int | None:
-        """Number of the previous page, or None; for a page beyond the last one, the last."""
+        """Number of the previous page, or None; for a page beyond the last page, that of the last page."""
         return min(self.query.page - 1, self.last) if self.query.page > 1 else None
 
     @property
@@ -55,15 +55,19 @@ class Page:
 
 
 def read_head(phase: Phase, as_of: str, version: Version | None = None) -> Board:
-    """Return a board without its rows: the current one, or as of the end of a day; raises AskedError."""
+    """Return a board without its rows; raise InvalidQuery if `as_of` is not a valid day.
+
+    as_of: a day as YYYY-MM-DD, for the board as of its end; empty: as it is now. version: None: the current board.
+    """
     day = day_in(as_of)
     return head_of(phase, version) if day is None else head_at(phase, day, version)
 
 
 def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None = (), reader: Any = None) -> Page:
-    """Return a page of a board that was read without rows.
+    """Return the page of a board that a query selects; `board` comes from `read_head`, without rows.
 
-    within: dimensions whose slices are read in addition to the requested one; None: all.
+    within: dimensions whose slices are read in addition to the requested slice; None: all.
+    reader: the user, who sees the names of anonymous systems if permitted; None: the public.
     """
     if board.leaderboard is None:
         return Page(board, query, 0)
@@ -89,7 +93,7 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
 
 @lru_cache(maxsize=256)
 def _all_of(query: BoardQuery) -> PreparedQuery[Any]:
-    """Return a compiled query from a board's pk to the lines of a page that is the same for all readers."""
+    """Return a prepared query that takes a board's pk and returns the lines of a page that all readers see alike."""
     return PreparedQuery(lambda board: _lines(_sliced(Standing.objects.filter(leaderboard=board), query), query), int)
 
 
@@ -110,7 +114,7 @@ def _past(board: Board, query: BoardQuery, within: Collection[str] | None, reade
 
 
 def _sliced(standings: Rows, query: BoardQuery) -> Rows:
-    """Join standings with the scores on the shown slice (`shown_slice`) and on those to sort and filter by."""
+    """Join standings with the scores on the shown slice (`shown_slice`) and on the slices to sort and filter by."""
     standings = standings.alias(shown_slice=_slice_relation(query.slice_))
     for alias, column in (("sorted", query.sort), ("bounded", query.by)):
         if column is not None:
@@ -123,7 +127,7 @@ def _slice_relation(slice_: Slice) -> FilteredRelation:
 
 
 def _valued(standings: Rows, query: BoardQuery, column: Column, alias: str) -> Rows:
-    """Add the number of a score or cost column under `alias`; plain columns need none."""
+    """Add the number in a score or cost column to the query as `alias`; other columns need no alias."""
     if column.key is not None:
         measure, slice_ = column.key
         relation = "shown_slice"

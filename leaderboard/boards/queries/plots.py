@@ -14,7 +14,7 @@ from leaderboard.models import ReleasePlot
 
 @dataclass(frozen=True)
 class Curve:
-    """A ROC curve on a square lattice: heights[k] steps up at k steps across."""
+    """A ROC curve: at the false positive rate k / steps, the true positive rate is heights[k] / steps."""
 
     heights: Sequence[int]
 
@@ -24,12 +24,12 @@ class Curve:
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """(false positive rate, true positive rate) pairs from left to right, starting at (0, 0)."""
+        """Vertices as (false positive rate, true positive rate), from left to right, starting at (0, 0)."""
         pairs = [(index / self.steps, height / self.steps) for index, height in enumerate(self.heights)]
         return pairs if self.heights[0] == 0 else [(0.0, 0.0), *pairs]
 
     def at(self, across: float) -> float:
-        """Return the true positive rate at a false positive rate, interpolated linearly between lattice points."""
+        """Return the true positive rate at a false positive rate, interpolated linearly between the curve's points."""
         index = min(int(across * self.steps + 1e-9), self.steps - 1)
         low, high = self.heights[index], self.heights[index + 1]
         return (low + (high - low) * (across * self.steps - index)) / self.steps
@@ -37,7 +37,10 @@ class Curve:
 
 @dataclass(frozen=True)
 class Column:
-    """Units in bins `start` to `end` (exclusive) of a metric's ranking; counts: by bin of the human ranking."""
+    """Column of a rank histogram: the units whose metric scores rank in bins `start` (from 0) to `end` (exclusive).
+
+    counts: number of these units in each bin of the ranking by human ratings. Both rankings start with the lowest.
+    """
 
     start: int
     end: int
@@ -46,7 +49,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Grid:
-    """2-D histogram of a metric's ranks against human ranks, with as many bins across as up."""
+    """Two-dimensional histogram of ranks by a metric against ranks by human ratings, with n_parts bins on both axes."""
 
     columns: Sequence[Column]
 
@@ -61,7 +64,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Counts of pairs of an original and a generated claim of one group; see evaluator.plots.contrast_pairs."""
+    """Numbers of pairs of an original and a generated claim of one group (see evaluator.plots.contrast_pairs).
+
+    both: both claims right; drop: only the original right; flip: only the generated claim right; neither: both wrong.
+    """
 
     both: int
     drop: int
@@ -75,7 +81,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class ShownPlot:
-    """The revealed plot data of one run."""
+    """Revealed plot data of one run; curves and grids are by slice. pairs None: the gold is not a symmetric set."""
 
     curves: Mapping[Slice, Curve]
     grids: Mapping[Slice, Grid]
@@ -88,7 +94,7 @@ def shows_plots(board: Board) -> bool:
 
 
 def plots_of(board: Board, rows: Iterable[Row]) -> dict[UUID, ShownPlot]:
-    """Return the revealed plot data of these rows by run; older runs have none stored."""
+    """Return the revealed plot data of these rows, by run id; runs without stored plot data are missing."""
     if not shows_plots(board):
         return {}
     runs = [row.run_id for row in rows if row.run_id is not None]
@@ -97,7 +103,7 @@ def plots_of(board: Board, rows: Iterable[Row]) -> dict[UUID, ShownPlot]:
 
 
 def runs_with_plots_of(board: Board) -> Collection[UUID]:
-    """Return the runs of a board's rows that have revealed plot data."""
+    """Return the ids of those runs of a board's rows that have revealed plot data."""
     if not shows_plots(board):
         return ()
     runs = [row.run_id for row in board.rows if row.run_id is not None]
@@ -117,5 +123,5 @@ def plot_of(content: Mapping[str, Any]) -> ShownPlot:
 
 
 def known(board: Board, slice_: Slice) -> Slice:
-    """Return the slice if the board's gold has it, else the whole."""
+    """Return the slice if the board's gold has it, else WHOLE."""
     return slice_ if all(value in board.dimensions.get(name, ()) for name, value in slice_) else WHOLE

@@ -1,4 +1,4 @@
-"""Queries about rescoring: progress of the board in preparation, its rank changes, and outdated boards."""
+"""Queries about rescoring: progress of the board in preparation, its rank changes, and boards of old versions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from leaderboard.models import Leaderboard, Phase, Run, Standing, State, System
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of the board in preparation, in predictions; `done`: scored, or rejected for good."""
+    """Progress of the board in preparation, in numbers of predictions.
+
+    done: scored or rejected. failed: the last run failed and no other is queued or running.
+    """
 
     board: Leaderboard
     done: int
@@ -47,7 +50,7 @@ def progress_of(phase: Phase) -> Progress | None:
 
 
 def failed_runs(board: Leaderboard) -> list[Run]:
-    """Return the last run, if it failed, of each prediction that the board waits for."""
+    """Return the last run of each prediction that the board waits for, if that run has failed."""
     runs = _runs_on(board).filter(prediction__in=board_state.unscored(board))
     runs = runs.select_related("prediction__submission__system__team").order_by("queued_at")
     last = {run.prediction_id: run for run in runs.exclude(state=State.CANCELLED)}
@@ -56,7 +59,7 @@ def failed_runs(board: Leaderboard) -> list[Run]:
 
 @dataclass(frozen=True)
 class Change:
-    """A system's rank and value on the shown board and on the one in preparation; None where it has none."""
+    """A system's rank and value on the shown board and on the board in preparation; None: missing there."""
 
     system: System
     rank: int | None
@@ -71,9 +74,9 @@ class Change:
 
 
 def changes(shown: Leaderboard, prepared: Leaderboard) -> Sequence[Change]:
-    """Return the changes between the shown board and the prepared one, in the latter's order.
+    """Return the rank changes from the shown board to the prepared one, by rank on the prepared board.
 
-    While the board is in preparation, they are for organisers only.
+    Only organisers may see them while the board is in preparation.
     """
     before, after = _standings(shown), _standings(prepared)
     rows = [
@@ -91,9 +94,9 @@ def changes(shown: Leaderboard, prepared: Leaderboard) -> Sequence[Change]:
 
 
 def outdated() -> list[tuple[Phase, int]]:
-    """Return phases whose board has an earlier task version than this code, with that version.
+    """Return (phase, task version of its current board) for each current board scored by an outdated task or scorer.
 
-    Phases with a complete rescoring in progress are left out.
+    Phases that are being rescored completely are left out.
     """
     shown = Leaderboard.objects.filter(state=Leaderboard.State.CURRENT)
     rows = shown.select_related("phase__benchmark", "phase__scorer", "phase__split__dataset").order_by("phase")

@@ -1,4 +1,4 @@
-"""Read boards: rows from standings, systems and releases, in a constant number of queries."""
+"""Reading of boards: rows are built from standings, systems and releases, in a constant number of queries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ FIELDS = (
     *("release__submission_id", "release__run_id", "release__submission__kind", "release__submission__track"),
 )
 TEXTS = ("release__warnings", "release__cost", "release__submission__received_at", "release__released_at")
-"""Follow FIELDS, read as text: Django's conversion of JSON and datetimes takes longer than everything else."""
+"""Fields that follow FIELDS in a line. They are read as text, because Django takes longer to convert JSON and datetimes
+than for everything else."""
 TRACK = FIELDS.index("release__submission__track")
 read_json = msgspec.json.decode
 
@@ -50,17 +51,17 @@ def _counted(leaderboard: int) -> QuerySet[Standing, tuple[int, ...]]:
 COUNTED = PreparedQuery(_counted, int)
 
 MOST = 3
-"""Maximum number of dimensions of a slice that `within` can select."""
+"""Maximum number of dimensions of a slice that the parameter `within` can select."""
 
 
 def board_of(
     phase: Phase, *, within: Collection[str] | None = None, version: Version | None = None, reader: Any = None
 ) -> Board:
-    """Return a board of a phase with all of its rows; `phase` comes with its benchmark and split loaded.
+    """Return a board of a phase with all of its rows; `phase` has its benchmark and split loaded.
 
     within: dimensions whose slices are read in addition to the overall scores; None: all. A release holds hundreds of
     scores, and most pages show a few.
-    version: of a board that was shown before; None: the current one.
+    version: version of a board that is or was public; None: the current board.
     reader: the user, who sees the names of anonymous systems if permitted; None: the public.
     """
     leaderboard = shown_board(phase, version)
@@ -72,7 +73,7 @@ def board_of(
 
 
 def head_of(phase: Phase, version: Version | None = None) -> Board:
-    """Return a board without its rows but with their summary, to be read by pages."""
+    """Return a board with the summary of its rows but without the rows, which `paging.page_of` reads page by page."""
     leaderboard = shown_board(phase, version)
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
@@ -108,9 +109,10 @@ def _cost_kinds(leaderboard: Leaderboard) -> tuple[str, ...]:
 
 
 def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[str] | None, reader: Any) -> list[Row]:
-    """Return rows in the order of `standings`, which must be all of a board's.
+    """Return the rows of a board, in the order of `standings`, which must be all standings of the board.
 
-    They have the overall scores and those of slices by dimensions in `within`; None: of all slices.
+    Rows have the overall scores, and the scores on slices by dimensions in `within`; None: on all slices.
+    reader: the user, who sees the names of anonymous systems if permitted; None: the public.
     """
     lines = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
     scores = scores_of([line[5] for line in lines], within)
@@ -120,17 +122,17 @@ def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[s
 
 
 def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
-    """Return the ranks that several lines of FIELDS share."""
+    """Return the ranks that several of the lines share; a line has the values of FIELDS."""
     return {rank for rank, n in Counter(line[0] for line in lines if line[0] is not None).items() if n > 1}
 
 
 def indices_of_slices(phase: Phase, lines: Iterable[Sequence[Any]]) -> TrackRanks:
-    """Return the ranks within tracks, from lines of FIELDS that must be all of a board's."""
+    """Return the ranks within tracks; {} without tracks. lines: values of FIELDS, of all standings of one board."""
     return ranks_of((line[TRACK], line[0]) for line in lines) if phase.tracks else {}
 
 
 def as_text(*names: str) -> list[Cast]:
-    """Cast JSON and datetime fields to text, to be read with `read_json` and `moment`."""
+    """Return expressions that cast JSON and datetime fields to text, for `read_json` and `moment` to parse."""
     return [Cast(name, TextField()) for name in names]
 
 
@@ -143,7 +145,10 @@ def build_rows(
     track_ranks: TrackRanks,
     reader: Any,
 ) -> list[Row]:
-    """Build rows from lines of FIELDS and TEXTS. cells: by release."""
+    """Build rows from records, each with the values of FIELDS and then of TEXTS.
+
+    scores: by release id. shared: ranks that several systems of the board share. reader: as for `rows_of`.
+    """
     shows_ranges = reveals_comparisons(phase)
     named = _named(phase, reader)
     titles = {track.name: track.title for track in tracks.of(phase)}
@@ -185,7 +190,7 @@ def build_rows(
 
 
 def scores_of(releases: Collection[int], within: Collection[str] | None) -> dict[int, ShownScores]:
-    """Return by release the scores of the whole and of slices by dimensions in `within`; None: of all slices."""
+    """Return, by release id, the overall scores and those on slices by dimensions in `within`; None: on all slices."""
     slices = ReleaseSlice.objects.filter(release__in=releases)
     if within is not None:
         slices = slices.filter(dimensions__in=_combined(within))
@@ -231,4 +236,4 @@ def _no_cost(cost: object, sent: str) -> str:
     if cost is not None:
         return ""
     is_file = sent == Submission.Kind.PREDICTIONS
-    return "uploaded as a file: what it took to make is not known" if is_file else "not measured"
+    return "uploaded as a file: the cost of making it is not known" if is_file else "not measured"

@@ -23,7 +23,7 @@ OF_A_BENCHMARK = PreparedQuery(lambda benchmark: ReportedResult.objects.filter(b
 
 @dataclass(frozen=True)
 class ReportedRow:
-    """A row copied from a paper; `cells` has each value as a number and as printed in the paper."""
+    """A row copied from a paper. values: each value as a number (None: a dash) and as printed in the paper."""
 
     system: str
     paper: str
@@ -44,17 +44,20 @@ class Reported:
 
     @property
     def table(self) -> list[tuple[ReportedRow, list[str]]]:
-        """Each row with its numbers as printed, in the order of the columns; empty text for none."""
+        """Each row with its numbers as printed, in the order of the columns; empty text for a missing number."""
         return [(row, [row.values.get(key, (None, ""))[1] for key in self.columns]) for row in self.rows]
 
     def on(self, *dimensions: str) -> Reported:
-        """Return the columns on slices by exactly these dimensions, and the rows that fill one."""
+        """Return a copy with only the columns on slices by exactly these dimensions.
+
+        Rows without a value in these columns are left out.
+        """
         names = tuple(sorted(dimensions))
         columns = [key for key in self.columns if tuple(name for name, _ in key[1]) == names]
         return Reported(columns, [row for row in self.rows if any(key in row.values for key in columns)])
 
     def in_track(self, track: str) -> Reported:
-        """Return the rows of one track, and the columns that they fill."""
+        """Return a copy with only the rows of one track, and the columns in which these rows have a value."""
         rows = [row for row in self.rows if row.track == track]
         return Reported([key for key in self.columns if any(key in row.values for row in rows)], rows)
 
@@ -77,7 +80,7 @@ def reported_of(benchmark: Benchmark) -> Reported:
 
 
 def valid_results(benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[Value]]]:
-    """Yield a benchmark's valid rows with their numbers; log the others."""
+    """Yield a benchmark's valid rows with their numbers; log the invalid rows."""
     for row in _stored(benchmark):
         try:
             yield row, row.numbers(task=benchmark.task)
@@ -86,7 +89,7 @@ def valid_results(benchmark: Benchmark) -> Iterator[tuple[ReportedResult, list[V
 
 
 def left_out(benchmark: Benchmark) -> list[LeftOut]:
-    """Return the benchmark's rows that are not shown; for its organisers and the operator."""
+    """Return the benchmark's rows that are not shown because their numbers are invalid, for organisers and operator."""
     invalid = []
     for row in _stored(benchmark):
         try:
@@ -97,7 +100,10 @@ def left_out(benchmark: Benchmark) -> list[LeftOut]:
 
 
 def _stored(benchmark: Benchmark) -> Iterable[ReportedResult]:
-    """Return the stored rows in one query; if one cannot be read, defer the numbers, and each row loads its own."""
+    """Return the stored rows, read in one query.
+
+    If the JSON of some row cannot be read, return rows that load their numbers one by one.
+    """
     try:
         return OF_A_BENCHMARK(benchmark.pk)
     except NO_NUMBERS:
@@ -106,7 +112,7 @@ def _stored(benchmark: Benchmark) -> Iterable[ReportedResult]:
 
 @functools.lru_cache(maxsize=1000)
 def _log(pk: int, benchmark: str, problem: str) -> None:
-    """Log each invalid row once a process: pages are read often."""
+    """Log each invalid row only once per process, because pages are read often."""
     log.error("reported_row_skipped", row=pk, benchmark=benchmark, fault=problem)
 
 

@@ -1,4 +1,4 @@
-"""The rule for the release that represents each system, and its rank; it depends on revealed values only."""
+"""Rules for which release represents a system on a board, and for ranks. They use revealed values only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from leaderboard.models import Release, System
 
 @dataclass(frozen=True, slots=True)
 class ShownRun:
-    """One release. value: overall value of the primary measure as revealed, or None."""
+    """A release, as a candidate to represent its system.
+
+    release, system, submission: ids. sequence: position among the releases of its phase. kind: the system's.
+    value: revealed overall value of the primary measure; None if there is none.
+    """
 
     release: int
     sequence: int
@@ -38,9 +42,10 @@ class ShownRun:
 
 
 def represented(runs: Iterable[ShownRun], *, chosen: Mapping[int, UUID], sign: int) -> dict[int, ShownRun]:
-    """Return by system the release of the submission that its team chose, else its best one.
+    """Return, by system id, the release that represents each system: that of the chosen submission, else the best one.
 
-    Of equals, the submission received first wins. sign: +1 if higher values are better, else -1.
+    Of releases with equal values, the one whose submission was received first wins; without values, the first one.
+    chosen: by system id, the id of the submission that its team chose. sign: +1 if higher values are better, else -1.
     """
 
     def merit(release: ShownRun) -> tuple[bool, bool, float, float]:
@@ -57,7 +62,11 @@ def represented(runs: Iterable[ShownRun], *, chosen: Mapping[int, UUID], sign: i
 
 
 def ranked(best: Mapping[int, ShownRun], *, out: Collection[int], sign: int) -> dict[int, int]:
-    """Return the ranks of the competing systems; ties share a rank. out: disqualified systems."""
+    """Return the ranks of the competing systems with a value, by system id; equal values share a rank (1, 1, 3).
+
+    best: by system id, the release that represents it. out: ids of disqualified systems, which are not ranked. sign: as
+    for `represented`.
+    """
     values = {
         system: sign * release.value
         for system, release in best.items()

@@ -20,7 +20,7 @@ MOST_ROWS = 500
 
 
 class InvalidQuery(Exception):
-    """An invalid parameter for this board; the text says what was found and what was expected."""
+    """A request parameter that is invalid for this board. text: what was found, and what was expected."""
 
     def __init__(self, parameter: str, text: str) -> None:
         super().__init__(text)
@@ -29,7 +29,11 @@ class InvalidQuery(Exception):
 
 @dataclass(frozen=True)
 class Column:
-    """A sortable column: a plain one, a cost, or a measure on a slice (`key`). best_first: higher is better."""
+    """A column to sort or filter by: a row column, a cost, or a measure on a slice.
+
+    key: the measure and slice; None for other columns. best_first: True if sorting in descending order puts the best
+    rows first.
+    """
 
     name: str
     key: Key | None = None
@@ -47,10 +51,11 @@ class Column:
 
 @dataclass(frozen=True)
 class BoardQuery:
-    """Parsed request parameters. slice_: the slice whose scores are shown.
+    """Parsed request parameters of a board. slice_: the slice whose scores are shown. size: rows per page.
 
-    words: each must occur in a row's system or team name, as shown to the reader. bounds: of the column `by`,
-    inclusive.
+    kind, track, words, by: filters; empty or None: no filter. words: each must occur in the name of a row's system or
+    team, as shown to the reader. bounds: least and greatest allowed value in the column `by`, both inclusive; None: no
+    bound.
     """
 
     sort: Column
@@ -78,8 +83,9 @@ class BoardQuery:
 def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], bool] | None = None) -> BoardQuery:
     """Parse the parameters slice, sort, kind, track, search, by, at_least, at_most, page and page_size.
 
-    sorting: returns True for columns to sort in descending order; None: best first, reversed by a leading - of `sort`.
-    Raises AskedError.
+    sorting: returns True for a column that is to be sorted in descending order. None: the column's best values come
+    first, and a leading - in the parameter `sort` reverses the order.
+    Raises InvalidQuery for a parameter that is invalid or means nothing on this board.
     """
     slice_ = slice_in(board, params["slice"], ":") if params.get("slice") else WHOLE
     sort = params.get("sort", "")
@@ -100,7 +106,7 @@ def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], b
 
 
 def applied(rows: Iterable[Row], query: BoardQuery) -> list[Row]:
-    """Filter and sort rows in Python, for boards of past days, which the database cannot page. Returns all pages."""
+    """Filter and sort rows in Python, for boards of past days, which the database cannot page."""
     matches = [row for row in rows if _matches(query, row)]
     matches.sort(key=lambda row: (row.received_at, row.system_id))
     return in_order(matches, query.sort.value, descending=query.descending)
@@ -125,7 +131,7 @@ def first_column(board: Board, slice_: Slice = WHOLE) -> Column:
 
 
 def column_in(board: Board, name: str, slice_: Slice = WHOLE, parameter: str = "sort") -> Column:
-    """Return the column of that name; a measure without brackets refers to `slice_`. Raises AskedError."""
+    """Return the column with this name, or raise InvalidQuery. A measure without brackets is on `slice_`."""
     if name in SORTABLE or name in costs.KINDS:
         return Column(name)
     measure, bracket, inner = name.partition("[")
@@ -140,9 +146,10 @@ def column_in(board: Board, name: str, slice_: Slice = WHOLE, parameter: str = "
 
 
 def slice_in(board: Board, text: str, joint: str) -> Slice:
-    """Parse `property:CEO` or `origin:generated,label:SUPPORTS`, here with the joint ":"; raises AskedError.
+    """Parse a slice such as `property:CEO` or `origin:generated,label:SUPPORTS`; raise InvalidQuery if it is unknown.
 
-    Matches the board's own dimensions and values, since these may contain any character.
+    joint: the text between a dimension and its value, ":" in these examples. The text is compared with the board's own
+    dimensions and values, since these may contain any character.
     """
     rest, values_by_name = text, dict[str, str]()
     while rest:
@@ -207,7 +214,7 @@ def _number(params: Mapping[str, str], name: str) -> float | None:
     except ValueError:
         value = float("nan")
     if not isfinite(value):
-        raise InvalidQuery(name, f'"{text}" is not a number, expected one like 0.5.')
+        raise InvalidQuery(name, f'"{text}" is not a number, expected a finite number such as 0.5.')
     return value
 
 
@@ -216,6 +223,7 @@ def _count(params: Mapping[str, str], name: str, default: int, most: int | None)
     value = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     if value < 1 or (most is not None and value > most):
         raise InvalidQuery(
-            name, f'"{text}" is not a valid {name}, expected a number from 1{f" to {most}" if most else ""}.'
+            name,
+            f'"{text}" is not a valid {name}, expected a whole number from 1 {f"to {most}" if most else "up"}.',
         )
     return value

@@ -1,4 +1,4 @@
-"""Rows of a board, one a system, with their scores by measure and slice, and their order."""
+"""Rows of a board, one per system, with their scores by measure and slice, and their order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from leaderboard.models import System
 
 
 class ShownScore(NamedTuple):
-    """One revealed score with its interval. value None: undefined there. low, high None: no interval. n: gold units."""
+    """One revealed score of a system on a slice, with its confidence interval.
+
+    value None: no score, or undefined on the slice. low, high: ends of the interval; None: no interval. n: number of
+    gold units.
+    """
 
     value: float | None
     low: float | None = None
@@ -25,7 +29,7 @@ class ShownScore(NamedTuple):
 NO_SCORE = ShownScore(None)
 
 Key = tuple[str, Slice]
-"""(measure, slice)."""
+"""(name of a measure, slice), which identifies a score column."""
 
 
 ShownScores = dict[Key, ShownScore]
@@ -33,15 +37,18 @@ ShownScores = dict[Key, ShownScore]
 
 @dataclass(frozen=True)
 class Row:
-    """One system of a board. rank None: it does not compete, or has no value.
+    """One system of a board, with the submission that represents it.
 
-    rank_low, rank_high: its rank range, from significant differences; None until computed.
-    received_at: of its submission; released_at: when these scores were published, which a rescoring repeats.
-    cost: of its container, None if not shown; `no_cost` says why. disqualified: the organisers' public reason.
-    anonymous_until: hidden from the public until then; `system` and `team` are the names shown to this reader, and
-    is_hidden is True if those are not the real names.
-    track: declared by its submissions, empty if the phase has no tracks; track_rank: rank within the track, None
-    without a rank.
+    rank: None if the system does not compete or has no value; tied: another system has the same rank.
+    system, team: the names shown to this reader; is_hidden: True if these are not the real names.
+    anonymous_until: until then, the public does not see the real names; None: the system is not anonymous.
+    received_at: when the submission was received; released_at: when these scores were published.
+    scores: revealed scores by measure and slice.
+    rank_low, rank_high: rank range from significance tests; None until it is computed, or if it is not revealed.
+    cost: cost of the system's container; None if none is shown, and `no_cost` says why.
+    disqualified: the organisers' public reason; empty: the system is not disqualified.
+    track: name of the track that its submissions declare; empty: the phase has no tracks.
+    track_rank: rank among systems of the same track; None if `rank` is None. track_tied: as `tied`, within the track.
     """
 
     rank: int | None
@@ -76,16 +83,19 @@ class Row:
         return self.kind == System.Kind.PARTICIPANT and not self.disqualified
 
     def score(self, measure: str, slice_: Slice = WHOLE) -> ShownScore:
-        """Return the revealed score, or one without a value."""
+        """Return the revealed score of a measure on a slice; NO_SCORE if there is none."""
         return self.scores.get((measure, slice_), NO_SCORE)
 
     def spent(self, kind: str) -> float | None:
-        """Return the cost of a kind in costs.KINDS, or None."""
+        """Return the cost of one kind, such as wall_seconds; None if it is not shown."""
         return None if self.cost is None else self.cost.as_dict()[kind]
 
 
 def in_order(rows: Iterable[Row], value: Callable[[Row], float | str | None], *, descending: bool) -> list[Row]:
-    """Sort rows by a value, stably; rows without one come last in either direction, then disqualified ones."""
+    """Return rows sorted by a value; rows with equal values keep their order.
+
+    In both directions, rows without a value follow those with one, and disqualified rows come last.
+    """
     rows = list(rows)
     valued = [row for row in rows if value(row) is not None]
     valued.sort(key=value, reverse=descending)  # type: ignore[arg-type]
@@ -93,7 +103,7 @@ def in_order(rows: Iterable[Row], value: Callable[[Row], float | str | None], *,
 
 
 def label(key: Key) -> str:
-    """Return a column's name: `link_f1`, or `link_f1[property=CEO]`."""
+    """Return the name of a score column: `link_f1`, or on a slice `link_f1[property=CEO]`."""
     measure, slice_ = key
     return measure + (f"[{','.join(f'{name}={value}' for name, value in slice_)}]" if slice_ else "")
 

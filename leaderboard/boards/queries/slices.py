@@ -1,4 +1,4 @@
-"""Slices of a gold: their type, and their forms as shown, as database keys and as URL parameters."""
+"""Slices of gold: their type, and their text forms for display, database keys and URL parameters."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import lru_cache
 from typing import Any
 
 Slice = tuple[tuple[str, str], ...]
-"""(dimension, value as shown) pairs, sorted by dimension; the whole is ()."""
+"""(dimension, value as text) pairs, sorted by dimension; () is the whole, that is, all gold units."""
 
 WHOLE: Slice = ()
 
 
 def slice_of(named: Mapping[str, object]) -> Slice:
-    """Convert a stored slice to a `Slice`."""
+    """Convert a slice that is stored as {dimension: value} to a `Slice`."""
     return tuple(sorted((name, shown(value)) for name, value in named.items()))
 
 
 def shown(value: object) -> str:
-    """Format a slice's value for a board: strings unchanged, other values as JSON."""
+    """Format a dimension's value for a board: strings unchanged, other values as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -49,12 +49,12 @@ def _json(value: object) -> str:
 
 
 def url_text(slice_: Slice) -> str:
-    """Return a one-way slice as text for a URL, parsed by `parse_url_text`; empty for the whole."""
+    """Return a slice of one dimension as text for a URL, which `parse_url_text` parses; empty for the whole."""
     return json.dumps(slice_[0], ensure_ascii=False) if slice_ else ""
 
 
 def parse_url_text(text: str | None) -> Slice:
-    """Parse a one-way slice from `["dimension", "value"]`; any other text is the whole."""
+    """Parse a slice of one dimension from `["dimension", "value"]`; return WHOLE for any other text."""
     try:
         name, value = json.loads(text or "")
     except (ValueError, TypeError, RecursionError):

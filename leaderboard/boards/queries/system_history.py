@@ -34,7 +34,7 @@ class BoardEntry:
 
     @property
     def declared(self) -> Submission:
-        """The submission that represents the system, with its phase; it declares the track."""
+        """The submission that represents the system, with its phase; it names the system's track."""
         submission = self.release.submission
         submission.phase = self.phase
         return submission
@@ -45,7 +45,7 @@ class BoardEntry:
 
     @property
     def rank_range(self) -> tuple[int, int] | None:
-        """The rank range, if it is computed and the phase shows it."""
+        """(lowest rank, highest rank); None if the rank range is not computed or the phase does not show it."""
         low, high = self.standing.rank_low, self.standing.rank_high
         return (low, high) if low is not None and high is not None and reveals_comparisons(self.phase) else None
 
@@ -58,7 +58,7 @@ class BoardEntry:
 
 @dataclass(frozen=True)
 class RevealedRun:
-    """The revealed primary score of one run."""
+    """The revealed overall primary score of one run. at: when its submission was received."""
 
     system_id: int
     submission_id: UUID
@@ -67,7 +67,7 @@ class RevealedRun:
 
 
 def entries_of(system: System, reader: Any) -> list[BoardEntry]:
-    """Return the system's standings on boards that the reader may see, current boards first, then the latest."""
+    """Return a system's standings on boards that the reader may see: current boards first, and newer before older."""
     standings = Standing.objects.filter(
         system=system,
         leaderboard__state__in=Leaderboard.PUBLIC,
@@ -87,7 +87,7 @@ def entries_of(system: System, reader: Any) -> list[BoardEntry]:
 
 
 def primary_score(release: Release) -> ShownScore | None:
-    """Return the revealed overall score by the primary measure, or None."""
+    """Return a release's revealed overall score on its primary measure; None if it has no value."""
     for score in release.values:
         if score["measure"] == release.primary and not score["slice"] and score["value"] is not None:
             return ShownScore(score["value"], score["low"], score["high"], score["n"])
@@ -95,7 +95,7 @@ def primary_score(release: Release) -> ShownScore | None:
 
 
 def revealed_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[RevealedRun]:
-    """Return the revealed primary scores of these systems on a board, in order of submission, without hidden ones."""
+    """Return the revealed primary scores of these systems on a board, by time of receipt; not of hidden submissions."""
     releases = board_state.shown_releases(board).filter(submission__system__in=list(systems))
     scores = [
         RevealedRun(release.submission.system_id, release.submission_id, release.submission.received_at, value)
@@ -106,9 +106,10 @@ def revealed_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[Revealed
 
 
 def records(runs: Iterable[RevealedRun], *, higher_is_better: bool = True) -> list[RevealedRun]:
-    """Return the scores that were better than all before them: for one system, those that everybody saw on its board.
+    """Return the runs whose score was better than the scores of all earlier runs, in the order given.
 
-    The others were never public.
+    runs: in order of receipt. For one system whose team never chose a submission, these are the runs that represented
+    it on the public board; its other runs have never been public.
     """
     best: list[RevealedRun] = []
     for score in runs:

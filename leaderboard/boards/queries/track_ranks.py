@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 TrackRanks = Mapping[tuple[str, int], tuple[int, bool]]
-"""(track, rank on the whole board) -> (rank within the track, True if several systems of the track share it)."""
+"""(track, rank on the whole board) -> (rank within the track, whether several systems of the track share this rank)."""
 
 
 def ranks_of(ranked: Iterable[tuple[str, int | None]]) -> TrackRanks:
-    """Return the ranks within tracks. ranked: track and rank (or None) of each system of a board.
+    """Return the ranks within tracks. ranked: (track, rank on the whole board or None) of each system of a board.
 
-    A system's rank within its track is 1 + the number of better systems there; ties on the board are ties there.
-    Systems without a track or rank are left out.
+    A system's rank within its track is 1 + the number of better systems of that track. Systems of one track that share
+    a rank on the board share their rank within the track. Systems without a track or rank are left out.
     """
     counts: dict[str, Counter[int]] = {}
     for track, rank in ranked:

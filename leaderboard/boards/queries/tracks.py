@@ -17,7 +17,7 @@ Stored = list[dict[str, str]]
 
 @dataclass(frozen=True)
 class Track:
-    """name: in URLs and commands; title and description: shown to readers."""
+    """One track of a phase. name: identifies it in URLs and commands. title, description: shown to readers."""
 
     name: str
     title: str
@@ -35,7 +35,7 @@ def title_of(phase: Phase, name: str) -> str:
 
 
 def checked(new_tracks: Sequence[Mapping[str, object]]) -> Stored:
-    """Validate and normalise tracks for storage; raises ValueError with the track, its problem and what is expected."""
+    """Validate and normalise tracks for storage; raise ValueError that names the first problem."""
     if len(new_tracks) > MOST:
         raise ValueError(f"there are {len(new_tracks)} tracks, expected at most {MOST}")
     tracks = [_checked(number, dict(item)) for number, item in enumerate(new_tracks, start=1)]
@@ -47,18 +47,18 @@ def checked(new_tracks: Sequence[Mapping[str, object]]) -> Stored:
 
 def _checked(number: int, item: dict[str, object]) -> Track:
     if unknown := sorted(item.keys() - LONGEST):
-        raise ValueError(f"track {number} has the key {unknown[0]!r}, expected name, title and description")
+        raise ValueError(f"track {number} has the key {unknown[0]!r}, expected name, title and description only")
     texts: dict[str, str] = {}
     for key, most in LONGEST.items():
         text = item.get(key, "")
         if not isinstance(text, str) or len(text) > most:
             raise ValueError(
-                f"the {key} of track {number} is not text, or is too long: expected at most {most} characters"
+                f"the {key} of track {number} is not text, or is too long; expected text of at most {most} characters"
             )
         texts[key] = text.strip()
     if not NAME.match(texts["name"]):
         raise ValueError(
             f"the name of track {number} is {texts['name']!r}, "
-            "expected lower-case letters, digits, hyphens and underscores"
+            "expected lower-case letters a-z, digits, hyphens and underscores, with a letter or digit first"
         )
     return Track(texts["name"], texts["title"] or texts["name"], texts["description"])

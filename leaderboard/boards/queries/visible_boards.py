@@ -35,5 +35,5 @@ def shown_board(phase: Phase, version: Version | None = None) -> Leaderboard | N
 
 
 def frozen_boards(phase: Phase) -> list[Leaderboard]:
-    """Return the boards that were current before, latest first."""
+    """Return the boards of a phase that were current before, the latest version first."""
     return FROZEN(phase.pk)

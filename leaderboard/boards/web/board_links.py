@@ -12,7 +12,7 @@ from leaderboard.boards.web.plot_links import is_symmetric, plot_pages
 
 @dataclass(frozen=True)
 class BoardLink:
-    """Another view of the same board."""
+    """A link to another view of the same board. n_values: number of slices or tracks in it; None: not counted."""
 
     title: str
     url: str
@@ -20,7 +20,7 @@ class BoardLink:
 
 
 def by_track(board: Board) -> str:
-    """Return the URL of the page that ranks each track separately."""
+    """Return the URL of the page that ranks each track of the board's phase separately."""
     url_args = [board.phase.benchmark.slug, board.phase.slug, *(board.frozen or ())]
     return reverse("frozen_board_by_track" if board.frozen else "board_by_track", args=url_args)
 

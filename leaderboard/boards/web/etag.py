@@ -67,7 +67,8 @@ def tag_of(slug: str, phase: str, *, address: str) -> str | None:
     """Return the ETag of the public content of a phase's boards.
 
     None if the phase is not public, or if a board is being prepared: its progress is shown and changes every second.
-    address: the path with its query, so that pages do not share ETags, not even with one that answers 404.
+    address: path and query of the request. It is part of the ETag, so that the ETag of one page never yields a 304 for
+    another address, in particular for one that has to be answered with 404.
     """
     at = timezone.now()
     rows = BOARDS.raw(slug, phase, at)
@@ -112,7 +113,7 @@ BOARDS = PreparedQuery(_boards, str, str, datetime)
 
 
 def _dates_passed(row: tuple[Any, ...], at: datetime) -> list[bool]:
-    """Return for each of opens_at and closes_at whether it has passed: pages show it, but no row is written then."""
+    """Return whether the phase's opens_at and closes_at have passed: pages show it, but no row changes at that time."""
     dates = (value and moment(value) for value in row[-7:-5])
     return [value is not None and value < at for value in dates]
 

@@ -1,4 +1,4 @@
-"""Management page for the tracks of a phase."""
+"""Page on which organisers manage the tracks of a phase."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from leaderboard.core.web.refusals import Refusal
 @login_required
 @require_http_methods(["GET", "POST"])
 def manage_tracks(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show and replace the tracks of a phase, of which a submission declares one."""
+    """Show the form with the tracks of a phase; save them on POST."""
     phase_row = managed_phase_or_404(request.user, slug, phase)
     form = TracksForm(request.POST if request.method == "POST" else None, initial={"tracks": as_lines(phase_row)})
     refusal = None

@@ -1,4 +1,4 @@
-"""Plots that a board has besides its scores, and their URLs."""
+"""Plots that a board offers in addition to its scores, and their URLs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from leaderboard.boards.queries.plots import shows_plots
 
 
 def separating(board: Board) -> Measure | None:
-    """Return the board's AUROC measure, which its ROC curves belong to; None if it has none."""
+    """Return the board's AUROC measure, which its ROC curves illustrate; None if the board has no such measure."""
     return next((measure for measure in board.measures if isinstance(measure, Auroc)), None)
 
 
 def correlating(board: Board) -> Measure | None:
-    """Return the board's Spearman measure, which its rank agreement plots belong to; None if it has none."""
+    """Return the board's Spearman measure, which its rank agreement plots illustrate; None without one."""
     return next((measure for measure in board.measures if isinstance(measure, Spearman)), None)
 
 
 def is_symmetric(board: Board) -> bool:
-    """Return whether the gold groups original with generated claims, and no custom scorer replaces the task's."""
+    """Return True if the gold is a symmetric set of original and generated claims, and no custom scorer is used."""
     if board.scoring.scorer is not None:
         return False
     return board.measure("group_accuracy") is not None and "origin" in board.dimensions

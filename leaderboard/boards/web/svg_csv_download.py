@@ -1,4 +1,4 @@
-"""Downloads of a page's chart and table: standalone SVG, and CSV that is safe from formula injection."""
+"""Downloads of a page's chart as standalone SVG, and of its table as CSV that is safe from formula injection."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def as_svg(
 ) -> HttpResponse:
     """Return a rendered template as an SVG attachment; `frame` adds the page's styles and a white background.
 
-    height, width: pixels; not every frame uses the width.
+    name: part of the file name and the title. template, frame: template names. height, width: of the chart, in pixels;
+    not every frame uses the width.
     """
     inner = render_to_string(template, context)
     title = f"{board.phase}: {name}"
@@ -37,7 +38,7 @@ def as_svg(
 
 
 def as_csv(board: Board, name: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> HttpResponse:
-    """Return the table as a CSV attachment, with text neutralised for spreadsheets."""
+    """Return a table as a CSV attachment, in which a spreadsheet runs no text as a formula. name: as for `as_svg`."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(heads)
@@ -49,7 +50,7 @@ def as_csv(board: Board, name: str, heads: Sequence[str], rows: Iterable[Sequenc
 def _file(content: str, board: Board, name: str, suffix: str, media_type: str) -> HttpResponse:
     version = "gold-{}-task-{}-".format(*board.frozen) if board.frozen else ""
     filename = f"{board.phase.benchmark.slug}-{board.phase.slug}-{version}{name}.{suffix}"
-    # An SVG opened in its own tab could run scripts on this site's origin, so it is always sent as an attachment.
+    # Always an attachment: an SVG that is opened in its own tab could run scripts on this site's origin.
     return HttpResponse(
         content,
         content_type=f"{media_type}; charset=utf-8",

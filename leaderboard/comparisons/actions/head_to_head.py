@@ -1,7 +1,7 @@
 """Head-to-head comparisons of two systems: requested by a reader, computed once by a worker, and stored.
 
-A run's outcomes never change, so a comparison of two runs stays valid. Every reader may request one, so the queue is
-limited to MOST_WAITING, `web/rate_limit.py` limits each reader, and only pairs on a public board are computed.
+A run's outcomes never change, so a comparison of two runs stays valid. Every reader may request a comparison, so the
+queue is limited to MOST_WAITING, `web/rate_limit.py` limits each reader, and only pairs on a public board are computed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError, Work
 
 MOST_WAITING = 20
-"""On the whole site, so that readers cannot occupy the workers for more than a minute or two."""
+"""Maximum queue length of the whole site, so that readers cannot occupy the workers for more than a minute or two."""
 WAITING = HeadToHead.objects.select_related(
     "leaderboard__phase__benchmark",
     "leaderboard__phase__scorer",
@@ -39,7 +39,7 @@ WAITING = HeadToHead.objects.select_related(
 
 
 class NotAvailable(StrEnum):
-    """Reasons why two runs have no row, in the order in which they are checked."""
+    """Reasons why there is no comparison of two runs, in the order in which they are checked."""
 
     NOT_REVEALED = "the phase does not show differences"
     OUTDATED = "the board was scored by an earlier version of the task, whose outcomes are no longer read"
@@ -51,10 +51,10 @@ class NotAvailable(StrEnum):
 def find_or_enqueue(
     *, board: Leaderboard, a: UUID, b: UUID, may_ask: Callable[[], bool] = lambda: True
 ) -> HeadToHead | NotAvailable:
-    """Return the row of two runs, enqueueing a new one if needed, or the reason why none was created.
+    """Return the stored comparison of two runs, or the reason why there is none. A new comparison is enqueued.
 
-    `a` and `b` are runs that represent systems on `board`. may_ask: returns True if another comparison may be computed
-    for this reader; called only if one would be.
+    a, b: ids of runs that represent systems on `board`, in any order. may_ask: returns True if the reader may request a
+    new comparison; it is called only if a new one would be enqueued.
     """
     if not reveals_comparisons(board.phase):
         return NotAvailable.NOT_REVEALED
@@ -101,11 +101,11 @@ def _compare(lease: Lease[HeadToHead]) -> None:
 
 
 def _checked(report: HeadToHeadReport) -> HeadToHeadReport:
-    """Return the report; raises ReportError for numbers that are not finite."""
+    """Return the report; raise ReportError if it contains a number that is not finite."""
     for row in report.comparisons:
         numbers = [number for number in (row.a, row.b, row.difference, row.low, row.high, row.p) if number is not None]
         if not all(math.isfinite(number) for number in numbers):
-            raise ReportError("a comparison is not finite")
+            raise ReportError(f"the comparison by {row.measure} has a number that is not finite; expected finite ones")
     return report
 
 

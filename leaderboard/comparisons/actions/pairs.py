@@ -1,4 +1,4 @@
-"""Compare pairs of runs in the sandbox, in batches of one job each, and validate the reports."""
+"""Comparison of pairs of runs in the sandbox, one batch of pairs per job, and validation of the reports."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from leaderboard.models import Comparison, Leaderboard, Reason, Run
 from leaderboard.work_queue.work import NoAnswerError
 
 Pair = tuple[UUID, UUID]
-"""Two runs, the smaller id first."""
+"""Ids of two runs, the smaller id first."""
 
 AT_ONCE = 20
-"""Pairs of one job: few enough that the slowest measure finishes within the time limit of a scoring."""
+"""Maximum number of pairs in a sandbox job: with it, the slowest measure finishes within the scoring time limit."""
 
 
 def in_order(a: UUID, b: UUID) -> Pair:
-    """Return the pair in the order in which it is stored."""
+    """Return two run ids in the order in which pairs are stored, the smaller id first."""
     return (a, b) if a < b else (b, a)
 
 
 def batches(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    """Yield all pairs in few batches, each of at most AT_ONCE pairs and `sandbox_client.MOST_TABLES` runs."""
+    """Yield each pair once, in few batches of at most AT_ONCE pairs and `sandbox_client.MOST_TABLES` runs."""
     partners: dict[UUID, set[UUID]] = {}
     for a, b in sorted(pairs):
         partners.setdefault(a, set()).add(b)
@@ -46,7 +46,7 @@ def batches(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
 
 
 def _dense_runs(partners: dict[UUID, set[UUID]]) -> set[UUID]:
-    """Choose runs with many pairs among them, greedily: next is the run with the most pairs with those chosen."""
+    """Choose runs with many pairs among them, greedily: next comes the run with the most pairs with chosen runs."""
     chosen: set[UUID] = set()
     while len(chosen) < min(sandbox_client.MOST_TABLES, len(partners)):
         chosen.add(
@@ -56,10 +56,11 @@ def _dense_runs(partners: dict[UUID, set[UUID]]) -> set[UUID]:
 
 
 def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair], measure: str) -> list[Comparison]:
-    """Compare the pairs in the sandbox; return unsaved rows, in the order of `pairs`.
+    """Compare pairs of runs by a measure in the sandbox; return unsaved rows, in the order of `pairs`.
 
-    Raises NoAnswerError, ReportError, SandboxError (our fault), and FileNotFoundError or AlteredError for a stored
-    file.
+    runs: by id, at least those of the pairs. Raises NoAnswerError if the job was refused or failed, ReportError if its
+    report is invalid, SandboxError if the sandbox itself failed, and FileNotFoundError or AlteredError if the stored
+    outcomes of a run are missing or were altered.
     """
     indices = {run: index for index, run in enumerate(sorted({run for pair in pairs for run in pair}))}
     index_pairs = [(indices[a], indices[b]) for a, b in pairs]
@@ -91,17 +92,23 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
 
 
 def _checked(report: CompareBoardReport, index_pairs: Sequence[tuple[int, int]]) -> CompareBoardReport:
-    """Return the report; raises ReportError for other pairs than requested, and for inconsistent numbers."""
+    """Return the report; raise ReportError if its pairs are not those requested, or if its numbers are inconsistent."""
     if [(row.a, row.b) for row in report.comparisons] != list(index_pairs):
         raise ReportError("the report's pairs differ from those requested")
     for row in report.comparisons:
         numbers = [number for number in (row.difference, row.low, row.high, row.p) if number is not None]
         if not all(math.isfinite(number) for number in numbers):
-            raise ReportError("a comparison is not finite")
+            raise ReportError(f"the comparison of files {row.a} and {row.b} has a number that is not finite")
         if (row.difference is None) != (row.p is None) or (row.p is not None and not 0 < row.p <= 1):
-            raise ReportError("a comparison has a difference without a p, or a p outside (0, 1]")
+            raise ReportError(
+                f"the comparison of files {row.a} and {row.b} has a difference without a p-value, a p-value without a "
+                "difference, or a p-value outside (0, 1]"
+            )
         if (row.low is None) != (row.high is None) or (
             row.low is not None and row.high is not None and row.low > row.high
         ):
-            raise ReportError("a comparison has an interval whose ends are not in order")
+            raise ReportError(
+                f"the comparison of files {row.a} and {row.b} has an interval with one end missing, or not in order; "
+                "expected low <= high, or neither"
+            )
     return report

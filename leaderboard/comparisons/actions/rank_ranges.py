@@ -1,8 +1,9 @@
-"""Compute the rank ranges of a leaderboard; they are due whenever its systems change.
+"""Computation of a leaderboard's rank ranges, which is due whenever its competing systems or their values change.
 
 Runs are compared pairwise from their stored outcomes, each pair once; Holm's correction over all pairs of competing
-systems then decides which differences are significant. A board's `Ranking` is the row of this work. Bursts of changes
-are one piece of work: the worker that leases a board computes the missing pairs, and checks for changes at the end.
+systems then decides which differences are significant. The state of this work is stored in the board's `Ranking`.
+Several changes in a row cause one computation: the worker that leases a board computes the missing pairs, and checks
+at the end whether the board has changed since.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ from leaderboard.work_queue.work import NoAnswerError, StateColumns, Work
 
 
 class RankingColumns(StateColumns):
-    """Queue state of a board's ranges, queued while due. `attempt` counts claims, `failures` failed attempts."""
+    """The columns of `Ranking` that hold the state of this work. It is queued while the ranges are due.
+
+    `attempt` counts how often a worker has claimed the row; `failures` counts failed attempts since the last change.
+    """
 
     order = "enqueued_at"
     retries_at_once = False
@@ -55,9 +59,10 @@ class RankingColumns(StateColumns):
 
 
 def changed(board: Leaderboard) -> None:
-    """Clear and enqueue a board's ranges after its competing systems or their values changed.
+    """Clear a board's rank ranges and enqueue their computation, after its competing systems or their values changed.
 
-    Call with the phase's row locked.
+    Does nothing if the phase does not reveal comparisons, or if the runs have no outcomes to compare. Call with the
+    phase's row locked.
     """
     if not reveals_comparisons(board.phase) or not _has_outcomes(board):
         return
@@ -74,17 +79,18 @@ def changed(board: Leaderboard) -> None:
 
 
 def rank_again(board: Leaderboard) -> None:
-    """Rank a board whose standings have changed, and enqueue its ranges. Call with the phase's row locked."""
-    # Ranges are cleared first: a constraint refuses a rank outside of the old range.
+    """Rank a board whose standings have changed, and enqueue its rank ranges. Call with the phase's row locked."""
+    # Ranges are cleared first: a database constraint refuses a new rank outside of the old range.
     changed(board)
     boards.rank(board)
 
 
 @transaction.atomic
 def renewed(*, board: Leaderboard, again: bool) -> int:
-    """Enqueue a board's ranges, after deleting all its comparisons if `again`; return the number of deleted ones.
+    """Enqueue the computation of a board's rank ranges; return the number of deleted comparisons.
 
-    A worker that has leased the board loses its lease.
+    again: True: delete all stored comparisons of the board first, so that every pair is compared again. A worker that
+    has leased the board loses its lease.
     """
     Phase.objects.select_for_update().get(pk=board.phase_id)
     n_deleted = Comparison.objects.filter(leaderboard=board).delete()[0] if again else 0
@@ -94,11 +100,11 @@ def renewed(*, board: Leaderboard, again: bool) -> int:
 
 
 def _has_outcomes(board: Leaderboard) -> bool:
-    """Return True if the board's runs can be compared: a custom scorer may return values without outcomes."""
+    """Return True if the board's runs have outcomes to compare: a custom scorer may return values without outcomes."""
     scored = scorer_of_phase.of_board(board)
     if scored.scorer is None:
         return True
-    # Hidden submissions count, too: an empty board may have been compared before.
+    # Releases of hidden submissions count, too: a board without visible ones may have been compared before.
     release = board_state.releases_of(board).select_related("run").first()
     measures = release.run.provenance["scorer"]["outcomes"] if release else []
     return scored.scorer.primary in measures
@@ -124,13 +130,13 @@ def _compare(lease: Lease[Ranking]) -> None:
 
 @transaction.atomic
 def _requeue(lease: Lease[Ranking]) -> None:
-    """Release the lease and enqueue the board again, behind waiting runs. Each turn completes at least one batch."""
+    """Release the lease and enqueue the board again, behind waiting runs."""
     lease.write(lease_until=None, enqueued_at=timezone.now())
     WORK.enqueue(lease.row)
 
 
 def competing(board: Leaderboard) -> list[Standing]:
-    """Return the ranked standings, with their runs."""
+    """Return the ranked standings of a board, with their runs."""
     ranked = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False, rank__isnull=False)
     return list(ranked.select_related("release__run").order_by("pk"))
 
@@ -150,7 +156,7 @@ def _store(lease: Lease[Ranking], rows: list[Comparison]) -> None:
 @transaction.atomic
 def _finish(lease: Lease[Ranking]) -> None:
     """Store the ranges; if the standings changed meanwhile, enqueue the board again instead."""
-    # Publishing locks the phase as well: nothing changes between reading the rows and writing their ranges.
+    # Releases lock the phase as well, so no standing changes between reading the rows and writing their ranges.
     board = lease.row.leaderboard
     Phase.objects.select_for_update().get(pk=board.phase_id)
     ranking = lease.rows().first()

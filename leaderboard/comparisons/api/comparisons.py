@@ -1,4 +1,4 @@
-"""`.../leaderboard/comparisons/`: pairwise comparisons of a board's competing systems."""
+"""API view `.../leaderboard/comparisons/`: pairwise comparisons of a board's competing systems."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class ComparisonSerializer(RenamedFields):
     b = PairedSystemSerializer()
     difference = serializers.FloatField(allow_null=True, help_text="a - b")
     low = serializers.FloatField(
-        allow_null=True, help_text=f"{confidence.percent()} interval of the difference; null: none"
+        allow_null=True, help_text=f"{confidence.percent()} confidence interval of the difference; null: none"
     )
     high = serializers.FloatField(allow_null=True)
-    p = serializers.FloatField(allow_null=True, help_text="two-sided, by a permutation of groups; for this pair alone")
-    p_holm = serializers.FloatField(allow_null=True, help_text="p, corrected for all pairs of the board (Holm)")
+    p = serializers.FloatField(allow_null=True, help_text="two-sided p-value, by a permutation test")
+    p_holm = serializers.FloatField(allow_null=True, help_text="p, Holm-corrected for all pairs of the board")
     significant = serializers.BooleanField(help_text=f"whether p_holm is at most {ALPHA}")
     n_permutations = serializers.IntegerField(
         help_text="permutations behind p, which is at least 1 / (n_permutations + 1)"
     )
-    n_groups = serializers.IntegerField(help_text="groups that were permuted, and resampled for the interval")
+    n_groups = serializers.IntegerField(help_text="groups that were permuted for p, and resampled for the interval")
 
 
 PAGE_SHAPE = inline_serializer(
@@ -53,7 +53,7 @@ PAGE_SHAPE = inline_serializer(
         "count": serializers.IntegerField(),
         "next": serializers.URLField(allow_null=True),
         "previous": serializers.URLField(allow_null=True),
-        "measure": serializers.CharField(help_text="the primary one"),
+        "measure": serializers.CharField(help_text="name of the primary measure"),
         "rank_ranges": serializers.ChoiceField(
             [state.value for state in Ranges], help_text="no pairs are listed unless `ready`"
         ),
@@ -70,7 +70,10 @@ class ComparisonsView(View):
         responses={200: PAGE_SHAPE, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
-        """Return all pairs of ranked systems, in the order of their ranks. Rank ranges are computed from these."""
+        """Return all pairs of ranked systems, in the order of their ranks.
+
+        Rank ranges are computed from these comparisons.
+        """
         version = query_parameters.version(query_parameters.read(query_parameters.ComparisonQuery, request))
         board = lookup.board_or_404(request.user, slug, phase, within=(), **version)
         pages = Pages()

@@ -17,7 +17,7 @@ from leaderboard.models import HeadToHead, Phase
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of units that both systems, one of them, or neither has right."""
+    """Numbers of gold units that both systems have right, only a, only b, or neither."""
 
     both: int
     a_only: int
@@ -29,7 +29,8 @@ class Counts:
 class Line:
     """One measure on one slice: both systems' scores, and their difference a - b. None: not computed or undefined.
 
-    low, high: the difference's interval; p: for this line alone; p_holm: corrected for the lines of its table.
+    low, high: ends of the difference's confidence interval. p: p-value for this line alone. p_holm: p, Holm-corrected
+    for all lines of its table.
     """
 
     title: str
@@ -51,7 +52,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Item:
-    """A public unit, with its line of gold."""
+    """A public gold unit: its id as JSON, and its line of the gold file."""
 
     id: str
     line: str
@@ -61,7 +62,8 @@ class Item:
 class HeadToHeadTable:
     """A comparison of a and b, in the reader's order.
 
-    computed: False if there are no stored differences; found, counted and items are then empty.
+    computed: True if differences are stored and revealed; if not, differences, counted and items are empty.
+    items: by measure, units that only a has right, and units that only b has right.
     """
 
     a: Row
@@ -97,7 +99,7 @@ class HeadToHeadTable:
 
 
 def head_to_head_table(phase: Phase, a: Row, b: Row, stored: HeadToHead | None) -> HeadToHeadTable:
-    """Return the part of a comparison that the phase reveals. stored: the pair's row if it is done, else None."""
+    """Return the part of a comparison that the phase reveals. stored: its row, if it is done; None: not computed."""
     report = stored.report if stored is not None and reveals_comparisons(phase) else {}
     is_reversed = stored is not None and stored.a_id != a.run_id
     comparisons = {slice_key(row): _reversed(row) if is_reversed else row for row in report.get("comparisons", ())}

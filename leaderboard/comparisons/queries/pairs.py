@@ -20,10 +20,11 @@ NUMBERS = ("difference", "low", "high", "p", "n_permutations", "n_groups")
 
 @dataclass(frozen=True, slots=True)
 class RankedPair:
-    """Two competing systems, `a` ranked at least as high as `b`. None: undefined.
+    """Comparison of two ranked systems, of which `a` has the better rank or the same. None: undefined.
 
-    difference: a - b of the overall primary measure; low, high: its interval; p: two-sided; p_holm: corrected for all
-    pairs of the board; n_permutations: permutations behind p.
+    difference: a - b on the overall primary measure. low, high: ends of its confidence interval. p: two-sided p-value.
+    p_holm: p, Holm-corrected for all pairs of the board. n_permutations: permutations behind p. n_groups: resampled
+    groups of gold units.
     """
 
     a: Row
@@ -42,16 +43,16 @@ class RankedPair:
 
 
 class RankedPairs(Sequence[RankedPair]):
-    """A lazy sequence of all pairs in the order of ranks: 500 systems have 124,750, and only requested ones are read.
+    """A lazy sequence of all pairs in the order of ranks: 500 systems have 124,750, and only requested pairs are read.
 
-    Holm's correction needs all p-values and nothing else of the other pairs. Equal p-values get equal corrected ones,
-    and few are distinct: the database counts them.
+    Holm's correction of one p-value depends on all p-values of the board. Equal p-values have equal corrected values,
+    and few p-values are distinct, so that only the distinct ones are read, with their counts.
     """
 
     def __init__(self, rows: Sequence[Row], stored: QuerySet[Comparison]) -> None:
-        """rows: ranked ones, best first. stored: the board's comparisons by the primary measure.
+        """Read the distinct p-values. rows: ranked systems, best first. stored: comparisons by the primary measure.
 
-        Raises KeyError if a pair was not compared.
+        Raises KeyError if a comparison of two of these systems is not stored.
         """
         self.rows = {row.run_id: row for row in rows if row.run_id is not None}
         self._runs = list(self.rows)
@@ -59,7 +60,9 @@ class RankedPairs(Sequence[RankedPair]):
         self._stored = stored.filter(a__in=self._runs, b__in=self._runs)
         counted = list(self._stored.values_list("p").annotate(n=Count("pk")).order_by("p"))
         if sum(n for _, n in counted) != len(self):
-            raise KeyError("a pair was not compared")
+            raise KeyError(
+                f"{sum(n for _, n in counted)} comparisons are stored, expected one for each of {len(self)} pairs"
+            )
         tested = [(p, n) for p, n in counted if p is not None]
         self._p_holm = dict(zip([p for p, _ in tested], holm_of_counted(tested), strict=True))
 
@@ -80,7 +83,7 @@ class RankedPairs(Sequence[RankedPair]):
         return (self._ranked(a, b, by_pair) for a, b in combinations(self._runs, 2))
 
     def among(self, rows: Iterable[Row]) -> Sequence[RankedPair]:
-        """Return the pairs among these systems, in the same order."""
+        """Return the pairs of which both systems are in `rows`, in the order of ranks."""
         runs = {row.run_id for row in rows}
         return self._read(list(combinations([run for run in self._runs if run in runs], 2)))
 
@@ -110,7 +113,7 @@ class RankedPairs(Sequence[RankedPair]):
 
 
 def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:
-    """Return all pairs in the order of ranks; none until the board's ranges are ready."""
+    """Return all pairs of a board's ranked systems, in the order of ranks; () until the rank ranges are ready."""
     if board.leaderboard is None or board.ranges is not Ranges.READY:
         return ()
     rows = [row for row in by_primary(board) if row.rank is not None]
@@ -118,7 +121,10 @@ def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:
 
 
 def holm_of_counted(counted: Sequence[tuple[float, int]]) -> list[float]:
-    """Return Holm-corrected p-values of sorted (p, count) pairs; see `evaluator.statistics.multiple_testing.holm`."""
+    """Return the Holm-corrected p-value of each distinct p-value, as `evaluator.statistics.multiple_testing.holm` does.
+
+    counted: (p-value, number of comparisons with it), smallest p-value first.
+    """
     if not counted:
         return []
     p, n = np.array([p_value for p_value, _ in counted]), np.array([count for _, count in counted])

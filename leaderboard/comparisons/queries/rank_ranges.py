@@ -16,9 +16,11 @@ Pair = frozenset[UUID]
 
 @dataclass(frozen=True)
 class Corrected:
-    """Corrected p-values and rank ranges. p_holm: by pair, None if there is no test; ranges: (low, high) by run.
+    """Holm-corrected p-values, and rank ranges, of the runs that represent a board's competing systems.
 
-    n_unresolved: pairs that are not significant although p is the smallest that their number of permutations allows.
+    p_holm: by pair of runs; None: there is no test. ranges: (lowest rank, highest rank) by run. n_pairs: all pairs.
+    n_unresolved: number of pairs that are not significant although p is the smallest that their number of permutations
+    allows; more permutations could make them significant.
     """
 
     p_holm: Mapping[Pair, float | None]
@@ -33,10 +35,10 @@ def corrected(
     comparisons: Iterable[tuple[UUID, UUID, float | None, int]],
     higher_is_better: bool,
 ) -> Corrected:
-    """Correct the family of all pairs of these runs.
+    """Apply Holm's correction to the comparisons of all pairs of these runs, as one family, and return rank ranges.
 
-    values: by run; comparisons: (run, run, p, n_permutations), where pairs with other runs are ignored. Raises KeyError
-    if a pair was not compared.
+    values: primary value by run. comparisons: (run, run, p-value or None, n_permutations); those with other runs are
+    ignored. Raises KeyError if the comparison of a pair is missing.
     """
     tests = {
         frozenset((a, b)): (p, n_permutations) for a, b, p, n_permutations in comparisons if a in values and b in values
@@ -60,5 +62,5 @@ def corrected(
 
 
 def _is_smallest(p: float | None, n_permutations: int) -> bool:
-    """Return True if no permutation had a difference as large as the observed one."""
+    """Return True if p is the smallest possible: no permutation had a difference as large as the observed one."""
     return p is not None and p <= 1 / (n_permutations + 1)

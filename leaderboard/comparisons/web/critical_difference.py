@@ -23,7 +23,7 @@ from leaderboard.comparisons.web.charts.critical_difference import significance_
 
 HEADS = ("a", "b", "difference", "low", "high", "p", "p_holm", "significant")
 MOST_SYSTEMS = 60
-"""Limit of systems in the diagram and the table; the best are shown."""
+"""Maximum number of systems in the diagram and the table, which show the best ones."""
 
 _LINK = '<a href="{}?a={}&amp;b={}" rel="nofollow" aria-label="{} and {} head to head"><bdi>{}</bdi></a>'
 
@@ -31,7 +31,7 @@ _LINK = '<a href="{}?a={}&amp;b={}" rel="nofollow" aria-label="{} and {} head to
 @require_safe
 @tagged
 def significance(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render the page; `?download=svg` or `csv` returns the diagram or all pairs. Empty until rank ranges are ready."""
+    """Render the page, which is empty until rank ranges are ready. `?download=svg`: the diagram; `csv`: all pairs."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
     pairs = ranked_pairs(board)
     download = request.GET.get("download")
@@ -70,7 +70,7 @@ def significance(request: HttpRequest, slug: str, phase: str, **version: int) ->
 
 
 def _links(board: Board, row: Row, peers: Sequence[Row]) -> SafeString:
-    """Link each other system to its head-to-head page with `row`; up to 60 * 60 links are too many for a template."""
+    """Return links to the head-to-head pages of `row` and each of its peers. A template is slow for 60 * 60 links."""
     prefix, version = ("frozen_", board.frozen) if board.frozen else ("", ())
     url = reverse(f"{prefix}head_to_head", args=[board.phase.benchmark.slug, board.phase.slug, *version])
     others = (

@@ -23,13 +23,13 @@ from leaderboard.comparisons.web.rate_limit import Reader
 from leaderboard.models import HeadToHead, State
 
 STATUS = {NotAvailable.TOO_OFTEN: 429, NotAvailable.BUSY: 503}
-"""HTTP status of pages to be retried later, by reason; they show the board's scores all the same."""
+"""HTTP status of the page if the comparison may be requested again later; the page still shows the board's scores."""
 RETRY_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Table:
-    """Lines of one family of tests, with their chart."""
+    """Lines whose p-values are corrected together, as one family of tests, with their chart."""
 
     title: str
     heading: str
@@ -38,7 +38,7 @@ class Table:
 
     @property
     def n_tested(self) -> int:
-        """Number of tests that p is corrected for; slices without units have none."""
+        """Number of tests that the p-values are corrected for; lines without a p-value do not count."""
         return sum(line.p is not None for line in self.lines)
 
     @property
@@ -50,7 +50,10 @@ class Table:
 @require_safe
 @conditional_page
 def head_to_head(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render `?a=` and `?b=`, by default the best two competing systems; `?measure=` defaults to the primary one."""
+    """Render the comparison of two systems.
+
+    `?a=`, `?b=`: their ids; default: the best two competing systems. `?measure=`: default: the primary measure.
+    """
     board = board_or_404(request.user, slug, phase, within=None, **version)
     rows = by_primary(board)
     chosen = _chosen(request, rows)
@@ -80,7 +83,7 @@ def head_to_head(request: HttpRequest, slug: str, phase: str, **version: int) ->
 
 
 def _chosen(request: HttpRequest, rows: Sequence[Row]) -> tuple[Row, Row] | None:
-    """Return the two rows that the URL selects by system pk; None if the board has fewer than two. Raises Http404."""
+    """Return the two rows whose system ids the URL names, or None for fewer than two rows; raise Http404 if unknown."""
     if len(rows) < 2:
         return None
     by_id = {str(row.system_id): row for row in rows}
@@ -132,9 +135,9 @@ def _items(pair: HeadToHeadTable, measure: Measure) -> list[tuple[Row, Sequence[
 
 
 def _stored(request: HttpRequest, board: Board, a: Row, b: Row) -> HeadToHead | NotAvailable | None:
-    """Return the pair's row, enqueueing it if it is new, or the reason for having none.
+    """Return the stored comparison of two systems, or the reason why there is none. A new comparison is enqueued.
 
-    None: no board or runs, the same system twice, or a request other than GET.
+    None: the board or a run is missing, a and b are the same system, or the request is not a GET.
     """
     if board.leaderboard is None or a is b or a.run_id is None or b.run_id is None or request.method != "GET":
         return None

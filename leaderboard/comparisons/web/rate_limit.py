@@ -15,15 +15,15 @@ from leaderboard.models import HeadToHead, State
 
 WITHIN = timedelta(hours=1)
 MOST_WAITING = 5
-"""Pairs of one reader in the queue at a time: a quarter of the site's limit."""
+"""Maximum pairs of one reader in the queue at a time: a quarter of the site's limit."""
 MOST_WITHIN = 60
-"""Pairs that one reader may request in an hour: a board of a hundred systems has 4,950."""
+"""Maximum pairs that one reader may request in an hour. (A board of a hundred systems has 4,950 pairs.)"""
 RequestLog = list[tuple[int, float]]
-"""(row's pk, Unix time of the request) of each pair requested within the hour."""
+"""(pk of the HeadToHead row, Unix time of the request) of each pair requested within the last hour."""
 
 
 class Reader:
-    """A reader's recent requests, in the cache: lost entries and races between requests cost only a few extra pairs."""
+    """One reader's recent requests, kept in the cache. Lost entries and races only allow a few additional pairs."""
 
     def __init__(self, request: HttpRequest) -> None:
         names = [f"address {_network(get_adapter().get_client_ip(request))}"]
@@ -54,7 +54,7 @@ def _recent(key: str) -> RequestLog:
 
 
 def _network(address: str) -> str:
-    """Return the /64 network of an IPv6 address, since a household has 2**64 of them; other addresses unchanged."""
+    """Return the /64 network of an IPv6 address, since one household has all of it; other addresses unchanged."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:

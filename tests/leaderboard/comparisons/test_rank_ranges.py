@@ -256,7 +256,7 @@ def test_attempts_are_limited_until_the_board_changes(world: World, monkeypatch:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"p": 0.0}, "a p outside"),
+        ({"p": 0.0}, "a p-value outside"),
         ({"p": None}, "without a p"),
         ({"low": 1.0, "high": 0.0}, "not in order"),
         ({"a": 1, "b": 0}, "pairs differ from those requested"),

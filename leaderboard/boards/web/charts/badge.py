@@ -1,4 +1,4 @@
-"""Badge layout: two plates with a text each, sized from estimated text widths, whatever font renders them."""
+"""Badge layout: two plates with a text each. Text widths are estimated, so that the layout depends on no font."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NARROW, _BROAD = set("iljtfrI.,:;|'!()[] -"), set("mwMW@%")
 
 @dataclass(frozen=True)
 class Plate:
-    """One text. x: left edge of the plate. length: width that the text is rendered at, so that any font fits."""
+    """A plate with its text, in pixels. x: left edge. length: width to which the text is stretched or squeezed."""
 
     text: str
     x: int
@@ -39,7 +39,7 @@ class Plate:
 
 @dataclass(frozen=True)
 class Badge:
-    """title: the full text, for screen readers."""
+    """A badge. title: its full text, for screen readers. left, right: benchmark, and rank with value."""
 
     title: str
     left: Plate
@@ -52,7 +52,7 @@ class Badge:
 
 
 def badge(board: Board, row: Row, measure: str) -> Badge:
-    """Return the badge with a system's rank among competing systems, and its overall value of a measure."""
+    """Return the badge with a system's rank among competing systems, and its overall value on a measure."""
     benchmark, value = one_line(board.phase.benchmark.title), row.score(measure).value
     n_ranked = sum(other.rank is not None for other in board.rows)
     status = [] if row.rank is None else [f"rank {row.rank}{'=' if row.tied else ''} of {n_ranked}"]

@@ -1,4 +1,4 @@
-"""Stacked bar chart of a symmetric set's pairs: both right, drop, flip, both wrong."""
+"""Stacked bar chart of a symmetric set's pairs of an original and a generated claim, by which of them is right."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ KINDS = (
 )
 """(name, title, meaning), in the order of the bar."""
 FLOOR = 1 / 3
-"""Largest share of pairs that a claim-only system can get both right. Members 1 and 2 share a claim and differ in their
-label, and so do 3 and 4: if 1 is right, 2 is wrong, and so is one of 3 and 4 (Schuster et al. 2019)."""
+"""Largest share of pairs in which a system that reads only the claim has both right. Members 1 (the original) and 2 of
+a group share a claim and differ in their label, and so do 3 and 4 (Schuster et al. 2019). If 1 is right, 2 is wrong,
+and so is one of 3 and 4: in at most one of the three pairs of member 1 with another, both are right."""
 ROOM = 0.07
 """Smallest share of a segment that has room for its number."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A segment of a bar; x, width, middle: SVG lengths."""
+    """A segment of a bar. n, share: its number and share of pairs. x, width, middle: SVG lengths."""
 
     kind: str
     title: str
@@ -68,7 +69,7 @@ class PairsChart:
 
     @property
     def floor(self) -> str:
-        """Position of FLOOR, the most that a claim-only system gets both right, as an SVG length."""
+        """Position of FLOOR, as an SVG length: the largest share in which a claim-only system has both claims right."""
         return _length(FLOOR)
 
     @property

@@ -1,4 +1,4 @@
-"""Quality against cost: one point per system with a vertical interval, log2 cost axis, and the Pareto front."""
+"""Chart of quality against cost: a point with a vertical interval per system, a log2 cost axis, the Pareto front."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ LONGEST = 26
 
 @dataclass(frozen=True)
 class Mark:
-    """One system: its number in the table and its position. x: an SVG length; y, low, high, label_y, shift: pixels.
+    """One system in the chart, with its number in the table.
 
-    on_front: no system is as good at lower cost, or better at the same cost. share: x as a share of the width.
-    shift: horizontal offset of overlapping points; edge: the largest shift among them.
+    on_front: True if no system is at least as good at a lower cost, or better at the same cost.
+    share: horizontal position as a share of the width. y, low, high: pixels from the top to the value and to the ends
+    of its interval. shift: horizontal offset in pixels of a point that would overlap others; edge: the largest shift of
+    the overlapping points. label_y: pixels from the top to the label.
     """
 
     row: Row
@@ -98,7 +100,7 @@ class Doublings:
 
 @dataclass(frozen=True)
 class CostChart:
-    """front: segments of the Pareto front's line, each as x1, y1, x2, y2. rungs: (y, label) of the vertical axis."""
+    """front: segments (x1, y1, x2, y2) of the Pareto front's line. rungs: (y, label) of the vertical axis's ticks."""
 
     marks: Sequence[Mark]
     across: Doublings
@@ -141,14 +143,14 @@ def cost_chart(rows: Sequence[Row], *, measure: str, kind: str, higher_is_better
 
 
 def front(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Return whether each (cost, quality) point is on the Pareto front; equal points are on it together."""
+    """Return for each (cost, quality) point whether it is on the Pareto front. Higher quality is better."""
     return [
         not any(c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in points) for cost, quality in points
     ]
 
 
 def doublings(costs: Sequence[float]) -> Doublings:
-    """Return a scale that covers the costs, at least two doublings wide, with at most TICKS steps."""
+    """Return a log2 scale that covers the costs, at least two doublings wide, with at most TICKS steps."""
     low = math.floor(math.log2(min(costs)) - 0.25)
     high = math.ceil(math.log2(max(costs)) + 0.25)
     high = max(high, low + 2)
@@ -191,7 +193,7 @@ def _position_labels(marks: Sequence[Mark]) -> list[Mark]:
 
 
 def _stairs(marks: Sequence[Mark]) -> list[tuple[str, float, str, float]]:
-    """Return the front's line: horizontal to the cost of the next point, then vertical; the last runs to the edge."""
+    """Return the Pareto front's line: horizontal to the cost of the next point, then vertical; at last to the edge."""
     steps = [mark for mark in marks if mark.on_front]
     lines = []
     for point, following in pairwise(steps):

@@ -1,6 +1,6 @@
 """Shades of heat tables: a CSS class for each level, so that pages need no inline styles.
 
-A measure with a neutral value (a correlation of 0, an AUROC of .5) gets a diverging scale of two colours.
+A measure with a neutral value (a correlation of 0, an AUROC of 0.5) gets a diverging scale of two colours.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from evaluator.measures.base import Measure
 
 LEVELS = 10
 GUESSING = {"auroc": 0.5}
-"""Chance level, for measures whose bounds do not imply it."""
+"""Neutral value (chance level) by measure, for measures whose bounds do not imply it."""
 
 
 def neutral(measure: Measure) -> float | None:
-    """Return the neutral value of a measure; None: its scale has one colour."""
+    """Return the neutral value of a measure; None if it has none, so that its scale has one colour."""
     if measure.name in GUESSING:
         return GUESSING[measure.name]
     return 0.0 if measure.low < 0.0 < measure.high else None
 
 
 def level(value: float | None, measure: Measure) -> int | None:
-    """Return the level of a value: 0 (worst) to LEVELS (best), or -LEVELS to LEVELS around a neutral value at 0.
+    """Return the level of a value: 0 (worst) to LEVELS (best); with a neutral value, -LEVELS to LEVELS, 0 for neutral.
 
     None without a value, or if the measure is unbounded.
     """
@@ -43,7 +43,7 @@ def level(value: float | None, measure: Measure) -> int | None:
 
 
 def shade(value: float | None, measure: Measure) -> str:
-    """Return the CSS class of a value's level; empty if it has none."""
+    """Return the CSS class of a value's level; empty if the value has no level."""
     shade_level = level(value, measure)
     return "" if shade_level is None else _css_class(shade_level)
 
@@ -58,7 +58,7 @@ def _is_bounded(measure: Measure) -> bool:
 
 @dataclass(frozen=True)
 class Legend:
-    """A measure's scale from low to high, with the shades below and above the neutral value, if it has one."""
+    """A measure's scale from low to high. below, above: CSS classes of the shades on each side of the neutral value."""
 
     low: float
     neutral: float | None

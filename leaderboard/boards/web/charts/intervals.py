@@ -11,7 +11,7 @@ from leaderboard.core.web.scale import Scale, covering
 
 @dataclass(frozen=True)
 class Strip:
-    """One system's row; point, low, high: SVG lengths. Without an interval the whisker has zero width."""
+    """One system in the plot. point, low, high: positions of the value and of its interval's ends, as SVG lengths."""
 
     row: Row
     score: ShownScore
@@ -22,14 +22,18 @@ class Strip:
 
 @dataclass(frozen=True)
 class IntervalPlot:
-    """Strips on one scale. leader: (position, width) of the interval of the row of rank 1, a band behind all strips."""
+    """Strips on one scale.
+
+    leader: (position, width), as SVG lengths, of a band behind all strips: the interval of the system of rank 1; None:
+    there is no such interval.
+    """
 
     scale: Scale
     strips: Sequence[Strip]
     leader: tuple[str, str] | None
 
     def strip(self, row: Row) -> Strip | None:
-        """Return the strip of a row; None if it has none."""
+        """Return the strip of a row; None if the row has no value."""
         return next((strip for strip in self.strips if strip.row is row), None)
 
 

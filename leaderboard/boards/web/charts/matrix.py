@@ -17,7 +17,7 @@ OPEN = "all"
 
 @dataclass(frozen=True)
 class MatrixEntry:
-    """One cell of the grid. outer, inner None: the margin over that dimension's values. n None: nothing scored."""
+    """One cell of the grid. outer, inner: values; None: all of the dimension. n: gold units; None: not scored."""
 
     outer: str | None
     inner: str | None
@@ -36,14 +36,14 @@ class MatrixEntry:
 
 @dataclass(frozen=True)
 class Grid:
-    """The cells of two dimensions: a line for each value of the outer one, the margins last."""
+    """The cells of two crossed dimensions: a line for each value of the outer one. Last line and column: all values."""
 
     pair: Pair
     lines: Sequence[Sequence[MatrixEntry]]
 
     @property
     def headings(self) -> list[str | None]:
-        """The values of the inner dimension, None for the margin."""
+        """The values of the inner dimension; None, the last one, stands for all values."""
         return [entry.inner for entry in self.lines[0]]
 
     @cached_property
@@ -60,7 +60,7 @@ class Grid:
 
 
 def grid_of(board: Board, pair: Pair, measure: Measure) -> Grid:
-    """Return the grid of a board that was read with the slices of both dimensions."""
+    """Return the grid of a measure. The board must have been read with the slices of both dimensions."""
     outer, inner = ([*dict.fromkeys(board.dimensions[name]), None] for name in pair)
     return Grid(pair, [[_grid_entry(board, pair, measure, x, y) for y in inner] for x in outer])
 
@@ -73,7 +73,7 @@ def _grid_entry(board: Board, pair: Pair, measure: Measure, outer: str | None, i
 
 @dataclass(frozen=True)
 class Matrix:
-    """One system's cells, by line of the grid. lines: (outer value, cells)."""
+    """One system's cells. lines: (outer value, cells) for each line of the grid."""
 
     row: Row
     lines: Sequence[tuple[str | None, Sequence[HeatCell]]]
@@ -95,7 +95,7 @@ def matrices(grid: Grid, rows: Sequence[Row]) -> list[Matrix]:
 
 @dataclass(frozen=True)
 class Leader:
-    """The best systems of one cell, several if tied; none if no system has a value."""
+    """The best systems of one cell. names: several if systems are tied; empty if no system has a value."""
 
     entry: MatrixEntry
     value: float | None
@@ -104,7 +104,7 @@ class Leader:
 
 
 def leaders(grid: Grid, matrices: Sequence[Matrix]) -> list[tuple[str | None, list[Leader]]]:
-    """Return the leaders of each cell, by line of the grid as (outer value, leaders)."""
+    """Return (outer value, leaders of the cells) for each line of the grid."""
     return [
         (line[0].outer, [_leader(entry, [(m.row, m.lines[i][1][j]) for m in matrices]) for j, entry in enumerate(line)])
         for i, line in enumerate(grid.lines)

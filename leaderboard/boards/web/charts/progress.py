@@ -18,7 +18,7 @@ TICKS = 4
 ROOM = 0.04
 """Horizontal padding on either side, as a share of the width."""
 NEAR = 0.03
-"""Marks closer than this share of the width, and than two radii in height, would overlap."""
+"""Numbers of marks overlap if the marks are closer than this share of the width, and than two radii in height."""
 RADIUS = 10
 LONGEST = 34
 """Maximum characters of a label; the table has the full name."""
@@ -26,7 +26,7 @@ LONGEST = 34
 
 @dataclass(frozen=True)
 class Moment:
-    """A score and when it was received. is_best: it was the best so far, and the step line goes through it."""
+    """A score, and when its submission was received. is_best: the best so far, through which the step line goes."""
 
     number: int
     name: str
@@ -55,7 +55,8 @@ class Level:
 class Mark:
     """A moment in the chart. x: an SVG length; y, low, high: pixels from the top; share: x as a share of time, 0 to 1.
 
-    aside: horizontal offset of the number in pixels, where marks would overlap.
+    low, high: the ends of the score's interval. aside: horizontal offset of the mark's number in pixels, where numbers
+    would overlap.
     """
 
     moment: Moment
@@ -69,7 +70,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class ProgressChart:
-    """stair: segments of the step line (x1, y1, x2, y2). ticks, rungs: (x, label) and (y, label) of the axes."""
+    """stair: segments (x1, y1, x2, y2) of the step line. ticks, rungs: (x, label) and (y, label) of the axes."""
 
     marks: Sequence[Mark]
     stair: Sequence[tuple[str, float, str, float]]
@@ -122,7 +123,7 @@ def _y(up: Scale, value: float | None) -> float:
 
 
 def _stair(steps: Sequence[Mark]) -> list[tuple[str, float, str, float]]:
-    """Return the step line: horizontal to the time of the next step, then vertical; the last step runs to the edge."""
+    """Return the step line: horizontal to the time of the next step, then vertical, and at last to the right edge."""
     lines = []
     for step, following in pairwise(steps):
         lines += [(step.x, step.y, following.x, step.y), (following.x, step.y, following.x, following.y)]

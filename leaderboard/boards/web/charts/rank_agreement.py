@@ -1,4 +1,4 @@
-"""Rank agreement plots: per system a square with one circle per rank bin, sized by its number of units."""
+"""Rank agreement plots: for each system a square with a circle for each cell of its rank histogram."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from leaderboard.boards.queries.plots import Column, Grid
 SIZE = 200
 """Side of a square in SVG units."""
 FULLEST = 0.5
-"""Share of a column's units at which a circle fills its bin."""
+"""Share of a column's units at which a circle fills its cell; smaller shares get smaller circles."""
 
 
 @dataclass(frozen=True)
 class Dot:
-    """Units in one column (metric ranks) and one part (human ranks, from 1). x, y, r: SVG units."""
+    """Circle for the n units in one column (bins of metric ranks) and one bin of human ranks, both numbered from 1.
+
+    x, y: centre; r: radius, in SVG units. part: the bin of human ranks, lowest rated first.
+    """
 
     x: float
     y: float
@@ -29,7 +32,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Square:
-    """One system's plot. edges: x of the boundaries between columns."""
+    """One system's plot. edges: horizontal positions of the boundaries between columns, in SVG units."""
 
     row: Row
     score: ShownScore
@@ -59,12 +62,12 @@ class Square:
 
     @property
     def heads(self) -> list[str]:
-        """Headings of the columns: the parts of the metric's ranking that each covers, such as `1` or `2-4`."""
+        """Headings of the columns: the bins of the metric's ranking that each column covers, such as `1` or `2-4`."""
         return [_parts(column) for column in self.grid.columns]
 
     @property
     def table(self) -> list[tuple[int, list[int]]]:
-        """(part of the human ranking, counts by column), the highest rated part first."""
+        """(number of a bin of human ranks, counts by column), the highest rated bin first."""
         parts = range(self.grid.n_parts - 1, -1, -1)
         return [(part + 1, [column.counts[part] for column in self.grid.columns]) for part in parts]
 

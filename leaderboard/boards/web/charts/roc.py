@@ -15,14 +15,14 @@ MARGIN = 46
 KEY = 24
 """Height of a legend entry in the downloaded SVG."""
 MOST = 8
-"""Number of distinct colours and dash patterns."""
+"""Maximum number of curves: the number of distinct colours and dash patterns."""
 READ_AT = (0.1, 0.2, 0.3, 0.5)
 """False positive rates at which the table shows the true positive rate."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One system's curve. number: from 1, selects colour and dash pattern. cell: its AUROC on the slice."""
+    """One system's curve. number: from 1, selects colour and dash pattern. score: its AUROC on the slice."""
 
     number: int
     row: Row
@@ -31,7 +31,7 @@ class Line:
 
     @property
     def path(self) -> str:
-        """The points of an SVG polyline."""
+        """The curve as the points of an SVG polyline: `x,y x,y ...`."""
         return " ".join(f"{x * SIZE:.1f},{(1 - y) * SIZE:.1f}" for x, y in self.curve.points)
 
     @property

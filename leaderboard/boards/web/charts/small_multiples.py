@@ -16,14 +16,14 @@ WIDTH = 1200
 """Width of the SVG, unless one matrix is wider."""
 MOST = 60
 DARK = ("7", "8", "9", "10")
-"""Levels of either colour that are too dark for black text."""
+"""Heat levels, of either colour, that are too dark for black text."""
 LONGEST = 11
 """Maximum characters of a heading; the table has the full value."""
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One cell, centred at (x, y) of its map."""
+    """One cell of a map. x, y: its centre, in pixels from the map's top left corner."""
 
     x: int
     y: int
@@ -46,7 +46,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Map:
-    """One system's map at (x, y) of the SVG; columns, lines: (position, value) of the headings."""
+    """One system's map. x, y: its top left corner in the SVG. columns, lines: (position, text) of the headings."""
 
     matrix: Matrix
     x: int

@@ -1,4 +1,4 @@
-"""Dumbbell chart of a symmetric set: accuracy on the original and the generated claims, and the claim-only bound."""
+"""Dumbbell chart of a symmetric set: accuracy on original and generated claims, and that of a claim-only model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GENERATED = (("origin", "generated"),)
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """One system's row; original_at, generated_at: SVG lengths."""
+    """One system: its two accuracies. original_at, generated_at: their positions on the scale, as SVG lengths."""
 
     row: Row
     original: ShownScore

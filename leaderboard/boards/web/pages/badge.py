@@ -19,7 +19,10 @@ from leaderboard.core.web.public_responses import SECONDS, policy
 @cache_control(public=True, max_age=SECONDS)
 @policy(default_src=[NONE], img_src=[NONE], form_action=[NONE])
 def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render the badge. `?system=` name; `?team=` if several teams use it; `?measure=` default: the primary one."""
+    """Render the badge of the system that `?system=` names.
+
+    `?team=`: its team, needed if several teams have a system of that name. `?measure=`: default: the primary measure.
+    """
     board = board_or_404(None, slug, phase, within=(), **version)
     measure = request.GET.get("measure", board.primary)
     if board.measure(measure) is None:

@@ -1,4 +1,4 @@
-"""Page of the board by one dimension: systems by its values, for one measure or several."""
+"""Page of the board by one dimension: systems' scores on each value of the dimension, for one or more measures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from leaderboard.boards.web.tables.reported_grid import reported_grid
 from leaderboard.boards.web.tables.sorting import Heading, Key, Sorting, by_name
 
 UPRIGHT = 8
-"""With more columns than this, headings are vertical."""
+"""Largest number of columns with horizontal headings; with more columns, headings are vertical."""
 ALL = "all"
 
 
@@ -47,9 +47,10 @@ class Column:
 def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, **version: int) -> HttpResponse:
     """Render the board by one dimension.
 
-    `?measure=` one that exists on the slices, or `all`; `?sort=` a value of the dimension, micro, macro or system;
-    `?page=` of 150 systems.
-    Without `measure`: all of them if the dimension has few values, else the first that exists on the slices.
+    `?measure=`: a measure that exists on the slices, or `all`. Default: all measures if the dimension has few values,
+    else the first measure that exists on the slices.
+    `?sort=`: `system`, `micro` or `macro` (score on all units, mean over the values), or `is VALUE` for a value of the
+    dimension; with several measures, a JSON list of measure and value. `?page=`: page of 150 systems.
     """
     board = board_or_404(request.user, slug, phase, within=[dimension], **version)
     dimension = dimension_or_404(board, dimension)
@@ -78,7 +79,7 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, 
 
 
 def _reported(board: Board, dimension: str, measure: Measure | None) -> dict[str, object]:
-    """Return results reported by papers on this dimension, and on it crossed with another (outer) one."""
+    """Return results reported by papers on this dimension, and on this dimension within the values of another one."""
     reported = reported_of(board.phase.benchmark)
     pairs = dict.fromkeys(
         (other, dimension)
@@ -94,7 +95,7 @@ def _reported(board: Board, dimension: str, measure: Measure | None) -> dict[str
 def _requested_measure(
     request: HttpRequest, board: Board, dimension: str, offered: Sequence[Measure]
 ) -> tuple[Measure | None, bool]:
-    """Return (the measure to show, whether all could be shown); the measure is None for all, or if there is none."""
+    """Return (measure to show, whether all can be shown); measure None: show all measures, or there are none."""
     has_all = fits(board, dimension, offered)
     requested = request.GET.get("measure")
     named = next((measure for measure in offered if measure.name == requested), None)
@@ -130,7 +131,7 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
 
 
 def _planned(board: Board, measure: Measure, values: Sequence[SliceValue]) -> dict[str, tuple[str, Source, int | None]]:
-    """Return sort key -> title, source and n of each column: micro, macro if it exists, then the values."""
+    """Return (title, source, n) of each column by sort key: micro, macro if it exists, then the dimension's values."""
     macro = board.measure(f"macro_{measure.name}")
     planned = {"micro": ("all (micro)" if macro else "all", Source(measure, WHOLE), board.n(measure.name))}
     if macro:

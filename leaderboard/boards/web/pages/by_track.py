@@ -1,4 +1,4 @@
-"""Page of the tracks of a phase: each ranks its own systems, with the slices of one dimension as further columns."""
+"""Page with a table for each track of a phase: its systems, best first, with overall scores and scores by slice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaderboard.boards.web.pages.by_slice import board_by_slice
 from leaderboard.boards.web.tables.heat_rows import HeatCell, Source, heat_rows, reasons
 
 FEW = 8
-"""Maximum number of values of a dimension that is shown by default."""
+"""Maximum number of values of a dimension whose slices are shown by default."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True)
 class OneTrack:
-    """rows: best first, with one cell per column. reported: results on this track in papers, as printed."""
+    """Table of one track. rows: best first, with one cell per column. reported: papers' results for this track."""
 
     track: Track
     rows: Sequence[tuple[Row, Sequence[HeatCell]]]
@@ -46,9 +46,10 @@ class OneTrack:
 @require_safe
 @conditional_page
 def board_by_track(request: HttpRequest, slug: str, phase: str, **version: Any) -> HttpResponse:
-    """Render the tracks. `?measure=` one that exists on the slices; `?dimension=` whose slices are shown.
+    """Render the table of each track.
 
-    Default dimension: the first with 2 to FEW values.
+    `?dimension=`: dimension whose slices are shown; default: the first one with 2 to FEW values, if any.
+    `?measure=`: a measure that exists on these slices; default: the first such measure.
     """
     head = head_or_404(request.user, slug, phase, **version)
     if not head.phase.tracks:

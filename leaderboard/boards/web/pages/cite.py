@@ -26,7 +26,7 @@ FORMATS = (
 
 @dataclass(frozen=True)
 class File:
-    """One format. by_slice: URL of the variant with every slice; empty: the format has none."""
+    """An export of the board in one format. by_slice: URL of the export with all slices; empty: there is none."""
 
     title: str
     about: str
@@ -37,7 +37,7 @@ class File:
 @require_safe
 @conditional_page
 def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Show everyone the names that the public sees, since the digest is computed from those."""
+    """Render the page. Every reader gets the names that the public sees: the digest is computed from these."""
     visible = board_or_404(request.user, slug, phase, within=(), **version)
     numbers = (version["gold"], version["task_version"]) if version else None
     board = board_of(visible.phase, version=numbers)
@@ -65,7 +65,7 @@ def _files(board: Board) -> list[File]:
 
 
 def _shareable(board: Board) -> dict[str, str]:
-    """Return URLs and names for embedding; empty unless the benchmark is public, as other sites fetch anonymously."""
+    """Return URLs and names for embedding; {} if the board is empty or not public, as other sites cannot log in."""
     benchmark = board.phase.benchmark
     if benchmark.state != benchmark.State.PUBLIC or not board.rows:
         return {}

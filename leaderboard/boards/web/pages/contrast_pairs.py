@@ -1,4 +1,4 @@
-"""Page of a symmetric set's pairs: how often both claims are right, only one, or neither."""
+"""Page of a symmetric set's contrast pairs: how often a system has both claims right, only one of them, or neither."""
 
 from __future__ import annotations
 
@@ -27,10 +27,13 @@ MOST = 60
 @require_safe
 @conditional_page
 def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render the pairs. `?sort=` one of KINDS or `system`; `?download=svg` or `csv`. 404 without declared origins."""
+    """Render chart and table of the pair counts; raise Http404 if the gold is not a symmetric set.
+
+    `?sort=`: `both`, `drop`, `flip`, `neither` or `system`. `?download=svg` or `csv`: return the chart or the table.
+    """
     board = board_or_404(request.user, slug, phase, within=(), **version)
     if not is_symmetric(board):
-        raise Http404("not a symmetric set")
+        raise Http404("the gold of this board is not a symmetric set")
     pairs_by_system = _pairs_by_system(board)
     keys = {kind: Key(_share(pairs_by_system, kind), best_first=kind == "both") for kind, _, _ in KINDS}
     keys["system"] = Key(by_name, best_first=False)
@@ -75,14 +78,14 @@ def pairs(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
 
 
 def _pairs_by_system(board: Board) -> dict[int, Pairs]:
-    """Return the pair counts by system id, of systems with at least one pair."""
+    """Return the pair counts of each system with at least one pair, by system id."""
     plot_data = plots_of(board, board.rows)
     counted = {row.system_id: plot_data[row.run_id].pairs for row in board.rows if row.run_id in plot_data}
     return {system: pairs for system, pairs in counted.items() if pairs is not None and pairs.n}
 
 
 def _shares(pair_counts: Pairs) -> list[tuple[int, float]]:
-    """Return count and share of each of KINDS."""
+    """Return (count, share of all pairs) for each kind of outcome in KINDS."""
     counts = [getattr(pair_counts, kind) for kind, _, _ in KINDS]
     return [(count, count / pair_counts.n) for count in counts]
 

@@ -17,11 +17,14 @@ from leaderboard.boards.web.tables import cost_columns
 @require_safe
 @conditional_page
 def cost_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render the chart. `?cost=` one of costs.KINDS that the board has. 404 if no system ran as a container."""
+    """Render the chart; raise Http404 if no system of the board has a known cost.
+
+    `?cost=`: the kind of cost, such as wall_seconds; default: the first kind that the board has.
+    """
     board = board_or_404(request.user, slug, phase, within=(), **version)
     columns = cost_columns.columns(board)
     if not columns:
-        raise Http404("no costs")
+        raise Http404("no system on this board has a known cost")
     requested = request.GET.get("cost")
     column = next((known for known in columns if known.kind == requested), columns[0])
     measure = board.measure(board.primary)

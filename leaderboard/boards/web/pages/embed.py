@@ -23,9 +23,10 @@ MOST = 100
 @xframe_options_exempt
 @policy(frame_ancestors=["*"], form_action=[NONE], script_src=[NONE])
 def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render the table. `?measure=` comma-separated, default: the primary one; `?rows=` number of systems.
+    """Render the table of the best systems as a public page, without the request: it needs no session or CSRF cookie.
 
-    Rendered without the request, so that no session or CSRF cookie is involved.
+    `?measure=`: comma-separated names of measures; default: the primary one. `?rows=`: number of systems; default and
+    maximum: 100.
     """
     board = board_or_404(None, slug, phase, within=(), **version)
     requested = request.GET.get("measure", "").split(",")

@@ -1,4 +1,4 @@
-"""Table of several measures on the values of one dimension: MRR and hits by side, correlations by subset."""
+"""Table of several measures on each value of one dimension, such as MRR and Hits@10 by missing entity."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from leaderboard.boards.web.tables.heat_rows import Source
 from leaderboard.boards.web.tables.pages import Cut
 
 FEW = 4
-"""Up to this many values, a dimension's page shows all measures by default."""
+"""Maximum number of values of a dimension whose page shows all measures by default."""
 MOST = 60
 """Maximum number of columns of a readable table."""
 
 
 def fits(board: Board, dimension: str, offered: Sequence[Measure]) -> bool:
-    """Return whether there are several measures, and at most MOST columns."""
+    """Return True if a table of all measures is useful: there are several, and together at most MOST columns."""
     return len(offered) > 1 and (len(board.dimensions[dimension]) + 1) * len(offered) <= MOST
 
 
@@ -30,7 +30,7 @@ def is_first_choice(board: Board, dimension: str) -> bool:
 
 
 def measures_table(request: HttpRequest, board: Board, dimension: str, offered: Sequence[Measure]) -> dict[str, object]:
-    """Return the template context. `?sort=` a JSON list of measure and value (null: overall)."""
+    """Return the table as template context. `?sort=`: a JSON list of a measure and a value (null: overall)."""
     values = list(dict.fromkeys(board.dimensions[dimension]))
     plan = [("all", [_planned(board, measure, None, WHOLE) for measure in offered])]
     for value in values:

@@ -21,13 +21,13 @@ from leaderboard.boards.web.charts.progress import Level, Moment, progress_chart
 
 HUMAN = re.compile(r"\b(human|annotator)", re.IGNORECASE)
 MOST_LEVELS = 8
-"""Levels in the plot; the table has all."""
+"""Maximum number of reference levels in the plot; the table has all of them."""
 
 
 @require_safe
 @conditional_page
 def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render plot and table; `?download=svg` or `csv` returns one of them as a file."""
+    """Render plot and table; `?download=svg` returns the plot, `?download=csv` the table."""
     board = board_or_404(request.user, slug, phase, within=(), **version)
     best_so_far, levels = _best_so_far(board), _levels(board)
     moments = [moment for _, moment in best_so_far]
@@ -62,7 +62,7 @@ HEADS = ("kind", "number", "name", "received_at", "value", "low", "high")
 
 
 def _best_so_far(board: Board) -> list[tuple[int, Moment]]:
-    """Return (system id, moment) of each score that was the best on receipt, among competing systems."""
+    """Return (system id, moment) of each score that was the best of all competing systems when it was submitted."""
     if board.leaderboard is None:
         return []
     names = {row.system_id: row.system for row in board.rows if row.competes}

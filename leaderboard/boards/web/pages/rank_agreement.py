@@ -1,4 +1,4 @@
-"""Page of rank agreement: each system's scores against human ratings, by rank, overall or on one slice."""
+"""Page of rank agreement plots: ranks by each metric (system) against ranks by human ratings, overall or on a slice."""
 
 from __future__ import annotations
 
@@ -20,23 +20,26 @@ from leaderboard.boards.web.charts.rank_agreement import Square, squares
 from leaderboard.boards.web.plot_links import as_json, correlating
 
 MOST = 24
-"""Systems on the page and in the SVG, the best; the CSV has all."""
+"""Maximum number of plots on the page and in the SVG, those of the best systems; the CSV has all systems."""
 ACROSS = 4
-"""Squares per row of the SVG."""
+"""Plots per row of the SVG."""
 HEADS = ("system", "team", "slice", "metric_bins", "human_bin", "n_bins", "n")
 FORMER_HEADS = ("metric_parts", "people_part", "of_parts")
-"""Names of three columns in the previous release; until the next release they follow the others."""
+"""Former names of three columns: this release repeats the columns at the end under these names, the next does not."""
 
 
 @require_safe
 @conditional_page
 def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render the plots. `?slice=` as JSON; `?download=svg` or `csv`. 404 without a Spearman measure."""
+    """Render the plots; raise Http404 if the board has no Spearman measure.
+
+    `?slice=`: the slice as JSON, `["dimension", "value"]`. `?download=svg` or `csv`: return the plots or their numbers.
+    """
     slice_ = parse_url_text(request.GET.get("slice"))
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
     measure = correlating(board)
     if measure is None:
-        raise Http404("no ratings")
+        raise Http404("this board has no Spearman correlation with human ratings")
     slice_ = known(board, slice_)
     rows = in_order(board.rows, lambda row: row.score(measure.name, slice_).value, descending=True)
     runs_with_plots = runs_with_plots_of(board)

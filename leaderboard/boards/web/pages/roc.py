@@ -27,7 +27,7 @@ HEADS = ("system", "team", "slice", "false_positive_rate", "true_positive_rate")
 
 @dataclass(frozen=True)
 class Choice:
-    """One system of the form. key: its value of `?system=`. is_drawn: it has plot data."""
+    """One system of the form. is_chosen: it is selected. is_plotted: it has plot data. key: its value in `?system=`."""
 
     row: Row
     is_chosen: bool
@@ -41,15 +41,16 @@ class Choice:
 @require_safe
 @conditional_page
 def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render the curves. `?system=` up to MOST times; `?slice=` as JSON; `?download=svg` or `csv`.
+    """Render the curves; raise Http404 if the board has no AUROC measure.
 
-    404 without an AUROC measure.
+    `?system=`: id of a system, up to MOST times; default: the best FIRST systems. `?slice=`: the slice as JSON,
+    `["dimension", "value"]`. `?download=svg` or `csv`: return the curves as a picture or as points.
     """
     slice_ = parse_url_text(request.GET.get("slice"))
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
     measure = separating(board)
     if measure is None:
-        raise Http404("no curves")
+        raise Http404("this board has no AUROC measure, so there are no ROC curves")
     slice_ = known(board, slice_)
     runs_with_plots = runs_with_plots_of(board)
     rows = by_primary(board)
@@ -100,7 +101,7 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
 
 
 def _requested_rows(request: HttpRequest, rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that `?system=` names, best first; raise Http404 for an unknown one."""
+    """Return the rows that `?system=` selects, best first; raise Http404 for an unknown system."""
     names = set(request.GET.getlist("system"))
     matches = [row for row in rows if str(row.system_id) in names]
     if len(matches) < len(names):
@@ -109,7 +110,7 @@ def _requested_rows(request: HttpRequest, rows: Sequence[Row]) -> list[Row]:
 
 
 def _slices(board: Board, plotted: Sequence[Slice]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return, by dimension, (slice key for the query string, value) of the slices that some curve is on."""
+    """Return (dimension, options), with (value of `?slice=`, dimension's value) for each slice that has a curve."""
     by_dimension = []
     for name, values in board.dimensions.items():
         curved = [(url_text(((name, value),)), value) for value in values if ((name, value),) in plotted]

@@ -1,4 +1,4 @@
-"""Page of a symmetric set's board: the loss of accuracy once the claim alone gives no cue to the label."""
+"""Page of a symmetric set's board: how much accuracy systems lose where the claim alone does not reveal the label."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ COLUMNS: dict[str, tuple[str, str, Slice]] = {
 @require_safe
 @conditional_page
 def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render the board. `?sort=` one of COLUMNS or `system`. 404 if the gold declares no origins."""
+    """Render the board; raise Http404 if the gold is not a symmetric set. `?sort=`: a key of COLUMNS, or `system`."""
     board = board_or_404(request.user, slug, phase, within=["origin"], **version)
     if not is_symmetric(board):
-        raise Http404("not a symmetric set")
+        raise Http404("the gold of this board is not a symmetric set")
     keys = {key: _key(board, measure, slice_) for key, (_, measure, slice_) in COLUMNS.items()}
     keys["system"] = Key(by_name, best_first=False)
     sorting = Sorting.from_request(request, keys, "generated")

@@ -1,4 +1,4 @@
-"""Page of the two-way board: each system on every pair of two dimensions' values, as matrices or as one table."""
+"""Page of the two-way board: systems' scores on each pair of values of two dimensions, as matrices or one table."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ DATA = {"csv": "api_leaderboard_csv", "json": "api_leaderboard"}
 WIDE = 8
 """A matrix with more columns than this takes the full width of the page."""
 SHORT = 5
-"""Longest value, in characters, that fits the narrow row headings of a matrix."""
+"""Maximum characters of a value that fits the narrow row headings of a matrix."""
 ROOM, ROOM_BESIDE_WORDS = 40, 30
-"""Characters for all column headings of a matrix together, with narrow and with wide row headings."""
+"""Characters that fit all column headings of a matrix together, beside narrow and beside wide row headings."""
 
 
 @require_safe
@@ -44,14 +44,14 @@ ROOM, ROOM_BESIDE_WORDS = 40, 30
 def two_way_board(request: HttpRequest, slug: str, phase: str, pair: str, **version: int) -> HttpResponse:
     """Render the two-way board.
 
-    `?measure=` one of the slices; `?view=` matrices or table; `?sort=` a pair of values, as JSON, or system;
-    `?download=svg`: all matrices as an SVG; `?page=` of 150 systems.
-    404 unless the phase crosses the two dimensions of the URL.
+    `?measure=`: a measure that exists on the slices. `?view=`: `matrices` or `table`. `?sort=`: `system`, or a pair of
+    values as JSON (null: all values). `?page=`: page of 150 systems. `?download=svg`: return all matrices as an SVG.
+    Raises Http404 unless the phase crosses the two dimensions that the URL names.
     """
     board = board_or_404(request.user, slug, phase, within=pieces(pair), **version)
     crossed = board.crossed
     if crossed is None or "/".join(crossed) != pair:
-        raise Http404("no such pair of dimensions")
+        raise Http404("this phase does not cross these two dimensions")
     offered = board.measures_on(crossed)
     requested = request.GET.get("measure")
     measure = next((known for known in offered if known.name == requested), offered[0] if offered else None)
@@ -87,7 +87,7 @@ def _as_svg(board: Board, context: dict[str, Any]) -> HttpResponse:
 
 
 def pieces(pair: str) -> list[str]:
-    """Return all dimension names that a path `outer/inner` can mean, since names may contain slashes themselves."""
+    """Return all names that the two dimensions of a path `outer/inner` can have: a name may itself contain slashes."""
     parts = pair.split("/")
     return ["/".join(parts[:i]) for i in range(1, len(parts))] + ["/".join(parts[i:]) for i in range(1, len(parts))]
 
@@ -107,7 +107,7 @@ def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -
         "headings": sorting.headings,
         "legends": legends([measure]),
         "selected": selected,
-        # The leader's band is from the overall ranking: it says nothing about the selected slice.
+        # The band marks the interval of the system of overall rank 1, which means nothing on the selected slice.
         "plot": plot and replace(plot, leader=None),
         "strips": [(row, selected.source.score(row), plot.strip(row) if plot else None) for row in cut.of(rows)],
         # The Ladder reveals no intervals, and some custom scorers return none.
@@ -130,7 +130,7 @@ def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -
 
 
 def _headings(grid: Grid) -> dict[str, bool]:
-    """Return layout flags: has_words (wide row headings) and is_tall (vertical column headings)."""
+    """Return the layout flags has_words (wide row headings) and is_tall (vertical column headings)."""
     has_words = max(len(line[0].outer or "") for line in grid.lines) > SHORT
     room = (ROOM_BESIDE_WORDS if has_words else ROOM) // len(grid.headings)
     return {"has_words": has_words, "is_tall": max(len(value or "") for value in grid.headings) > room}
@@ -167,7 +167,7 @@ def _planned(entry: MatrixEntry) -> Planned:
 
 
 def _plan(grid: Grid) -> list[tuple[str, list[Planned]]]:
-    """Return a column group for each value of the outer dimension, the margin first."""
+    """Return the title and columns of a group for each value of the outer dimension; the first group is all values."""
     lines = [grid.lines[-1], *grid.lines[:-1]]
     return [(_heading(line[0].outer), [_planned(entry) for entry in line]) for line in lines]
 

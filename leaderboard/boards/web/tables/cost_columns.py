@@ -14,14 +14,14 @@ ABOUT = {
     "memory_mb": ("Peak memory, MB", "MB", "including files in /tmp and /output"),
     "image_mb": ("Image, MB", "MB", "unpacked layers"),
 }
-"""Kind (costs.KINDS) -> heading, unit and meaning."""
+"""Kind of cost (a name in costs.KINDS) -> (heading, unit, meaning)."""
 OF_INPUTS = ("wall_seconds", "cpu_seconds")
-"""Kinds that grow with the number of inputs, which the heading then states."""
+"""Kinds of cost that grow with the number of inputs; their headings state this number."""
 
 
 @dataclass(frozen=True)
 class CostColumn:
-    """One kind of cost. n_inputs: None if the kind does not depend on the number of inputs."""
+    """One kind of cost. n_inputs: number of inputs that the cost covers; None: it does not depend on them."""
 
     kind: str
     title: str
@@ -30,7 +30,7 @@ class CostColumn:
     n_inputs: int | None
 
     def key(self) -> Key:
-        """Return the key that sorts by this cost, the cheapest first."""
+        """Return a sort key for this cost, the cheapest first."""
         return Key(lambda row: row.spent(self.kind), best_first=False)
 
 
@@ -47,12 +47,12 @@ def keys(columns: Sequence[CostColumn]) -> dict[str, Key]:
 
 
 def headed(columns: Sequence[CostColumn], sorting: Sorting) -> list[tuple[CostColumn, object]]:
-    """Return each column with its heading."""
+    """Return each column with its sortable heading."""
     return [(column, sorting.headings[column.kind]) for column in columns]
 
 
 def cost_texts(row: Row, columns: Sequence[CostColumn]) -> list[tuple[float | None, str]]:
-    """Return (cost, reason if it is missing) of a row for each column."""
+    """Return (cost or None, reason to show if the cost is missing) of a row for each column."""
     return [(row.spent(column.kind), row.no_cost or "not measured") for column in columns]
 
 

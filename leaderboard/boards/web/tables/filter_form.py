@@ -30,7 +30,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class BoardForm:
-    """given: current values of the fields. kept: hidden fields. in_force: descriptions of the active filters."""
+    """State of the filter form.
+
+    values: current values of the fields, by parameter. slices: the options by dimension. preserved: (name, value) of
+    hidden fields. today: the latest day that can be chosen. in_force: descriptions of the active filters.
+    """
 
     values: dict[str, str]
     slices: Sequence[tuple[str, Sequence[Choice]]]

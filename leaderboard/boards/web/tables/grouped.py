@@ -1,4 +1,4 @@
-"""Tables with grouped columns: several measures on each value, or one dimension's values within another's."""
+"""Tables with grouped columns: several measures per value of a dimension, or two dimensions, one within the other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leaderboard.boards.web.tables.sorting import Heading, Key, Sorting, by_name
 
 @dataclass(frozen=True)
 class Planned:
-    """A planned column: its sort key (unique in the table), its heading, and the measure and slice of its cells."""
+    """A column without its link: sort key (unique in the table), title, and the measure and slice of its cells."""
 
     key: str
     title: str
@@ -33,7 +33,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Group:
-    """Columns under one heading. n: shared by all columns; None: they differ, or nothing was scored."""
+    """Columns under one heading. n: gold units of every column; None: the columns differ, or nothing was scored."""
 
     title: str
     columns: Sequence[Column]
@@ -42,7 +42,10 @@ class Group:
 
 @dataclass(frozen=True)
 class GroupedTable:
-    """rows: each system with one list of cells per group."""
+    """A table with grouped columns.
+
+    rows: each system with one list of cells per group. headings: by sort key. reasons: why values are missing.
+    """
 
     groups: Sequence[Group]
     rows: Sequence[tuple[Row, Sequence[Sequence[HeatCell]]]]
@@ -69,9 +72,9 @@ def sorted_by(request: HttpRequest, columns: Sequence[Planned], default: str) ->
 def grouped_table(
     board: Board, sorting: Sorting, plan: Sequence[tuple[str, Sequence[Planned]]], cut: Cut
 ) -> GroupedTable:
-    """Return one page of a table. The best of a column is determined among the systems of all pages.
+    """Return one page of a table. The best value of a column is determined among the systems of all pages.
 
-    plan: title and columns of each group.
+    plan: title and columns of each group. cut: the page.
     """
     rows = sorting.apply(board.rows)
     shown = cut.of(rows)

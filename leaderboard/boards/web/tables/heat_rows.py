@@ -1,4 +1,4 @@
-"""Rows of heat table cells: each value with its shade, whether it is the best of its column, or why it is missing."""
+"""Cells of heat tables: a value with its shade and whether it is the best of its column, or why it is missing."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Source:
 
     @property
     def key(self) -> Key:
-        """The key that sorts by this column, best first."""
+        """A sort key for this column, best values first."""
         return Key(lambda row: self.score(row).value, self.best_first)
 
     def best(self, rows: Sequence[Row]) -> float | None:
-        """Return the best value among competing systems, or among all if none competes.
+        """Return the best value among competing systems, or among all systems if none competes.
 
         None if no system has a value, or if the measure has no better direction.
         """
@@ -47,7 +47,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """shade: a CSS class; empty: none. best: no competing system is better. reason: why the value is missing."""
+    """One cell of a heat table.
+
+    shade: CSS class of the background; empty: none. best: True if no competing system has a better value in the column.
+    reason: why the value is missing; empty: it is not missing.
+    """
 
     score: ShownScore
     shade: str
@@ -68,7 +72,7 @@ def heat_rows(
 
 
 def among(rows: Sequence[Row]) -> str:
-    """Return a phrase for the systems among which the best is chosen; empty if that is all of them."""
+    """Return a phrase for the systems among which the best value is determined; empty if these are all systems."""
     competing = sum(row.competes for row in rows)
     return "among competing systems" if 0 < competing < len(rows) else ""
 
@@ -90,9 +94,9 @@ def _column(rows: Sequence[Row], source: Source, shown: Sequence[Row]) -> list[H
 
 
 def _reason(score: ShownScore, measure: Measure, is_scored: bool) -> str:
-    """Return why a cell has no value; empty if it has one.
+    """Return why a cell has no value; empty if it has a value.
 
-    is_scored: some system has a cell in this column. If none has, the gold has no unit on the slice.
+    is_scored: some system has a score in this column. If no system has, the gold has no unit on the slice.
     """
     if score.value is not None:
         return ""

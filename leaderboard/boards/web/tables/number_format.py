@@ -16,17 +16,17 @@ def score(value: float | None) -> str:
 
 
 def signed(value: float | None) -> str:
-    """Format a difference with three decimals and its sign."""
+    """Format a difference with three decimals and its sign; None as an en dash."""
     return NONE if value is None else f"{'+' if round(value, 3) > 0 else ''}{score(value)}"
 
 
 def p_value(value: float | None) -> str:
-    """Format a p-value with three decimals; smaller ones as `<0.001`."""
+    """Format a p-value with three decimals; values below 0.001 as `<0.001`; None as an en dash."""
     return NONE if value is None else "<\N{NO-BREAK SPACE}0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def compact(value: float | None, decimals: int = 3) -> str:
-    """Format without the zero before the point, for dense tables."""
+    """Format a number without the zero before the decimal point (`.523`), for dense tables; None as an en dash."""
     if value is None:
         return NONE
     text = f"{value:.{decimals}f}"
@@ -34,18 +34,18 @@ def compact(value: float | None, decimals: int = 3) -> str:
 
 
 def spent(value: float | None) -> str:
-    """Format a cost with at most two decimals: `2.83`, `1,450`."""
+    """Format a cost with at most two decimals: `2.83`, `1,450`; None as an en dash."""
     return NONE if value is None else f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def interval(shown: object) -> str:
-    """Format a cell's interval as `[0.501, 0.546]`; empty if it has none."""
+    """Format the interval of a score or comparison as `[0.501, 0.546]`; empty if it has no interval."""
     low, high = getattr(shown, "low", None), getattr(shown, "high", None)
     return "" if low is None or high is None else f"[{score(low)}, {score(high)}]"
 
 
 def scored(shown: object) -> SafeString:
-    """Return markup of a value with its interval below. A filter, not a template: a board has thousands of them."""
+    """Return HTML of a score with its interval below. A function, not a template: a board has thousands of scores."""
     ends = interval(shown)
     # Only digits and signs that we format: nothing needs escaping.
     below = f' <span class="interval">{ends}</span>' if ends else ""
@@ -53,7 +53,7 @@ def scored(shown: object) -> SafeString:
 
 
 def in_words(shown: object) -> str:
-    """Describe a cell for tooltips and screen readers: `0.523, interval 0.501 to 0.546, n 124`."""
+    """Describe a score for tooltips and screen readers: `0.523, interval 0.501 to 0.546, n 124`."""
     value, low, high, n = (getattr(shown, name, None) for name in ("value", "low", "high", "n"))
     if value is None:
         return "no value"

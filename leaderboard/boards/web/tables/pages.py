@@ -11,12 +11,12 @@ from django.http import HttpRequest
 
 T = TypeVar("T")
 SIZE = 150
-"""Systems per page; boards have as many."""
+"""Systems per page, the same number as on a phase's leaderboard page."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Page `number` (from 1) of n systems. `?page=` is clipped to the last page; anything else invalid is page 1."""
+    """One page of a table of n systems. number: the number of the page, counted from 1."""
 
     n: int
     number: int

@@ -1,4 +1,4 @@
-"""Two-way results reported by papers, in the layout of the two-way board."""
+"""Results of papers on two crossed dimensions, in the layout of the two-way board."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from leaderboard.boards.queries.reported_results import Reported, ReportedRow
 
 @dataclass(frozen=True)
 class ReportedGrid:
-    """groups: each outer value with its inner values. rows: texts as printed in the paper; empty: none reported."""
+    """A table of papers' results on the crossed values of two dimensions, for one measure.
+
+    groups: each value of the outer dimension with its values of the inner one, which are the columns.
+    rows: each paper's row with one text per column, as printed in the paper; empty: not reported.
+    """
 
     measure: Measure
     groups: Sequence[tuple[str, Sequence[str]]]
@@ -20,7 +24,7 @@ class ReportedGrid:
 
 
 def reported_grid(reported: Reported, pair: Pair, measure: Measure) -> ReportedGrid:
-    """Return the grid of one measure, with values in the order of the papers."""
+    """Return the table of one measure, with dimension values in the order in which the papers' rows first name them."""
     two_way = reported.on(*pair)
     slices = [dict(slice_) for name, slice_ in two_way.columns if name == measure.name]
     groups: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Markup of a board row's cells. Functions, since a template takes ten times as long over hundreds of rows."""
+"""HTML of a board row's cells, by functions: a template would take ten times as long for hundreds of rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS = {"baseline": "baseline", "organiser": "organiser\N{RIGHT SINGLE QUOTATI
 
 
 def ranked(row: Row) -> SafeString:
-    """Return the rank, marked with `=` if it is tied, or an en dash if there is none."""
+    """Return HTML of the rank, marked with `=` if it is tied, or an en dash if there is no rank."""
     if row.rank is None:
         label = '<span class="visually-hidden"> not ranked</span>'
         return SafeString(f'<span class="soft" title="not ranked">\N{EN DASH}{label}</span>')
@@ -27,12 +27,12 @@ def ranked(row: Row) -> SafeString:
 
 
 def ranked_in_track(row: Row) -> SafeString:
-    """Return the rank among the systems of the row's track."""
+    """Return HTML of the rank among the systems of the row's track."""
     return ranked(replace(row, rank=row.track_rank, tied=row.track_tied))
 
 
 def may_be(row: Row, ranges: Ranges) -> SafeString:
-    """Return the rank range, shown below the rank; empty if there is none."""
+    """Return HTML of the rank range, which is shown below the rank; empty if there is no range."""
     if row.rank_low is not None and ranges == Ranges.READY:
         rank_range = f"{row.rank_low:d}\N{EN DASH}{row.rank_high:d}"
         return SafeString(f'<span class="rank-range"><span class="visually-hidden">may be </span>{rank_range}</span>')
@@ -42,7 +42,7 @@ def may_be(row: Row, ranges: Ranges) -> SafeString:
 
 
 def named(row: Row) -> SafeString:
-    """Return a system with its team, links, tags and warnings."""
+    """Return HTML of a system's name with its team, links, tags and warnings."""
     name = f'<span class="system-name" dir="auto">{escape(row.system)}</span>'
     link = f'<a class="system-link" href="{_system_url(row.system_id)}">{name}</a>'
     links = "".join(
@@ -85,7 +85,7 @@ def _notes(row: Row) -> list[SafeString]:
 
 
 def cost(cost_text: tuple[float | None, str]) -> SafeString:
-    """Return the table cell of (cost, reason): the value, or an en dash with the reason as its title."""
+    """Return the table cell of a (cost, reason) pair: the cost, or an en dash with the reason as its title."""
     value, reason = cost_text
     shown = f'<span class="nobody" title="{escape(reason)}">\N{EN DASH}</span>' if value is None else spent(value)
     return SafeString(f'<td class="num cost">{shown}</td>')

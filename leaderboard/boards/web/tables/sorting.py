@@ -1,4 +1,4 @@
-"""Sorting by links: the order that the query string requests, and the link of each column's heading."""
+"""Sorting of tables by links: the order that the query string requests, and the link of each column's heading."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Value = Callable[[Row], float | str | None]
 
 @dataclass(frozen=True)
 class Key:
-    """A sort key. `best_first`: the first click sorts in descending order."""
+    """A sort key of a table. best_first: True if a first click on the heading sorts in descending order."""
 
     value: Value
     best_first: bool = True
@@ -22,7 +22,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Heading:
-    """A column heading: its sort key, its current `aria-sort` state, and the `sort` and `order` of its link."""
+    """A column heading: its sort key, its `aria-sort` state, and the `sort` and `order` parameters of its link."""
 
     key: str
     aria_sort: str

@@ -18,7 +18,10 @@ from leaderboard.boards.web.tables.sorting import Heading
 
 
 def direction(order: str) -> Callable[[Column], bool]:
-    """Return a predicate for whether a column sorts in descending order: as `order` (asc, desc), else best first."""
+    """Return a function that returns True for a column that is to be sorted in descending order.
+
+    order: "asc" or "desc"; any other text: each column in its own default direction, best values or latest dates first.
+    """
     is_descending = {"asc": False, "desc": True}
 
     def descending(column: Column) -> bool:
@@ -34,7 +37,7 @@ def names(requested: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Table:
-    """shown: names of the visible columns. all: names of all columns."""
+    """The table of one page of a board. all: names of all columns. shown: names of the visible columns."""
 
     page: Page
     all: Sequence[str]
@@ -42,7 +45,11 @@ class Table:
 
     @classmethod
     def of(cls, request: HttpRequest, page: Page) -> Table:
-        """Show the known columns that `?columns=` names; by default all, on a slice only those revealed for it."""
+        """Build the table with the columns that `?columns=` names; names of unknown columns are ignored.
+
+        By default all columns are visible. On a slice, measures without a revealed score there are hidden, except the
+        primary measure.
+        """
         board, slice_ = page.board, page.query.slice_
         before, after = ([column.name for column in columns] for columns in page_columns(board.phase))
         known = [*before, *(measure.name for measure in board.measures), *board.cost_kinds, *after]
@@ -57,7 +64,7 @@ class Table:
 
     @cached_property
     def measures(self) -> list[tuple[Measure, Heading, int | None]]:
-        """Each visible measure with its heading and its number of units."""
+        """Each visible measure with its heading and its number of gold units on the slice."""
         slice_ = self.page.query.slice_
         shown = [measure for measure in self.board.measures if measure.name in self.shown]
         return [

@@ -13,12 +13,12 @@ LINE = 34
 ROOM = 6
 """Number of columns of bars at full spacing; more are set closer together."""
 LONGEST = 40
-"""Characters of a label, after which it is cut."""
+"""Maximum characters of a label."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A system: y in pixels from the top, x an SVG length on the scale."""
+    """A system. value: of the primary measure. y: pixels from the top. x: position on the scale, as an SVG length."""
 
     row: Row
     value: float
@@ -51,7 +51,10 @@ class SignificanceChart:
 def significance_chart(
     rows: Sequence[Row], measure: str, differ: Callable[[Row, Row], bool]
 ) -> SignificanceChart | None:
-    """Lay out the diagram; None with fewer than two values. rows: ranked, best first; differ: True if significant."""
+    """Lay out the diagram; None if fewer than two systems have a value.
+
+    rows: ranked systems, best first. differ: returns True if two systems differ significantly.
+    """
     valued = [(row, value) for row in rows if (value := row.score(measure).value) is not None]
     if len(valued) < 2:
         return None
@@ -63,7 +66,7 @@ def significance_chart(
 
 
 def _bars(groups: Sequence[Sequence[Row]], ys: Mapping[int, int]) -> list[Bar]:
-    """Assign each group's bar to the first column that is free at its height."""
+    """Place the bar of each group in the first column in which it overlaps no other bar."""
     ends: list[int] = []
     placed = []
     for rows in groups:
@@ -76,7 +79,7 @@ def _bars(groups: Sequence[Sequence[Row]], ys: Mapping[int, int]) -> list[Bar]:
 
 
 def alike(rows: Sequence[Row], differ: Callable[[Row, Row], bool]) -> list[Sequence[Row]]:
-    """Return the maximal groups of adjacent rows of which no two differ, from the top; none contains another."""
+    """Return the maximal groups of consecutive rows of which no two differ, from the top; no group contains another."""
     groups: list[Sequence[Row]] = []
     end = 0
     for start in range(len(rows)):

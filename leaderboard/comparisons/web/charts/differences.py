@@ -11,7 +11,7 @@ from leaderboard.core.web.scale import Scale, covering
 
 @dataclass(frozen=True)
 class Strip:
-    """A point and its whisker, as SVG lengths; without an interval the whisker has no width."""
+    """A difference and the ends of its interval as SVG lengths; without an interval all three are equal."""
 
     point: str
     low: str
@@ -20,7 +20,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class Differences:
-    """One strip a line, None for lines without a difference; zero: the SVG length of no difference."""
+    """One strip per line of a table, None for lines without a difference. zero: position of 0, as an SVG length."""
 
     scale: Scale
     zero: str
@@ -28,7 +28,7 @@ class Differences:
 
 
 def differences(lines: Sequence[Line]) -> Differences | None:
-    """Return the strips of a table's lines, in order; None if there is nothing to plot."""
+    """Return the chart of a table's lines, in their order; None if no line has a difference."""
     ends = [end for line in lines for end in (line.low, line.difference, line.high) if end is not None]
     if not ends:
         return None
