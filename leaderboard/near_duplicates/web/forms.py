@@ -4,6 +4,6 @@ from django import forms
 
 
 class DismissForm(forms.Form):
-    """Reason, shown to organisers later."""
+    """Form: the reason why the near-duplicates of two systems are dismissed."""
 
     reason = forms.CharField(max_length=300, help_text="Only organisers see it.")
