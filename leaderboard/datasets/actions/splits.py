@@ -47,8 +47,8 @@ def create_split(
     if gold_public and not inputs_public:
         raise Refused(
             Code.INVALID_NAME,
-            "The gold would be public and the inputs hidden, but gold contains the inputs; hide the gold or publish the "
-            "inputs.",
+            "The gold would be public and the inputs hidden, but gold contains the inputs; hide the gold or publish "
+            "the inputs.",
         )
     split = Split(
         dataset=dataset,
@@ -146,8 +146,8 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
             if not updated:
                 raise Refused(
                     Code.NAME_TAKEN,
-                    f"The split {split.name} got other inputs at the same time, which cannot be replaced; create another "
-                    "split for these.",
+                    f"The split {split.name} got other inputs at the same time, which cannot be replaced; create "
+                    "another split for these.",
                 )
             AuditEntry.record("inputs.added", split, by=by, sha256=digest)
     except BaseException:
