@@ -38,7 +38,7 @@ class ContainerLimits:
 
 
 def defaults() -> ContainerLimits:
-    """Return the operator's default limits."""
+    """Return the default limits of submitted containers, which the operator sets (HOLDOUT_SYSTEM_...)."""
     return ContainerLimits(
         wall_seconds=settings.SYSTEM_SECONDS,
         memory_bytes=settings.SYSTEM_MEMORY_MB * MB,

@@ -244,7 +244,7 @@ def _give_tracks(benchmark: Benchmark, manifest: Manifest, by: User, say: Callab
 
 @transaction.atomic
 def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
-    """Get or create the benchmark with its phases and reported rows, in one transaction."""
+    """Get or create the manifest's benchmark with its phases and reported results, in one transaction."""
     existing = dataset.benchmarks.filter(slug=manifest.slug).first()
     if existing is not None:
         return existing

@@ -1,4 +1,4 @@
-"""Error handling for commands that read every stored file."""
+"""Handling of file storage errors in commands that read every stored file."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def drop_refused(image: Image) -> None:
 
 
 def delete_unused() -> int:
-    """Delete images older than RETENTION that were neither submitted nor made a scorer; return their number."""
+    """Delete images older than RETENTION that no submission and no custom scorer uses; return their number."""
     old = Image.objects.filter(submissions=None, scorers=None, created_at__lt=timezone.now() - RETENTION)
     deleted = 0
     for pk in list(old.values_list("pk", flat=True)):

@@ -1,4 +1,4 @@
-"""Chunked uploads of image archives (`core/chunked_upload.py`), which become submissions or scorers."""
+"""Chunked uploads (`core/chunked_upload.py`) of image archives that become submissions or custom scorers."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def submit_archive(
 
 
 def named(reference: str) -> Image:
-    """Get or create the image of a reference `registry/name@sha256:...`; the worker checks whether it can be pulled."""
+    """Get or create the image row of a reference `registry/name@sha256:...`. A worker later tries to pull the image."""
     image, _ = Image.objects.get_or_create(reference=reference)
     return image
 

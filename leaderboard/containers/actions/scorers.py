@@ -1,4 +1,4 @@
-"""Custom scorers: add them with their measures, and attach them to phases instead of the task."""
+"""Custom scorers: add them with their measures, and attach them to phases, which they score instead of the task."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Reference(Description):
 
 
 class ImageUploadSerializer(RenamedFields):
-    """An upload of an image, and its progress."""
+    """Response serializer: an unfinished upload of an image archive, and its progress."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -127,8 +127,8 @@ class ScorerImagesView(View):
         operation_id="scorer_upload", request=Archive, responses={201: ImageUploadSerializer, **errors(413, 422, 429)}
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Begin to upload the archive of a benchmark's custom scorer. After the last chunk, the benchmark's managers
-        describe the scorer on its page.
+        """Begin to upload the archive of a benchmark's custom scorer. After the last chunk, a manager of the benchmark
+        adds the scorer with its measures on the benchmark's page of scorers.
         """
         benchmark = lookup.managed_or_404(request.user, slug)
         params = _valid(Archive, request)
@@ -164,12 +164,12 @@ class UploadView(View):
 
     @extend_schema(operation_id="image_upload_state", responses={200: ImageUploadSerializer, **errors()})
     def get(self, request: Request, pk: UUID) -> Response:
-        """Show the state of an upload: how many bytes were received."""
+        """Show an upload with the number of bytes that were received."""
         return Response(_shape(_upload_or_404(request, pk), request))
 
     @extend_schema(operation_id="image_upload_discard", responses={204: None, **errors()})
     def delete(self, request: Request, pk: UUID) -> Response:
-        """Cancel an upload."""
+        """Cancel an upload and delete its chunks."""
         image_uploads.discard(_upload_or_404(request, pk))
         return Response(status=204)
 

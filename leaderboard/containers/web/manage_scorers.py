@@ -32,7 +32,7 @@ SHOWN_FAILURES = 20
 @never_cache
 @require_http_methods(["GET", "POST"])
 def scorers_page(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the page; a POST adds the next scorer from an archive, a chunked upload (`upload`) or a registry."""
+    """Show the custom scorers; a POST adds one from an archive, a chunked upload (`upload`) or a registry reference."""
     benchmark = managed_or_404(request.user, slug)
     if request.method == "GET":
         initial = {"upload": request.GET.get("upload"), **_last(benchmark)}

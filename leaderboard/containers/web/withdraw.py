@@ -1,4 +1,4 @@
-"""Withdrawal of container submissions."""
+"""Withdrawal of container submissions by their teams."""
 
 from __future__ import annotations
 

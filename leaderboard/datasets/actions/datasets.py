@@ -1,4 +1,4 @@
-"""Create and discard datasets, and check who manages them."""
+"""Datasets: create and delete them, and check who manages them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """ZIP download of a split: its inputs, README, licence, citation and checksums.
 
-Never reads gold. Members are stored uncompressed, with a fixed date and order, so that the archive of a split is
-byte-identical on every machine and a download costs no compression.
+It never contains gold. Its files are stored uncompressed, with a fixed date and order, so that the archive of a split
+is byte-identical on every machine and a download costs no compression.
 """
 
 from __future__ import annotations

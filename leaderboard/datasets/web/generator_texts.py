@@ -1,4 +1,4 @@
-"""Texts for a run of a split generator: its progress, why it failed, and its parameters."""
+"""Texts for the run of a generator, which makes splits from raw files: progress, cause of failure, and parameters."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def page(
 
 
 def _steps(split: Split, was_audited: bool) -> list[tuple[str, bool, bool]]:
-    """Return (name, is done, is current) for each step of a split's lifecycle."""
+    """Return (name, is done, is current) for each step of a split's lifecycle: draft, audited, published, retired."""
     names = ("draft", "audited", "published", "retired")
     current = split.state if not (split.is_draft and was_audited) else "audited"
     current_index = names.index(current)

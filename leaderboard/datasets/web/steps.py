@@ -1,4 +1,4 @@
-"""Steps from a raw file to a split in a phase, shown as navigation on the management pages."""
+"""Steps of making a split, from a raw file to a phase on the split, shown as navigation on the management pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""BUCKLE (Huynh & Papotti 2019): one board for each relation, with a scenario matrix and a popularity table."""
+"""Importer of BUCKLE (Huynh & Papotti 2019): fact checking, with one phase for each relation and ratio of true claims.
+
+Boards have a matrix of scenarios and a table by popularity of the entities.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that Schuster et al. 2019 report for FEVER and FEVER Symmetric, and rows of the dataset's own page."""
+"""Results that Schuster et al. 2019 report for FEVER and FEVER Symmetric, and results on FEVER Symmetric's own page."""
 
 from __future__ import annotations
 

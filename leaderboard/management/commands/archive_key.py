@@ -1,4 +1,4 @@
-"""`manage.py archive_key FILE`: generate a key that archives are encrypted to."""
+"""`manage.py archive_key FILE`: generate a key pair for the encryption of archives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py compare`: compute the rank ranges of a phase's current board again."""
+"""`manage.py compare`: compute missing comparisons, or all, for the rank ranges of a phase's current board."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py draw`: compute plot data of results that were published without it."""
+"""`manage.py draw`: compute the plot data of results that were published without plot data."""
 
 from __future__ import annotations
 

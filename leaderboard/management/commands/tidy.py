@@ -1,4 +1,4 @@
-"""`manage.py tidy`: list removable data, and remove it with --apply."""
+"""`manage.py tidy`: list data that can be removed, and remove it with --apply."""
 
 from __future__ import annotations
 

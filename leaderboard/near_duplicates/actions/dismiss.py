@@ -1,4 +1,4 @@
-"""Dismiss near-duplicate predictions."""
+"""Dismissal of near-duplicate predictions by organisers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Form to dismiss a near-duplicate."""
+"""Form to dismiss near-duplicates."""
 
 from django import forms
 

@@ -28,7 +28,7 @@ ABOUT = ("phase", "a__submission__system__team", "b__submission__system__team", 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two systems in a phase with their near-duplicates, latest first."""
+    """Two systems in a phase, with the near-duplicates between their predictions in `rows`."""
 
     phase: Phase
     systems: tuple[System, System]
@@ -82,7 +82,7 @@ def dismiss(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def pairs(rows: Iterable[NearDuplicate]) -> list[Pair]:
-    """Group rows by phase and pair of systems, in order of first occurrence."""
+    """Group near-duplicates by phase and pair of systems; the pairs and their rows keep the order of `rows`."""
     pair_by_key: dict[tuple[int, frozenset[int]], Pair] = {}
     for row in rows:
         a, b = row.a.submission.system, row.b.submission.system
