@@ -1,4 +1,4 @@
-"""Resource limits of submitted containers: the operator's defaults, and a phase's changes."""
+"""Resource limits of submitted containers: the operator's defaults, and the values that a phase changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ MB = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class ContainerLimits:
-    """Limits of one container. Sizes in bytes, `cpus` in processors; `gpus` > 0 requires a worker with GPUs."""
+    """Limits of one container of a submitted image or of a custom scorer.
+
+    wall_seconds: from start to end. cpus: processors, may be a fraction. processes: processes and threads at a time.
+    image_bytes: unpacked layers, and also the archive. output_bytes: of the predictions file. output_files: files and
+    folders in /output. log_bytes: stored from the end of the printed output. gpus: more than 0 requires a worker with
+    GPUs.
+    """
 
     wall_seconds: float
     memory_bytes: int
@@ -32,7 +38,7 @@ class ContainerLimits:
 
 
 def defaults() -> ContainerLimits:
-    """Return the operator's default limits."""
+    """Return the default limits of submitted containers, which the operator sets (HOLDOUT_SYSTEM_...)."""
     return ContainerLimits(
         wall_seconds=settings.SYSTEM_SECONDS,
         memory_bytes=settings.SYSTEM_MEMORY_MB * MB,
@@ -46,7 +52,7 @@ def defaults() -> ContainerLimits:
 
 
 def of_scorer() -> ContainerLimits:
-    """Return the limits of a custom scorer, set by the operator only, since it runs where gold is."""
+    """Return the limits of a custom scorer's container. Only the operator sets them, because scorers read gold."""
     return replace(
         defaults(),
         wall_seconds=settings.SCORER_SECONDS,
@@ -61,7 +67,11 @@ def of(phase: Phase) -> ContainerLimits:
 
 
 def with_changes(changes: dict[str, Any]) -> ContainerLimits:
-    """Return the defaults with some limits changed; raises ValueError that names an invalid change."""
+    """Return the default limits with some values replaced.
+
+    changes: new values by field name of ContainerLimits. Raises ValueError, which names the limit, for an unknown name
+    or an invalid value.
+    """
     limits = defaults().as_dict()
     for name, value in changes.items():
         if name not in limits:
@@ -69,7 +79,7 @@ def with_changes(changes: dict[str, Any]) -> ContainerLimits:
         is_integer = name not in ("wall_seconds", "cpus")
         if isinstance(value, bool) or not isinstance(value, int if is_integer else int | float):
             raise ValueError(f"limit {name} is {value!r}, expected a {'whole ' if is_integer else ''}number")
-        # An engine counts billionths of a processor, and treats zero as no limit.
+        # A container engine rounds processors to billionths and treats zero as unlimited, hence the minimum of 0.01.
         minimum = {"gpus": 0, "cpus": 0.01}.get(name, 1)
         if not minimum <= value < math.inf:
             raise ValueError(f"limit {name} is {value!r}, expected {minimum} or more")

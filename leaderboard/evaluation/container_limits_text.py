@@ -1,4 +1,4 @@
-"""Container limits as text."""
+"""Container limits as text for pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNITS = ((1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB"))
 
 @dataclass(frozen=True)
 class LimitRow:
-    """A limit: its name, its value with a unit, and what it applies to."""
+    """One limit as a table row: its name, its value with a unit, and `about`, what the limit applies to."""
 
     name: str
     value: str
@@ -20,7 +20,7 @@ class LimitRow:
 
 
 def rows(allowed: container_limits.ContainerLimits) -> list[LimitRow]:
-    """Return the rows of all limits."""
+    """Return one row for each limit; GPUs have a row only if the container may use any."""
     limit_rows = [
         LimitRow("Time", duration(allowed.wall_seconds), "from start to end; then the container is killed"),
         LimitRow("Memory", size(allowed.memory_bytes), "including files in /tmp and /output; there is no swap"),
@@ -36,12 +36,15 @@ def rows(allowed: container_limits.ContainerLimits) -> list[LimitRow]:
 
 
 def of(phase: Phase) -> list[LimitRow]:
-    """Return the limits of a phase's containers."""
+    """Return the rows of the limits of a phase's containers."""
     return rows(container_limits.of(phase))
 
 
 def size(number: float) -> str:
-    """Format bytes in decimal units, to three digits: `4 GB`, `1.05 MB`. js/image-upload.js does the same."""
+    """Format a number of bytes in decimal units with three significant digits: `4 GB`, `1.05 MB`.
+
+    js/image-upload.js formats sizes in the same way.
+    """
     rounded = float(f"{number:.3g}")  # 999,900 bytes are 1 MB, not 1,000 kB
     for unit, name in UNITS:
         if rounded >= unit:
@@ -50,6 +53,6 @@ def size(number: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format seconds: `600 s (10 min)`; minutes only if they are whole."""
+    """Format seconds: `600 s (10 min)`. Minutes are added only for whole numbers of minutes above one."""
     minutes, rest = divmod(seconds, 60)
     return f"{seconds:,g} s ({minutes:g} min)" if minutes > 1 and not rest else f"{seconds:,g} s"

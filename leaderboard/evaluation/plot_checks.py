@@ -1,4 +1,4 @@
-"""Validate the plot data in a scorer's report: shapes, bounds and sizes."""
+"""Validate the plot data (ROC curves, rank histograms, pair counts) in a scorer's report: shapes, bounds and sizes."""
 
 from __future__ import annotations
 
@@ -12,20 +12,26 @@ from evaluator.plots.summary import MOST_SLICES, PlotData
 
 
 def problem(data: PlotData) -> str:
-    """Return a description of invalid plot data; empty if the data are valid."""
+    """Return a description of the first problem of the plot data; empty if the data are valid."""
     for kind, parts in (("curves", data.curves or []), ("grids", data.grids or [])):
         if len(parts) > MOST_SLICES + 1:
-            return f"the plot data have more than {MOST_SLICES + 1} {kind}"
+            return f"the plot data have {len(parts)} {kind}, expected at most {MOST_SLICES + 1}"
         if any(len(part.slice) > 1 for part in parts):
-            return "the plot data have a slice with several dimensions"
+            return f"the plot data have {kind} for a slice with several dimensions, expected at most one dimension"
         if len({msgspec.json.encode(part.slice) for part in parts}) < len(parts):
-            return f"the plot data have {kind} twice for one slice"
+            return f"the plot data have two {kind} for one slice, expected one"
     if not all(_is_curve(curve.heights) for curve in data.curves or []):
-        return "a curve of the plot data does not rise in steps to its corner"
+        return (
+            f"a ROC curve of the plot data is invalid, expected {LEAST_STEPS + 1} to {MOST_STEPS + 1} non-negative "
+            "heights that never fall, the last of which is the number of heights minus one"
+        )
     if not all(_is_grid(grid.columns) for grid in data.grids or []):
-        return "a grid of the plot data has columns that are not adjacent"
+        return (
+            f"a rank histogram of the plot data is invalid, expected two or more adjacent columns over {MIN_BINS} to "
+            f"{MAX_BINS} bins, each with one non-negative count per bin"
+        )
     if data.pairs and min(msgspec.structs.astuple(data.pairs)) < 0:
-        return "the plot data have a negative number of pairs"
+        return "the plot data have a negative number of pairs, expected 0 or more"
     return ""
 
 

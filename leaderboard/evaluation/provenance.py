@@ -12,19 +12,20 @@ from leaderboard.evaluation.sandbox_client import Answer
 from leaderboard.models import Run
 
 SEED = 0
-"""One seed for all runs: the same file gets the same interval, regardless of submitter and time."""
+"""Seed of the bootstrap of every run: the same file gets the same confidence intervals, whoever submits it and when."""
 
 
 def options_of(run: Run) -> dict[str, str]:
-    """Return the task's options for this run: the split's, overridden by the phase's."""
+    """Return the task options of a run: the split's options, overridden by the phase's options."""
     phase = run.prediction.submission.phase
     return {**phase.split.options, **phase.options}
 
 
 def of(run: Run, answer: Answer) -> dict[str, Any]:
-    """Return the receipt of a run: JSON, free of gold. `docs/researchers.md` describes how to reproduce a score.
+    """Return the receipt of a run as JSON without gold. `docs/researchers.md` describes how to reproduce a score.
 
-    The digest of the outcomes is left out: with it, guesses about the gold could be tested offline.
+    answer: the sandbox's answer to the scoring job. The digest of the outcomes is left out, because anybody could use
+    it to test guesses about the gold offline.
     """
     return {
         "task": run.gold_version.split.dataset.task,

@@ -1,4 +1,4 @@
-"""Validate a scorer's untrusted report: known measures, finite values, within their bounds."""
+"""Validate a scorer's untrusted report: it has only known measures, and their values are finite and within bounds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 
 class ReportError(Exception):
-    """A report that must not be ranked; the message names the problem, never a value of gold."""
+    """A report that must not be ranked. The message names the problem and quotes no value of gold."""
 
 
 def in_shape(report: Mapping[str, Any], kind: type[T]) -> T:
-    """Convert a job's report, without `ok`, to its declared type. Raises ReportError."""
+    """Convert a job's report to its declared type, ignoring the key `ok`. Raises ReportError if it does not fit."""
     try:
         return msgspec.convert({name: value for name, value in report.items() if name != "ok"}, kind)
     except msgspec.ValidationError as error:
@@ -28,22 +28,26 @@ def in_shape(report: Mapping[str, Any], kind: type[T]) -> T:
 
 
 def checked(report: dict[str, Any], *, task: str, task_version: int, measures: Sequence[Measure]) -> ScoreReport:
-    """Return the report as typed rows, validated by `check`. Raises ReportError."""
+    """Convert a scoring job's report to a ScoreReport and validate it with `check`. Raises ReportError."""
     scored = in_shape(report, ScoreReport)
     check(scored, task=task, task_version=task_version, measures=measures)
     return scored
 
 
 def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequence[Measure]) -> None:
-    """Raise ReportError for anything that a correct scorer cannot have written.
+    """Raise ReportError for a report that no correct scorer can have written.
 
-    measures: those that exist for the gold; each must have an overall score.
+    task, task_version: name and version of the task that scored, or number of the custom scorer as the version.
+    measures: the measures that exist for the gold; each of them must have an overall score.
     """
     known = {measure.name: measure for measure in measures}
     if (scored.result.task, scored.result.task_version) != (task, task_version):
-        raise ReportError("the report is for another task or task version")
+        raise ReportError(f"the report is for another task or task version, expected {task} version {task_version}")
     if scored.groups and (len(scored.groups) != len(scored.scores) or min(scored.groups) < 0):
-        raise ReportError("the report does not have exactly one number of groups per score")
+        raise ReportError(
+            f"the report has {len(scored.groups)} numbers of groups for {len(scored.scores)} scores, "
+            "expected one number of 0 or more for each score"
+        )
     if scored.plot_data and (wrong := plot_checks.problem(scored.plot_data)):
         raise ReportError(wrong)
     seen: set[tuple[str, str]] = set()
@@ -51,24 +55,30 @@ def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequen
         _check_row(row, known)
         key = (row.measure, msgspec.json.encode(row.slice, order="sorted").decode())
         if key in seen:
-            raise ReportError(f"measure {row.measure} is listed twice for one slice")
+            raise ReportError(f"the report lists measure {row.measure} twice for one slice, expected once")
         seen.add(key)
     whole = {row.measure for row in scored.scores if not row.slice}
     missing = sorted(known.keys() - whole)
     if missing or scored.primary not in whole:
-        raise ReportError(f"measures are missing: {', '.join(missing) or scored.primary}")
+        raise ReportError(f"overall scores are missing: {', '.join(missing) or scored.primary}")
 
 
 def _check_row(row: ScoreRow, known: Mapping[str, Measure]) -> None:
     if row.measure not in known:
-        raise ReportError("a measure is not one of the task's")
+        raise ReportError(f"the report has an unknown measure, expected only {', '.join(known)}")
     numbers = [number for number in (row.value, row.low, row.high) if number is not None]
     if not all(math.isfinite(number) for number in numbers):
-        raise ReportError(f"measure {row.measure} is not finite")
+        raise ReportError(f"measure {row.measure} has a value or an interval end that is not finite")
     measure = known[row.measure]
     if not all(measure.low <= number <= measure.high for number in numbers):
-        raise ReportError(f"measure {row.measure} is outside its bounds")
+        raise ReportError(
+            f"measure {row.measure} has a value or an interval end that is outside its bounds, "
+            f"{measure.low:g} to {measure.high:g}"
+        )
     if row.n < 0 or (row.n == 0 and row.value is not None):
-        raise ReportError(f"measure {row.measure} has a value on an empty slice, or a negative n")
+        raise ReportError(f"measure {row.measure} has a negative number of units, or a value on a slice without units")
     if (row.low is None) != (row.high is None) or (row.low is not None and row.high is not None and row.low > row.high):
-        raise ReportError(f"measure {row.measure} has an interval whose ends are not in order")
+        raise ReportError(
+            f"measure {row.measure} has an interval with one end missing or with ends that are not in order, "
+            "expected both ends or none, the lower one first"
+        )

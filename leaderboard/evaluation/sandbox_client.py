@@ -1,4 +1,9 @@
-"""Client of the sandboxed evaluator: sends stored files, returns validated reports. It has a function for each job."""
+"""Client of the sandboxed evaluator: one function for each job, which sends files and returns the job's report.
+
+Every function of a job raises SandboxError if the sandbox does not respond or fails. That is the server's fault, never
+that of the files, and a retry may succeed. A file that exceeds the limits of time or memory is no error, but an Answer
+with a `reason`.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +62,7 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 _INPUTS = "inputs.jsonl"
 MOST_TABLES = 16
-"""Maximum number of files in one job."""
+"""Maximum number of files that are sent with one job."""
 MAX_OUTPUT_BYTES = 256 << 20
 """Maximum bytes of all files that a generator writes."""
 REASONS = {
@@ -70,10 +75,14 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Answer:
-    """The sandbox's response.
+    """The sandbox's response to one job.
 
-    `reason` is empty if there is a report, else the reason why not. `report` is a validated `Refusal` of
-    `evaluator.jobs.base`, or the job's report, which `read` validates.
+    reason: empty if the job sent a report, otherwise the Reason why it did not, such as exceeded time.
+    report: if `ok`, the job's report, which `read` validates; otherwise a validated `evaluator.jobs.base.Refusal`.
+    attachment: the bytes that some jobs send after their report, such as inputs or predictions.
+    seconds: wall time from request to result; start_seconds: from request until the sandbox was ready.
+    layers: the isolation layers that were active. code_sha256: code digest of the evaluator that ran the job.
+    error_id: the id of an internal error in the sandbox server's log; empty if there was none.
     """
 
     reason: str
@@ -90,12 +99,12 @@ class Answer:
         return not self.reason and self.report.get("ok") is True
 
     def read(self, kind: type[T]) -> T:
-        """Convert the report to its type. Raises ReportError for one that no correct job can have written."""
+        """Convert the report to its declared type. Raises ReportError if the report does not have this type."""
         return in_shape(self.report, kind)
 
 
 def answers() -> bool:
-    """Return True if a sandbox responds."""
+    """Return True if the sandbox server responds."""
     return ProcessSandbox(settings.SANDBOX_SOCKET).answers()
 
 
@@ -104,12 +113,12 @@ class CodeMismatchError(SandboxError):
 
 
 def check(*, patience: float = 60.0) -> None:
-    """Raise SandboxError if no sandbox responds within `patience` seconds, or it runs other code than this process."""
+    """Raise SandboxError if no sandbox server responds within `patience` seconds, or if it runs other code."""
     _check_code(ProcessSandbox(settings.SANDBOX_SOCKET, patience=patience).code())
 
 
 def is_outdated() -> bool:
-    """Return True if a sandbox responds and runs other code than this process."""
+    """Return True if a sandbox server responds and runs other code than this process; False if none responds."""
     try:
         check()
     except CodeMismatchError as error:
@@ -131,7 +140,11 @@ def _check_code(served: str) -> None:
 def validate(
     *, split: Split, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]
 ) -> Answer:
-    """Validate an uploaded file against the split's public inputs. Reads no gold. Raises SandboxError (ours)."""
+    """Validate a predictions file against the split's inputs, without reading the gold file.
+
+    name: the file's name, whose suffix shows whether it is compressed. options: the phase's task options, which
+    override the split's. The answer's report is a ValidateReport or a Refusal. Raises SandboxError.
+    """
     request = ValidateRequest(
         task=split.dataset.task,
         options={**split.options, **options},
@@ -154,9 +167,11 @@ def score(
     seed: int,
     subset: str = "",
 ) -> Answer:
-    """Score a prediction against hidden gold, or against one half of its groups.
+    """Score a predictions file against a gold version.
 
-    Raises SandboxError (ours), and FileNotFoundError or AlteredError for a missing or altered partition file.
+    name: the predictions file's name. seed: of the bootstrap. subset: "public" or "private" to score only these groups
+    of the gold's public/private split; empty: all groups. Raises SandboxError, FileNotFoundError for a missing file,
+    and AlteredError for an altered file of the public/private split.
     """
     request = ScoreRequest(
         task=task,
@@ -177,7 +192,7 @@ def score(
 
 
 def prepare_gold(*, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
-    """Validate gold and derive the public inputs (the attachment). Raises SandboxError (ours)."""
+    """Validate a gold file and derive the inputs from it, which are the answer's attachment. Raises SandboxError."""
     request = PrepareGoldRequest(task=task, options=dict(options), gold_name=name)
     return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=256 << 20)
 
@@ -192,9 +207,11 @@ def partition(
     share: str,
     previous: PublicPrivatePartition | None,
 ) -> Answer:
-    """Divide a gold's groups into a public and a private half (the attachment), keeping an earlier partition's halves.
+    """Divide the groups of a gold file at random into public and private; the answer's attachment lists both.
 
-    Raises SandboxError (ours), and FileNotFoundError for a missing partition file.
+    share: fraction of the groups that becomes public, as a decimal text between 0 and 1. previous: the public/private
+    split of an earlier gold version, whose groups stay public or private; None: there is none. Raises SandboxError, and
+    FileNotFoundError if the file of `previous` is missing.
     """
     request = PartitionRequest(task=task, options=dict(options), gold_name=name, seed=seed, share=share)
     with ExitStack() as stack:
@@ -205,7 +222,10 @@ def partition(
 
 
 def read_scorer(*, scorer: Scorer, gold: GoldVersion, files: Mapping[str, IO[bytes]], seed: int) -> Answer:
-    """Validate a custom scorer's files: scores, and outcomes if any. Reads no gold. Raises SandboxError (ours)."""
+    """Validate the files that a custom scorer wrote, and compute their intervals. Reads no gold. Raises SandboxError.
+
+    files: scores.json as "scores", and outcomes.jsonl as "outcomes" if the scorer wrote it. seed: of the bootstrap.
+    """
     request = ScorerOutputRequest(
         task=gold.split.dataset.task,
         task_version=scorer.number,
@@ -226,9 +246,10 @@ def compare_board(
     seed: int,
     scorer: Scorer | None = None,
 ) -> Answer:
-    """Compare pairs of at most MOST_TABLES stored outcomes. Reads no gold. Raises SandboxError (ours).
+    """Test the differences between stored outcomes of a board, pair by pair. Reads no gold. Raises SandboxError.
 
-    scorer: the custom scorer that wrote the outcomes; None: the task's.
+    tables: at most MOST_TABLES files of outcomes. pairs: indices into `tables`. measure: name of the compared measure.
+    seed: of the resampling. scorer: the custom scorer that wrote the outcomes; None: the task wrote them.
     """
     request = CompareBoardRequest(
         pairs=list(pairs),
@@ -244,9 +265,9 @@ def compare_board(
 def head_to_head(
     *, a: IO[bytes], b: IO[bytes], gold: GoldVersion | None, seed: int, scorer: Scorer | None = None
 ) -> Answer:
-    """Compare two stored outcomes by every measure on every slice. Raises SandboxError (ours).
+    """Compare two systems' stored outcomes by every measure on every slice. Raises SandboxError.
 
-    gold: public gold to name the units, or None to read no gold. scorer: as for `compare_board`.
+    gold: public gold from which the units get their names; None to read no gold. seed, scorer: as for `compare_board`.
     """
     request = HeadToHeadRequest(
         gold_name=str(gold.file.name) if gold is not None else "",
@@ -262,12 +283,15 @@ def head_to_head(
 
 
 def plot(*, table: IO[bytes]) -> Answer:
-    """Compute plot data from stored outcomes. Reads no gold. Raises SandboxError (ours)."""
+    """Compute plot data from a file of stored outcomes. Reads no gold. Raises SandboxError."""
     return _ask(PlotRequest(), {"table": table}, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
 def signature(*, task: str, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
-    """Compute a signature of predictions for near-duplicate search. Raises SandboxError (ours), FileNotFoundError."""
+    """Compute the signature of a predictions file, by which near-duplicates are searched.
+
+    name: the predictions file's name. Raises SandboxError, and FileNotFoundError if the gold file is missing.
+    """
     request = SignatureRequest(task=task, options=dict(options), gold_name=str(gold.file.name), predictions_name=name)
     with opened(gold.file) as stored:
         files = {"gold": stored, "predictions": predictions}
@@ -277,9 +301,10 @@ def signature(*, task: str, gold: GoldVersion, predictions: IO[bytes], name: str
 def near_duplicates(
     *, task: str, gold: GoldVersion, predictions: Sequence[tuple[str, IO[bytes]]], options: Mapping[str, str]
 ) -> Answer:
-    """Compare the first of some (name, predictions) with each other one, unit by unit; at most MOST_TABLES files.
+    """Compare the first of several predictions files with each of the others, unit by unit.
 
-    Raises SandboxError (ours), FileNotFoundError.
+    predictions: (name, file) of each; with the gold, at most MOST_TABLES files. Raises SandboxError, and
+    FileNotFoundError if the gold file is missing.
     """
     names = [name for name, _ in predictions]
     request = NearDuplicatesRequest(task=task, options=dict(options), gold_name=str(gold.file.name), names=names)
@@ -297,9 +322,10 @@ def audit_part(
     train_names: Sequence[str],
     options: Mapping[str, str],
 ) -> Answer:
-    """Run one part of a split's audit (`evaluator.jobs.audit`); the report quotes gold. Raises SandboxError (ours).
+    """Run one part of a split's audit (`evaluator.jobs.audit`). The report quotes gold. Raises SandboxError.
 
-    files: gold, inputs, and gold of public training splits as "0", "1"..., at most MOST_TABLES in all.
+    part: one of `evaluator.jobs.audit.NAMES`. files: "gold", "inputs" if they are public, and public gold of other
+    splits as "0", "1"...; at most MOST_TABLES files. gold_name, train_names: the file names that findings cite.
     """
     request = AuditPartRequest(
         part=part,
@@ -313,9 +339,10 @@ def audit_part(
 
 
 def gold_difference(*, split: Split, files: Mapping[str, IO[bytes]], names: Mapping[str, str]) -> Answer:
-    """Compare two gold files; the report has counts, the attachment quotes gold. Raises SandboxError (ours).
+    """Compare two gold files item by item. Raises SandboxError.
 
-    files, names: by `before` and `after`; a name ending in .gz marks a compressed file.
+    files, names: the files and their names under the keys "before" and "after"; a name ending in .gz marks a compressed
+    file. The report has only counts; the attachment lists the changed items and quotes gold.
     """
     request = GoldDifferenceRequest(
         task=split.dataset.task, options=split.options, before_name=names["before"], after_name=names["after"]
@@ -332,9 +359,10 @@ def baseline(
     expects: Mapping[str, Any],
     options: Mapping[str, str],
 ) -> Answer:
-    """Compute a baseline's predictions (the attachment; empty if it cannot predict). Raises SandboxError (ours).
+    """Compute a baseline's predictions, which are the answer's attachment; it is empty if the baseline cannot predict.
 
-    files: inputs, and public gold as "0", "1"..., at most MOST_TABLES in all. No other gold is read.
+    name: the baseline. files: "inputs", and public gold to learn from as "0", "1"...; at most MOST_TABLES files. No
+    other gold is read. expects: requirements on predictions, as `prepare_gold` reports them. Raises SandboxError.
     """
     request = BaselineRequest(
         task=task,
@@ -357,9 +385,11 @@ def generate(
     seed: int,
     salt: str,
 ) -> Answer:
-    """Generate gold of one or more splits from raw files (`evaluator.jobs.generate`). Raises SandboxError (ours).
+    """Generate the gold of one or more splits from raw files (`evaluator.jobs.generate`). Raises SandboxError.
 
-    sources: the role of each of `files` ("0", "1"...) in the generator, and its name.
+    generator: its name. sources: (role in the generator, file name) of each of `files`, whose keys are "0", "1"...
+    seed: of all random choices. salt: secret from which the generated ids are computed. Seed and salt are as secret as
+    gold.
     """
     request = GenerateRequest(
         task=task,
@@ -373,7 +403,10 @@ def generate(
 
 
 def gold_part(*, part: str, task: str, gold: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
-    """Run one part of an audit of gold that belongs to no split; the report quotes gold. Raises SandboxError (ours)."""
+    """Run one part of an audit of a gold file that belongs to no split yet. The report quotes gold.
+
+    part: one of `evaluator.jobs.audit.NAMES`. name: the gold file's name. Raises SandboxError.
+    """
     request = AuditPartRequest(part=part, task=task, options=dict(options), gold_name=name)
     return _ask(request, {"gold": gold}, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
@@ -394,7 +427,11 @@ def _ask(
     output_bytes: int,
     report: type[Report] | None = None,
 ) -> Answer:
-    """Run a job in the sandbox. report: type of the report, if callers do not validate it themselves."""
+    """Run a job in the sandbox and return its answer. Raises SandboxError.
+
+    seconds: limit of wall time and of processor time. output_bytes: limit of report and attachment together. report:
+    the type that the report must have; None if the caller validates it with `Answer.read`.
+    """
     limits = Limits(
         wall_seconds=seconds,
         cpu_seconds=seconds,
@@ -405,7 +442,7 @@ def _ask(
         descriptors = {name: stack.enter_context(_read_only(file)) for name, file in files.items()}
         execution = Execution(job=request.job, arguments=msgspec.to_builtins(request), files=descriptors, limits=limits)
         result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
-    # A job that exceeded its output limit may end before its sandbox has sent anything.
+    # A job that exceeded a limit may end before its sandbox has sent the code digest.
     if result.code_sha256 or result.verdict is Verdict.DONE:
         _check_code(result.code_sha256)
     response = Answer(
@@ -431,7 +468,7 @@ def _ask(
 
 @contextmanager
 def _read_only(file: IO[bytes]) -> Iterator[int]:
-    """Yield a read-only descriptor of the same file: an upload's own descriptor could still be written to."""
+    """Yield a new read-only descriptor of a file, because the file's own descriptor may allow writing."""
     if file.writable():
         file.flush()
     descriptor = os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDONLY | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""The scorer of a phase: its benchmark's task or a custom scorer, with version and measures."""
+"""The scorer of a phase: either the benchmark's task or a custom scorer image, with its version and measures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from leaderboard.models import GoldVersion, Leaderboard, Phase, Scorer
 
 @dataclass(frozen=True)
 class Scoring:
-    """A task with its version, or a custom scorer, whose number takes the place of the task version."""
+    """What scores a phase: the benchmark's task or a custom scorer, with its version and measures.
+
+    task: the benchmark's task, which always defines the file formats. scorer: the custom scorer that scores instead of
+    the task; None if the task itself scores.
+    """
 
     task: Task[Any, Any, Any]
     scorer: Scorer | None = None
@@ -26,38 +30,38 @@ class Scoring:
 
     @property
     def kind(self) -> str:
-        """Label of the version."""
+        """The noun that pages put before `version`: "scorer" or "task version"."""
         return "scorer" if self.scorer else "task version"
 
     @cached_property
     def declared(self) -> tuple[Measure, ...]:
-        """All measures, in the order of their declaration."""
+        """All measures that the task or the custom scorer declares, in the order of their declaration."""
         if self.scorer is None:
             return self.task.measures
         return measures_of([MeasureDeclaration(**measure) for measure in self.scorer.measures])
 
     def measure(self, name: str) -> Measure:
-        """Return a measure by name. Raises KeyError."""
+        """Return the declared measure of a name. Raises KeyError if none has this name."""
         return {measure.name: measure for measure in self.declared}[name]
 
     def measures(self, gold: GoldVersion) -> tuple[Measure, ...]:
-        """Return the measures that exist for a gold; a custom scorer's exist for any."""
+        """Return the declared measures that can be computed on a gold version; for a custom scorer, all of them."""
         if self.scorer is not None:
             return self.declared
         return tuple(measure for measure in self.declared if measure.name in gold.measures)
 
     def primary(self, gold: GoldVersion) -> str:
-        """Return the name of the measure that ranks."""
+        """Return the name of the measure that ranks systems on boards of a gold version."""
         return self.scorer.primary if self.scorer else gold.primary
 
 
 def of(phase: Phase) -> Scoring:
-    """Return a phase's current scorer; `phase` must have its benchmark and scorer selected."""
+    """Return what currently scores a phase. `phase` should have its benchmark and scorer loaded (select_related)."""
     return Scoring(TASKS[phase.benchmark.task], phase.scorer)
 
 
 def of_board(board: Leaderboard) -> Scoring:
-    """Return the scorer of a board, which may be an earlier one than the phase's current scorer."""
+    """Return what scored a board; this may be an earlier custom scorer than the phase's current one."""
     phase = board.phase
     scorer = phase.scorer
     if scorer is not None and scorer.number != board.task_version:

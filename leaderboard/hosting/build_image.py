@@ -1,6 +1,6 @@
-"""Build images of the bundled systems on the operator's own engine; visitors cannot start a build.
+"""Builds of the bundled systems' images on the operator's own container engine; visitors cannot start a build.
 
-A build runs the commands of a Dockerfile outside every sandbox. Its result is submitted like any other image.
+A build runs the commands of a Dockerfile outside every sandbox. The built image is submitted like any other image.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ MAX_ERROR_CHARS = 300
 
 
 class CannotBuildError(Exception):
-    """No image can be built here; the message says why, and how to fix it."""
+    """An image cannot be built on this machine. The message says why and, if known, what to do."""
 
 
 def check_ready(say: Callable[[str], None] = lambda line: None) -> None:
-    """Raise CannotBuildError if there is no engine, or no base image and no way to fetch it."""
+    """Raise CannotBuildError if no container engine responds, or if it lacks the base image and cannot fetch it.
+
+    say: called with a line of progress before the base image is fetched.
+    """
     if not shutil.which("docker"):
         raise CannotBuildError(
             "the `docker` command is not installed: install Debian's docker.io, or Docker's own packages"
@@ -57,10 +60,10 @@ def _fetch_base() -> None:
 
 @contextmanager
 def built_archive(*, system: Path, benchmark: Path) -> Iterator[Path]:
-    """Yield the path of a compressed `docker save` archive of a system built for a benchmark; it is deleted at exit.
+    """Build a system for a benchmark; yield the path of its compressed `docker save` archive, which is deleted at exit.
 
     `system` is the folder of the Dockerfile, `benchmark` the folder of the training data. The build context is the
-    parent folder of `benchmark`, limited by its .dockerignore; the build has no network. Raises CannotBuildError.
+    parent folder of `benchmark`, limited by the .dockerignore in it; the build has no network. Raises CannotBuildError.
     """
     image = _docker(
         *("build", "--quiet", "--force-rm", "--network", "none", "--file", str(system / "Dockerfile")),
@@ -73,7 +76,7 @@ def built_archive(*, system: Path, benchmark: Path) -> Iterator[Path]:
             plain, packed = Path(folder, "plain.tar"), Path(folder, f"{system.name}.tar.gz")
             _docker("save", "--output", str(plain), image, seconds=BUILD_SECONDS)
         finally:
-            # The image is later loaded from the archive, so the engine does not keep an untagged copy.
+            # The image will be loaded from the archive, so the engine need not keep an untagged copy.
             with suppress(CannotBuildError):
                 _docker("image", "rm", image, seconds=ANSWER_SECONDS)
         with plain.open("rb") as source, gzip.open(packed, "wb", compresslevel=1) as target:
@@ -83,7 +86,7 @@ def built_archive(*, system: Path, benchmark: Path) -> Iterator[Path]:
 
 
 def sources(system: Path) -> str:
-    """Return a digest of a system's sources, without its data and base image: twelve hexadecimal digits."""
+    """Return a digest of a system's sources, its Dockerfile and .py files, as twelve hexadecimal digits."""
     digest = hashlib.sha256()
     for path in sorted(path for path in system.iterdir() if path.suffix == ".py" or path.name == "Dockerfile"):
         content = path.read_bytes()
@@ -92,7 +95,10 @@ def sources(system: Path) -> str:
 
 
 def _docker(*arguments: str, seconds: float) -> str:
-    """Run docker and return its output; raise CannotBuildError with the last line of its error output."""
+    """Run the docker command and return its output.
+
+    Raises CannotBuildError, with the last line of its error output, if it fails or takes longer than `seconds`.
+    """
     host = ["--host", settings.ENGINE] if settings.ENGINE else []
     try:
         completed = subprocess.run(  # noqa: S603
@@ -103,11 +109,11 @@ def _docker(*arguments: str, seconds: float) -> str:
             errors="replace",
             timeout=seconds,
             check=False,
-            # Only the image: current builders add a second manifest, the provenance attestation.
+            # Current builders otherwise add a second manifest to the image, the provenance attestation.
             env={**os.environ, "BUILDX_NO_DEFAULT_ATTESTATIONS": "1"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        reason = "took too long" if isinstance(error, subprocess.TimeoutExpired) else str(error)
+        reason = f"took longer than {seconds:g} s" if isinstance(error, subprocess.TimeoutExpired) else str(error)
         raise CannotBuildError(f"docker {arguments[0]}: {reason}") from error
     if completed.returncode:
         complaint = completed.stderr.strip().splitlines() or [f"status {completed.returncode}"]

@@ -1,4 +1,4 @@
-"""Host a benchmark from its manifest, through the actions that pages use; every step is idempotent."""
+"""Hosting of a benchmark from its manifest, through the same actions as the pages; every step is idempotent."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from leaderboard.models import AuditEntry, Benchmark, Dataset, PublicPrivatePart
 
 BEGAN, ENDED = "hosting.began", "hosting.ended"
 DOWNLOAD = "download "
-"""Prefix of the keys under which the digests of downloadable files are recorded."""
+"""Prefix of the keys under which the audit trail records the digests of downloads."""
 LATER = ("takes_images", "limits", "tracks")
-"""Fields of a phase that may be added after it was hosted, and are not part of its content."""
+"""Fields of a phase that may change after the phase was hosted, so they are not part of the digests."""
 
 
 @dataclass(frozen=True)
 class Hosted:
-    """A hosted benchmark; `changed` is False if the same manifest had been hosted before."""
+    """A hosted benchmark; `changed` is False if hosting changed nothing, because it had been hosted before."""
 
     benchmark: Benchmark
     changed: bool
@@ -49,8 +49,10 @@ def host(
 ) -> Hosted:
     """Create the dataset, splits, gold, benchmark, phases and reported rows of a manifest with its files in `folder`.
 
-    An interrupted hosting resumes where it stopped. Raises ManifestError for a manifest or a file that cannot be
-    read, and Refused: NAME_TAKEN if the slug has other content, or any refusal of the individual actions.
+    by: the curator who hosts it. say: called with each line of progress. An interrupted hosting resumes where it
+    stopped. For a benchmark that is already hosted, only new downloads, container phases and tracks are added. Raises
+    ManifestError for an invalid manifest or an unreadable file; Refused NAME_TAKEN if the manifest's slug belongs to a
+    benchmark with other content; and Refused for anything that an individual action refuses.
     """
     manifest = manifest if isinstance(manifest, Manifest) else convert(manifest)
     parts = _digests(manifest, folder)
@@ -80,10 +82,10 @@ def host(
 
 @contextmanager
 def opened(folder: Path, name: str) -> Iterator[File[bytes]]:
-    """Open a file that a manifest names, inside its folder; raises ManifestError."""
+    """Yield the open file that a manifest names. Raises ManifestError if it is outside `folder` or cannot be read."""
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
-        raise ManifestError(f"manifest: {name!r} is outside the manifest's folder")
+        raise ManifestError(f"manifest: {name!r} is outside the manifest's folder, expected a file inside it")
     try:
         stream = path.open("rb")
     except OSError as error:
@@ -93,7 +95,11 @@ def opened(folder: Path, name: str) -> Iterator[File[bytes]]:
 
 
 def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
-    """Return the digests of a hosted benchmark's content by part. Systems may change and are not part of it."""
+    """Return the SHA-256 of each part of a manifest and of each of its files, by name.
+
+    They show whether a benchmark was hosted with the same content. What may change later (systems, publication, the
+    fields LATER of a phase) is left out.
+    """
     whole = msgspec.to_builtins(manifest)
     for name in ("systems", "public", "downloads"):
         whole.pop(name, None)
@@ -101,7 +107,7 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
         phase.pop(name, None)
     for phase, (former, present) in product(whole["phases"], FORMER_KEYS.items()):
         if present in phase:
-            phase[former] = phase.pop(present)  # as in digests of the previous release, which stay comparable
+            phase[former] = phase.pop(present)  # the former name, so that digests of the previous release still match
     for row in whole.get("reported", ()):
         row.pop("track", None)
     parts = {name: _sha256(msgspec.json.encode(part, order="deterministic")) for name, part in whole.items()}
@@ -115,14 +121,17 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
 
 
 def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
-    """Get or create the manifest's dataset; raises Refused if another manifest, or a person, created it."""
+    """Get or create the manifest's dataset.
+
+    Raises Refused NAME_TAKEN if a dataset or benchmark of this slug came from other content or was made on the pages.
+    """
     taken = Dataset.objects.filter(slug=manifest.slug).first()
     if taken is not None:
         began = AuditEntry.objects.filter(action=BEGAN, subject=f"dataset:{taken.pk}").first()
         hosted = began.detail["parts"] if began else {}
         differing = sorted(name for name in parts.keys() | hosted.keys() if parts.get(name) != hosted.get(name))
         if taken.benchmarks.exists():
-            # Files may be added to a hosted benchmark; `downloads.add` refuses a changed one.
+            # Downloads may be added to a hosted benchmark; `downloads.add` refuses a changed file.
             differing = [name for name in differing if not name.startswith(DOWNLOAD)]
         if not differing:
             return taken
@@ -184,7 +193,7 @@ def _partition(split: Split, part: SplitPart, by: User, say: Callable[[str], Non
 
 
 def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say: Callable[[str], None]) -> int:
-    """Add the manifest's downloads; return the number of those that were not offered before."""
+    """Add the manifest's downloads; return the number of downloads that are new."""
     existing = set(dataset.downloads.values_list("name", flat=True))
     for part in manifest.downloads:
         texts = {"title": part.title, "description": part.description}
@@ -196,19 +205,28 @@ def _downloads(dataset: Dataset, manifest: Manifest, folder: Path, by: User, say
 
 
 def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User, say: Callable[[str], None]) -> int:
-    """Let phases take images; return the number of those that changed. Limits set by a person since then stay."""
+    """Let phases accept container images as the manifest says; return the number of changed phases.
+
+    Container limits that differ, because somebody has changed them since, are kept.
+    """
     limits = {part.slug: part.limits for part in manifest.phases if part.takes_images}
     changed = []
     for phase in benchmark.phases.filter(slug__in=limits):
         if not phase.takes_images:
             changed.append(benchmarks.take_images(phase=phase, limits=limits[phase.slug], by=by))
         elif phase.limits != limits[phase.slug]:
-            say(f"{manifest.slug}: the phase {phase.slug} has other container limits; they were not changed")
+            say(
+                f"{manifest.slug}: the phase {phase.slug} has other container limits; they were not changed to the "
+                "manifest's"
+            )
     return len(changed)
 
 
 def _give_tracks(benchmark: Benchmark, manifest: Manifest, by: User, say: Callable[[str], None]) -> int:
-    """Change phases' tracks and return the number of changes. Submissions that would not fit prevent a change."""
+    """Change the phases' tracks to those of the manifest; return the number of changed phases.
+
+    A change that is refused, because existing submissions would not fit, is only reported.
+    """
     changed = 0
     for part in manifest.phases:
         phase = benchmark.phases.get(slug=part.slug)
@@ -226,7 +244,7 @@ def _give_tracks(benchmark: Benchmark, manifest: Manifest, by: User, say: Callab
 
 @transaction.atomic
 def _benchmark(manifest: Manifest, dataset: Dataset, by: User) -> Benchmark:
-    """Get or create the benchmark with its phases and reported rows, in one transaction."""
+    """Get or create the manifest's benchmark with its phases and reported results, in one transaction."""
     existing = dataset.benchmarks.filter(slug=manifest.slug).first()
     if existing is not None:
         return existing

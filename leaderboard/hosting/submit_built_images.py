@@ -1,6 +1,6 @@
-"""Build a manifest's container images, upload them in chunks and submit them like any user's images.
+"""Submission of a manifest's container images: build them, upload them in chunks and submit them like a user's images.
 
-Nothing here stops seeding: failed builds and runs are reported, and the next seeding adds them.
+Failed builds and executions do not stop the command `seed`: they are reported, and the next `seed` tries them again.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ from leaderboard.work_queue import worker_status
 Say = Callable[[str], None]
 LOOK_EVERY = 0.2
 SILENT_AFTER = 90.0
-"""Seconds without a change of any container or run after which waiting ends."""
+"""Seconds without a change of state of any container or run after which waiting ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImageToBuild:
-    """A system to be built. `entrant` creates its row, once there is an image to submit."""
+    """A system whose image is to be built and submitted.
+
+    source: folder of its Dockerfile. benchmark: folder of the training data. entrant: function that gets or creates the
+    system's row, called once there is an image to submit.
+    """
 
     name: str
     source: Path
@@ -48,7 +52,10 @@ class ImageToBuild:
 
     @property
     def existing(self) -> Submission | None:
-        """A submission of the same sources that did not fail. Each build's archive differs, its sources do not."""
+        """An earlier submission of the same sources that has not failed; None if there is none.
+
+        Submissions are compared by the digest of the sources, since each build gives a different archive.
+        """
         same = Submission.objects.filter(
             phase=self.phase,
             system__name=self.name,
@@ -61,17 +68,24 @@ class ImageToBuild:
 
 
 def source_of(benchmark: Path, image: str) -> Path:
-    """Return the system's folder that a manifest names, a sibling of the manifest's folder; raises ManifestError."""
+    """Return the folder of a system's Dockerfile.
+
+    benchmark: the manifest's folder. image: the system's folder as the manifest names it, relative to `benchmark`.
+    Raises ManifestError if the folder has no Dockerfile, or is not in the same parent folder as the manifest's folder.
+    """
     source = (benchmark / image).resolve()
     if not source.is_relative_to(benchmark.parent.resolve()):
-        raise ManifestError(f"manifest: {image!r} is outside the folder that holds the benchmarks")
+        raise ManifestError(f"manifest: {image!r} is outside {benchmark.parent}, the folder of the benchmarks")
     if not (source / "Dockerfile").is_file():
-        raise ManifestError(f"manifest: {image} has no Dockerfile; expected the folder of a system")
+        raise ManifestError(f"manifest: {image} has no Dockerfile; expected the folder of a system, which has one")
     return source
 
 
 def submit(images: Sequence[ImageToBuild], say: Say) -> list[Submission]:
-    """Build and submit the missing systems; return all submissions, new and earlier."""
+    """Build and submit the systems without an earlier submission; return all submissions, new and earlier.
+
+    say: called with each line of progress, also for systems that cannot be built or submitted.
+    """
     submissions = {system: system.existing for system in images}
     submitted = [submission for submission in submissions.values() if submission is not None]
     missing = [system for system, submission in submissions.items() if submission is None]
@@ -92,7 +106,10 @@ def submit(images: Sequence[ImageToBuild], say: Say) -> list[Submission]:
 
 
 def _check_engine(say: Say) -> None:
-    """Raise CannotBuildError if a requirement is missing. A worker that was just started has time to report."""
+    """Raise CannotBuildError unless images can be built and a container worker is ready.
+
+    Wait for a worker that was just started until it has had time for its first status report.
+    """
     if not settings.SYSTEMS:
         raise build_image.CannotBuildError(worker_status.of().why_not)
     build_image.check_ready(say)
@@ -121,7 +138,10 @@ def _submit(system: ImageToBuild) -> Submission:
 
 
 def wait(submitted: Sequence[Submission], seconds: float, say: Say) -> None:
-    """Wait until all containers and the scoring of their output have ended, and report those that failed."""
+    """Wait until all containers and the scoring of their output have ended; report the failed ones with `say`.
+
+    Waiting ends after `seconds`, or after SILENT_AFTER seconds without any change.
+    """
     predictions = Prediction.objects.filter(submission__in=submitted)
     runs = Run.objects.filter(prediction__submission__in=submitted)
     started = moved = time.monotonic()

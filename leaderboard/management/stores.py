@@ -1,4 +1,4 @@
-"""Error handling for commands that read every stored file."""
+"""Handling of file storage errors in commands that read every stored file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Turn an unreachable or missing bucket into a CommandError of one line."""
+    """Turn errors of an unreachable or missing S3 bucket into a CommandError of one line that says what to check."""
     try:
         yield
     except (BotoCoreError, ClientError) as error:

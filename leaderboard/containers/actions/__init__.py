@@ -1,1 +1,1 @@
-"""Container images as systems and as scorers: storage, uploads, and execution by workers with an engine."""
+"""Container images as systems and as scorers: storage, uploads, and execution by workers with a container engine."""

@@ -1,6 +1,6 @@
-"""Interface to the container engine for systems: from an image and public inputs to a predictions file, without gold.
+"""Interface to the container engine that runs submitted systems: it turns an image and inputs into a predictions file.
 
-`scorer_engine` is the interface for custom scorers.
+Gold is never read here. `scorer_engine` is the interface for custom scorers.
 """
 
 from __future__ import annotations
@@ -60,7 +60,13 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Ran:
-    """Result of a container execution. `reason` is empty if it wrote predictions; `cost` and `execution` are JSON."""
+    """Result of one execution of a submitted image.
+
+    reason: empty if the container wrote predictions, otherwise the Reason why not. explanation: a sentence about the
+    outcome, without any content that the container chose. name: file name of the predictions. log: the end of what the
+    container printed. cost: time, memory and image size, as JSON. execution: what else is recorded (image, limits,
+    isolation layers, timings, exit code), as JSON.
+    """
 
     reason: str
     explanation: str
@@ -72,7 +78,7 @@ class Ran:
 
 @cache
 def sandbox() -> DockerSandbox:
-    """Return the process's sandbox, which caches its passed health check until the engine fails."""
+    """Return this process's only sandbox object. It remembers a passed health check until the engine fails."""
     return DockerSandbox(
         url=settings.ENGINE or None,
         runtime=settings.ENGINE_RUNTIME,
@@ -82,24 +88,35 @@ def sandbox() -> DockerSandbox:
 
 
 def health_check() -> Mapping[str, Any]:
-    """Run the health check and return the isolation layers and processors. Raises SandboxError: what to install."""
+    """Run the health check, which starts a test container; return the isolation layers and the number of processors.
+
+    Raises SandboxError if the check fails; its message says what is missing.
+    """
     return {**sandbox().layers(), "processors": sandbox().processors}
 
 
 def checked_reference(reference: str) -> str:
-    """Return a normalized registry reference with digest. Raises ImageError for other registries than the allowed."""
+    """Return a valid registry reference with digest (`registry/name@sha256:...`).
+
+    Raises ImageError if the text is malformed or if the operator has not allowed its registry.
+    """
     return str(parse_reference(reference, settings.REGISTRIES))
 
 
 def check() -> None:
-    """Raise SandboxError unless the engine responds and its last health check passed. Cheap."""
+    """Raise SandboxError unless the engine responds and its last health check passed.
+
+    A test container is started only if no health check has passed since the engine last failed.
+    """
     sandbox().check()
 
 
 def load(image: Image, limits: ContainerLimits, *, when_read: Callable[[], None]) -> LoadedImage:
-    """Read and check an image, call `when_read`, and load the image into the engine.
+    """Read and check an archive or a registry reference, and load the image into the engine.
 
-    Raises ImageError (the submitter's fault), SandboxError and AlteredError (the server's).
+    when_read: called once, before the image is loaded or pulled. Raises ImageError for an image that is invalid or
+    exceeds its size limit (the submitter's fault); SandboxError for a failure of the engine, and AlteredError or
+    FileNotFoundError for an altered or missing archive (the server's fault).
     """
     if image.reference:
         when_read()
@@ -127,9 +144,11 @@ def run(
     into: BinaryIO,
     keep_going: Callable[[], bool],
 ) -> Ran:
-    """Run a container once and write its predictions to `into`.
+    """Run a system's container once on `inputs` and write its predictions to `into`.
 
-    Raises ImageError (the submitter's fault), SandboxError (the server's), CancelledError once `keep_going` is false.
+    image: the engine's id of a loaded image. keep_going: called about once a second while the container runs; False
+    ends the container and raises CancelledError. Raises ImageError if the image must not be run (the submitter's
+    fault), and SandboxError for a failure of the engine (the server's fault).
     """
     execution = SystemExecution(
         execution_id=name_of(prediction),
@@ -152,7 +171,7 @@ def run(
 
 
 def held(limits: ContainerLimits) -> SystemLimits:
-    """Convert a phase's limits for the sandbox, without those of the image, which are enforced when it is loaded."""
+    """Convert container limits to the sandbox's type, without the limit of the image's size, which `load` enforces."""
     return SystemLimits(
         wall_seconds=limits.wall_seconds,
         cpus=limits.cpus,
@@ -165,21 +184,25 @@ def held(limits: ContainerLimits) -> SystemLimits:
 
 
 def name_of(prediction: Prediction) -> str:
-    """Return the execution id of a prediction's attempt, by which the reaper identifies its container."""
+    """Return the execution id of a prediction's current attempt, by which `reap` identifies its container."""
     return f"{prediction.pk.hex}-{prediction.attempt}"
 
 
 def reap(*, keep: Callable[[], frozenset[str]]) -> list[str]:
-    """Remove resources left by dead workers and return descriptions of them. Raises SandboxError.
+    """Remove containers and volumes left by dead workers; return a description of each. Raises SandboxError.
 
-    `keep` returns the ids of running executions. It is called after listing the engine's containers; since a claim is
-    committed before its container is created, no running container is missed.
+    keep: returns the ids of running executions, whose containers stay. It is called after the engine's containers have
+    been listed. A worker commits its claim of a row before it creates the container, so no running container is
+    removed.
     """
     return sandbox().reap(keep=keep, min_age_seconds=0)
 
 
 def forget(images: frozenset[str]) -> None:
-    """Remove those of the images from the engine that exist, have no tag and are not in use."""
+    """Remove images from the engine by id, except those that it lacks, that have a tag, or that a container uses.
+
+    A failure of the engine is only logged.
+    """
     try:
         for image in sorted(images & sandbox().images()):
             sandbox().forget(image)

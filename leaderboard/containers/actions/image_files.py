@@ -1,7 +1,8 @@
 """Storage and retention of images. Images that were run are kept, because they may be run again.
 
-An archive that turns out to be no image is deleted when it is rejected, one that was never submitted after some days.
-An engine keeps an image only while predictions that need it wait or run; the archive is loaded again if needed.
+An archive that turns out not to be an image is deleted when its prediction is rejected. An archive that was never
+submitted is deleted after RETENTION. An engine keeps an image only while a queued or running prediction or a phase's
+scorer needs it; later the image is loaded from its archive again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from leaderboard.models.image import RETENTION
 def get_or_store(*, archive: File[bytes], sha256: str) -> Image:
     """Get or create the image of an archive, which is stored once however often it is sent.
 
-    sha256: of the archive's bytes. If the stored archive was deleted (after a rejection) or lost, it is stored again.
+    sha256: hexadecimal SHA-256 of the archive's bytes. If the stored archive was deleted (after a rejection) or lost,
+    `archive` is stored in its place.
     """
     existing = Image.objects.filter(archive_sha256=sha256).first()
     if existing is not None and _is_stored(existing):
@@ -41,17 +43,23 @@ def get_or_store(*, archive: File[bytes], sha256: str) -> Image:
 
 
 def check_stored(image: Image) -> None:
-    """Lock an image until the transaction ends. Raises Refused if its archive was deleted in the meantime."""
+    """Lock an image's row until the transaction ends, so that its archive is not deleted.
+
+    Raises Refused INVALID_IMAGE if the archive was deleted before.
+    """
     held = Image.objects.select_for_update().filter(pk=image.pk).first()
     if held is None or (held.archive and not _is_stored(held)):
-        raise Refused(Code.INVALID_IMAGE, "The archive was rejected or deleted in the meantime; upload it again.")
+        raise Refused(
+            Code.INVALID_IMAGE, "The image's archive was rejected or deleted after it was uploaded; upload it again."
+        )
 
 
 def drop_refused(image: Image) -> None:
-    """Delete the archive of a rejected image unless a prediction or scorer needs it. Call in the rejecting transaction.
+    """Delete the archive of a rejected image unless another prediction or a scorer needs it.
 
-    The row stays, because the submission references it. Deleting before the commit, while the row is locked, prevents
-    that a new submission (`check_stored`) relies on the file.
+    Call in the transaction that rejects the prediction. The image's row stays, because the submission references it.
+    The file is deleted before the commit, while the row is locked, so that no concurrent submission (which locks the
+    row in `check_stored`) relies on the file.
     """
     held = Image.objects.select_for_update().get(pk=image.pk)
     if held.scorers.exists():
@@ -62,12 +70,12 @@ def drop_refused(image: Image) -> None:
 
 
 def delete_unused() -> int:
-    """Delete images older than RETENTION that were neither submitted nor made a scorer; return their number."""
+    """Delete images older than RETENTION that no submission and no custom scorer uses; return their number."""
     old = Image.objects.filter(submissions=None, scorers=None, created_at__lt=timezone.now() - RETENTION)
     deleted = 0
     for pk in list(old.values_list("pk", flat=True)):
         with transaction.atomic():
-            # Checked again under the lock, which a submission that is being accepted takes too.
+            # Checked again under the row's lock, because accepting a submission locks the row too.
             held = Image.objects.select_for_update().filter(pk=pk).first()
             if held is None or held.submissions.exists() or held.scorers.exists():
                 continue
@@ -80,11 +88,14 @@ def delete_unused() -> int:
 
 
 def idle() -> frozenset[str]:
-    """Return the digests of images that an engine may remove: needed by no pending prediction and no phase's scorer."""
+    """Return the ids of images that an engine may remove.
+
+    No queued or running prediction and no phase's scorer needs them.
+    """
     needed = Prediction.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exclude(submission__image=None)
     in_use = Q(pk__in=needed.values("submission__image")) | Q(scorers__phases__isnull=False)
     known = Image.objects.exclude(digest="").values_list("digest", flat=True)
-    # Archives with different bytes may contain the same image, with one digest.
+    # Archives with different bytes may contain the same image, and then have the same digest.
     return frozenset(known) - frozenset(known.filter(in_use))
 
 

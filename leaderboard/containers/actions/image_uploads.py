@@ -1,4 +1,4 @@
-"""Chunked uploads of image archives (`core/chunked_upload.py`), which become submissions or scorers."""
+"""Chunked uploads (`core/chunked_upload.py`) of image archives that become submissions or custom scorers."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ __all__ = [
 
 
 def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "", track: str = "") -> ImageUpload:
-    """Begin the upload of an archive of `size` bytes for a phase. Raises Refused.
+    """Begin the chunked upload of an archive of `size` bytes for a phase.
 
-    `track`: the one to be passed to `finish`; only validated here, before gigabytes are sent.
+    sha256: the archive's digest, checked after the last chunk; empty: not checked. track: validated here, before
+    gigabytes are sent, but not stored; pass it to `finish` again. Raises Refused if the phase accepts no images or is
+    closed to the user, or if the track or the size is not allowed.
     """
     images.check_takes_images(phase)
     submit.check_open_to(phase, by, timezone.now())
@@ -45,7 +47,10 @@ def begin(*, phase: Phase, by: User, name: str, size: int, sha256: str = "", tra
 
 
 def begin_scorer(*, benchmark: Benchmark, by: User, name: str, size: int, sha256: str = "") -> ImageUpload:
-    """Begin the upload of an archive that becomes a scorer of the benchmark. Raises Refused."""
+    """Begin the chunked upload of an archive of `size` bytes that becomes a custom scorer of the benchmark.
+
+    Raises Refused: NOT_AN_ORGANISER, or TOO_LARGE for the size.
+    """
     check_manages(benchmark, by)
     scorers.check_size(size)
     return _begun(by=by, name=name, size=size, sha256=sha256, benchmark=benchmark)
@@ -58,12 +63,18 @@ def _begun(*, by: User, name: str, size: int, sha256: str, **whose: Any) -> Imag
 
 
 def add(*, upload: ImageUpload, offset: int, piece: bytes) -> ImageUpload:
-    """Store the next chunk. Raises Refused WRONG_OFFSET, with the offset to resume from, unless it is `received`."""
+    """Store the next chunk of an archive, `piece`, whose first byte is at `offset`.
+
+    Raises Refused WRONG_OFFSET, which names the offset to resume from, unless `offset` is the number of received bytes.
+    """
     return chunked_upload.add(upload, offset=offset, piece=piece, refuse=Code.INVALID_IMAGE)
 
 
 def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", note: str = "") -> Submission:
-    """Join the chunks and submit the image. After a refusal the upload remains, so that this can be retried."""
+    """Join the chunks and submit the image.
+
+    After a refusal the upload remains, so that this can be retried; only a wrong SHA-256 discards it.
+    """
     chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
     phase = upload.phase
     if phase is None:
@@ -77,7 +88,10 @@ def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", no
 
 
 def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
-    """Join the chunks and add the image as the benchmark's next scorer. `described`: arguments of `scorers.add`."""
+    """Join the chunks and add the image as the benchmark's next custom scorer.
+
+    described: `measures`, `primary` and `reason`, as for `scorers.add`.
+    """
     chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
     benchmark = upload.benchmark
     if benchmark is None:
@@ -100,14 +114,14 @@ def _scorer_once(upload: ImageUpload, **described: Any) -> Scorer:
 
 
 def _image_of(upload: ImageUpload) -> Image:
-    """Join the chunks and return their image. Raises Refused if the sha256 is not the announced one."""
+    """Join the chunks and return their image. Raises Refused if the archive's SHA-256 is not the announced one."""
     with chunked_upload.whole(upload, name="image.tar", what="archive", refuse=Code.INVALID_IMAGE) as (archive, sha256):
         return image_files.get_or_store(archive=archive, sha256=sha256)
 
 
 @transaction.atomic
 def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
-    """Submit the image and delete the upload, locked so that of concurrent requests only one is charged."""
+    """Submit the image and delete the upload, locked so that concurrent requests charge only one submission."""
     chunked_upload.hold(upload)
     submission = images.submit(**described)
     ImageUpload.objects.filter(pk=upload.pk).delete()
@@ -115,5 +129,5 @@ def _submitted_once(upload: ImageUpload, **described: Any) -> Submission:
 
 
 def forget_old() -> int:
-    """Discard idle uploads and orphaned chunks; return the number of uploads."""
+    """Discard idle uploads and orphaned chunks; return the number of discarded uploads."""
     return chunked_upload.delete_idle(ImageUpload)

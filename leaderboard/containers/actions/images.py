@@ -1,4 +1,7 @@
-"""Submission of container images: charged and queued, in one transaction, for a worker with an engine."""
+"""Submission of container images.
+
+One transaction charges the quota and queues the execution for a worker with a container engine.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from leaderboard.work_queue import worker_status
 
 
 def check_takes_images(phase: Phase) -> None:
-    """Raise Refused with the reason if the phase currently accepts no images."""
+    """Raise Refused: NOT_TAKEN if the phase accepts no images, ENGINE_UNAVAILABLE if no worker can run them now."""
     if not phase.takes_images:
         raise Refused(Code.NOT_TAKEN, "This phase accepts predictions files, not container images.")
     status = worker_status.of(worker_status.queue_of(phase))
@@ -37,9 +40,9 @@ def check_size(phase: Phase, size: int) -> None:
 
 
 def submit(*, phase: Phase, system: System, image: Image, by: User, track: str = "", note: str = "") -> Submission:
-    """Queue one execution of an image on the phase's inputs. Raises Refused.
+    """Submit an image: charge the quota and queue one execution on the phase's inputs. Raises Refused.
 
-    An invalid image is rejected later, by the worker that reads it, and refunded.
+    An invalid image is rejected later, by the worker that reads it; then the quota charge is refunded.
     """
     received_at = timezone.now()
     submissions.check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
@@ -64,7 +67,7 @@ def _accept(*, phase: Phase, system: System, image: Image, by: User, track: str,
 def submit_archive(
     *, phase: Phase, system: System, file: UploadedFile, by: User, track: str = "", note: str = ""
 ) -> Submission:
-    """Submit an archive that was sent in one request. Raises Refused."""
+    """Submit the image in an archive that was sent in one request. Raises Refused."""
     submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now(), track=track)
     check_takes_images(phase)
     check_size(phase, file.size or 0)
@@ -73,7 +76,7 @@ def submit_archive(
 
 
 def named(reference: str) -> Image:
-    """Get or create the image of a reference `registry/name@sha256:...`; the worker checks whether it can be pulled."""
+    """Get or create the image row of a reference `registry/name@sha256:...`. A worker later tries to pull the image."""
     image, _ = Image.objects.get_or_create(reference=reference)
     return image
 
@@ -81,7 +84,7 @@ def named(reference: str) -> Image:
 def submit_reference(
     *, phase: Phase, system: System, reference: str, by: User, track: str = "", note: str = ""
 ) -> Submission:
-    """Submit an image in a registry. Raises Refused, also for registries that are not allowed."""
+    """Submit an image in a registry. Raises Refused, for example INVALID_IMAGE for a registry that is not allowed."""
     if not settings.REGISTRIES:
         raise Refused(
             Code.INVALID_IMAGE, "This server allows no registry; upload the archive written by docker save instead."
@@ -96,7 +99,7 @@ def submit_reference(
 
 
 def cancel(*, submission: Submission, by: User) -> bool:
-    """Cancel a submission's queued or running predictions; return whether there were any. The charge stays."""
+    """Cancel a submission's queued or running predictions; return whether there were any. The quota charge stays."""
     at = timezone.now()
     live = submission.predictions.filter(state__in=(State.QUEUED, State.RUNNING))
     stopped = live.update(state=State.CANCELLED, reason="withdrawn", stage="", lease_until=None, finished_at=at)

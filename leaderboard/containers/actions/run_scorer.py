@@ -1,7 +1,8 @@
 """Runs by custom scorers: execute the scorer twice, read its output, and publish the scores.
 
-These workers have the engine and gold, and run no submitted image. Faults of a scorer are its organisers' failure: the
-run fails, is refunded and never ranked; organisers see the reason, participants only that it failed.
+The workers of the queue `scorers` have a container engine and gold, and run no participant's image. If a scorer is at
+fault, the run fails, its quota charge is refunded and it is never ranked. Organisers see the reason, participants only
+that the run failed.
 """
 
 from __future__ import annotations
@@ -46,11 +47,14 @@ WAITING = runs.WAITING.select_related(
 
 
 class ScorerImageError(Exception):
-    """The scorer's results cannot be used; the message is for its organisers and quotes none of its output."""
+    """The scorer's results cannot be used. The message is for the benchmark's organisers."""
 
 
 def _is_by_current_scorer(run_id: UUID) -> bool:
-    """Return whether the run is by its phase's current scorer; a queued run by another one is replaced."""
+    """Return whether the run is queued and by its phase's current scorer.
+
+    A queued run by an earlier scorer is cancelled and replaced by a run of the current scorer.
+    """
     run = WAITING.filter(pk=run_id, state=State.QUEUED).first()
     if run is None:
         return False
@@ -65,7 +69,7 @@ def _score(lease: Lease[Run]) -> None:
     run = lease.row
     if run.prediction.submission.phase.subset:
         raise ScorerImageError(
-            "The phase scores only its public or private groups, which scorer images do not support."
+            "The phase scores only the public or the private groups of its gold, which scorer images do not support."
         )
     with ExitStack() as stack:
         gold = stack.enter_context(_plain(run.gold_version.file, run.gold_version.sha256, str(run.gold_version.file)))
@@ -85,7 +89,11 @@ def _score(lease: Lease[Run]) -> None:
 def _executed(
     lease: Lease[Run], time: int, gold: IO[bytes], predictions: IO[bytes], files: dict[str, IO[bytes]]
 ) -> Ran:
-    """Execute the scorer once; load the image again if the engine has removed it. Raises ScorerFault."""
+    """Execute the scorer once; load its image again if the engine has removed it.
+
+    time: 1 or 2, the number of the execution. files: where the output is written. Raises ScorerImageError if the scorer
+    did not write scores.
+    """
     run = lease.row
     assert run.scorer is not None, "only runs by a scorer are claimed"
     allowed, image = container_limits.of_scorer(), run.scorer.image
@@ -111,7 +119,7 @@ def _executed(
 
 
 def _loaded(image: Image, allowed: container_limits.ContainerLimits) -> str:
-    """Read, check and load the image; return the engine's id of it."""
+    """Read and check the image and load it into the engine; return its id on the engine."""
     loaded = engine.load(image, allowed, when_read=lambda: None)
     Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
     image.digest = loaded.id
@@ -154,31 +162,34 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
         "limits": container_limits.of_scorer().as_dict(),
     }
     with transaction.atomic():
-        # Runs of one scorer are published one at a time: the first on a gold version determines the units.
+        # Runs of one scorer are published one at a time, because the first run on a gold version determines the units.
         Scorer.objects.select_for_update().get(pk=scorer.pk)
         _check_units(run, receipt)
         runs.publish(lease, answer, result, scorer=receipt)
 
 
 def _units(report: ScorerOutputReport) -> str:
-    """Return a keyed digest of the units, which reveals nothing: guesses about them cannot be tested offline."""
+    """Return a keyed digest of the units' ids and numbers.
+
+    Without the server's key nobody can use it to test guesses about the units offline, so the receipt may publish it.
+    """
     text = f"{report.result.n_units} {report.result.n_groups} {report.units_sha256}"
     return salted_hmac("leaderboard.scorer_units", text, algorithm="sha256").hexdigest()[:16]
 
 
 def _check_units(run: Run, receipt: dict[str, Any]) -> None:
-    """Raise ScorerImageError if the units differ from those of an earlier run on the same gold."""
+    """Raise ScorerImageError if the units differ from those of the scorer's first run on the same gold version."""
     earlier = Run.objects.filter(scorer=run.scorer, gold_version=run.gold_version, state=State.DONE)
     before = earlier.order_by("finished_at").values_list("provenance", flat=True).first()
     if before is not None and before["scorer"]["units"] != receipt["units"]:
         raise ScorerImageError(
             "The units, the groups or the measures of outcomes.jsonl differ from an earlier run on "
-            "the same gold; only gold may determine them."
+            "the same gold; they must depend on gold alone, not on predictions."
         )
 
 
 def _fail(lease: Lease[Run], detail: str) -> None:
-    """Fail the run because of its scorer: final, refunded, with details for organisers only."""
+    """Fail the run for good because of its scorer, refund the quota charge, and store `detail` for organisers only."""
     error_id = uuid.uuid4().hex[:12]
     log.error(
         "scorer_failed",
@@ -192,17 +203,24 @@ def _fail(lease: Lease[Run], detail: str) -> None:
 
 
 def _on_kill(lease: Lease[Run], error: engine.KilledError) -> None:
-    """Retry a killed scorer, since an operator's kill looks the same; after the last attempt, blame the scorer."""
+    """Retry after a scorer was killed, since a kill by the operator looks the same; fail it after the last attempt."""
     log.error("container_killed", kind=WORK.name, id=str(lease.row.pk), error=str(error))
     if lease.attempt < settings.MAX_ATTEMPTS:
         WORK.retry_or_fail(lease, reason=Reason.ENGINE)
     else:
-        _fail(lease, "The container ended with the exit status of a killed program in every attempt.")
+        _fail(
+            lease,
+            f"The scorer's container was killed, or ended with the exit status of a killed program (137), in each of "
+            f"{settings.MAX_ATTEMPTS} attempts.",
+        )
 
 
 @contextmanager
 def _plain(stored: FieldFile, sha256: str, name: str) -> Iterator[IO[bytes]]:
-    """Open a stored file decompressed, with a read-only descriptor. Raises AlteredError, FileNotFoundError."""
+    """Yield the decompressed content of a stored file as an unnamed temporary file that is open for reading only.
+
+    Raises AlteredError or FileNotFoundError for an altered or missing file.
+    """
     with opened(stored) as source, _temporary() as plain:
         check_digest(source, sha256)
         for chunk in chunks(source, ReadLimits(), ProblemList(name, FileError)):  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """Predictions by containers: run the image, validate its output, and queue it for scoring.
 
-The output is scored exactly like an uploaded file. These workers have an engine and no gold.
+The output is scored exactly like an uploaded file. The workers that do this have a container engine and no gold.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ WAITING = Prediction.objects.select_related("submission__phase__split__dataset",
 
 
 def queue(*, submission: Submission) -> Prediction:
-    """Create and enqueue a prediction for a worker with an engine. Call inside the transaction that needs it."""
+    """Create a submission's prediction and enqueue it for a worker with a container engine.
+
+    Call in the transaction that creates the submission.
+    """
     at = timezone.now()
     prediction = Prediction.objects.create(
         submission=submission,
@@ -48,7 +51,7 @@ def queue(*, submission: Submission) -> Prediction:
 def _predict(lease: Lease[Prediction]) -> None:
     prediction, submission = lease.row, lease.row.submission
     phase, image = submission.phase, submission.image
-    assert image is not None, "the database holds: a submission of an image has one"
+    assert image is not None, "a constraint of the database ensures that a container submission has an image"
     allowed = container_limits.of(phase)
     options = {**phase.split.options, **phase.options}
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as output, opened(phase.split.inputs) as inputs:
@@ -65,7 +68,7 @@ def _predict(lease: Lease[Prediction]) -> None:
 def _ran(
     lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits, **arguments: Any
 ) -> engine.Ran:
-    """Run the container once; load the image again if the engine has removed it."""
+    """Run the image once in a container; load the image again if the engine has removed it."""
     # An image that was checked under the wider limits of another phase is checked again.
     is_known = image.digest and image.unpacked_bytes <= allowed.image_bytes
     loaded = image.digest if is_known else _loaded(lease, image, allowed)
@@ -87,7 +90,7 @@ def _ran(
 
 
 def _loaded(lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits) -> str:
-    """Read, check and load the image; return the engine's id of it."""
+    """Read and check the image and load it into the engine; return its id on the engine."""
     _enter(lease, Stage.READING)
     loaded = engine.load(image, allowed, when_read=lambda: _enter(lease, Stage.LOADING))
     Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
@@ -144,16 +147,22 @@ def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: di
         storage.delete(stored_name)
         raise
     for attempt in range(1, lease.attempt):
-        # Left by a worker that died between storing the file and updating the database.
+        # An earlier attempt's file is left if its worker died between storing the file and updating the database.
         storage.delete(f"{lease.row.pk.hex}-{attempt}.{extension}")
 
 
 def _shown_problems(phase: Phase, problems: list[dict[str, Any]], more: int) -> list[dict[str, Any]]:
-    """Return the problems that owners may see. Messages quote ids and texts, so with hidden inputs it is a count."""
+    """Return the problems that the submission's team may see.
+
+    The messages quote ids and texts, so for hidden inputs they are replaced by a single one with their number.
+    """
     if phase.split.inputs_public:
         return problems
     return [
-        _problem(f"{len(problems) + more} lines or ids are wrong; details are not shown because the inputs are hidden")
+        _problem(
+            f"{len(problems) + more} lines or ids of the predictions are wrong; details are not shown because the "
+            "inputs are hidden"
+        )
     ]
 
 
@@ -163,7 +172,7 @@ def _problem(text: str) -> dict[str, Any]:
 
 @transaction.atomic
 def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
-    """Finish the prediction and queue its run in one transaction. Locks the split, then the phase, like an upload."""
+    """Finish the prediction and queue its run in one transaction. Lock the split, then the phase, as uploads do."""
     phase = lease.row.submission.phase
     submit.lock_split(phase)
     lease.finish(state=State.DONE, reason=Reason.NONE, stage="", **fields)
@@ -177,9 +186,10 @@ def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
 def reject(
     lease: Lease[Prediction], *, reason: str, problems: list[dict[str, Any]], refund: bool = False, **details: Any
 ) -> None:
-    """Reject the prediction, finally. refund: refund the charge, for an invalid image; started containers are charged.
+    """Reject the prediction for good.
 
-    told: further fields of the prediction.
+    problems: shown to the team. refund: refund the quota charge; only for an invalid image, since a started container
+    counts against the quota. details: values of further fields of the prediction.
     """
     lease.finish(state=State.REJECTED, reason=reason, problems=problems, stage="", **details)
     if refund:
@@ -189,15 +199,17 @@ def reject(
 
 
 def _on_kill(lease: Lease[Prediction], error: engine.KilledError) -> None:
-    """Retry a killed container, since an operator's kill looks the same; after the last attempt, blame the system.
+    """Retry after a container was killed, since a kill by the operator looks the same; reject after the last attempt.
 
-    A refund would let a system that always ends this way run for free without limit.
+    The quota charge is not refunded: a system that always ends in this way could otherwise run without limit.
     """
     log.error("container_killed", kind=WORK.name, id=str(lease.row.pk), error=str(error))
     if lease.attempt < settings.MAX_ATTEMPTS:
         WORK.retry_or_fail(lease, reason=Reason.ENGINE)
     else:
-        problems = [_problem("the container ended with the exit status of a killed program")]
+        problems = [
+            _problem("the container was killed, or ended with the exit status of a killed program, in every attempt")
+        ]
         reject(lease, reason=Reason.SYSTEM_EXIT, problems=problems)
 
 

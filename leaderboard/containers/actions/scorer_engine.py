@@ -1,6 +1,7 @@
-"""Interface to the container engine for custom scorers: from gold and one prediction to scores and outcomes.
+"""Interface to the container engine that runs custom scorers: gold and one prediction become scores and outcomes.
 
-Only workers of the queue `scorers` use it (docs/adr/0011). A scorer's log is not stored, because it has seen gold.
+Only workers of the queue `scorers` use it (docs/adr/0011). What a scorer prints is not stored, because the scorer has
+read gold.
 """
 
 from __future__ import annotations
@@ -18,13 +19,17 @@ from leaderboard.evaluation.container_limits import ContainerLimits
 from leaderboard.models import Run
 
 TIMES = (1, 2)
-"""Each run has two executions, which must write the same bytes."""
+"""Numbers of a run's executions: each run executes its scorer twice, and both must write the same bytes."""
 OUTCOMES = "outcomes.jsonl"
 
 
 @dataclass(frozen=True)
 class Ran:
-    """Result of an execution. `reason` is empty if it wrote scores, otherwise a text that quotes none of its output."""
+    """Result of one execution of a scorer.
+
+    reason: empty if the scorer wrote scores, otherwise a sentence that quotes none of its output. has_outcomes: the
+    scorer also wrote outcomes.jsonl. seconds: wall time of the container.
+    """
 
     reason: str
     has_outcomes: bool
@@ -45,7 +50,12 @@ def run(
     outcomes: BinaryIO,
     keep_going: Callable[[], bool],
 ) -> Ran:
-    """Execute a run's scorer once. Raises ImageError (organisers' fault), SandboxError (server's), CancelledError."""
+    """Execute a run's scorer once and write its output to `scores` and `outcomes`.
+
+    time: number of the execution, one of TIMES. image: the engine's id of a loaded image. Raises ImageError if the
+    image must not be run (the organisers' fault), SandboxError for a failure of the engine (the server's fault), and
+    CancelledError once `keep_going` returns False.
+    """
     scorer = run.scorer
     assert scorer is not None, "only runs by a custom scorer are executed here"
     execution = ScorerExecution(
@@ -67,7 +77,7 @@ def run(
 
 
 def name_of(run: Run, time: int) -> str:
-    """Return the id of an execution, by which the reaper identifies its container."""
+    """Return the id of an execution, by which `engine.reap` identifies its container."""
     return f"{run.pk.hex}-{run.attempt}-{time}"
 
 
@@ -77,5 +87,5 @@ def names_of(run: Run) -> frozenset[str]:
 
 
 def held_by() -> str:
-    """Return the container runtime, for the receipt."""
+    """Return the name of the container runtime (such as runsc), which the receipt states."""
     return str(settings.ENGINE_RUNTIME)

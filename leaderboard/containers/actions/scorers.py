@@ -1,4 +1,4 @@
-"""Custom scorers: add them with their measures, and attach them to phases instead of the task."""
+"""Custom scorers: add them with their measures, and attach them to phases, which they score instead of the task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from leaderboard.scoring.actions import rescoring
 
 
 def check_declared(measures: Any, primary: str) -> None:
-    """Raise Refused INVALID_NAME for an invalid declaration of measures."""
+    """Raise Refused INVALID_NAME unless `measures` is a valid declaration and `primary` names one of its measures."""
     try:
         check_declaration(measures, primary)
     except UsageError as error:
@@ -29,7 +29,7 @@ def check_declared(measures: Any, primary: str) -> None:
 
 
 def check_size(size: int) -> None:
-    """Raise Refused TOO_LARGE for an archive that is empty or exceeds the server's limit."""
+    """Raise Refused TOO_LARGE for an archive that is empty or exceeds the operator's limit."""
     most = container_limits.of_scorer().image_bytes
     if not 1 <= size <= most:
         raise Refused(Code.TOO_LARGE, f"The archive has {size:,} bytes; expected 1 to {most:,}.")
@@ -39,15 +39,16 @@ def check_size(size: int) -> None:
 def add(
     *, benchmark: Benchmark, image: Image, measures: list[dict[str, Any]], primary: str, reason: str, by: User
 ) -> Scorer:
-    """Add the benchmark's next scorer. It scores no phase until it is attached. Raises Refused.
+    """Add the benchmark's next custom scorer. It scores no phase until it is attached to one. Raises Refused.
 
-    measures: each {"name", "title", "doc", "lower", "upper", "higher_is_better"}; a bound may be None.
+    measures: each {"name", "title", "doc", "lower", "upper", "higher_is_better"}; a bound may be None. primary: name of
+    the measure that ranks. reason: public, not empty.
     """
     check_manages(benchmark, by)
     check_declared(measures, primary)
     if not reason.strip():
         raise Refused(Code.INVALID_NAME, "The reason is empty; explain why this scorer is added.")
-    # Serializes the assignment of numbers.
+    # Concurrent requests wait for this lock, so that each scorer gets its own number.
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     image_files.check_stored(image)
     last = benchmark.scorers.aggregate(last=Max("number"))["last"] or 0
@@ -65,7 +66,10 @@ def add(
 
 
 def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **described: Any) -> Scorer:
-    """Add a scorer from an archive that was sent in one request. `described`: arguments of `add`. Raises Refused."""
+    """Add a custom scorer from an archive that was sent in one request. Raises Refused.
+
+    described: `measures`, `primary` and `reason`, as for `add`.
+    """
     check_manages(benchmark, by)
     check_declared(described["measures"], described["primary"])
     check_size(file.size or 0)
@@ -74,7 +78,10 @@ def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **describ
 
 
 def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described: Any) -> Scorer:
-    """Add a scorer from an image in an allowed registry, named by its digest. Raises Refused."""
+    """Add a custom scorer from an image in an allowed registry, `registry/name@sha256:...`. Raises Refused.
+
+    described: `measures`, `primary` and `reason`, as for `add`.
+    """
     check_manages(benchmark, by)
     check_declared(described["measures"], described["primary"])
     if not settings.REGISTRIES:
@@ -90,10 +97,11 @@ def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described
 
 @transaction.atomic
 def attach(*, phase: Phase, scorer: Scorer | None, by: User) -> int:
-    """Set the scorer of a phase, or its task (None); return the number of predictions that are rescored.
+    """Set the custom scorer of a phase; return the number of predictions queued for rescoring.
 
-    Once there are submissions, only a later scorer may replace an earlier one: the current board's version numbers are
-    those of scorers or of the task, and its columns are their measures. Raises Refused.
+    scorer: None for the benchmark's task. Once the phase has submissions, only a scorer with a higher number may
+    replace its scorer, and it cannot change between task and custom scorer: the version of its boards is either a
+    scorer's number or the task version, and their columns are the measures of the one or the other. Raises Refused.
     """
     check_manages(phase.benchmark, by)
     phase = rescoring.held(phase)
@@ -114,14 +122,15 @@ def _check_fits(phase: Phase, scorer: Scorer) -> None:
     if phase.subset:
         raise Refused(
             Code.SCORER_DOES_NOT_FIT,
-            "The phase scores only its public or private groups, which scorer images do not support.",
+            "The phase scores only the public or the private groups of its gold, which scorer images do not support.",
         )
     primary = next(measure for measure in scorer.measures if measure["name"] == scorer.primary)
     if phase.disclosure == Phase.Disclosure.LADDER and None in (primary["lower"], primary["upper"]):
         raise Refused(
             Code.SCORER_DOES_NOT_FIT,
-            f"The phase is a ladder, and {scorer.primary} has no bounds: without a step no score "
-            "would ever be shown. Add a scorer that declares both.",
+            f"The phase's disclosure policy is the ladder, and the scorer's ranking measure {scorer.primary} lacks a "
+            "lower or upper bound: without both there is no step, and no score would ever be shown. Add a scorer that "
+            "declares both bounds.",
         )
 
 
@@ -129,12 +138,13 @@ def _check_follows(phase: Phase, scorer: Scorer | None) -> None:
     if phase.scorer is None or scorer is None:
         raise Refused(
             Code.SCORER_DOES_NOT_FIT,
-            "The phase has submissions, so its scorer can no longer be added or removed. Create another phase for it.",
+            "The phase has submissions, so it can no longer change between its task and a scorer image. Create another "
+            "phase instead.",
         )
     if scorer.number < phase.scorer.number:
         raise Refused(
             Code.SCORER_DOES_NOT_FIT,
-            f"The phase has submissions and scorer {phase.scorer.number}; expected a later scorer. To "
-            "go back, add the earlier image as the next scorer, or cancel the rescoring while it is "
-            "in progress.",
+            f"The phase has submissions and scorer {phase.scorer.number}; scorer {scorer.number} is an earlier one, "
+            "expected a later one. To go back, add the earlier image as the next scorer, or cancel the rescoring "
+            "while it is in progress.",
         )

@@ -1,4 +1,4 @@
-"""Status reports of container workers, which the web process reads because it has no engine itself."""
+"""Status reports of container workers. The web process reads them, because it has no container engine itself."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from leaderboard.work_queue import enqueue
 log = structlog.get_logger(__name__)
 SYSTEMS, SCORERS = "systems", "scorers"
 _full_report: dict[str, float] = {}
-"""Monotonic time of this process's last report of a ready engine, by queue."""
+"""Monotonic time in seconds of this process's last report of a ready engine, by queue."""
 
 
 def enqueue_report(queue: str) -> None:
-    """Enqueue a status report by the workers of a queue."""
+    """Ask a worker of a queue for a status report, once the transaction has committed."""
     enqueue.after_commit("report", queue, queue=queue)
 
 
 def report(*, queue: str = SYSTEMS) -> WorkerReport:
-    """Check the engine, store the result for the web process, and clean up after dead workers."""
+    """Check the engine, clean up after dead workers, and store and return the result for the web process."""
     missing = _missing(queue)
     if missing:
         return _say(queue=queue, ready=False, message=missing)
@@ -47,7 +47,7 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
 
 
 def _missing(queue: str) -> str:
-    """Return what a worker of this queue lacks besides an engine; empty: nothing."""
+    """Return a sentence about what a worker of this queue lacks besides an engine; empty if it lacks nothing."""
     if queue != SCORERS:
         return ""
     if not settings.SCORERS:
@@ -61,7 +61,11 @@ def _missing(queue: str) -> str:
 
 
 def ready(queue: str = SYSTEMS) -> bool:
-    """Return whether a container can be run now. The full report, which runs a test container, is made once a sweep."""
+    """Return whether this worker can run a container now.
+
+    `report`, which runs a test container, is repeated after SWEEP_SECONDS; until then only the engine's status is
+    asked.
+    """
     if time.monotonic() - _full_report.get(queue, float("-inf")) < settings.SWEEP_SECONDS:
         try:
             engine.check()
@@ -73,12 +77,12 @@ def ready(queue: str = SYSTEMS) -> bool:
 
 
 def heartbeat(*, queue: str = SYSTEMS) -> None:
-    """Refresh the timestamp of this worker's report during long work."""
+    """Refresh the timestamp of this worker's report, so that the report stays valid during long work."""
     WorkerReport.objects.filter(queue=queue, host=socket.gethostname()).update(seen_at=timezone.now())
 
 
 def under_way() -> frozenset[str]:
-    """Return the ids of running executions of both queues, which may share an engine."""
+    """Return the ids of all running executions, of systems and of scorers, since both may use one engine."""
     predicted = frozenset(engine.name_of(prediction) for prediction in Prediction.objects.filter(state=State.RUNNING))
     scored = Run.objects.filter(state=State.RUNNING, scorer__isnull=False)
     return predicted.union(*(scorer_engine.names_of(run) for run in scored))

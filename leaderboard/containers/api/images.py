@@ -31,7 +31,7 @@ Data = serializers.Serializer[Any]
 
 
 class Archive(Data):
-    """Request serializer: the archive to be uploaded."""
+    """Request serializer: name, size and optional digest of the archive to be uploaded."""
 
     name = serializers.CharField(max_length=255, required=False, default="image.tar")
     bytes = serializers.IntegerField(min_value=1, help_text="size of the archive")
@@ -41,7 +41,7 @@ class Archive(Data):
 
 
 class PhaseArchive(Archive):
-    """Request serializer: the archive to be uploaded for a phase."""
+    """Request serializer: the archive to be uploaded for a phase, and the submission's track and team."""
 
     track = serializers.CharField(
         max_length=80,
@@ -81,7 +81,7 @@ class Reference(Description):
 
 
 class ImageUploadSerializer(RenamedFields):
-    """An upload of an image, and its progress."""
+    """Response serializer: an unfinished upload of an image archive, and its progress."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -108,7 +108,7 @@ class ImagesView(View):
         responses={201: ImageUploadSerializer, **errors(409, 413, 422, 503)},
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
-        """Begin to upload an archive written by `docker save`. Its chunks follow in further requests."""
+        """Begin to upload an archive written by `docker save`. The archive's chunks follow in further requests."""
         row = lookup.phase_or_404(request.user, slug, phase)
         params = _valid(PhaseArchive, request)
         if params["team"]:
@@ -127,8 +127,8 @@ class ScorerImagesView(View):
         operation_id="scorer_upload", request=Archive, responses={201: ImageUploadSerializer, **errors(413, 422, 429)}
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Begin to upload the archive of a benchmark's custom scorer. After the last chunk, the benchmark's managers
-        describe the scorer on its page.
+        """Begin to upload the archive of a benchmark's custom scorer. After the last chunk, a manager of the benchmark
+        adds the scorer with its measures on the benchmark's page of scorers.
         """
         benchmark = lookup.managed_or_404(request.user, slug)
         params = _valid(Archive, request)
@@ -149,7 +149,7 @@ class ReferencesView(View):
         responses={201: shapes.SubmissionSerializer, **errors(409, 422, 503)},
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
-        """Submit an image in an allowed registry, named by its digest."""
+        """Submit an image in an allowed registry; `reference` names the image by its digest."""
         row = lookup.phase_or_404(request.user, slug, phase)
         params = _valid(Reference, request)
         system = _system(params, _user(request))
@@ -164,12 +164,12 @@ class UploadView(View):
 
     @extend_schema(operation_id="image_upload_state", responses={200: ImageUploadSerializer, **errors()})
     def get(self, request: Request, pk: UUID) -> Response:
-        """Show the state of an upload: how many bytes were received."""
+        """Show an upload with the number of bytes that were received."""
         return Response(_shape(_upload_or_404(request, pk), request))
 
     @extend_schema(operation_id="image_upload_discard", responses={204: None, **errors()})
     def delete(self, request: Request, pk: UUID) -> Response:
-        """Cancel an upload."""
+        """Cancel an upload and delete its chunks."""
         image_uploads.discard(_upload_or_404(request, pk))
         return Response(status=204)
 
@@ -185,7 +185,7 @@ class ChunksView(View):
         responses={200: ImageUploadSerializer, **errors(409, 411, 413, 415, 422)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """Send the next chunk. 409 `wrong_offset` says where it must begin."""
+        """Send the next chunk. The error 409 `wrong_offset` says at which offset the next chunk must begin."""
         upload = _upload_or_404(request, pk)
         offset, piece = piece_of(request, expected="the next chunk of the archive")
         image_uploads.add(upload=upload, offset=offset, piece=piece)
@@ -202,7 +202,7 @@ class UploadSubmissionView(View):
         responses={201: shapes.SubmissionSerializer, **errors(409, 422, 503)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """Submit the image of a complete upload. A worker checks it; an invalid image is refunded."""
+        """Submit the image of a complete upload. A worker checks the image later; an invalid one is refunded."""
         upload = _upload_or_404(request, pk)
         params = _valid(Description, request)
         system = _system(params, _user(request))
@@ -211,7 +211,7 @@ class UploadSubmissionView(View):
 
 
 def _upload_or_404(request: Request, pk: UUID) -> ImageUpload:
-    """Return one of the user's own uploads; raises Http404 for others."""
+    """Return one of the user's own uploads; raises Http404 for uploads of other users."""
     uploads = ImageUpload.objects.select_related("phase__benchmark", "phase__split__dataset", "benchmark").filter(
         by=_user(request)
     )

@@ -25,21 +25,21 @@ EXAMPLE = [
 
 
 class WrittenField(forms.JSONField):
-    """JSON field that shows its value indented."""
+    """JSON form field that shows its value as indented JSON."""
 
     def prepare_value(self, value: Any) -> Any:
         return value if isinstance(value, InvalidJSONInput) else json.dumps(value, indent=2, ensure_ascii=False)
 
 
 class ScorerForm(forms.Form):
-    """A scorer's image (an archive, a finished upload, or a registry reference by digest) and its measures."""
+    """Form to add a custom scorer: one image (archive, finished upload or registry reference) and its measures."""
 
     file = forms.FileField(label="Archive of the image", max_length=300, allow_empty_file=True, required=False)
     reference = forms.CharField(max_length=400, required=False, label="Or an image in a registry, by digest")
     upload = forms.ModelChoiceField(ImageUpload.objects.none(), required=False, widget=forms.HiddenInput)
     measures = WrittenField(
         widget=forms.Textarea({"rows": 12, "class": "mono", "spellcheck": "false"}),
-        help_text="A JSON list. A bound of null means unbounded. Titles and docs are public.",
+        help_text="A JSON list of measures. A bound of null means unbounded. Titles and docs are public.",
     )
     primary = forms.CharField(max_length=60, label="Ranking measure", help_text="The name of one of the measures.")
     reason = forms.CharField(
@@ -69,7 +69,7 @@ class ScorerForm(forms.Form):
 
 
 class AttachForm(forms.Form):
-    """Choice of a phase's scorer; empty: its task scores."""
+    """Form to choose the custom scorer of a phase; an empty choice means that the benchmark's task scores the phase."""
 
     scorer = forms.ModelChoiceField(Scorer.objects.none(), required=False, empty_label="The task")
 

@@ -32,7 +32,7 @@ SHOWN_FAILURES = 20
 @never_cache
 @require_http_methods(["GET", "POST"])
 def scorers_page(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the page; a POST adds the next scorer from an archive, a chunked upload (`upload`) or a registry."""
+    """Show the custom scorers; a POST adds one from an archive, a chunked upload (`upload`) or a registry reference."""
     benchmark = managed_or_404(request.user, slug)
     if request.method == "GET":
         initial = {"upload": request.GET.get("upload"), **_last(benchmark)}
@@ -52,7 +52,7 @@ def scorers_page(request: PersonRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def attach(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Set the scorer of a phase, or its task."""
+    """Set the custom scorer of a phase, or let the benchmark's task score it."""
     row = managed_phase_or_404(request.user, slug, phase)
     benchmark = row.benchmark
     form = AttachForm(request.POST, phase=row)
@@ -84,7 +84,7 @@ def _add(request: PersonRequest, benchmark: Benchmark, form: dict[str, Any]) -> 
 
 
 def _last(benchmark: Benchmark) -> dict[str, Any]:
-    """Return initial form values: the measures of the last scorer, which most changes keep."""
+    """Return initial form values: the measures of the last scorer, since a new scorer usually has the same ones."""
     last = benchmark.scorers.order_by("-number").first()
     if last is None:
         return {"measures": EXAMPLE, "primary": EXAMPLE[0]["name"]}

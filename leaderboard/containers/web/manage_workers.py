@@ -18,7 +18,7 @@ from leaderboard.models import Prediction, Run, State, WorkerReport
 @never_cache
 @require_safe
 def workers(request: PersonRequest) -> HttpResponse:
-    """Show each worker's report, and the queued and running work."""
+    """Show each container worker's status report, and the queued and running containers."""
     context = {
         "reports": [(report, _details(report)) for report in WorkerReport.objects.all()],
         "waiting": Prediction.objects.filter(state=State.QUEUED).count(),
@@ -33,7 +33,7 @@ def workers(request: PersonRequest) -> HttpResponse:
 
 
 def _scorings() -> dict[str, int]:
-    """Return the numbers of queued and running runs by custom scorers."""
+    """Return the numbers of queued ("wait") and running ("run") runs by custom scorers."""
     runs = Run.objects.filter(scorer__isnull=False)
     return {name: runs.filter(state=state).count() for name, state in (("wait", State.QUEUED), ("run", State.RUNNING))}
 

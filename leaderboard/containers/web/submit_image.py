@@ -31,7 +31,7 @@ from leaderboard.work_queue import worker_status
 @login_required
 @require_http_methods(["GET", "POST"])
 def submit_image(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the page; a POST submits an uploaded archive, a chunked upload (`upload`) or a registry's image."""
+    """Show the page; a POST submits an image: an archive, a chunked upload (`upload`) or a registry reference."""
     row = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
         if not row.takes_images:

@@ -1,4 +1,4 @@
-"""Withdrawal of container submissions."""
+"""Withdrawal of container submissions by their teams."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from leaderboard.models import Submission
 @login_required
 @require_POST
 def withdraw(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Stop a queued or running container of one of the user's teams."""
+    """Withdraw a submission of one of the user's teams while its container is queued or running."""
     submission = get_object_or_404(Submission.objects.of_teams_of(request.user), pk=pk)
     if images.cancel(submission=submission, by=request.user):
         messages.success(request, "The submission was withdrawn. It counts against the quota.")

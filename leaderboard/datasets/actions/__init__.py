@@ -1,1 +1,1 @@
-"""Actions on splits and their gold: store, validate, audit, publish, correct."""
+"""Actions on datasets, their splits and their gold: create, validate, store, audit, publish, correct."""

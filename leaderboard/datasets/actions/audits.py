@@ -1,8 +1,8 @@
 """Audits of a split's gold: requested on the management pages, run part by part by an evaluation worker.
 
-Each part is one sandbox job and is stored as soon as it is reported: a worker that dies loses one part, and the page
-can show progress. Scoring has priority over audits. The stored report quotes gold;
-`leaderboard.datasets.queries.audit_results` decides who reads what.
+Each part is one sandbox job, and its report is stored as soon as the job ends: a worker that dies loses one part, and
+the page can show progress. Scoring has priority over audits. The stored report quotes gold;
+`leaderboard.datasets.queries.audit_results` decides what managers and the public may read of it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def begin(*, split: Split, by: User) -> SplitAudit:
     """Queue an audit of the split's current gold against all public gold of its dataset.
 
     Returns the new audit, or the one that is already queued or running.
-    Raises Refused: NOT_READY without gold, NOT_AN_ORGANISER.
+    Raises Refused: NOT_READY for a split without gold, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
     gold = split.current_gold
@@ -67,13 +67,19 @@ def begin(*, split: Split, by: User) -> SplitAudit:
 
 
 def _public_gold(split: Split) -> list[GoldVersion]:
-    """Current gold of the dataset's other splits with public gold: the data that systems may have been trained on."""
+    """Return the current public gold of the dataset's other splits, on which systems may have been trained.
+
+    At most MOST_TRAINS gold versions are returned.
+    """
     others = split.dataset.splits.filter(gold_public=True).exclude(pk=split.pk).order_by("pk")
     return [gold for other in others if (gold := other.current_gold) is not None][:MOST_TRAINS]
 
 
 def cancel(*, audit: SplitAudit, by: User) -> None:
-    """Cancel an audit; a report that a worker still sends is ignored. Raises Refused where it has already ended."""
+    """Cancel a queued or running audit; a report that a worker still sends is ignored.
+
+    Raises Refused: NOT_CANCELLABLE for an audit that has ended, NOT_AN_ORGANISER.
+    """
     check_manages(audit.gold.split.dataset, by)
     with transaction.atomic():
         ended = SplitAudit.objects.filter(pk=audit.pk, state__in=UNDER_WAY).update(
@@ -101,10 +107,13 @@ def _audit(lease: Lease[SplitAudit]) -> None:
                 options=row.options,
             )
             if parts and answer.code_sha256 != row.code_sha256:
-                # Another release reported the earlier parts and may have checked other things.
+                # Another release of the evaluator reported the earlier parts; its checks may have been different.
                 parts.clear()
                 _store_parts(lease, parts, answer.code_sha256)
-                raise sandbox_client.SandboxError("the audit was started by another release and starts again")
+                raise sandbox_client.SandboxError(
+                    "the earlier parts of the audit were made by another release of the evaluator, so the audit starts "
+                    "again from its first part"
+                )
             parts.append(_read_part(answer))
             _store_parts(lease, parts, answer.code_sha256)
     lease.finish(state=State.DONE, report=assembled(parts), parts=[])
@@ -116,9 +125,9 @@ def _store_parts(lease: Lease[SplitAudit], parts: list[dict[str, Any]], code: st
 
 
 def _read_part(answer: sandbox_client.Answer) -> dict[str, Any]:
-    """Return the report of one part.
+    """Return the report of one part of an audit.
 
-    Raises NoAnswerError where there is none, ReportError for a malformed one.
+    Raises NoAnswerError if the job gave no report, ReportError if the report is malformed.
     """
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
@@ -127,7 +136,7 @@ def _read_part(answer: sandbox_client.Answer) -> dict[str, Any]:
 
 @contextmanager
 def _open(row: SplitAudit, trains: list[GoldVersion]) -> Iterator[dict[str, IO[bytes]]]:
-    """Open the files of an audit and check them against the digests in the database."""
+    """Yield the open files of an audit by the job's names for them, checked against the digests in the database."""
     golds = {"gold": row.gold} | {str(index): train for index, train in enumerate(trains)}
     with ExitStack() as stack:
         files = {}
@@ -141,7 +150,7 @@ def _open(row: SplitAudit, trains: list[GoldVersion]) -> Iterator[dict[str, IO[b
 
 
 def _name(gold: GoldVersion) -> str:
-    """Return the file name that findings use; its suffix shows whether the file is compressed."""
+    """Return the file name that findings cite for a gold version; its suffix shows whether the file is compressed."""
     return f"{gold.split.name}.gold.jsonl" + (".gz" if str(gold.file.name).endswith(".gz") else "")
 
 

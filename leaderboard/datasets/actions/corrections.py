@@ -1,7 +1,7 @@
-"""Corrections of gold in two steps: upload a file and compare it with the current version, then confirm or drop it.
+"""Corrections of gold in two steps: upload a file and compare it with the current gold, then confirm or drop it.
 
-The comparison reads both versions, so an evaluation worker runs it in the sandbox (docs/adr/0021). A correction takes
-effect only after somebody has read the changes, stated the reason and confirmed; unconfirmed corrections expire.
+The comparison reads both gold files, so an evaluation worker runs it in the sandbox (docs/adr/0021). A correction takes
+effect only after a manager has seen the changes, stated the reason and confirmed; unconfirmed corrections expire.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ UNDER_WAY = (State.QUEUED, State.RUNNING)
 
 
 def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
-    """Validate a gold file and store it until somebody confirms or drops it; drops an earlier pending correction.
+    """Validate a corrected gold file and store it as a pending correction; queue its comparison with the current gold.
 
-    Returns the pending correction. Raises Refused: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file
-    that already is a version of this split, NOT_READY for a split without gold, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
-    Nothing is stored then.
+    An earlier pending correction of the split is dropped. Raises Refused, and then stores nothing: INVALID_GOLD with
+    the invalid lines, GOLD_UNCHANGED for a file that already is a gold version of this split, NOT_READY for a split
+    without gold, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     """
     datasets.check_manages(split.dataset, by)
     base = split.current_gold
@@ -80,11 +80,13 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
 
 
 def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: User) -> GoldVersion:
-    """Make a correction the split's next gold version and rescore each phase on the split.
+    """Make a pending correction the split's next gold version and rescore each phase on the split.
 
-    publishes_count: publish how many items changed; with public gold anybody can count them anyway. Raises Refused:
-    NOT_READY where it is decided already, not compared yet, or the gold was corrected since; INPUTS_CHANGED,
-    INVALID_NAME for an empty or overlong reason, and all that `splits.add_gold` raises.
+    reason: public, 1 to LONGEST characters. publishes_count: publish how many items changed, although the gold is
+    hidden (of public gold anybody can count them). Raises Refused: NOT_READY for a correction that was already
+    confirmed or dropped, has not been compared yet, or was compared with gold that is no longer current; INPUTS_CHANGED
+    if it would change the inputs of a published split; INVALID_NAME for the reason; and everything that
+    `splits.add_gold` raises.
     """
     datasets.check_manages(correction.split.dataset, by)
     reason = reason.strip()
@@ -104,7 +106,8 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
         ):
             raise Refused(
                 Code.NOT_READY,
-                "Someone else uploaded gold at the same time; check the current versions.",
+                "Another gold version was added, or this correction was confirmed or dropped, at the same time; check "
+                "the split's gold versions.",
                 heading="The correction was not confirmed",
             )
         AuditEntry.record("correction.confirmed", correction, by=by, gold=gold.number, **correction.counts)
@@ -121,19 +124,19 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
 
 
 def why_not_confirmed(correction: Correction) -> str:
-    """Return why a correction cannot be confirmed, as text for its managers; empty if it can be."""
+    """Return why a correction cannot be confirmed, as text for the split's managers; empty if it can be confirmed."""
     split = correction.split
     if not correction.is_pending:
         return f"This correction is {correction.get_decision_display()} and can no longer be confirmed."
     if split.current_gold != correction.base:
         return (
-            "The gold was corrected after this file was uploaded; upload it again to compare it with "
+            "The gold was corrected after this file was uploaded; upload the file again to compare it with "
             "the current version."
         )
     if correction.changes_inputs and not split.is_draft:
         return (
             f"The split {split.name} is published, and this gold would change its inputs. A "
-            "correction may change only answers; other items need a split of their own."
+            "correction may change only answers; create a new split for other items."
         )
     if correction.state != State.DONE:
         return "The comparison with the current gold version is not complete yet."
@@ -142,7 +145,10 @@ def why_not_confirmed(correction: Correction) -> str:
 
 @transaction.atomic
 def drop(*, correction: Correction, by: User) -> None:
-    """Discard a pending correction and its file. Raises Refused NOT_READY where it is decided already."""
+    """Drop a pending correction and delete its file.
+
+    Raises Refused: NOT_READY for a correction that was already confirmed or dropped, NOT_AN_ORGANISER.
+    """
     datasets.check_manages(correction.split.dataset, by)
     locked = Correction.objects.select_for_update(of=("self",)).get(pk=correction.pk)
     if not locked.is_pending:
@@ -155,7 +161,7 @@ def drop(*, correction: Correction, by: User) -> None:
 
 
 def _end(correction: Correction, decision: str, *, by: User | None) -> None:
-    """End a pending correction: delete its file and items, keep its row. Call in a transaction."""
+    """End a pending correction (dropped or expired): delete its file and items, keep its row. Call in a transaction."""
     at = timezone.now()
     if not Correction.objects.filter(pk=correction.pk, decision=Decision.PENDING).update(
         decision=decision, decided_at=at, decided_by=by, file=""
@@ -171,7 +177,7 @@ def _end(correction: Correction, decision: str, *, by: User | None) -> None:
 
 
 def sweep() -> int:
-    """Expire corrections that were pending too long. Return how many."""
+    """Expire corrections that have been pending for longer than PENDING_FOR; return their number."""
     old = Correction.objects.filter(decision=Decision.PENDING, expires_at__lte=timezone.now())
     pks = list(old.values_list("pk", flat=True))
     for pk in pks:

@@ -1,4 +1,4 @@
-"""Create and discard datasets, and check who manages them."""
+"""Datasets: create and delete them, and check who manages them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from leaderboard.models import AuditEntry, Dataset, GoldVersion, PublicPrivatePa
 
 @transaction.atomic
 def create(*, slug: str, title: str, task: str, by: User, **described: str) -> Dataset:
-    """Create an empty dataset. For curators.
+    """Create a dataset without splits. For curators.
 
-    described: description, licence, citation and source_url, all optional.
+    slug: its name in URLs. task: the name of a task of the evaluator. described: description, licence, citation and
+    source_url, all optional. Raises Refused.
     """
     if not by.is_curator:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create datasets.")
@@ -30,11 +31,16 @@ def create(*, slug: str, title: str, task: str, by: User, **described: str) -> D
 
 @transaction.atomic
 def discard(*, dataset: Dataset, by: User) -> None:
-    """Delete a dataset that no benchmark uses, with its splits, gold and files."""
+    """Delete a dataset that no benchmark uses, with its splits, gold and files.
+
+    Raises Refused: NOT_READY if a benchmark uses it, NOT_AN_ORGANISER.
+    """
     check_manages(dataset, by)
     if dataset.benchmarks.exists():
         raise Refused(
-            Code.NOT_READY, f"The dataset {dataset} belongs to a benchmark.", heading="The dataset was not deleted"
+            Code.NOT_READY,
+            f"The dataset {dataset} is used by a benchmark; only a dataset without benchmarks can be deleted.",
+            heading="The dataset was not deleted",
         )
     golds = GoldVersion.objects.filter(split__dataset=dataset)
     files = [gold.file for gold in golds] + [split.inputs for split in dataset.splits.exclude(inputs="")]
@@ -50,6 +56,6 @@ def discard(*, dataset: Dataset, by: User) -> None:
 
 
 def check_manages(dataset: Dataset, by: User) -> None:
-    """Raise Refused unless `by` is a curator or organises a benchmark on the dataset."""
+    """Raise Refused NOT_AN_ORGANISER unless `by` is a curator or organises a benchmark on the dataset."""
     if not by.is_curator and not dataset.benchmarks.filter(organisers=by).exists():
         raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of a benchmark on this dataset.")

@@ -1,4 +1,4 @@
-"""Additional public files of a dataset."""
+"""Downloads: additional public files of a dataset, such as a knowledge graph."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from leaderboard.models import AuditEntry, Dataset, Download, GoldVersion, User
 
 
 def add(*, dataset: Dataset, name: str, title: str, file: File[bytes], by: User, description: str = "") -> Download:
-    """Offer a file to everybody who may see the dataset's benchmarks; its file name gives the suffix, such as .tsv.
+    """Offer a file as a download to everybody who may see the dataset's benchmarks.
 
-    Returns the download; the existing one if the same bytes are stored under `name`. Raises Refused: NAME_TAKEN if
-    other bytes are, INVALID_GOLD for a file that is hidden gold of the dataset, INVALID_NAME, NOT_AN_ORGANISER.
-    Nothing is stored then.
+    name: of the download. The suffix of the downloaded file, such as .tsv, is that of `file.name`. Returns the existing
+    download if the same bytes are already stored under `name`. Raises Refused, and then stores nothing: NAME_TAKEN if
+    `name` belongs to a different file, INVALID_GOLD for a file that is hidden gold of the dataset, INVALID_NAME,
+    NOT_AN_ORGANISER.
     """
     check_manages(dataset, by)
     digest = sha256_of(file)
@@ -53,7 +54,7 @@ def add(*, dataset: Dataset, name: str, title: str, file: File[bytes], by: User,
 
 
 def _suffix(name: str) -> str:
-    """Return the lower-cased suffix of a file name: two parts if the last is .gz, else one."""
+    """Return the lower-cased suffix of a file name: `.tsv`, or two parts if the last one is .gz, as in `.tsv.gz`."""
     endings = PurePosixPath(name).suffixes
     return "".join(endings[-2:] if endings[-1:] == [".gz"] else endings[-1:]).lower()
 

@@ -1,4 +1,4 @@
-"""Item-by-item diff of corrected gold against the version it corrects, computed by an evaluation worker."""
+"""Item-by-item difference of corrected gold from the gold version it corrects, computed by an evaluation worker."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def _compare(lease: Lease[Correction]) -> None:
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         raise ReportError(f"the report of differences is malformed: {error}") from error
     if len(items) != counts.n_changed:
-        raise ReportError(f"the report has {len(items)} items, expected {counts.n_changed}")
+        raise ReportError(
+            f"the report of differences lists {len(items)} changed items, expected {counts.n_changed} as in its counts"
+        )
     with transaction.atomic():
         lease.finish(state=State.DONE, counts=msgspec.to_builtins(counts))
         rows = (_row(row, index, item) for index, item in enumerate(items))

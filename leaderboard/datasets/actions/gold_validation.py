@@ -1,4 +1,4 @@
-"""Validate uploaded gold in the sandbox, which also derives the public inputs from it."""
+"""Validation of uploaded gold in the sandbox, which also derives the inputs from the gold."""
 
 from __future__ import annotations
 
@@ -24,19 +24,23 @@ MAX_SHOWN_PROBLEMS = 100
 
 
 LONGEST = 200
-"""Maximum characters of a dimension's name and of a slice's value."""
+"""Maximum number of characters of a dimension's name and of a slice's value."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Facts about a gold file, and its public inputs as JSON Lines."""
+    """Result of validating a gold file: `facts` about it, and `inputs`, the file without its answers, as JSON Lines."""
 
     facts: PrepareGoldReport
     inputs: bytes
 
 
 def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
-    """Validate gold for a split. Raises Refused: INVALID_GOLD with the invalid lines, SANDBOX_UNAVAILABLE."""
+    """Validate a gold file for a split and derive its inputs. Store nothing.
+
+    name: the file's name; a name ending in .gz marks a compressed file. Raises Refused: INVALID_GOLD with the invalid
+    lines, SANDBOX_UNAVAILABLE.
+    """
     try:
         answer = sandbox_client.prepare_gold(
             task=split.dataset.task, gold=_stream(file), name=name, options=split.options
@@ -49,7 +53,7 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
         ) from error
     if answer.reason:
         raise Refused(
-            Code.INVALID_GOLD, "The gold could not be checked within the limits of time and memory for one file."
+            Code.INVALID_GOLD, "The gold could not be checked within the limits of time, memory and size for one file."
         )
     if answer.report.get("fault") == "usage":
         causes = " ".join(problem["text"] for problem in answer.report["problems"])
@@ -70,20 +74,33 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
 
 
 def _check_lengths(facts: PrepareGoldReport, name: str) -> None:
-    """Raise Refused for slice names that are too long to store: they would make every scoring fail."""
+    """Raise Refused INVALID_GOLD for names of dimensions or slices that are too long to store.
+
+    Every scoring on such gold would fail.
+    """
     problems = []
     for dimension, values in facts.dimensions.items():
         for kind, text in [("a dimension's name", dimension), *(("a slice's value", str(value)) for value in values)]:
             if len(text) > LONGEST:
                 description = f"{kind} is too long: it begins with {shown(text[:40])}"
                 detail = {"what": description, "found": f"{len(text)} characters", "expected": f"at most {LONGEST}"}
-                problems.append({"file": name, "line": None, **detail, "text": f"{name}: {description}"})
+                problems.append(
+                    {
+                        "file": name,
+                        "line": None,
+                        **detail,
+                        "text": f"{name}: {description}, found {detail['found']}, expected {detail['expected']}",
+                    }
+                )
     if problems:
         raise _refused(problems[:MAX_SHOWN_PROBLEMS], max(0, len(problems) - MAX_SHOWN_PROBLEMS))
 
 
 def _check_symmetry(file: File[bytes], name: str) -> None:
-    """Raise Refused unless gold with a dimension `origin` is symmetric; boards on it would be meaningless."""
+    """Raise Refused INVALID_GOLD unless the gold is a symmetric set.
+
+    Called for gold with the dimension `origin`, on which boards would otherwise be meaningless.
+    """
     found_problems = check_symmetric(list(_lines(file, name)))
     if found_problems:
         problems = [
@@ -94,7 +111,7 @@ def _check_symmetry(file: File[bytes], name: str) -> None:
 
 
 def _lines(file: File[bytes], name: str) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a gold file; the sandbox has already checked its format and limits."""
+    """Yield the decoded lines of a gold file, whose format and size the sandbox has already checked."""
     file.seek(0)
     stream = gzip.GzipFile(fileobj=_stream(file)) if name.endswith(".gz") else _stream(file)
     decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -104,7 +121,7 @@ def _lines(file: File[bytes], name: str) -> Iterator[dict[str, Any]]:
 
 def _stream(file: File[bytes]) -> IO[bytes]:
     if file.file is None:
-        raise ValueError("the file is closed")
+        raise ValueError("the uploaded gold file is closed, expected an open one")
     return file.file
 
 

@@ -1,4 +1,4 @@
-"""Lifecycle of a split: draft, published, retired. No transition is reversible."""
+"""Lifecycle of a split: draft, then published, then retired. No transition is reversible."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LONGEST = 4000
 
 @transaction.atomic
 def publish(*, split: Split, by: User) -> Split:
-    """Publish a draft, with the audit of its gold and the answers to its findings.
+    """Publish a draft split, together with the audit of its gold and the managers' answers to the findings.
 
-    Held-out gold needs an audit without errors and with all warnings answered; public gold needs none. Raises
+    Hidden gold needs an audit without errors and with all warnings answered; public gold needs no audit. Raises
     Refused: NOT_READY with the reason, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
-    # The lock makes a concurrent gold upload wait, or be seen here.
+    # With this lock, a concurrent upload of gold either waits or has been committed and is seen here.
     locked = Split.objects.select_for_update().get(pk=split.pk)
     if why_not := audit_results.why_not_published(locked):
         heading = "The split was not published" if locked.is_draft else "The split is not a draft"
@@ -35,7 +35,11 @@ def publish(*, split: Split, by: User) -> Split:
 
 @transaction.atomic
 def publish_unaudited(*, split: Split, by: User) -> Split:
-    """Publish a split without requiring an audit, as imports do; its page says so. For curators."""
+    """Publish a split without an audit, as imports do; its page says that it was not audited. For curators.
+
+    A split that is not a draft is returned unchanged. Raises Refused: NOT_AN_ORGANISER, NOT_READY for a split without
+    data.
+    """
     if not by.is_curator:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may publish a split without an audit.")
     locked = Split.objects.select_for_update().get(pk=split.pk)
@@ -63,18 +67,19 @@ def _publish(split: Split, *, by: User, audit: int | None) -> Split:
 def retire(*, split: Split, reason: str, by: User) -> Split:
     """Take a published split out of use: its phases accept no submissions, its boards and files stay readable.
 
-    reason: public, 1 to 500 characters. Raises Refused: NOT_READY for a split that is not published, INVALID_NAME.
+    reason: public, 1 to 500 characters. Raises Refused: NOT_READY for a split that is not published, INVALID_NAME for
+    the reason, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
     reason = reason.strip()
     if not 1 <= len(reason) <= 500:
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 500.")
-    # Receiving a submission locks the split's row too: a concurrent one counts, or sees that the split is retired.
+    # Accepting a submission locks the split's row too: a concurrent submission is complete, or sees the retired split.
     locked = Split.objects.select_for_update().get(pk=split.pk)
     if not locked.is_published:
         raise Refused(
             Code.NOT_READY,
-            f"The split {locked.name} is {locked.state}; only a published one can be retired.",
+            f"The split {locked.name} is {locked.state}; only a published split can be retired.",
             heading="The split was not retired",
         )
     Split.objects.filter(pk=split.pk).update(
@@ -87,10 +92,11 @@ def retire(*, split: Split, reason: str, by: User) -> Split:
 
 @transaction.atomic
 def answer(*, audit: SplitAudit, finding: int, text: str, by: User) -> AuditAnswer | None:
-    """Store an answer to a finding, replacing an earlier one; an empty text deletes it and returns None.
+    """Store a manager's answer to a finding of an audit, replacing an earlier answer; an empty text deletes the answer.
 
-    finding: index in the report. Raises Refused: NOT_READY for an audit that is not done, or is public, INVALID_NAME
-    for a finding that takes no answer.
+    finding: index in the report, from 0. Returns the answer, or None if it was deleted. Raises Refused: NOT_READY for
+    an audit that is not done or already public; INVALID_NAME for a finding that is neither an error nor a warning, or
+    for a text of more than LONGEST characters; NOT_AN_ORGANISER.
     """
     check_manages(audit.gold.split.dataset, by)
     text = text.strip()
@@ -103,7 +109,10 @@ def answer(*, audit: SplitAudit, finding: int, text: str, by: User) -> AuditAnsw
         )
     rows = locked.report["findings"]
     if not 0 <= finding < len(rows) or rows[finding]["severity"] not in audit_results.TO_ANSWER:
-        raise Refused(Code.INVALID_NAME, f"Finding {finding} takes no answer; expected an error or a warning.")
+        raise Refused(
+            Code.INVALID_NAME,
+            f"Finding {finding} does not exist or takes no answer; expected the index of an error or a warning.",
+        )
     if len(text) > LONGEST:
         raise Refused(Code.INVALID_NAME, f"The answer has {len(text)} characters; expected at most {LONGEST}.")
     existing = AuditAnswer.objects.filter(audit=audit, finding=finding).first()
@@ -118,9 +127,9 @@ def answer(*, audit: SplitAudit, finding: int, text: str, by: User) -> AuditAnsw
 
 @transaction.atomic
 def show_audit(*, audit: SplitAudit, by: User) -> SplitAudit:
-    """Publish an audit of a published split's gold, such as that of a correction.
+    """Publish an audit of gold of a published split, such as the audit of corrected gold.
 
-    Errors and warnings need answers first. Raises Refused: NOT_READY with the reason.
+    All its errors and warnings must have been answered. Raises Refused: NOT_READY with the reason, NOT_AN_ORGANISER.
     """
     split = audit.gold.split
     check_manages(split.dataset, by)
@@ -144,7 +153,7 @@ def show_audit(*, audit: SplitAudit, by: User) -> SplitAudit:
     if waiting:
         raise Refused(
             Code.NOT_READY,
-            f"{waiting} of its errors and warnings have no answer yet.",
+            f"{waiting} of the audit's errors and warnings have no answer yet; answer them first.",
             heading="The audit was not made public",
         )
     SplitAudit.objects.filter(pk=audit.pk).update(accepted_at=timezone.now(), accepted_by=by)

@@ -1,4 +1,4 @@
-"""Compute public/private splits of gold in the sandbox, and store them with the gold."""
+"""Public/private splits of gold: compute them in the sandbox, and store them with the gold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Partition:
-    """A public/private split that is not stored yet. n_public, n_private: groups. content: as secret as gold."""
+    """A public/private split of a gold's groups that has not been stored yet.
+
+    share: fraction of the groups that should be public. seed: of the random draw. n_public, n_private: numbers of
+    groups. content: file that lists the groups of each subset; it is as secret as gold.
+    """
 
     share: Decimal
     seed: int
@@ -38,10 +42,11 @@ def compute(
     seed: int,
     previous: PublicPrivatePartition | None = None,
 ) -> Partition:
-    """Split the groups of a gold file at random into public and private.
+    """Split the groups of a gold file at random into public and private. Store nothing.
 
-    share: fraction of the groups that is public. previous: an earlier partition, whose groups stay in their subset.
-    Raises Refused: INVALID_GOLD where the groups cannot be divided, SANDBOX_UNAVAILABLE.
+    name: the gold file's name. share: fraction of the groups that becomes public. seed: of the random draw. previous:
+    the public/private split of an earlier gold version, whose groups stay public or private. Raises Refused:
+    INVALID_GOLD if the groups cannot be divided (for example, if there are fewer than two), SANDBOX_UNAVAILABLE.
     """
     gold.seek(0)
     params = {
@@ -56,17 +61,25 @@ def compute(
     except (sandbox_client.SandboxError, AlteredError, FileNotFoundError) as error:
         log.error("public_private_split_failed", split=split.pk, error=type(error).__name__)
         raise Refused(
-            Code.SANDBOX_UNAVAILABLE, "The groups could not be divided; ask the operator to check the log."
+            Code.SANDBOX_UNAVAILABLE,
+            "The groups could not be divided, because the server's sandbox or file storage failed; ask the operator to "
+            "check the log.",
         ) from error
     if not answer.ok:
         cause = " ".join(problem["text"] for problem in answer.report.get("problems", [])[:1])
-        raise Refused(Code.INVALID_GOLD, f"The groups cannot be divided: {cause or 'it took too long'}.")
+        raise Refused(
+            Code.INVALID_GOLD,
+            f"The groups cannot be divided: {cause or 'this exceeds the limits of time or memory for one file'}.",
+        )
     counts = {subset: int(answer.report[f"n_{subset}"]) for subset in ("public", "private")}
     return Partition(share, seed, counts["public"], counts["private"], answer.attachment)
 
 
 def store(*, gold: GoldVersion, partition: Partition, by: User) -> PublicPrivatePartition:
-    """Store a public/private split with its gold. Call in a transaction; deletes the file if saving the row fails."""
+    """Store a public/private split for a gold version. Call in a transaction.
+
+    If saving the row fails, the file is deleted; if the transaction fails later, the caller must delete the file.
+    """
     row = PublicPrivatePartition(
         gold=gold,
         share=partition.share,

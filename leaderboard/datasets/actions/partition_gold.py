@@ -1,4 +1,4 @@
-"""Partition the groups of an existing split into public and private, once and irreversibly."""
+"""Partition of an existing split's groups into public and private, which is made once and cannot be changed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ HALF = Decimal("0.5")
 
 
 def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None = None) -> PublicPrivatePartition:
-    """Partition the groups of the split's current gold; later corrections keep the partition.
+    """Divide the groups of the split's current gold at random into public and private; corrections keep the division.
 
-    share: public fraction of the groups, between 0 and 1, exclusive. seed: from 0; None: random. It is stored with
-    the partition and must stay secret: with it and the groups, the partition can be recomputed. Raises Refused:
-    NOT_AN_ORGANISER, NOT_READY without gold, NAME_TAKEN where the gold is divided already, INVALID_GOLD for fewer
-    than two groups, SANDBOX_UNAVAILABLE.
+    share: fraction of the groups that becomes public, greater than 0 and less than 1. seed: of the random draw, from 0
+    to 2**63 - 1; None: chosen at random. The seed is stored and must stay secret, because anybody who knows it and the
+    groups can repeat the draw. Raises Refused: NOT_AN_ORGANISER, NOT_READY for a split without gold, NAME_TAKEN if the
+    gold is already divided, INVALID_NAME for share or seed, INVALID_GOLD for fewer than two groups,
+    SANDBOX_UNAVAILABLE.
     """
     datasets.check_manages(split.dataset, by)
     gold = split.current_gold
@@ -57,4 +58,7 @@ def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None
 
 def _check_not_partitioned(split: Split, is_partitioned: bool) -> None:
     if is_partitioned:
-        raise Refused(Code.NAME_TAKEN, f"The groups of {split.name} are already divided; this cannot be changed.")
+        raise Refused(
+            Code.NAME_TAKEN,
+            f"The groups of {split.name} are already divided into public and private; this cannot be changed.",
+        )

@@ -1,4 +1,4 @@
-"""Create splits, and add their inputs and their immutable, numbered gold versions."""
+"""Splits: create them, and add their inputs and their immutable, numbered gold versions."""
 
 from __future__ import annotations
 
@@ -37,14 +37,18 @@ def create_split(
     inputs_public: bool = True,
     by: User,
 ) -> Split:
-    """Create a draft split without data. options: the task's, in force in each phase on the split.
+    """Create a draft split without data.
 
-    Only submitted containers see inputs that are not public; gold of such a split cannot be public.
+    kind: "train", "dev", "test" or "fold". options: task options for each phase on the split, unless the phase sets
+    them itself. inputs_public: if False, only submitted containers can read the inputs, and the gold cannot be public.
+    Raises Refused: NAME_TAKEN, INVALID_NAME, NOT_AN_ORGANISER.
     """
     check_manages(dataset, by)
     if gold_public and not inputs_public:
         raise Refused(
-            Code.INVALID_NAME, "The gold would be public and the inputs hidden, but gold contains the inputs."
+            Code.INVALID_NAME,
+            "The gold would be public and the inputs hidden, but gold contains the inputs; hide the gold or publish "
+            "the inputs.",
         )
     split = Split(
         dataset=dataset,
@@ -65,7 +69,7 @@ def create_split(
 def check_name_is_free(dataset: Dataset, name: str) -> None:
     """Raise Refused NAME_TAKEN if the dataset has a split of this name, ignoring case.
 
-    URLs distinguish case, people do not.
+    URLs distinguish upper and lower case, but people would confuse such names.
     """
     existing = dataset.splits.filter(name__iexact=name).first()
     if existing is not None:
@@ -82,12 +86,13 @@ def add_gold(
     by: User,
     within: Callable[[GoldVersion], None] | None = None,
 ) -> GoldVersion:
-    """Store a file as the split's next gold version, with the inputs that the sandbox derives from it.
+    """Store a file as the split's next gold version, with the inputs that the sandbox derives from it, and rescore.
 
-    within: called in the transaction that stores the version; an exception from it rolls everything back.
-    Raises Refused: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file that already is a version of this
-    split, INPUTS_CHANGED if the file would change the inputs of a split that is published or has submissions,
-    SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER. Nothing is stored then.
+    reason: public. within: called in the transaction that stores the version; an exception from it rolls everything
+    back. Raises Refused, and then stores nothing: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file that
+    already is a gold version of this split, INPUTS_CHANGED if the file would change the inputs of a split that is
+    published or has submissions, NOT_READY if the gold's groups were divided meanwhile, SANDBOX_UNAVAILABLE,
+    NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
     digest = sha256_of(file)
@@ -118,13 +123,17 @@ def add_gold(
 
 
 def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
-    """Store inputs without gold: they can be downloaded, but no phase can be opened on them.
+    """Store the inputs of a split whose gold is not available: they can be downloaded, but no phase can use the split.
 
-    Raises Refused: INVALID_GOLD with the invalid lines, NAME_TAKEN for a split that has inputs already.
+    Raises Refused: INVALID_GOLD with the invalid lines, NAME_TAKEN for a split that already has inputs,
+    SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
     if split.inputs:
-        raise Refused(Code.NAME_TAKEN, f"The split {split.name} already has inputs.")
+        raise Refused(
+            Code.NAME_TAKEN,
+            f"The split {split.name} already has inputs, which cannot be replaced; create another split for these.",
+        )
     file.seek(0)
     stored, size, digest = _store_inputs(split, file.read())
     waiting = Split(dataset=split.dataset, options=split.options, inputs=stored)
@@ -135,7 +144,11 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
                 inputs=stored, inputs_bytes=size, inputs_sha256=digest
             )
             if not updated:
-                raise Refused(Code.NAME_TAKEN, f"The split {split.name} already has inputs.")
+                raise Refused(
+                    Code.NAME_TAKEN,
+                    f"The split {split.name} got other inputs at the same time, which cannot be replaced; create "
+                    "another split for these.",
+                )
             AuditEntry.record("inputs.added", split, by=by, sha256=digest)
     except BaseException:
         split.inputs.storage.delete(stored)
@@ -145,7 +158,7 @@ def add_inputs(*, split: Split, file: File[bytes], by: User) -> Split:
 
 
 def check_is_another(split: Split, digest: str) -> None:
-    """Raise Refused GOLD_UNCHANGED if a version of the split has this sha256."""
+    """Raise Refused GOLD_UNCHANGED if a gold version of the split has this SHA-256."""
     version = split.gold_versions.filter(sha256=digest).first()
     if version is not None:
         raise Refused(Code.GOLD_UNCHANGED, f"This file is already gold version {version.number} of {split.name}.")
@@ -154,8 +167,8 @@ def check_is_another(split: Split, digest: str) -> None:
 def _partition_corrected(
     split: Split, file: File[bytes], name: str, before: PublicPrivatePartition
 ) -> partition_files.Partition:
-    """Return the public/private split of corrected gold; groups that remain keep their subset."""
-    assert file.file is not None, "it was read a moment ago"
+    """Return the public/private split of corrected gold; groups that remain stay public or private."""
+    assert file.file is not None, "the uploaded file has been read, so it is open"
     return partition_files.compute(
         split=split, gold=file.file, name=name, share=before.share, seed=before.seed, previous=before
     )
@@ -170,7 +183,7 @@ def _store_gold(
     by: User,
     within: Callable[[GoldVersion], None] | None,
 ) -> None:
-    """Save all rows in one transaction; delete the files of inputs and partition if it fails."""
+    """Save all rows of a gold version in one transaction; delete the new files of inputs and partition if it fails."""
     digest = hashlib.sha256(prepared.inputs).hexdigest()
     stored = ""
     stored_partition: PublicPrivatePartition | None = None
@@ -188,7 +201,8 @@ def _store_gold(
             if PublicPrivatePartition.objects.filter(gold=split.current_gold).first() != before:
                 raise Refused(
                     Code.NOT_READY,
-                    "The groups were divided while the gold was checked; upload it again.",
+                    "The groups of the split were divided into public and private while this gold was checked; upload "
+                    "the gold again.",
                     heading="The gold was not accepted",
                 )
             last = split.gold_versions.aggregate(last=Max("number"))["last"] or 0
@@ -213,7 +227,7 @@ def _check_inputs_may_change(split: Split) -> None:
         raise Refused(
             Code.INPUTS_CHANGED,
             f"The split {split.name} is published, and this gold would change its inputs. A "
-            "correction may change only answers; other items need a split of their own.",
+            "correction may change only answers; create a new split for other items.",
         )
     _check_nobody_answered(split)
 
@@ -225,21 +239,22 @@ def _check_nobody_answered(split: Split) -> None:
             Code.INPUTS_CHANGED,
             f"The split {split.name} has {count} submission{'s' if count != 1 else ''} for its "
             "inputs, and this gold would change the inputs. A correction may change only answers; "
-            "other items need a split of their own.",
+            "create a new split for other items.",
         )
 
 
 def _store_inputs(split: Split, content: bytes) -> tuple[str, int, str]:
-    """Store the inputs; return (stored name, bytes, sha256)."""
+    """Store the inputs of a split; return (stored name, number of bytes, SHA-256)."""
     field: Any = Split._meta.get_field("inputs")
     name = split.inputs.storage.save(field.generate_filename(split, "inputs.jsonl"), ContentFile(content))
     return name, len(content), hashlib.sha256(content).hexdigest()
 
 
 def _check_inputs(waiting: Split) -> None:
-    """Raise Refused if inputs do not fit the task's format.
+    """Raise Refused if the inputs of `waiting`, an unsaved split, are not in the task's format.
 
-    They are sent as predictions too, which always fails; but the sandbox validates inputs first and reports them.
+    The sandbox validates predictions against inputs, and the inputs first. So the inputs are also sent as predictions:
+    these are always invalid and ignored, but problems of the inputs are reported.
     """
     try:
         with opened(waiting.inputs) as file:
@@ -249,12 +264,14 @@ def _check_inputs(waiting: Split) -> None:
     except sandbox_client.SandboxError as error:
         log.error("sandbox_unavailable", error=str(error))
         raise Refused(
-            Code.SANDBOX_UNAVAILABLE, "The inputs could not be checked: the server's sandbox does not respond."
+            Code.SANDBOX_UNAVAILABLE,
+            "The inputs could not be checked: the server's sandbox does not respond. Try again soon.",
         ) from error
     if answer.reason or answer.report.get("fault") == "inputs":
         raise Refused(
             Code.INVALID_GOLD,
-            "The inputs are not in the task's format.",
+            f"The inputs are not in the format of the task {waiting.dataset.task}, or could not be checked within the "
+            "server's limits of time and memory.",
             answer.report.get("problems", []),
             answer.report.get("more", 0),
         )

@@ -1,4 +1,4 @@
-"""Results of a split's audits: in full for its managers, without quotes of gold for everybody.
+"""Results of a split's audits: in full for the split's managers, without quotes of gold for everybody else.
 
 A finding's text and numbers may quote hidden texts and labels; its code and severity do not.
 """
@@ -15,7 +15,11 @@ TO_ANSWER = ("error", "warning")
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding of a report. place: index from 0. told: its entry in the report, which may quote gold."""
+    """One finding of an audit with the managers' answer to it.
+
+    index: position in the report, from 0. entry: the finding as in the report, which may quote gold. answer: None if
+    nobody has answered the finding.
+    """
 
     index: int
     entry: dict[str, Any]
@@ -32,7 +36,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class PublicFinding:
-    """Public part of a finding."""
+    """Public part of a finding, without quotes of gold: severity, code and the managers' answer, if there is one."""
 
     severity: str
     code: str
@@ -41,7 +45,11 @@ class PublicFinding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Outcome of the audit of a split's current gold. audit: the latest completed. unanswered: number of warnings."""
+    """Outcome of the latest completed audit of a split's current gold.
+
+    gold: None if the split has no gold. audit: None if that gold has not been audited. errors: number of errors.
+    unanswered: number of warnings without an answer.
+    """
 
     gold: GoldVersion | None
     audit: SplitAudit | None
@@ -50,18 +58,18 @@ class Verdict:
 
     @property
     def is_passed(self) -> bool:
-        """True for an audit without errors and with all warnings answered."""
+        """True if there is an audit, without errors and with all warnings answered."""
         return self.audit is not None and not self.errors and not self.unanswered
 
 
 def findings(audit: SplitAudit) -> list[Finding]:
-    """Return the findings with their answers, most severe first. For managers of the split."""
+    """Return an audit's findings with their answers, most severe first. Only managers of the split may see them."""
     answers = {answer.finding: answer for answer in audit.answers.select_related("by")}
     return [Finding(index, entry, answers.get(index)) for index, entry in enumerate(audit.report.get("findings", []))]
 
 
 def digest(audit: SplitAudit) -> list[PublicFinding]:
-    """Return the public part of each finding, in the same order."""
+    """Return the public part of each finding of an audit, in the order of `findings`."""
     return [PublicFinding(finding.severity, finding.code, finding.answer) for finding in findings(audit)]
 
 
@@ -82,13 +90,13 @@ def verdict(split: Split) -> Verdict:
 
 
 def why_not_published(split: Split) -> str:
-    """Return why a draft cannot be published; empty if it can be."""
+    """Return a sentence that says why a split cannot be published; empty if it can be published."""
     if not split.is_draft:
         return f"The split {split.name} is already {split.state}."
     if not split.inputs:
         return f"The split {split.name} has no data yet; upload its gold."
     if split.gold_public or split.current_gold is None:
-        # Anybody can audit public gold; and gold that is not on the server cannot be audited.
+        # Anybody can audit public gold, and a split that has only inputs has no gold to audit.
         return ""
     current = verdict(split)
     assert current.gold is not None
@@ -102,7 +110,7 @@ def why_not_published(split: Split) -> str:
 
 
 def public_audits(split: Split) -> list[SplitAudit]:
-    """Return the published audits, newest gold first."""
+    """Return the published audits of a split, those of the newest gold version first."""
     rows = SplitAudit.objects.filter(gold__split=split, accepted_at__isnull=False)
     return list(rows.select_related("gold").order_by("-gold__number", "-accepted_at"))
 

@@ -1,7 +1,7 @@
 """ZIP download of a split: its inputs, README, licence, citation and checksums.
 
-Never reads gold. Members are stored uncompressed, with a fixed date and order, so that the archive of a split is
-byte-identical on every machine and a download costs no compression.
+It never contains gold. Its files are stored uncompressed, with a fixed date and order, so that the archive of a split
+is byte-identical on every machine and a download costs no compression.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Each line of {inputs} is one item, as JSON. A system gets these and nothing else
 
 
 class _Outlet:
-    """Unseekable file object that buffers what ZipFile writes, to be streamed."""
+    """Write-only file object that buffers what ZipFile writes until `taken` returns it for streaming."""
 
     def __init__(self) -> None:
         self._waiting: list[bytes] = []
@@ -52,7 +52,7 @@ class _Outlet:
 
 
 def texts(benchmark: Benchmark, split: Split) -> dict[str, bytes]:
-    """Return the members other than the inputs: contents by name."""
+    """Return the contents of all files in the ZIP archive except the inputs, by file name."""
     dataset = split.dataset
     readme = _README.format(
         title=benchmark.title,
@@ -77,7 +77,10 @@ def texts(benchmark: Benchmark, split: Split) -> dict[str, bytes]:
 
 
 def digest(members: dict[str, bytes]) -> str:
-    """Return a SHA-256 that changes with any byte of the archive; SHA256SUMS covers the inputs."""
+    """Return a hexadecimal SHA-256 that changes whenever a byte of the ZIP archive changes.
+
+    members: as returned by `texts`. Their file SHA256SUMS contains the digest of the inputs, which are not read here.
+    """
     sha256 = hashlib.sha256()
     for name, content in sorted(members.items()):
         sha256.update(f"{name} {len(content)}\n".encode() + content)
@@ -85,13 +88,13 @@ def digest(members: dict[str, bytes]) -> str:
 
 
 def pieces(split: Split, members: dict[str, bytes]) -> Iterator[bytes]:
-    """Yield the archive in chunks. split: must have public inputs. members: as returned by `texts`."""
+    """Yield the ZIP archive of a split with public inputs, in chunks. members: as returned by `texts`."""
     outlet = _Outlet()
     with ZipFile(_as_file(outlet), "w", ZIP_STORED) as archive:
         for name, content in sorted(members.items()):
             archive.writestr(_member(name), content)
         yield outlet.taken()
-        # The size is known in advance, so the header can declare whether it needs 64 bits.
+        # The size of the inputs is known in advance, so their header can declare whether it needs 64 bits.
         with opened(split.inputs) as source, closing(_open_inputs(archive, split)) as member:
             while piece := source.read(_CHUNK_SIZE):
                 member.write(piece)
@@ -110,6 +113,6 @@ def _open_inputs(archive: ZipFile, split: Split) -> IO[bytes]:
 def _member(name: str) -> ZipInfo:
     member = ZipInfo(name, _DATE)
     member.compress_type = ZIP_STORED
-    member.create_system = 3  # Unix, whatever this machine is
+    member.create_system = 3  # Unix, so that the bytes do not depend on the server's operating system
     member.external_attr = 0o100644 << 16
     return member

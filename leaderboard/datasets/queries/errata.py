@@ -1,4 +1,4 @@
-"""Errata: corrections of published gold, with date, reason, number of changes and replaced boards."""
+"""Errata: public notices of corrections of gold, with date, reason, number of changed items and replaced boards."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ IN_FORCE, SCORED_AGAIN, SET_ASIDE = "in force", "being scored again", "set aside
 
 @dataclass(frozen=True)
 class Erratum:
-    """One corrected gold version.
+    """Public notice of one correction of gold.
 
-    n_changed: number of changed items, without purely notational changes; None: not counted, or the gold is held out
-    and the organisers do not publish the number.
-    state: IN_FORCE; SCORED_AGAIN while a board of it is being prepared; SET_ASIDE if its scoring was cancelled.
-    replaced: the boards, one a phase, that a board of this gold replaced.
+    gold: the corrected gold version.
+    n_changed: number of changed items, without changes of notation only; None: not counted, or the gold is hidden and
+    the organisers do not publish the number.
+    state: SCORED_AGAIN while a board on this gold is being prepared, SET_ASIDE if all its boards were cancelled,
+    otherwise IN_FORCE.
+    replaced: for each phase, the board that a board on this gold replaced.
     """
 
     gold: GoldVersion
@@ -29,12 +31,16 @@ class Erratum:
 
     @property
     def anchor(self) -> str:
-        """HTML id on the benchmark's page."""
+        """HTML id of the erratum on the benchmark's page."""
         return f"erratum-{self.gold.split.name}-{self.gold.number}"
 
 
 def errata_of(benchmark: Benchmark, *, reader: Any, split: Split | None = None) -> list[Erratum]:
-    """Return errata, latest first, of one split or of all that the reader sees; gold replaced in a draft is not one."""
+    """Return a benchmark's errata, latest first.
+
+    split: only this split; None: all splits that `reader`, a user, may see. Gold that was replaced while the split was
+    a draft is no erratum.
+    """
     splits = [split] if split else benchmark.dataset.splits.visible_to(reader)
     golds = GoldVersion.objects.filter(split__in=splits, number__gt=1).select_related("split", "correction")
     later = [gold for gold in golds.order_by("-created_at", "-pk") if _is_correction(gold)]
@@ -66,7 +72,7 @@ def _state(gold: GoldVersion, boards: Sequence[Leaderboard]) -> str:
 
 
 def _replaced(gold: GoldVersion, boards: Sequence[Leaderboard]) -> list[Leaderboard]:
-    """Return, for each phase that has shown a board of this gold, the last board shown on an earlier gold."""
+    """Return, for each phase that has shown a board on this gold, the last board that it showed on an earlier gold."""
     shown = {
         board.phase_id for board in boards if board.gold_version_id == gold.pk and board.state in Leaderboard.PUBLIC
     }

@@ -1,4 +1,4 @@
-"""Public descriptions of audit finding codes; they never quote gold, even where the finding itself does."""
+"""Public descriptions of the codes of audit findings. They never quote gold, although a finding itself may."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ LEAK_SOURCES = {
 
 
 def describe(code: str) -> str:
-    """Return the public description of a finding's code; empty if it has none."""
+    """Return the public description of a finding's code; empty if the code has none."""
     kind, _, rest = code.partition("-")
     if kind in LEAK_SOURCES and rest.startswith("tell"):
         return f"{LEAK_SOURCES[kind]} may reveal hidden information"

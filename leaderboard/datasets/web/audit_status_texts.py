@@ -1,4 +1,4 @@
-"""Texts for the status of a split's audit: its parts, its progress, why it failed."""
+"""Texts for the status of a split's audit: its parts, its progress, and why it failed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from evaluator.jobs.audit import NAMES
 from leaderboard.models import Reason, SplitAudit, State
 
 ASK_AGAIN = 1500
-"""Polling interval of the page in milliseconds."""
+"""Interval in milliseconds after which the page asks for the progress again."""
 PARTS = {
     "sizes": "sizes and gold consistency",
     "balance": "labels and groups",
@@ -32,7 +32,11 @@ FAILED = {
 
 @dataclass(frozen=True)
 class AuditProgress:
-    """Progress of an audit. done, of: numbers of parts. doing: the current part; why: why it failed, in words."""
+    """Progress of an audit.
+
+    done: number of completed parts. of: number of all parts. doing: what the current part checks, empty at the end.
+    why: text that says why the audit failed or waits, empty otherwise.
+    """
 
     audit: SplitAudit
     done: int

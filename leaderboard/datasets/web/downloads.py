@@ -1,4 +1,4 @@
-"""Public file downloads: a split's inputs, its gold where that is public, and the dataset's additional files."""
+"""Public file downloads: a split's public inputs, its gold if it is public, and the dataset's additional files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaderboard.boards.queries.lookup import benchmark_or_404, split_or_404
 from leaderboard.models import Download
 
 CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
-"""By suffix; all other files are sent as application/octet-stream."""
+"""Content types by file suffix; files with any other suffix are sent as application/octet-stream."""
 
 
 @require_safe
@@ -48,7 +48,7 @@ def _filename(stored: FieldFile, name: str) -> str:
 
 
 def _attachment(request: HttpRequest, stored: FieldFile, sha256: str, filename: str) -> HttpResponseBase:
-    """Return the stored bytes as an attachment, with their digest as ETag."""
+    """Return a response with the stored file as an attachment and its SHA-256 as ETag."""
 
     def etag(_: HttpRequest) -> str:
         return f'"{sha256}"'
@@ -58,7 +58,7 @@ def _attachment(request: HttpRequest, stored: FieldFile, sha256: str, filename: 
         content_type = CONTENT_TYPES.get(filename.rpartition(".")[2], "application/octet-stream")
         response = FileResponse(stored.open("rb"), as_attachment=True, filename=filename, content_type=content_type)
         response["Content-Length"] = str(stored.size)
-        # A draft's file must not outlive its page in a shared cache.
+        # The file of a draft is for managers only, so no shared cache may keep it.
         patch_cache_control(response, private=True, no_cache=True)
         return response
 

@@ -1,4 +1,4 @@
-"""Previews of a split: lines of its public inputs, and what its gold adds to them."""
+"""Previews of a split: lines of its inputs, and what its gold adds to them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from leaderboard.models import GoldVersion, Split
 LINES = 4
 LONGEST = 3000
 IDENTITIES = ("documentId", "id")
-"""Fields that may identify an item."""
+"""Names of the field that identifies an item, in order of precedence."""
 
 
 def first_inputs(split: Split) -> list[str]:
-    """Return the first lines of the public inputs, pretty-printed and truncated."""
+    """Return the first LINES lines of the inputs, each as indented JSON of at most about LONGEST characters."""
     return [pretty(value) for value in islice(_lines(split.inputs), LINES)] if split.inputs else []
 
 
 def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
-    """Return (public, hidden) for the first public lines; gold is matched by id, as inputs may be in another order."""
+    """Return (line of the inputs, what gold adds to it) for the first LINES lines of the inputs, as indented JSON.
+
+    Lines are matched by the item's id, since the gold file may be in another order.
+    """
     public = {_identity(line): line for line in islice(_lines(split.inputs), LINES)}
     gold_texts: dict[str, str] = {}
     for line in _lines(gold.file):
@@ -37,7 +40,7 @@ def first_pairs(split: Split, gold: GoldVersion) -> list[tuple[str, str]]:
 
 def sampled_pairs(split: Split, gold: GoldVersion, most: int) -> list[tuple[int, str, str]]:
     """Return (line number, raw line of the inputs, what gold adds to it) for up to `most` evenly spaced lines."""
-    n_lines = sum(1 for _ in _raw_lines(split.inputs))  # read twice, so that no whole file is held in memory
+    n_lines = sum(1 for _ in _raw_lines(split.inputs))  # The file is read twice, so that it is never held in memory.
     count = min(most, n_lines)
     indices = {number * n_lines // count for number in range(count)}
     sampled = [(index, line) for index, line in enumerate(_raw_lines(split.inputs)) if index in indices]
@@ -60,7 +63,10 @@ def sampled_pairs(split: Split, gold: GoldVersion, most: int) -> list[tuple[int,
 
 
 def hidden(whole: Any, known: Any) -> Any:
-    """Return what `whole` has beyond `known`: extra keys, recursively for shared keys and lists of equal length."""
+    """Return what the JSON value `whole`, a gold line, has beyond `known`, the input line of the same item.
+
+    Of objects these are the keys that `known` lacks; shared keys and lists of equal length are compared recursively.
+    """
     if isinstance(whole, dict) and isinstance(known, dict):
         parts = {key: hidden(value, known[key]) if key in known else value for key, value in whole.items()}
         return {key: part for key, part in parts.items() if key not in known or part not in ({}, [], None)}
@@ -77,7 +83,7 @@ def pretty(value: Any) -> str:
 
 
 def _identity(line: dict[str, Any]) -> str:
-    """Return the id of an item as JSON: 1 and "1" are different ids."""
+    """Return the id of an item as JSON text, so that the ids 1 and "1" are different."""
     return json.dumps(next((line[name] for name in IDENTITIES if name in line), None))
 
 

@@ -1,4 +1,4 @@
-"""Texts for a run of a split generator: its progress, why it failed, and its parameters."""
+"""Texts for the run of a generator, which makes splits from raw files: progress, cause of failure, and parameters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluator.curation.generators.catalog import OFFERS
 from leaderboard.models import GeneratedFrom, GeneratedPart, Generation, Reason, Split, State
 
 ASK_AGAIN = 1500
-"""Polling interval of the page in milliseconds."""
+"""Interval in milliseconds after which the page asks for the progress again."""
 FAILED = {
     Reason.TIME: "it exceeded the server's time limit",
     Reason.MEMORY: "it exceeded the server's memory limit",
@@ -23,7 +23,11 @@ FAILED = {
 
 @dataclass(frozen=True)
 class Followed:
-    """Progress of a run. done, of: parts checked; of is 0 while the generator itself runs. why: it failed, in words."""
+    """Progress of a generator's run.
+
+    title: of the generator. done: number of generated parts that have been checked. of: number of all parts, 0 while
+    the generator itself runs. why: text that says why the run failed or waits, empty otherwise.
+    """
 
     generation: Generation
     title: str
@@ -38,7 +42,11 @@ class Followed:
 
 @dataclass(frozen=True)
 class RunParameters:
-    """Parameters of a run. sources: (title, file); parameters: (title, text); seed: None where not shown."""
+    """Parameters of a generator's run, for pages.
+
+    title, name, version: of the generator. sources: (title of the role, raw file). parameters: (title, value as text).
+    seed: None if it must not be shown. is_seeded: the generator makes random choices.
+    """
 
     title: str
     name: str
@@ -50,9 +58,12 @@ class RunParameters:
 
 
 def provenance(split: Split) -> dict[str, Any]:
-    """Return public template context on how a split was generated, without seed, salt or names of raw files.
+    """Return template context for a public page that says how a split was generated, without seed and salt.
 
-    `provenance`: None if its gold did not come from a generator. `provenance_gold`: the generated gold version.
+    The page shows only sizes and digests of the raw files, not their names.
+
+    `provenance`: a RunParameters, or None if no gold version of the split came from a generator. `provenance_part`: the
+    generated part. `provenance_gold`: the gold version made from it.
     """
     part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
     gold = split.gold_versions.filter(sha256=part.sha256).first() if part else None
@@ -78,7 +89,10 @@ def title(generation: Generation) -> str:
 
 
 def run_parameters(generation: Generation, *, seed: bool) -> RunParameters:
-    """Return the parameters of a run. seed: show the seed, which with the raw files gives away the split."""
+    """Return the parameters of a generator's run.
+
+    seed: include the seed. Whoever knows the seed and the raw files can generate the split, so it is for managers only.
+    """
     offer = OFFERS.get(generation.generator)
     titles: dict[str, str] = {}
     if offer:

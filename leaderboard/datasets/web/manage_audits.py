@@ -1,6 +1,6 @@
 """Management pages of a split's audit: start it, follow it, read its report, answer its findings.
 
-The report quotes gold, so each view of it is recorded, as each view of gold is.
+The report quotes gold, so each view of the report is recorded in the audit trail, as each view of gold is.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from leaderboard.models import AuditAnswer, AuditEntry, Benchmark, SplitAudit, S
 @login_required
 @require_POST
 def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Queue an audit of the current gold."""
+    """Queue an audit of the split's current gold."""
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     try:
         split_audits.begin(split=split_row, by=request.user)
@@ -70,7 +70,7 @@ def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 @never_cache
 @require_http_methods(["GET", "POST"])
 def report(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Show the report with charts; a POST saves the answers."""
+    """Show the report of an audit with charts; a POST saves the answers to its findings."""
     benchmark, audit = _done_or_404(request.user, slug, split, pk)
     if request.method == "POST":
         try:
@@ -85,7 +85,7 @@ def report(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
 @login_required
 @require_POST
 def show(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Make the audit of a published split's gold public."""
+    """Publish an audit of gold of a published split, with the answers to its findings."""
     benchmark, audit = _done_or_404(request.user, slug, split, pk)
     try:
         lifecycle.show_audit(audit=audit, by=request.user)
@@ -109,7 +109,7 @@ def _done_or_404(user: User, slug: str, split: str, pk: int) -> tuple[Benchmark,
 
 
 def _save_answers(request: PersonRequest, audit: SplitAudit) -> int:
-    """Save the answers that were sent. Return how many findings have an answer then."""
+    """Save the answers that were sent; return the number of findings that have an answer now."""
     for finding in audit_results.findings(audit):
         text = request.POST.get(f"answer-{finding.index}")
         if text is not None:
@@ -151,13 +151,20 @@ def _page(
 
 
 def _initial_text(request: PersonRequest, finding: Finding, earlier: dict[str, str]) -> str:
-    """Return the field's initial text: what was sent and refused, the stored answer, or that of an earlier audit."""
+    """Return the initial text of a finding's answer field.
+
+    It is the text that was just sent and refused, else the stored answer, else the answer to the same code in an
+    earlier audit.
+    """
     stored = finding.answer.text if finding.answer else earlier.get(finding.code, "")
     return request.POST.get(f"answer-{finding.index}", stored)
 
 
 def _earlier_answers(audit: SplitAudit) -> dict[str, str]:
-    """Map finding codes to the latest answer in the split's other audits, as drafts to be reviewed before saving."""
+    """Return the latest answer to each finding code in the split's other audits, by code.
+
+    The page offers them as drafts, which a manager reviews before saving.
+    """
     rows = (
         AuditAnswer.objects.filter(audit__gold__split=audit.gold.split_id).exclude(audit=audit).select_related("audit")
     )
@@ -168,7 +175,10 @@ def _earlier_answers(audit: SplitAudit) -> dict[str, str]:
 
 
 def _cues(cues: dict[str, Any] | None) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return (label, its strongest n-grams); lmi in millionths of a nat."""
+    """Return (label, rows of its strongest n-grams) for each label.
+
+    `lmi` in a row is the local mutual information of n-gram and label, in millionths of a nat.
+    """
     if not cues:
         return []
     return [(label, [{**row, "lmi": 1e6 * row["lmi"]} for row in rows]) for label, rows in cues["split"].items()]

@@ -1,6 +1,6 @@
-"""Management pages of a pending gold correction: review what it changes, then confirm or drop it.
+"""Management pages of a pending correction of gold: review what it changes, then confirm or drop it.
 
-Counts reveal no answer; the page of changed items does, so each view of it is recorded as a view of gold.
+Counts reveal no answer. The page of changed items does, so each view of that page is recorded as a view of gold.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from leaderboard.models import AuditEntry, Benchmark, ChangedItem, Correction, P
 from leaderboard.scoring.actions import rescoring
 
 ASK_AGAIN = 1000
-"""Polling interval of the page in milliseconds."""
+"""Interval in milliseconds after which the page asks for the progress again."""
 A_PAGE = 50
 LONGEST = 1500
-"""Maximum characters shown of either side of a change."""
+"""Maximum number of characters shown of the value before a change, and of the value after it."""
 WORDS = {
     "added": "added",
     "removed": "removed",
@@ -80,7 +80,7 @@ def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 @never_cache
 @require_safe
 def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Show the changed items, paginated; `?kind=` filters by kind of change. Each view is recorded."""
+    """Show the changed items, paginated; `?kind=` filters by kind of change. Each view is recorded as one of gold."""
     benchmark, correction_row = _correction(request.user, slug, split, pk)
     if correction_row.state != State.DONE or correction_row.decision in (
         Correction.Decision.DROPPED,
@@ -109,7 +109,7 @@ def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 @login_required
 @require_POST
 def confirm(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Make the correction the next gold version."""
+    """Confirm the correction, which becomes the split's next gold version."""
     benchmark, row = _correction(request.user, slug, split, pk)
     form = ConfirmForm(request.POST, split=row.split)
     if not form.is_valid():
@@ -129,7 +129,7 @@ def confirm(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespo
 @login_required
 @require_POST
 def drop(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Drop the correction."""
+    """Drop the correction, which then has no effect."""
     benchmark, row = _correction(request.user, slug, split, pk)
     try:
         corrections.drop(correction=row, by=request.user)
@@ -178,19 +178,25 @@ def _followed(benchmark: Benchmark, row: Correction) -> dict[str, Any]:
 
 
 def _kinds(row: Correction) -> list[tuple[str, str, str, int]]:
-    """Return (kind, its name, its consequence, number of items)."""
+    """Return (kind of change, its name, its consequence, number of items with such a change) for each kind."""
     counted = row.counts.get("by_kind", {})
     return [(kind, WORDS[kind], CONSEQUENCES[kind], counted.get(kind, 0)) for kind in KINDS]
 
 
 def _rescored(row: Correction) -> list[tuple[Phase, int]]:
-    """Return (phase, number of predictions to rescore) for phases of any benchmark that have predictions."""
+    """Return (phase, number of predictions to rescore) for each phase on the split that has predictions.
+
+    The phases may belong to several benchmarks.
+    """
     phases = rescoring.phases_on(row.split).select_related("benchmark", "split").order_by("benchmark__title", "pk")
     return [(phase, n) for phase in phases if (n := board_state.to_score(phase).count())]
 
 
 def _visible_phases(phases: Sequence[tuple[Phase, int]], ours: Benchmark, by: User) -> list[tuple[Phase | None, int]]:
-    """Sort our benchmark's phases first; merge phases of benchmarks that `by` may not see into one unnamed row."""
+    """Return (phase, number of predictions to rescore), with the phases of the benchmark `ours` first.
+
+    Phases of benchmarks that the user `by` may not see are merged into one last row with None as its phase.
+    """
     phases = sorted(phases, key=lambda row: row[0].benchmark_id != ours.pk)
     visible: list[tuple[Phase | None, int]] = []
     hidden = 0
@@ -203,12 +209,15 @@ def _visible_phases(phases: Sequence[tuple[Phase, int]], ours: Benchmark, by: Us
 
 
 def _changes(row: ChangedItem) -> list[tuple[str, str | None, str | None]]:
-    """Return (field, before, after) for each change that can be compared; None: that side has no value."""
+    """Return (field, value before, value after) for each changed field of an item; None: the field has no value."""
     return [(change["field"], _format(change["before"]), _format(change["after"])) for change in row.changes]
 
 
 def _format(value: Any) -> str | None:
-    """Format a value: text as it is, anything else as JSON, a list with one item a line; truncated to LONGEST."""
+    """Format a value: text unchanged, a list as JSON with one item per line, anything else as JSON.
+
+    The result is truncated to LONGEST characters; None stays None.
+    """
     if value is None:
         return None
     if isinstance(value, list):

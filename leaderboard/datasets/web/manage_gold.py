@@ -1,4 +1,4 @@
-"""Management pages of a split's gold: list versions, upload one, and view hidden lines, which is recorded."""
+"""Management pages of a split's gold: list its versions, upload a version, and read gold, which is recorded."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation
 @login_required
 @require_http_methods(["GET", "POST"])
 def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """List the gold versions, with a preview of the public inputs.
+    """List the gold versions of a split, with a preview of its inputs.
 
-    A POST adds the next version of a draft; for a published split it proposes a correction, to be confirmed.
+    A POST adds the next gold version of a draft; for a published split it proposes a correction, to be confirmed later.
     """
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     is_correction = not split_row.is_draft and split_row.current_gold is not None
@@ -64,7 +64,7 @@ def upload(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 
 
 def _generation_of(split: Split) -> Generation | None:
-    """Return the generator run that the gold came from, if that generator is still offered."""
+    """Return the generator's run from which the split was made; None if there is none or the generator is gone."""
     part = GeneratedPart.objects.filter(split=split).select_related("generation").first()
     offers = {offer.name for offer in generators_for(split.dataset.task)}
     return part.generation if part and part.generation.generator in offers else None
@@ -74,7 +74,7 @@ def _generation_of(split: Split) -> Generation | None:
 @never_cache
 @require_GET
 def read(request: PersonRequest, slug: str, split: str, number: int) -> HttpResponse:
-    """Show the first lines of a gold version, with what is public of them. For curators; each view is recorded."""
+    """Show the first lines of the inputs with what a gold version adds to them. For curators; each view is recorded."""
     if not request.user.is_curator:
         raise Http404
     benchmark, split_row = managed_split_or_404(request.user, slug, split)

@@ -1,4 +1,4 @@
-"""Management page of a split: its state, its audits, publishing and retiring it."""
+"""Management page of a split: it shows state and audits, and publishes or retires the split."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from leaderboard.models import Benchmark, Split
 @never_cache
 @require_safe
 def lifecycle_page(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Show the split's state and the next step. Never quotes gold."""
+    """Show the split's state and the next step, without quoting gold."""
     return page(request, *managed_split_or_404(request.user, slug, split))
 
 
@@ -65,7 +65,7 @@ def page(
     refusal: Refusal | None = None,
     form: RetireForm | None = None,
 ) -> HttpResponse:
-    """Render the management page of a split, with a refusal if there is one."""
+    """Render the management page of a split, with the refusal of the last action and the filled-in form, if any."""
     gold = split.current_gold
     verdict = audit_results.verdict(split)
     # Corrected gold has no audit of its own yet, although the split was published with one.
@@ -90,11 +90,11 @@ def page(
 
 
 def _steps(split: Split, was_audited: bool) -> list[tuple[str, bool, bool]]:
-    """Return (name, is done, is current) for each step of a split's lifecycle."""
+    """Return (name, is done, is current) for each step of a split's lifecycle: draft, audited, published, retired."""
     names = ("draft", "audited", "published", "retired")
     current = split.state if not (split.is_draft and was_audited) else "audited"
     current_index = names.index(current)
-    # A split published without an audit has skipped that step, not done it.
+    # A split that was published without an audit has skipped the step "audited", so that step is not shown as done.
     return [
         (name, index < current_index and (name != "audited" or was_audited), index == current_index)
         for index, name in enumerate(names)

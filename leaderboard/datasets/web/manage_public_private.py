@@ -1,4 +1,4 @@
-"""Management page that partitions a split's groups into public and private."""
+"""Management page that divides a split's groups into public and private."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from leaderboard.models import PublicPrivatePartition
 @login_required
 @require_http_methods(["GET", "POST"])
 def public_private(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Show the partition, or create it from a share and a seed; it can be created once."""
+    """Show the public/private split of the current gold; a POST creates it, which is possible only once."""
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     form = PublicPrivateForm(request.POST or None)
     refusal = None

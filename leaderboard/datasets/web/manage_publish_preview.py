@@ -1,4 +1,4 @@
-"""Preview of a draft before it is published: public inputs and hidden gold. Each view is recorded."""
+"""Preview of a draft split before it is published: inputs and gold. Each view is recorded as a view of gold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINES = 12
 @never_cache
 @require_GET
 def preview(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Show evenly spaced raw lines of the draft's inputs with their gold. For managers of the benchmark."""
+    """Show LINES evenly spaced lines of the draft's inputs with their gold. For managers of the benchmark."""
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     gold = split_row.current_gold
     if not split_row.is_draft or gold is None:

@@ -19,7 +19,7 @@ from leaderboard.models import Benchmark, Split
 @require_safe
 @conditional_page
 def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
-    """Show the page. Only managers see that of a draft."""
+    """Show the public page of a split; the page of a draft is shown only to its managers."""
     benchmark, split_row = _split(request, slug, split)
     audits = [
         (audit, [(finding, describe(finding.code)) for finding in audit_results.digest(audit)])
@@ -44,7 +44,7 @@ def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
 
 @require_safe
 def archive(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
-    """Send the inputs with README, licence, citation and checksums, as a ZIP."""
+    """Send the split's inputs with README, licence, citation and checksums as one ZIP file."""
     benchmark, split_row = _split(request, slug, split)
     if not split_row.inputs or not split_row.inputs_public:
         raise Http404("no inputs")
@@ -59,7 +59,7 @@ def archive(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
             content_type="application/zip",
             headers={"Content-Disposition": disposition},
         )
-        # A draft's file must not outlive its page in a shared cache.
+        # The file of a draft is for managers only, so no shared cache may keep it.
         patch_cache_control(response, private=True, no_cache=True)
         return response
 

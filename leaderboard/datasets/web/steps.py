@@ -1,4 +1,4 @@
-"""Steps from a raw file to a split in a phase, shown as navigation on the management pages."""
+"""Steps of making a split, from a raw file to a phase on the split, shown as navigation on the management pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RAW, GENERATOR, PREVIEW, DRAFT, AUDIT, PUBLISH, PHASE = range(len(NAMES))
 
 @dataclass(frozen=True)
 class Step:
-    """One step. url: its page, empty if there is none yet. behind: it is done. here: it is the current step."""
+    """One step of making a split. url: the step's page, empty if there is none yet. behind: the step is done."""
 
     name: str
     url: str
@@ -26,7 +26,11 @@ class Step:
 def steps(
     benchmark: Benchmark, current: int, *, generation: Generation | None = None, split: Split | None = None
 ) -> list[Step]:
-    """Return the steps of a split under construction; here: index of the current one. Later steps may have no URL."""
+    """Return all steps of making a split.
+
+    current: index of the current step; len(NAMES) if all are done. generation: the generator's run, once there is one.
+    split: the split, once there is one. Steps that cannot be taken yet have no URL.
+    """
     start = reverse("manage_new_split", args=[benchmark.slug])
     urls = {RAW: f"{start}#raw", GENERATOR: f"{start}#generators"}
     if generation is not None:
@@ -44,7 +48,7 @@ def steps(
 
 
 def steps_of_split(benchmark: Benchmark, split: Split) -> list[Step]:
-    """Return the steps of a split created from a preview; empty for other splits."""
+    """Return the steps of a split that was made by a generator; empty for any other split."""
     part = getattr(split, "generated", None)
     if part is None:
         return []

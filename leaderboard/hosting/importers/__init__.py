@@ -1,4 +1,4 @@
-"""Importers that turn a benchmark's published files into a manifest that can be hosted, one module a benchmark."""
+"""Importers, which turn a benchmark's published files into a manifest that can be hosted; one module per benchmark."""
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.hosting.importers import buckle, fever, fever_symmetric, frank, gold, knowledgenet, olpbench, own

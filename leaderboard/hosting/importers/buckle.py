@@ -1,4 +1,7 @@
-"""BUCKLE (Huynh & Papotti 2019): one board for each relation, with a scenario matrix and a popularity table."""
+"""Importer of BUCKLE (Huynh & Papotti 2019): fact checking, with one phase for each relation and ratio of true claims.
+
+Boards have a matrix of scenarios and a table by popularity of the entities.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,10 @@ CROSS = {"cross": "transparency,homogeneity"}
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import the test scenarios of a relation and ratio as a hidden split, and the train scenarios as a public one.
+    """Import the test scenarios of each relation and ratio as a hidden split, and the train scenarios as a public one.
 
-    Claims get salted ids and are sorted by them. The columns that reveal the label and the published order are dropped.
+    Claims get salted ids and are sorted by these ids, so that the published order, which reveals labels, is lost. The
+    columns that reveal labels are dropped.
     """
     salt, origins, splits, phases, remarks = Salt(choices.salt), Origins(), [], [], []
     parts: dict[tuple[str, str, bool], list[Scenario]] = defaultdict(list)
@@ -45,10 +49,11 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
 
 
 def slices_of(scenario: Scenario, others: Iterable[Scenario]) -> dict[str, Any]:
-    """Return a claim's slices, chosen so that the scenarios in one table differ only in the table's dimensions.
+    """Return the slices of a scenario's claims, chosen so that scenarios in one table differ only in its dimensions.
 
-    The matrix holds scenarios whose entities were not chosen by popularity. The popularity table holds those settings
-    that `beside` (the split's scenarios) has in all three flavours.
+    others: all scenarios of the split. The table of transparency and homogeneity contains the scenarios whose entities
+    were not chosen by popularity. The popularity table contains the settings (transparency and homogeneity) for which
+    the split has scenarios of popular, non-popular and random entities.
     """
     slices: dict[str, Any] = {"relation": scenario.relation, "scenario": scenario.label}
     if scenario.popularity in ("random", ""):
@@ -71,7 +76,7 @@ def _lines(files: Sequence[Scenario], salt: Salt) -> list[tuple[bytes, Path, int
                 "relation": file.relation,
                 "object": object_,
                 "label": claim.holds,
-                # A pair in several scenarios is one independent test unit, not several.
+                # The claims on one pair in several scenarios depend on each other, so they are one group.
                 "group": salt.group(f"{file.relation}\t{subject}\t{object_}"),
                 "slices": slices,
             }
@@ -92,7 +97,10 @@ def _phase(choices: Choices, name: str, relation: str, ratio: str, files: Sequen
 
 
 def _repetition(relation: str, ratio: str, files: Sequence[Scenario]) -> str:
-    """Describe the AUROC that a pair's frequency alone reaches: scenarios share true claims."""
+    """Describe the AUROC that the frequency of a pair across scenarios reaches alone.
+
+    It is above 0.5 if scenarios share true claims.
+    """
     times = Counter(claim.pair for file in files for claim in file.claims)
     seen = Counter((times[claim.pair], claim.holds) for file in files for claim in file.claims)
     true, false = (sum(n for (_, holds), n in seen.items() if holds is side) for side in (True, False))

@@ -25,7 +25,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Claim:
-    """A line of a scenario: a pair, and `holds`: the relation is true of it."""
+    """A line of a scenario file. holds: True if the relation holds between the pair. line: line number, from 1."""
 
     pair: Pair
     holds: bool
@@ -34,7 +34,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario file. ratio: true to false claims, as the name has it; popularity: empty if not in the name."""
+    """A scenario file: claims on one relation, and the sampling parameters in the file's name.
+
+    train: a training file, else a test file. transparency, homogeneity: fractions from 0 to 1. ratio: number of true
+    claims divided by number of false claims, as written in the name. popularity: one of POPULARITY's values; empty if
+    the name has none.
+    """
 
     path: Path
     relation: str
@@ -47,7 +52,7 @@ class Scenario:
 
     @property
     def label(self) -> str:
-        """`c0.5 h1.0 s300 r1.0 random`: the file's name without its fixed parts."""
+        """The variable parts of the file's name, such as `c0.5 h1.0 s300 r1.0 random`."""
         return self.path.name.removesuffix("_scenario.tsv").split("_", 1)[1].replace("_", " ")
 
     @property
@@ -56,7 +61,10 @@ class Scenario:
 
 
 def scenarios(folder: Path) -> list[Scenario]:
-    """Read every scenario file in the folder and its subfolders, by relation and name; raises ImportFault."""
+    """Read every scenario file in the folder and its subfolders; return them sorted by relation and file name.
+
+    Raises PublishedFileError for invalid files, and for a pair with different labels.
+    """
     if not folder.is_dir():
         raise PublishedFileError(f"{folder}: no such folder; expected the one with the published scenario files")
     loaded = [_read(path) for path in sorted(_paths(folder))]
@@ -67,7 +75,7 @@ def scenarios(folder: Path) -> list[Scenario]:
         other = paths.setdefault((scenario.relation, scenario.path.name), scenario.path)
         if other != scenario.path:
             raise PublishedFileError(
-                f"{scenario.path}: exists as {other} too; expected each scenario of a relation once"
+                f"{scenario.path}: the same scenario of {scenario.relation} is also in {other}; expected it once"
             )
     _check_labels(loaded)
     return sorted(loaded, key=lambda scenario: (scenario.relation, scenario.path.name))
@@ -81,7 +89,7 @@ def _paths(folder: Path) -> Iterator[Path]:
 def _read(path: Path) -> Scenario:
     name = NAME.fullmatch(path.name)
     if name is None:
-        raise PublishedFileError(f"{path.name}: the file's name, expected {WRITTEN}")
+        raise PublishedFileError(f"{path.name}: unknown form of the file's name, expected {WRITTEN}")
     relation, claims = _claims(path)
     if len(claims) != int(name["size"]):
         raise PublishedFileError(
@@ -128,7 +136,7 @@ def _claims(path: Path) -> tuple[str, list[Claim]]:
         if other is not claim:
             how = "with another label" if other.holds != claim.holds else "already"
             raise PublishedFileError(
-                f"{location}: {subject} and {object_} are on line {other.line} {how}, expected once"
+                f"{location}: {subject} and {object_} are on line {other.line} {how}, expected each pair once"
             )
         claims.append(claim)
     if not claims:
@@ -137,7 +145,7 @@ def _claims(path: Path) -> tuple[str, list[Claim]]:
 
 
 def _check_labels(loaded: list[Scenario]) -> None:
-    """Check that a pair has one label in all scenarios; raises ImportFault."""
+    """Raise PublishedFileError if a pair has different labels in two scenarios of one relation."""
     first: dict[tuple[str, Pair], tuple[Scenario, Claim]] = {}
     for scenario in loaded:
         for claim in scenario.claims:

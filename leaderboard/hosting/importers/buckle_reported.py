@@ -1,4 +1,4 @@
-"""BUCKLE's published rows (Huynh & Papotti 2019): AUROC by popularity of the entities."""
+"""BUCKLE's published results (Huynh & Papotti 2019): AUROC by popularity of the entities."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from leaderboard.benchmarks.manifest import ReportedPart, Value
 PAPER = "Huynh & Papotti 2019, A Benchmark for Fact Checking Algorithms Built on Knowledge Bases"
 INFERRED = "Order of methods inferred from a garbled table"
 
-# Seconds for 300 claims (the paper's Table 6).
+# Seconds that a method needs for 300 claims (the paper's Table 6).
 SECONDS = {"KL": "1420", "KG-Miner": "30", "SFE": "20", "TransE": "5"}
 POPULARITY = ("popular", "non-popular", "random")
 _METHODS = ("KG-Miner", "KL", "SFE", "TransE")
-# Relation: a method's numbers for popular, non-popular and random entities.
+# For each relation, the AUROC of each of _METHODS for popular, non-popular and random entities.
 _AUROC = {
     "nearestCity": (".84 .58 .69", ".87 .66 .76", ".72 .60 .68", ".49 .40 .43"),
     "foundedBy": (".80 .63 .81", ".82 .67 .80", ".63 .60 .81", ".75 .60 .75"),

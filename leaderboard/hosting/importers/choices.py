@@ -1,4 +1,4 @@
-"""A curator's choices when importing a published benchmark, and the result of the import."""
+"""A curator's choices for the import of a published benchmark, and the result of the import."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from leaderboard.hosting.importers.published import Origins
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """Options of an import. Empty strings select the importer's own texts and a random salt."""
+    """A curator's choices for an import.
+
+    slug, title: empty for the importer's own. public: publish the benchmark. public_gold: names of splits whose gold
+    becomes public although the importer would hide it. hidden_fold: for KnowledgeNet. salt: secret from which ids are
+    computed; empty for a random one. salt_ids: salt ids also where the importer would keep the published ids.
+    quota_per_day, quota_total: of each phase and team. reported: include results from papers. say: called with each
+    line of progress.
+    """
 
     slug: str = ""
     title: str = ""
@@ -24,7 +31,7 @@ class Choices:
     quota_per_day: int = 50
     quota_total: int = 1000
     options: dict[str, str] = field(default_factory=dict)
-    """Task options for each phase; they override the importer's."""
+    """Task options for each phase; they override the importer's own options."""
     reported: bool = True
     predictions: Path | None = None
     """Folder to which published outputs are written as prediction files; only FRANK's metrics have any."""
@@ -52,9 +59,10 @@ class Choices:
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """A manifest with its files, which are in `folder`, or if that is None in the folder the importer wrote to.
+    """A manifest that can be hosted, with its files.
 
-    `id_map` maps published ids to public ids where ids are salted.
+    origins: the source line of each line that the importer wrote. folder: where the manifest's files are; None: in the
+    importer's output folder. id_map: from published to salted ids; empty if the published ids are kept.
     """
 
     manifest: Manifest
@@ -64,4 +72,4 @@ class Imported:
 
 
 Importer = Callable[[Path, Path, Choices], Imported]
-"""(folder of published files, empty output folder, choices) -> importable benchmark. Raises ImportFault."""
+"""Function of (folder of published files, empty output folder, choices). Raises PublishedFileError."""

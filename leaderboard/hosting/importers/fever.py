@@ -1,4 +1,4 @@
-"""FEVER (Thorne et al. 2018): claims with evidence sets; hidden development files, public training claims."""
+"""Importer of FEVER (Thorne et al. 2018): claims with evidence sets. Only the training claims have public gold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_EVIDENCE = "5"
 
 @dataclass(frozen=True)
 class Part:
-    """A published file and the split imported from it."""
+    """A published file and the split imported from it. title: of the phase. names: possible names of the file."""
 
     split: str
     title: str
@@ -40,7 +40,10 @@ class Claim(msgspec.Struct):
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import FEVER's files with lines unchanged; with `salt_ids` lines get salted ids and are sorted by them."""
+    """Import each of FEVER's files as a split. The lines are unchanged, unless `salt_ids` is chosen.
+
+    Then the lines get salted ids and are sorted by these ids.
+    """
     salt = Salt(choices.salt) if choices.salt_ids else None
     origins, splits, phases = Origins(), [], []
     for part in PARTS:

@@ -1,4 +1,4 @@
-"""Rows that Schuster et al. 2019 report for FEVER and FEVER Symmetric, and rows of the dataset's own page."""
+"""Results that Schuster et al. 2019 report for FEVER and FEVER Symmetric, and results on FEVER Symmetric's own page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GENERATED = "FEVER Symmetric v0.1, the 717 generated pairs"
 TWO_LABELS = "FEVER dev, SUPPORTS and REFUTES claims"
 ALL_LABELS = "FEVER dev, three labels"
 
-# System: FEVER dev, generated pairs; each as trained on FEVER, then on re-weighted claims.
+# Each system's accuracies on (FEVER dev, generated pairs), trained on FEVER, and then trained on re-weighted claims.
 _SYSTEMS = {
     "NSMN": (("81.8", "58.7"), None),
     "ESIM": (("80.8", "55.9"), ("76.0", "59.3")),
@@ -31,7 +31,8 @@ _THREE_LABELS = {
 
 def _row(system: str, shown: str, paper: str, split: str, *, same: bool = False) -> ReportedPart:
     slice_: dict[str, Any] = {"origin": "generated"} if split == GENERATED else {}
-    # Printed in percent, sometimes with a deviation; parsed from decimal digits, so that 81.8 is exactly .818.
+    # The numbers are printed in percent, sometimes with a standard deviation. They are parsed from the decimal digits
+    # with an exponent, so that 81.8 becomes exactly .818.
     number = shown.partition("±")[0]
     value = Value(measure="accuracy", value=float(f"{number}e-2"), shown=shown, slice=slice_)
     return ReportedPart(system=system, paper=paper, split=split, same_split=same, values=[value])
@@ -46,7 +47,10 @@ def _pair(system: str, shown: tuple[str, str], paper: str, *, same: bool) -> lis
 
 
 def symmetric(*, hosts_v01: bool) -> list[ReportedPart]:
-    """Return a symmetric set's reported rows; those on generated pairs are comparable if version 0.1 is hosted."""
+    """Return the reported results of FEVER Symmetric.
+
+    hosts_v01: version 0.1 is hosted, so results on its generated pairs are marked as measured on a hosted split.
+    """
     rows = []
     for system, (base, reweighted) in _SYSTEMS.items():
         rows += _pair(system, base, PAPER, same=hosts_v01)

@@ -1,6 +1,7 @@
-"""FEVER Symmetric (Schuster et al. 2019): groups of four, with ids that do not reveal a member's role.
+"""Importer of FEVER Symmetric (Schuster et al. 2019): groups of four pairs of claim and evidence, with opaque ids.
 
-Published ids do reveal it: a generated pair has its original's id followed by 0000002, 0000003 or 0000004.
+Published ids reveal a pair's role in its group: a generated pair has the id of the group's original pair followed by
+0000002, 0000003 or 0000004.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ GENERATED = ("fever_symmetric_generated.jsonl",)
 
 @dataclass(frozen=True)
 class Part:
-    """A published file and the split imported from it."""
+    """A published file and the split imported from it. title: of the phase. names: possible names of the file."""
 
     split: str
     title: str
@@ -35,7 +36,7 @@ class Part:
     names: tuple[str, ...]
 
 
-# The benchmark's page opens with the last phase: the paper's rows belong to version 0.1.
+# The benchmark's page opens with the last phase. It is version 0.1, to which the paper's results belong.
 PARTS = (
     Part("v0-2-dev", "Version 0.2, development", "dev", ("fever_symmetric_dev.jsonl",)),
     Part("v0-2-test", "Version 0.2, test", "test", ("fever_symmetric_test.jsonl",)),
@@ -44,7 +45,7 @@ PARTS = (
 
 
 class Pair(msgspec.Struct):
-    """A line of either version: the sentence is evidence_sentence in 0.1 and evidence in 0.2."""
+    """A line of a published file. The evidence is `evidence_sentence` in version 0.1 and `evidence` in version 0.2."""
 
     id: str
     claim: str
@@ -58,7 +59,7 @@ class Pair(msgspec.Struct):
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import each published file as a split with salted ids and groups, sorted by salted id."""
+    """Import each published file as a split with salted ids and group names, sorted by salted id."""
     salt, origins, splits, phases = Salt(choices.salt), Origins(), [], []
     for part in PARTS:
         source = find(published, part.names)
@@ -85,9 +86,10 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
 
 
 def gold_lines(source: Path, pairs: list[tuple[int, Pair]]) -> list[dict[str, Any]]:
-    """Return gold lines with published ids and groups, in the file's order; raises ImportFault with the location.
+    """Return gold lines with published ids and groups, in the file's order.
 
-    `pairs` are (line number, pair). The publication checks run here too, while ids are still the curator's.
+    pairs: (line number, pair). Raises PublishedFileError, with the location, for an invalid pair or if the gold is no
+    symmetric set. The set is checked here, before ids are salted, so that messages name the published ids.
     """
     ids = {pair.id for _, pair in pairs}
     golds = []
@@ -100,7 +102,8 @@ def gold_lines(source: Path, pairs: list[tuple[int, Pair]]) -> list[dict[str, An
         member = MEMBER.fullmatch(pair.id)
         if member and member[1] not in ids:
             raise PublishedFileError(
-                f"{location}: id {pair.id} names member {member[2]} of group {member[1]}, expected its original too"
+                f"{location}: id {pair.id} names member {member[2]} of group {member[1]}, expected a line with the "
+                f"original pair {member[1]} too"
             )
         golds.append(
             {
@@ -123,33 +126,41 @@ def _salted(gold: dict[str, Any], salt: Salt) -> dict[str, Any]:
 
 
 def _check_nothing_leaks(splits: list[SplitPart], work: Path) -> None:
-    """Raise ImportFault if public gold of one split reveals answers of a hidden one: versions share pairs and ids."""
+    """Raise PublishedFileError if public gold of one split reveals answers of a hidden split.
+
+    The published versions share pairs and ids.
+    """
     ids = {split.name: {pair.id for _, _, pair in lines(work / split.gold, Pair)} for split in splits}
     for public in splits:
         for hidden in splits:
             shared = len(ids[public.name] & ids[hidden.name])
             if public.gold_public and not hidden.gold_public and shared:
                 raise PublishedFileError(
-                    f"public gold of {public.name} would reveal {shared} answers of {hidden.name}; "
-                    "expected both public, both hidden, or a folder without one of their files"
+                    f"public gold of {public.name} would reveal {shared} answers of {hidden.name}; make the gold of "
+                    "both public or of both hidden, or import from a folder without one of the two files"
                 )
 
 
 def _check_generated(published: Path, *, hosts_v01: bool) -> None:
-    """Check the file of generated pairs against the full file. It is no split: its groups lack their originals."""
+    """Check the published file of generated pairs, if there is one, against the full file.
+
+    It does not become a split, because its groups lack their original pairs. Raises PublishedFileError.
+    """
     alone = find(published, GENERATED)
     full = find(published, FULL)
     if alone is None:
         return
     if full is None or not hosts_v01:
         raise PublishedFileError(
-            f"{alone.name}: its groups lack their originals; expected {FULL[0]} in the same folder"
+            f"{alone.name}: its groups lack their originals (pairs that are not generated); expected {FULL[0]} in the "
+            "same folder"
         )
     known = {pair.id: pair for _, _, pair in lines(full, Pair)}
     for number, _, pair in lines(alone, Pair):
         if known.get(pair.id) != pair:
             raise PublishedFileError(
-                f"{alone.name}:{number}: pair {pair.id} differs from the one in {full.name}; expected the same"
+                f"{alone.name}:{number}: pair {pair.id} differs from the one in {full.name} or is missing there; "
+                "expected the same pair in both files"
             )
 
 

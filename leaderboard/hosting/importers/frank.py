@@ -1,4 +1,4 @@
-"""FRANK (Pagnoni et al. 2021): summaries with human factuality ratings, to be scored by metrics."""
+"""Importer of FRANK (Pagnoni et al. 2021): summaries with human factuality ratings, to be scored by metrics."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SPLIT = "rated"
 CROSS = {"cross": "split,dataset"}
 
 Key = tuple[str, str]
-"""(hash of the article, name of the model)."""
+"""(hash of the article, name of the model that summarised it)."""
 
 
 class Rating(msgspec.Struct):
-    """The used fields of a rating; factuality is the share of sentences without an error."""
+    """The fields of a rating that are used. factuality: fraction of the summary's sentences without an error."""
 
     hash: str | int
     model_name: str
@@ -39,7 +39,7 @@ class Rating(msgspec.Struct):
 
 
 class Summary(msgspec.Struct):
-    """A model's summary and the human reference."""
+    """A model's summary of an article, and the human reference summary."""
 
     hash: str | int
     model_name: str
@@ -52,7 +52,7 @@ class Summary(msgspec.Struct):
 
 
 class Line(msgspec.Struct):
-    """A line of a file that is in the gold format already."""
+    """The fields that are used of a line in a file that already has the gold format."""
 
     id: str | int
     slices: dict[str, Any] = {}
@@ -61,13 +61,19 @@ class Line(msgspec.Struct):
 
     @property
     def article(self) -> str:
-        """The article's hash from an id of the form `hash:model`, if no group is given and the model is the system."""
+        """The article's hash, if the line has no group and an id of the form `hash:model` with the system as model.
+
+        Empty otherwise.
+        """
         article, _, model = str(self.id).rpartition(":")
         return article if self.group is None and model and model == self.system else ""
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import all rated summaries as one hidden split. Ids are hash:model, as in metrics' outputs, unless salted."""
+    """Import all rated summaries as one hidden split.
+
+    Ids are `hash:model`, as in published outputs of metrics, unless they are salted.
+    """
     salt, origins = Salt(choices.salt) if choices.salt_ids else None, Origins()
     if find(published, RATINGS) is None and (source := find(published, CONVERTED)) is not None:
         content, crossed = _converted(source, salt)
@@ -93,7 +99,7 @@ def _rated(source: Path, summaries: dict[Key, Summary], salt: Salt | None) -> li
         if first.setdefault(rating.key, number) != number:
             known = first[rating.key]
             raise PublishedFileError(
-                f"{location}: {':'.join(rating.key)} is already rated on line {known}, expected once"
+                f"{location}: {':'.join(rating.key)} is already rated on line {known}, expected one rating"
             )
         name, article = ":".join(rating.key), str(rating.hash)
         gold: dict[str, Any] = {"id": salt.id(name) if salt else name, "human": rating.factuality}
@@ -118,15 +124,16 @@ def _summaries(published: Path, choices: Choices) -> dict[Key, Summary]:
     for number, summary in records(source, Summary):
         if summaries.setdefault(summary.key, summary) is not summary:
             raise PublishedFileError(
-                f"{source.name}:{number}: {':'.join(summary.key)} is listed already, expected once"
+                f"{source.name}:{number}: {':'.join(summary.key)} is listed already, expected one summary"
             )
     return summaries
 
 
 def _converted(source: Path, salt: Salt | None) -> tuple[list[tuple[bytes, Path, int]], bool]:
-    """Return gold lines of a file in the gold format, and True if they have both dimensions of the cross table.
+    """Return (gold lines of a file in the gold format, whether they have both dimensions of the cross table).
 
-    Summaries of one article are one group; lines without a group get it from their ids.
+    A gold line is (line, source, line number). Summaries of one article are one group; lines without a group get the
+    article's hash from their id.
     """
     content, dimensions = [], set[str]()
     for number, raw, line in lines(source, Line):

@@ -1,4 +1,4 @@
-"""Published outputs of other metrics on FRANK, as prediction files that can be submitted."""
+"""Conversion of published metrics' scores on FRANK to prediction files that can be submitted."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ ABOUT = frozenset({"hash", "model_name", "dataset", "split"})
 def write_predictions(
     published: Path, target: Path, *, rated: Sequence[str], salt: Salt | None, say: Callable[[str], None]
 ) -> None:
-    """Write `METRIC.jsonl` to `target` for each metric with a score for all of `rated` (public ids)."""
+    """Write a predictions file `METRIC.jsonl` to the folder `target` for each metric that scores every rated summary.
+
+    rated: ids of the rated summaries as in the gold, salted or not. Raises PublishedFileError.
+    """
     source = demand(published, OUTPUTS)
     scores: dict[str, dict[str, float]] = {}
     for number, output in records(source, dict[str, Any]):
         if not {"hash", "model_name"} <= output.keys():
             raise PublishedFileError(
-                f"{source.name}:{number}: found {', '.join(output)}, expected hash and model_name too"
+                f"{source.name}:{number}: found the keys {', '.join(output)}, expected hash and model_name too"
             )
         name = f"{output['hash']}:{output['model_name']}"
         public = salt.id(name) if salt else name

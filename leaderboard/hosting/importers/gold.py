@@ -1,4 +1,4 @@
-"""Gold in a task's own format: one file, or a folder with train, dev and test."""
+"""Importer of gold in a task's own format: one file, or a folder with files for train, dev and test."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from leaderboard.hosting.importers.goodrich_reported import EXTRACTION
 from leaderboard.hosting.importers.published import Origins, PublishedFileError, find
 
 ENDS = (".jsonl", ".jsonl.gz")
-# Split: title, file stems. The page opens with the last phase.
+# For each split, its phase's title and its possible file names. A benchmark's page opens with the last phase.
 SPLITS = {"train": ("Training", ("train",)), "dev": ("Development", ("dev",)), "test": ("Test", ("test", "gold"))}
-# WikiFact was never released in full: its published numbers are listed with any gold of this task.
+# WikiFact was never released in full, so its published results are listed with any gold of the task fact-extraction.
 REPORTED: dict[str, list[ReportedPart]] = {"fact-extraction": EXTRACTION}
 
 
 def prepare(task: str, published: Path, work: Path, choices: Choices) -> Imported:
-    """Host gold files in their folder, unchanged; the sandbox validates every line. Training gold is public."""
+    """Import gold files unchanged from their folder; only training gold is public.
+
+    published: a folder, or one file of test gold. The files are validated later, when they are hosted.
+    """
     files = {"test": published} if published.is_file() else _files(published)
     folder = published.parent if published.is_file() else published
     for path in files.values():
@@ -64,11 +67,12 @@ def _files(folder: Path) -> dict[str, Path]:
     if not files:
         names = " or ".join(stem + ENDS[0] for _, stems in SPLITS.values() for stem in stems)
         raise PublishedFileError(
-            f"{folder}: found no {names} (.gz too); expected one here or one folder down, or a file"
+            f"{folder}: found no {names}, also not with .gz; expected one of them here or one folder down, or the path "
+            "of a gold file"
         )
     return files
 
 
 def of(task: str) -> Callable[[Path, Path, Choices], Imported]:
-    """Return the importer of a task's gold."""
+    """Return the importer of gold of a task."""
     return partial(prepare, task)

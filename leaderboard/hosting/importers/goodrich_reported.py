@@ -1,4 +1,4 @@
-"""Rows that Goodrich et al. 2019 report: fact extraction, and metrics' correlation with human ratings."""
+"""Results that Goodrich et al. 2019 report: fact extraction, and metrics' correlation with human ratings."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from leaderboard.benchmarks.manifest import ReportedPart, Value
 
 PAPER = "Goodrich et al. 2019, Assessing The Factual Accuracy of Generated Text"
 
-# Precision, recall, F1 in percent.
+# Precision, recall and F1, in percent.
 _EXTRACTION = {
     "Binary classifier": "59.60 75.13 66.47",
     "Relation classifier": "63.49 68.64 65.96",
     "E2E": "71.67 56.21 63.01",
     "E2E-Reduced": "72.16 61.03 66.13",
 }
-# Spearman's correlation on the Actors subset, and on the random one.
+# Spearman's rank correlation on the subset Actors, and on the random subset.
 _CORRELATION = {
     "ROUGE-1": ".583 .384",
     "ROUGE-2": ".639 .435",
@@ -25,7 +25,7 @@ _CORRELATION = {
     "fact_acc, E2E-Reduced": ".668 .453",
 }
 AGREEMENT = "Krippendorff's alpha was .6897 on Actors and .7530 on the random ones"
-"""Agreement between the raters behind these rows."""
+"""Agreement between the human raters whose ratings the results in CORRELATION use."""
 
 EXTRACTION = [
     ReportedPart(

@@ -1,4 +1,4 @@
-"""KnowledgeNet (Mesquita et al. 2019): folds with facts, one of them hidden, and the inputs of fold 5."""
+"""Importer of KnowledgeNet (Mesquita et al. 2019): folds with facts, one of them hidden, and the inputs of fold 5."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ FOLDS = range(1, 6)
 
 
 class Document(msgspec.Struct):
-    """The field of a document that selects its split."""
+    """The only field of a document that is used: its fold, which selects the split."""
 
     fold: int
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import the training file's folds as public gold, except the hidden fold; lines are unchanged."""
+    """Import the folds of the training file: `hidden_fold` as the hidden test split, the other folds as public gold.
+
+    Fold 5 becomes a split without gold, if its published inputs are there. Lines are unchanged.
+    """
     source = demand(published, WITH_FACTS)
     folds: dict[int, list[tuple[bytes, Path, int]]] = {}
     for number, line, document in lines(source, Document):
@@ -33,7 +36,8 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
     hidden = choices.hidden_fold
     if hidden not in folds:
         raise PublishedFileError(
-            f"{source.name}: found folds {sorted(folds)}, expected the hidden one, {hidden}, among them"
+            f"{source.name}: found folds {sorted(folds)}, expected the hidden one, {hidden}, among them; choose "
+            "another one with --hidden-fold"
         )
     choices.say(f"{source.name}: {', '.join(f'fold {fold}: {len(folds[fold]):,}' for fold in sorted(folds))} documents")
     origins = Origins()

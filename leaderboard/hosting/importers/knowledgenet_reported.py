@@ -1,4 +1,4 @@
-"""KnowledgeNet's published rows, all measured on fold 5, whose facts are not public."""
+"""KnowledgeNet's published results, all measured on fold 5, whose facts are not public."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ BOARD = "KnowledgeNet's own leaderboard (diffbot/knowledge-net)"
 SPLIT = "fold 5, the paper's test set"
 CEILING = "What perfect choices among its candidates would reach: a ceiling, no result."
 
-# Text precision, recall, F1, then link precision, recall, F1.
+# Precision, recall and F1 by text, then precision, recall and F1 by link.
 _PAPER = {
     "KnowledgeNet Baseline 1": ("0.44", "0.64", "0.52", "0.31", "0.26", "0.28"),
     "KnowledgeNet Baseline 2": ("0.49", "0.64", "0.55", "0.37", "0.32", "0.34"),
@@ -18,14 +18,14 @@ _PAPER = {
     "KnowledgeNet Baseline 5": ("0.68", "0.70", "0.69", "0.53", "0.48", "0.50"),
     "Human": ("0.88", "0.88", "0.88", "0.81", "0.84", "0.82"),
 }
-# Link F1, text F1.
+# F1 by link, F1 by text; empty if not published.
 _BOARD = {
     "Diffbot Joint Model": ("0.726", "0.810"),
     "DYGIE++": ("", "0.754"),
     "Diffbot NER, coref, linker + Matching the Blanks": ("0.695", "0.737"),
     "Diffbot Open Relation Extraction": ("0.546", "0.560"),
 }
-# Upper bound of text recall, of link recall.
+# For each baseline, the upper bounds of recall by text and of recall by link.
 _CEILINGS = {1: ("0.80", "0.33"), 2: ("0.80", "0.37"), 3: ("0.80", "0.37"), 4: ("0.90", "0.59"), 5: ("0.90", "0.59")}
 
 

@@ -1,4 +1,4 @@
-"""OLPBENCH (Broscheit et al. 2020): link prediction on open triples, with many correct mentions per question."""
+"""Importer of OLPBENCH (Broscheit et al. 2020): link prediction on open triples, with several correct mentions each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from leaderboard.hosting.importers.published import Origins, PublishedFileError,
 from leaderboard.hosting.importers.salted import Salt
 
 DATA = ("test_data.txt",)
-# SIMPLE contains the other files: the more known answers are filtered, the fewer correct ones count as wrong.
+# The first of these files that exists is used. SIMPLE comes first because it contains the other two: the more known
+# answers are filtered from rankings, the fewer correct answers count as wrong.
 TRAIN = (
     ("train_data_simple.txt",),
     ("train_data_basic.txt",),
@@ -28,7 +29,7 @@ TRAIN = (
 
 @dataclass(frozen=True)
 class Part:
-    """A published file and the split imported from it."""
+    """A published file and the split imported from it. title: of the phase. names: possible names of the file."""
 
     split: str
     title: str
@@ -46,7 +47,7 @@ PARTS = (
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import each evaluation file as a hidden split of questions with salted ids, sorted by them."""
+    """Import each evaluation file as a hidden split of questions with salted ids, sorted by these ids."""
     salt, origins = Salt(choices.salt), Origins()
     paths = {part: path for part in PARTS if (path := _find(published, part.names))}
     if not paths:
@@ -73,7 +74,7 @@ def prepare(published: Path, work: Path, choices: Choices) -> Imported:
 
 
 def _find(published: Path, names: tuple[str, ...]) -> Path | None:
-    # This folder of the published archive has files of the same names, with ids in place of words.
+    # The folder mapped_to_ids of the published archive has files of the same names, with ids instead of words.
     return find(published, [name + end for name in names for end in ("", ".gz")], but="mapped_to_ids")
 
 
@@ -88,7 +89,7 @@ def _read(path: Path, choices: Choices) -> list[Open]:
 
 
 def _known(published: Path, evaluated: list[list[Open]], choices: Choices) -> Known:
-    """Collect the known answers of each prefix from the evaluation triples and the largest training file."""
+    """Collect the known answers of each question's prefix from the evaluation triples and the largest training file."""
     known = Known()
     for loaded in evaluated:
         for triple in loaded:
@@ -106,7 +107,7 @@ def _known(published: Path, evaluated: list[list[Open]], choices: Choices) -> Kn
 
 
 def _check_nothing_leaks(questions_of: dict[Part, list[Question]], choices: Choices) -> None:
-    """Raise ImportFault if one public split's known answers reveal answers of a hidden split."""
+    """Raise PublishedFileError if public gold of one split contains answers of a hidden split."""
     for public, public_questions in questions_of.items():
         for hidden, hidden_questions in questions_of.items():
             if public.split not in choices.public_gold or hidden.split in choices.public_gold:
@@ -114,15 +115,18 @@ def _check_nothing_leaks(questions_of: dict[Part, list[Question]], choices: Choi
             count = count_leaked(public_questions, hidden_questions)
             if count:
                 raise PublishedFileError(
-                    f"public gold of {public.split} would reveal {count} answers of {hidden.split}; "
-                    "expected both public, both hidden, or a folder without one of their files"
+                    f"public gold of {public.split} would reveal {count} answers of {hidden.split}; make the gold of "
+                    "both public or of both hidden, or import from a folder without one of the two files"
                 )
 
 
 def _lines(
     path: Path, loaded: list[Open], questions: list[Question], salt: Salt, choices: Choices
 ) -> list[tuple[bytes, Path, int]]:
-    """Return gold lines sorted by salted id. Public ids must not reveal that two questions share a triple."""
+    """Return gold lines (line, source, line number) sorted by salted id.
+
+    The ids must not reveal which questions come from the same triple.
+    """
     content = []
     for question, group in zip(questions, groups(questions), strict=True):
         names = [f"{path.name}:{loaded[index].line} {question.side}" for index in question.triples]

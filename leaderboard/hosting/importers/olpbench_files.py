@@ -1,8 +1,9 @@
-"""OLPBENCH's files (Broscheit et al. 2020): one open triple a line, with the other mentions of both ends.
+"""OLPBENCH's files (Broscheit et al. 2020): one open triple per line, with other mentions of its subject and object.
 
-Tab-separated: subject, relation, object, mentions of the subject's entity, mentions of the object's entity. The last
-two are separated by `|||`, and empty or missing if the entity is unknown. Training data are 30 million lines, so they
-are read once, and only answers to a prefix of the evaluation files are stored.
+The columns are separated by tabs: subject, relation, object, mentions of the subject's entity, mentions of the object's
+entity. The mentions within one of the last two columns are separated by `|||`; both columns may be missing, and a
+column is empty if the entity is unknown. Training data have 30 million lines, so they are read once, and only answers
+to prefixes of the evaluation files are stored.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ BETWEEN = "|||"
 WIDTHS = (3, 5)
 
 Prefix = tuple[str, str, str]
-"""A triple with "?" in place of one end."""
+"""(subject, relation, object) with "?" as subject or object."""
 
 
 @dataclass(frozen=True)
 class Open:
-    """An open triple. subjects, objects: the mentions of each end's entity, this triple's mention first."""
+    """An open triple. subjects, objects: the mentions of its subject's and its object's entity, its own mention first.
+
+    line: line number in its file, from 1.
+    """
 
     subject: str
     relation: str
@@ -43,7 +47,7 @@ class Open:
 
 @dataclass
 class Known:
-    """The known answers of each registered prefix, in order of first occurrence."""
+    """The known answers (mentions) of each prefix registered with `ask`, in order of first occurrence."""
 
     answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)
 
@@ -57,7 +61,10 @@ class Known:
                 known.update(dict.fromkeys(mentions))
 
     def learn_from(self, path: Path) -> int:
-        """Read a file of any length in bounded memory; return the number of triples. Raises ImportFault."""
+        """Learn from a file of triples of any length in bounded memory; return their number.
+
+        Raises PublishedFileError.
+        """
         tails = {f"{subject}\t{relation}".encode() for subject, relation, object_ in self.answers if object_ == "?"}
         heads = {f"{relation}\t{object_}".encode() for subject, relation, object_ in self.answers if subject == "?"}
         count = 0
@@ -69,13 +76,13 @@ class Known:
 
 
 def triples(path: Path) -> Iterator[Open]:
-    """Yield every triple of a file; raises ImportFault with the location."""
+    """Yield every triple of a file. Raises PublishedFileError, with the location, for an invalid line."""
     for number, line, _ in _lines(path):
         yield _triple(path, number, line)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes, list[bytes]]]:
-    """Yield (line number, line, columns as bytes): decoding 30 million lines would take most of the time."""
+    """Yield (line number, line, columns) of each line as bytes, because decoding 30 million lines would be slow."""
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -83,8 +90,8 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes, list[bytes]]]:
                 fields = line.rstrip(b"\r\n").split(b"\t")
                 if len(fields) not in WIDTHS:
                     raise PublishedFileError(
-                        f"{path.name}:{number}: found {len(fields)} columns, expected subject, relation, object, and "
-                        "then both or none of the lists of mentions"
+                        f"{path.name}:{number}: found {len(fields)} columns, expected 3 (subject, relation, object) "
+                        "or 5 (also the subject's mentions and the object's mentions)"
                     )
                 if not (fields[0] and fields[1] and fields[2]):
                     raise PublishedFileError(

@@ -1,4 +1,4 @@
-"""OLPBENCH's published rows (Broscheit et al. 2020): one test set, three cleaning levels of the training data."""
+"""OLPBENCH's published results (Broscheit et al. 2020): one test set, three cleaning levels of the training data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAPER = (
 MEASURES = ("mrr", "hits@1", "hits@10", "hits@50")
 TEST_TRIPLES = 10_000
 
-# Training data, system, model selected on: MRR, H@1, H@10, H@50 in percent.
+# MRR, Hits@1, Hits@10 and Hits@50 in percent, by (training data, system, validation data used for model selection).
 _ROWS = {
     ("SIMPLE", "PREDICT-WITH-ENT", ""): "0 0 0 0",
     ("SIMPLE", "PREDICT-WITH-REL", ""): "1.5 0.8 2.6 5.4",
@@ -33,11 +33,14 @@ TRACKS = [
         name="thorough", title="THOROUGH", description="Learnt from the training data cleaned at the level THOROUGH."
     ),
 ]
-"""The training data that a submission declares."""
+"""Tracks: the training data that a submission declares."""
 
 
 def rows(*, hosts_test: bool) -> list[ReportedPart]:
-    """Return the reported rows, comparable if the published test triples are hosted. Printed in percent."""
+    """Return the reported results of OLPBENCH.
+
+    hosts_test: the published test triples are hosted, so the results are marked as measured on a hosted split.
+    """
     return [
         ReportedPart(
             system=system,

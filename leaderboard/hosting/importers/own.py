@@ -1,4 +1,4 @@
-"""A custom benchmark: a folder with `benchmark.json` and the files that it names."""
+"""Importer of a curator's own benchmark: a folder with `benchmark.json` and the files that it names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from leaderboard.hosting.importers.published import Origins, PublishedFileError
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import the manifest unchanged, except for a chosen slug or title. Quotas are the manifest's."""
+    """Import the manifest in the folder `published`, with the slug, title and public gold that `choices` sets.
+
+    Quotas and task options stay as in the manifest.
+    """
     _check_exists(published / "benchmark.json")
     try:
         read = manifest.read(published / "benchmark.json")

@@ -1,4 +1,4 @@
-"""Read published files (find by name, iterate over lines) and write gold that records the origin of its lines."""
+"""Published files: find them by name, read their lines, and write gold while recording the origin of each line."""
 
 from __future__ import annotations
 
@@ -12,29 +12,30 @@ import msgspec
 Line = TypeVar("Line", bound=msgspec.Struct)
 Record = TypeVar("Record")
 DEPTH = 2
-"""Published archives have the files at the top level or one folder down."""
+"""Number of folder levels that are searched: published archives have the files at the top level or one folder down."""
 
 
 class PublishedFileError(Exception):
-    """Published files that cannot be imported: `FILE:LINE: ..., found ..., expected ...`."""
+    """Published files cannot be imported. The message has the form `FILE:LINE: ..., found ..., expected ...`."""
 
 
 def find(folder: Path, names: Sequence[str], *, but: str = "") -> Path | None:
-    """Return the only file with one of these names in the folder or a subfolder; raises ImportFault for several.
+    """Return the only file with one of these names in the folder or a direct subfolder; None if there is none.
 
-    A subfolder named `but` is ignored: it has other files of the same names.
+    A subfolder named `but` is ignored, because it has different files of the same names. Raises PublishedFileError for
+    several such files, or if there is no such folder.
     """
     if not folder.is_dir():
         raise PublishedFileError(f"{folder}: no such folder; expected the one with the published files")
     paths = (path for name in names for path in (folder / name, *folder.glob(f"*/{name}")))
     matches = sorted(path for path in paths if path.is_file() and path.parent.name != but)
     if len(matches) > 1:
-        raise PublishedFileError(f"{folder}: found {' and '.join(map(str, matches))}; expected one of them")
+        raise PublishedFileError(f"{folder}: found {' and '.join(map(str, matches))}; expected only one of them")
     return matches[0] if matches else None
 
 
 def demand(folder: Path, names: Sequence[str]) -> Path:
-    """Return the file that `find` finds; raises ImportFault if there is none."""
+    """Return the only file with one of these names, as `find` does; raises PublishedFileError if there is none."""
     path = find(folder, names)
     if path is None:
         raise PublishedFileError(
@@ -44,9 +45,10 @@ def demand(folder: Path, names: Sequence[str]) -> Path:
 
 
 def lines(path: Path, layout: type[Line]) -> Iterator[tuple[int, bytes, Line]]:
-    """Yield (line number, line, fields of `layout`); raises ImportFault with the location.
+    """Yield (line number, line as bytes, the line decoded as `layout`) for each line of a JSON Lines file.
 
-    This reads only the fields that an importer needs. The sandbox validates each line strictly when it is hosted.
+    layout: a struct with only the fields that an importer needs. The sandbox validates each line strictly when the file
+    is hosted. Raises PublishedFileError, with the location, for a line that does not fit.
     """
     decode = msgspec.json.Decoder(layout).decode
     with path.open("rb") as file:
@@ -58,7 +60,10 @@ def lines(path: Path, layout: type[Line]) -> Iterator[tuple[int, bytes, Line]]:
 
 
 def records(path: Path, layout: type[Record]) -> Iterator[tuple[int, Record]]:
-    """Yield (number of its first line, fields of `layout`) of each object in a file that is one JSON list."""
+    """Yield (number of its first line, the object decoded as `layout`) for each object in a file that is one JSON list.
+
+    Raises PublishedFileError, with the location, for an object that does not fit.
+    """
     content = path.read_bytes()
     try:
         items = msgspec.json.decode(content, type=list[msgspec.Raw])
@@ -79,7 +84,10 @@ def records(path: Path, layout: type[Record]) -> Iterator[tuple[int, Record]]:
 
 
 def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, columns) of a TSV file with a header; raises ImportFault with the location."""
+    """Yield (line number, values) for each line of a TSV file after its header, which must be `columns`.
+
+    Raises PublishedFileError with the location.
+    """
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             fields = text(path, number, line).split("\t")
@@ -94,7 +102,7 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def text(path: Path, number: int, line: bytes) -> str:
-    """Decode a line without its line ending; raises ImportFault for invalid UTF-8 and for NUL."""
+    """Decode a line without its line ending. Raises PublishedFileError for invalid UTF-8 and for NUL characters."""
     try:
         decoded = line.rstrip(b"\r\n").decode()
     except UnicodeDecodeError as error:
@@ -108,18 +116,24 @@ def text(path: Path, number: int, line: bytes) -> str:
 
 @dataclass
 class Origins:
-    """The source of each written line, so that an error is reported at its line in the curator's own file."""
+    """The source of each line in the files written by an importer.
+
+    With it, an error in a written file is reported at its line in the published file.
+    """
 
     _lines: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
     def write(self, target: Path, content: Sequence[tuple[bytes, Path, int]]) -> None:
-        """Write a gold file of (line, source, line number in the source)."""
+        """Write a gold file and record its origins. content: (line, source file, line number in the source file)."""
         with target.open("xb") as file:
             file.writelines(line + b"\n" for line, _, _ in content)
         self._lines[target.name] = [(source.name, number) for _, source, number in content]
 
     def of(self, file: str, line: int | None) -> str:
-        """Return `SOURCE:LINE` of a written line; a file that is hosted unchanged is its own source."""
+        """Return `SOURCE:LINE` of a line in a written file; a file that was not written is its own source.
+
+        file: name of the file. line: None for the whole file.
+        """
         written = self._lines.get(file)
         if written is None and line is not None:
             return f"{file}:{line}"

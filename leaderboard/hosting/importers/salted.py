@@ -1,4 +1,4 @@
-"""Opaque ids: keyed digests of the published ones."""
+"""Opaque ids: keyed digests (HMAC) of the published ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ DIGITS = 16
 
 
 class Salt:
-    """Map published to public ids; the same salt gives the same ids. The salt itself is never stored."""
+    """Map from published ids to opaque public ids. The same secret gives the same ids; it is never stored.
+
+    secret: empty for a random one.
+    """
 
     def __init__(self, secret: str = "") -> None:
         self._key = secret.encode() or secrets.token_bytes(32)
@@ -22,7 +25,10 @@ class Salt:
         self._taken: set[str] = set()
 
     def id(self, published: str) -> str:
-        """Return the public id: 16 hexadecimal digits of HMAC-SHA256; raises ImportFault on a collision."""
+        """Return the public id of a published id: 16 hexadecimal digits of its HMAC-SHA256, recorded in `ids`.
+
+        Raises PublishedFileError if another published id has the same public id.
+        """
         known = self.ids.get(published)
         if known is None:
             known = self.ids[published] = self._digest(published)
@@ -34,7 +40,7 @@ class Salt:
         return known
 
     def group(self, published: str) -> str:
-        """Return the public name of a group, prefixed since a group has its original's id."""
+        """Return the public name of a group. It differs from the public id of an item with the same published id."""
         return self._digest(f"group {published}")
 
     def _digest(self, text: str) -> str:
@@ -46,7 +52,7 @@ class _Known(msgspec.Struct):
 
 
 def salted(line: bytes, salt: Salt) -> bytes:
-    """Return a JSON line with a salted id as its first key; other values are unchanged."""
+    """Return a JSON line with its id replaced by the salted id, as the first key; other values are unchanged."""
     published = msgspec.json.decode(line, type=_Known).id
     fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     return msgspec.json.encode({"id": salt.id(str(published)), **{k: v for k, v in fields.items() if k != "id"}})

@@ -1,4 +1,4 @@
-"""`manage.py archive_key FILE`: generate a key that archives are encrypted to."""
+"""`manage.py archive_key FILE`: generate a key pair for the encryption of archives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leaderboard.archives.actions import encryption
 class Command(BaseCommand):
     help = (
         "Write a new secret key to a file that only its owner can read, as age-keygen does, and print the public key. "
-        "Keep the file away from the server: it decrypts the gold of every archive that was written to the key."
+        "Keep the file away from the server: it decrypts the gold of every archive that was encrypted to this key."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError as error:
-            raise CommandError(f"{file}: {error.strerror}") from error
+            raise CommandError(f"the key was not written to {file}: {error.strerror}") from error
         with os.fdopen(descriptor, "w") as stream:
             stream.write(f"# public key: {public}\n{secret}\n")
         self.stdout.write(public)

@@ -1,4 +1,4 @@
-"""`manage.py check_boards`: rebuild every public board from stored rows, and compare it byte for byte."""
+"""`manage.py check_boards`: rebuild every public board from stored scores, and compare it byte for byte."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--without-plots", "--without-drawings", action="store_true", help="compare only rankings, which is faster"
+            "--without-plots", "--without-drawings", action="store_true", help="compare no plot data, which is faster"
         )
 
     def handle(self, *, without_plots: bool = False, **_: Any) -> None:
@@ -46,6 +46,6 @@ class Command(BaseCommand):
         for benchmark, row in invalid:
             self.stdout.write(f"reported result {row.row.pk} of {benchmark.slug}, {row.row}: {row.reason}")
         if any(differing.values()):
-            raise CommandError("a board differs from the one rebuilt from its runs")
+            raise CommandError("at least one board differs from the one rebuilt from its runs; see the list above")
         if invalid:
-            raise CommandError(f"reported results that cannot be shown: {len(invalid)}")
+            raise CommandError(f"reported results that cannot be shown: {len(invalid)}; see the list above")

@@ -1,4 +1,4 @@
-"""`manage.py check_files`: verify every stored file's SHA-256, and list files without a record."""
+"""`manage.py check_files`: verify the SHA-256 of every stored file, and list stored files that no row names."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from leaderboard.operations import orphaned_files, stored_files
 class Command(BaseCommand):
     help = (
         "Read every stored file (gold, inputs, predictions, outcomes, images, ...) and list files that are missing or "
-        "differ from their record, and stored files without a record. Nothing is changed. The exit status is 1 if "
-        "there are problems; a few files without a record are no problem."
+        "differ from their record in the database, and stored files without a record. Nothing is changed. The exit "
+        "status is 1 if there are problems; a few files without a record are no problem."
     )
 
     @answering()
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         for stray in orphaned.files:
             self.stdout.write(f"{stray}: no record")
         if n_problems:
-            raise CommandError(f"{n_problems} of {n} files are missing, altered or unreadable")
+            raise CommandError(f"{n_problems} of {n} files are missing, altered or unreadable; see the list above")
         self.stdout.write(f"{n} files: all exist and match their sha256")
         if orphaned.doubt:
             raise CommandError(orphaned.doubt)

@@ -1,4 +1,4 @@
-"""`manage.py cleanup`: list removable data, and remove it with --apply."""
+"""`manage.py cleanup`: list data that can be removed, and remove it with --apply."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Command(BaseCommand):
     @answering()
     def handle(self, *, apply: bool, days: int, verbosity: int, **_: Any) -> None:
         if days < 1:
-            raise CommandError(f"--days is {days}; expected 1 or more")
+            raise CommandError(f"--days is {days}, expected 1 or more")
         total = 0
         orphaned = orphaned_files.find()
         for kind, items in cleanup.find_removable(days=days, strays=orphaned).items():

@@ -1,4 +1,4 @@
-"""`manage.py compute_plots`: compute plot data of results that were published without it."""
+"""`manage.py compute_plots`: compute the plot data of results that were published without plot data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def handle(self, *, benchmark: str, phase: str, **_: Any) -> None:
         row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
         if row is None:
-            raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist")
+            raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist; expected the slugs of both")
         n_computed, n_left = 0, 0
         for board in row.leaderboards.filter(state__in=Leaderboard.PUBLIC).order_by("pk"):
             for release in plots.without_plot_data(board):
@@ -43,4 +43,4 @@ class Command(BaseCommand):
                     raise CommandError(f"the sandbox does not respond: {error}") from error
         self.stdout.write(f"plot data of {n_computed} result{'s' if n_computed != 1 else ''} computed")
         if n_left:
-            raise CommandError(f"plot data of {n_left} results could not be computed")
+            raise CommandError(f"plot data of {n_left} results could not be computed; see the reasons above")

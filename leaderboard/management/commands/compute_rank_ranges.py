@@ -1,4 +1,4 @@
-"""`manage.py compute_rank_ranges`: compute the rank ranges of a phase's current board again."""
+"""`manage.py compute_rank_ranges`: compute missing comparisons, or all, for the rank ranges of a phase's board."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class Command(BaseCommand):
         row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
         board = board_state.current(row) if row else None
         if board is None:
-            raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist or has no board")
+            raise CommandError(
+                f"phase {phase} of benchmark {benchmark} does not exist or has no board; expected the slugs of both"
+            )
         n = rank_ranges.renewed(board=board, again=again)
         self.stdout.write(f"{n} comparisons will be recomputed" if again else "missing comparisons will be computed")

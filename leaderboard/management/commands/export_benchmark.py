@@ -1,4 +1,4 @@
-"""`manage.py export_benchmark SLUG FILE --to KEY`: write a whole benchmark to one file."""
+"""`manage.py export_benchmark SLUG FILE --to KEY`: export a whole benchmark as one archive file."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Command(BaseCommand):
     ) -> None:
         row = Benchmark.objects.filter(slug=benchmark).select_related("dataset").first()
         if row is None:
-            raise CommandError(f"benchmark {benchmark} does not exist")
+            raise CommandError(f"benchmark {benchmark} does not exist; expected the slug of a benchmark")
         person = User.objects.filter(username=by).first() if by else None
         if by and person is None:
-            raise CommandError(f"unknown account {by}")
+            raise CommandError(f"--by is {by}, expected the username of an account")
         try:
             lines = [*to, *(to_file.read_text().splitlines() if to_file else [])]
             keys = encryption.recipients(lines) if lines or to_file else []

@@ -1,4 +1,4 @@
-"""`manage.py import_archive FILE --key FILE`: import a whole benchmark from one file, unchanged."""
+"""`manage.py import_archive FILE --key FILE`: import a whole benchmark, unchanged, from one archive file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Command(BaseCommand):
     def handle(self, *, file: Path, key: Path, by: str | None, **_: Any) -> None:
         person = User.objects.filter(username=by).first() if by else None
         if by and person is None:
-            raise CommandError(f"unknown account {by}")
+            raise CommandError(f"--by is {by}, expected the username of an account; {UNCHANGED}")
         try:
             keys = encryption.identities(key.read_text().splitlines())
             result = reading.import_contents(archive=file, keys=keys, by=person, say=self.stdout.write)
@@ -40,6 +40,6 @@ class Command(BaseCommand):
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{getattr(error, 'filename', None) or file}: {error}; {UNCHANGED}") from error
         except reading.DAMAGED as error:
-            text = f"{file.name} is damaged, or was not written by an export ({type(error).__name__})"
+            text = f"{file.name} is damaged, or was not written by export_benchmark ({type(error).__name__})"
             raise CommandError(f"{text}; {UNCHANGED}") from error
         self.stdout.write(result.benchmark.get_absolute_url())

@@ -81,7 +81,7 @@ class Command(BaseCommand):
     def handle(self, *, name: str, path: Path, by: str | None, id_map: Path | None, **options: Any) -> None:
         curator = self.curator(by)
         if options["predictions"] and name != "frank":
-            raise CommandError(f"{name} has no metrics' scores: --predictions cannot be used")
+            raise CommandError(f"--predictions cannot be used with {name}: only frank has published metrics' scores")
         names = ("slug", "title", "public", "hidden_fold", "salt", "quota_per_day", "quota_total", "reported")
         choices = Choices(
             options=self.options(options["option"], name),
@@ -100,7 +100,9 @@ class Command(BaseCommand):
             self.check_named(imported, choices)
             self.check_options(imported)
             if choices.salt_ids and not imported.id_map:
-                raise CommandError(f"{name} keeps its published ids: --salt, --salt-ids and --id-map cannot be used")
+                raise CommandError(
+                    f"--salt, --salt-ids and --id-map cannot be used with {name}: it keeps its published ids"
+                )
             with id_map_file(id_map, imported):
                 self.host(imported, imported.folder or Path(folder), curator)
 
@@ -115,7 +117,7 @@ class Command(BaseCommand):
 
     def options(self, texts: list[str], name: str) -> dict[str, str]:
         if texts and name == "own":
-            raise CommandError("--option cannot be used: benchmark.json has the options of each phase")
+            raise CommandError("--option cannot be used with own: benchmark.json has the task options of each phase")
         pairs = [text.partition("=") for text in texts]
         wrong = next((text for text, (key, equals, _) in zip(texts, pairs, strict=True) if not (key and equals)), None)
         if wrong is not None:
@@ -123,7 +125,7 @@ class Command(BaseCommand):
         return {key: value for key, _, value in pairs}
 
     def check_options(self, imported: Imported) -> None:
-        """Validate the phases' options before anything is stored."""
+        """Raise CommandError unless the task options of all phases are valid; nothing has been stored yet."""
         manifest = imported.manifest
         for phase in manifest.phases:
             try:
@@ -132,7 +134,10 @@ class Command(BaseCommand):
                 raise CommandError(f"phase {phase.slug}: {refused}") from refused
 
     def check_named(self, imported: Imported, choices: Choices) -> None:
-        """Reject unknown split names: a misspelt one would leave gold hidden that was meant to be public."""
+        """Raise CommandError if --public-gold names an unknown split.
+
+        Gold of a split whose name was misspelt would otherwise stay hidden unnoticed.
+        """
         splits = [split.name for split in imported.manifest.splits]
         unknown = sorted(choices.public_gold - set(splits))
         if unknown:
@@ -146,7 +151,7 @@ class Command(BaseCommand):
             return user
         curators = list(User.objects.filter(is_curator=True, is_active=True)[:2])
         if not curators:
-            raise CommandError("there is no curator yet; an operator can make an account a curator in /admin/")
+            raise CommandError("there is no curator yet; make one of an account: manage.py make_curator USERNAME")
         if len(curators) > 1:
             raise CommandError("there is more than one curator: choose one with --by USERNAME")
         return curators[0]
@@ -157,7 +162,7 @@ class Command(BaseCommand):
 
 
 def chosen(imported: Imported, choices: Choices) -> Imported:
-    """Drop papers' rows from the import unless they are wanted."""
+    """Return the import without the results reported in papers if the curator chose --no-reported."""
     if choices.reported:
         return imported
     return replace(imported, manifest=msgspec.structs.replace(imported.manifest, reported=[]))
@@ -165,7 +170,10 @@ def chosen(imported: Imported, choices: Choices) -> Imported:
 
 @contextmanager
 def id_map_file(path: Path | None, imported: Imported) -> Iterator[None]:
-    """Write the id map, readable by its owner only, before anything is hosted; delete it if hosting fails."""
+    """Write the id map to `path`, readable by its owner only, before anything is hosted; delete it if hosting fails.
+
+    path: None to write no id map. Raises CommandError if the file exists or cannot be written.
+    """
     if path is None:
         yield
         return
@@ -183,7 +191,7 @@ def id_map_file(path: Path | None, imported: Imported) -> Iterator[None]:
 
 
 def explained(refused: Refused, imported: Imported) -> str:
-    """Describe a refusal, with each error located in the curator's own file."""
+    """Return the text of a refusal, with each problem at its line in the published file, and with what to do."""
     lines = [str(refused)]
     for problem in refused.problems:
         location = imported.origins.of(problem["file"], problem["line"])

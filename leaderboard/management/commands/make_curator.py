@@ -1,4 +1,4 @@
-"""`manage.py make_curator`: let a user create benchmarks and manage all of them."""
+"""`manage.py make_curator`: allow a user to create benchmarks and to manage all of them, or revoke this right."""
 
 from __future__ import annotations
 

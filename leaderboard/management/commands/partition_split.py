@@ -1,4 +1,4 @@
-"""`manage.py partition_split`: partition a split's groups into a public and a private half."""
+"""`manage.py partition_split`: divide a split's groups at random into public and private."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from leaderboard.models import Benchmark, User
 
 class Command(BaseCommand):
     help = (
-        "Split the groups of a split's gold into public and private groups, permanently: a phase can score either. "
-        "Corrections of the gold keep this public/private split. The sandbox server must be running."
+        "Divide the groups of a split's gold into public and private groups, permanently; a phase can score only the "
+        "public or only the private groups. Corrections of the gold keep this division. The sandbox server must be "
+        "running."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("benchmark", help="the benchmark's slug")
         parser.add_argument("split", help="the split's name")
-        parser.add_argument("--share", default="0.5", help="share of the groups that is public (default 0.5)")
-        parser.add_argument("--seed", type=int, help="seed of the random split (default: a random one)")
+        parser.add_argument("--share", default="0.5", help="fraction of the groups that becomes public (default 0.5)")
+        parser.add_argument("--seed", type=int, help="seed of the random draw (default: a random one)")
         parser.add_argument(
             "--by", metavar="USERNAME", help="acting user, for the audit trail (default: the first curator)"
         )
@@ -34,11 +35,17 @@ class Command(BaseCommand):
             benchmark_row.dataset.splits.filter(name=split).select_related("dataset").first() if benchmark_row else None
         )
         if split_row is None:
-            raise CommandError(f"split {split} of benchmark {benchmark} does not exist")
+            raise CommandError(
+                f"split {split} of benchmark {benchmark} does not exist; expected a benchmark's slug and a split's name"
+            )
         curators = User.objects.filter(is_curator=True).order_by("pk")
         person = User.objects.filter(username=by).first() if by else curators.first()
         if person is None:
-            raise CommandError(f"unknown account {by}" if by else "there is no curator; choose an account with --by")
+            raise CommandError(
+                f"--by is {by}, expected the username of an account"
+                if by
+                else "there is no curator; choose an account with --by USERNAME"
+            )
         try:
             partition = partition_gold.partition(split=split_row, share=Decimal(share), seed=seed, by=person)
         except InvalidOperation as error:

@@ -1,4 +1,4 @@
-"""`manage.py rescore`: rescore a phase on the current gold by the current task version."""
+"""`manage.py rescore`: rescore a phase on its current gold version with the current task version."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Command(BaseCommand):
 
     def handle(self, *, benchmark: str | None, phase: str | None, outdated: bool, dry_run: bool, **_: Any) -> None:
         if outdated == bool(benchmark and phase) or (dry_run and not outdated):
-            raise CommandError("give a benchmark and a phase, or --outdated, optionally with --dry-run")
+            raise CommandError("expected either a benchmark and a phase, or --outdated, optionally with --dry-run")
         if outdated:
             self.all_outdated(dry_run=dry_run)
             return
         row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
         if row is None:
-            raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist")
+            raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist; expected the slugs of both")
         self.begin(row)
 
     def all_outdated(self, *, dry_run: bool) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py seed`: fill a site with the demo, through the same path as every upload."""
+"""`manage.py seed`: fill a site with the demonstration, through the same uploads and scoring as for everybody."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaderboard.submissions.actions import submit as submissions
 
 LOOK_EVERY = 0.2
 SILENT_AFTER = 30.0
-"""Seconds without a change of any run after which no worker can be running."""
+"""Seconds without a change of any run's state after which it is assumed that no worker is running."""
 
 
 class Command(BaseCommand):
@@ -64,7 +64,7 @@ class Command(BaseCommand):
     def submit(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
     ) -> Submission:
-        """Return the system's submission of this file; submit it unless there is one that did not fail."""
+        """Return a system's submission of its predictions file: an earlier one that has not failed, else a new one."""
         by, phase = self.submitter(part, people), self.phase(plan, part)
         system = self.entrant(part, by)
         with host.opened(folder, part.predictions) as file:
@@ -76,7 +76,7 @@ class Command(BaseCommand):
     def image_to_build(
         self, plan: manifest.Manifest, part: manifest.SystemPart, folder: Path, people: dict[str, User]
     ) -> submit_built_images.ImageToBuild:
-        """Describe the system as an image to build."""
+        """Return the system of a manifest as an image to be built and submitted."""
         by, phase = self.submitter(part, people), self.phase(plan, part)
         return submit_built_images.ImageToBuild(
             name=part.name,
@@ -95,7 +95,7 @@ class Command(BaseCommand):
 
     @staticmethod
     def track(phase: Phase, part: manifest.SystemPart) -> str:
-        """Return the track, or none for a phase seeded before it had tracks: its submissions declared none."""
+        """Return the system's track; empty for a phase without tracks, such as one seeded by an earlier release."""
         return part.track if phase.tracks else ""
 
     @staticmethod
@@ -104,14 +104,17 @@ class Command(BaseCommand):
 
     @staticmethod
     def entrant(part: manifest.SystemPart, by: User) -> System:
-        """Get or create the system's row and its team."""
+        """Get or create the system of a manifest and its team, of which `by` becomes a member."""
         team = Team.objects.filter(name__iexact=part.team).first() or teams.create(name=part.team, by=by)
         Membership.objects.get_or_create(team=team, user=by)
         texts = {"description": part.description, "paper_url": part.paper_url, "code_url": part.code_url}
         return teams.system(team=team, name=part.name, by=by, kind=part.kind, **texts)
 
     def wait(self, submitted: list[Submission], seconds: float) -> None:
-        """Wait until all runs are over; raises CommandError if workers do not respond or a run fails."""
+        """Wait at most `seconds` until all runs of the submissions have ended.
+
+        Raises CommandError if they take longer, if no run changes its state for SILENT_AFTER seconds, or if one fails.
+        """
         runs = Run.objects.filter(prediction__submission__in=submitted)
         started = moved = time.monotonic()
         last: Counter[str] = Counter()
@@ -138,7 +141,10 @@ class Command(BaseCommand):
 
 
 def unanswered(states: Counter[str], silent: float) -> str:
-    """Describe the runs that are not worth waiting for."""
+    """Return the error text for runs that did not end in time.
+
+    states: number of runs by state. silent: seconds since a run last changed its state.
+    """
     waiting = f"{states[State.QUEUED]} runs are queued and {states[State.RUNNING]} running"
     if states[State.RUNNING]:
         return f"{waiting}; they continue without this command"

@@ -42,7 +42,7 @@ class Command(BaseCommand):
             self.become(role, host, port)
         with embedded.locked(settings.DATA), embedded.listening(host, port) as listener:
             address = embedded.url(listener)
-            # Child processes read it, so that mails and permalinks have the requested port.
+            # Child processes read this variable, so that mails and permalinks contain the actual port.
             os.environ.setdefault("HOLDOUT_BASE_URL", address.rstrip("/"))
             self.prepare()
             supervisor = Supervisor(embedded.children(listener), self.say)
@@ -59,13 +59,14 @@ class Command(BaseCommand):
                 self.say(f"stopped; the data remain in {settings.DATA}")
 
     def become(self, role: str, host: str, port: int) -> None:
-        """Replace this process by one of the site's processes; never returns."""
+        """Replace this process by the process of a role; never returns. Raises CommandError for a switched-off role."""
         if role in processes.FORMER_ROLES:
             former, role = role, processes.FORMER_ROLES[role]
             self.stderr.write(f"holdout: {former} is the former name of this process; use: manage.py serve {role}")
         if role == "scorers" and not settings.SCORERS:
             raise CommandError(
-                "scorer images are switched off, since they need gold and an engine; switch them on: HOLDOUT_SCORERS=on"
+                "the role scorers is switched off, since its worker needs gold and a container engine; switch it on: "
+                "HOLDOUT_SCORERS=on"
             )
         if role == "web":
             embedded.collect_static()
@@ -78,7 +79,7 @@ class Command(BaseCommand):
         embedded.collect_static()
 
     def welcome(self, supervisor: Supervisor, listener: socket.socket, address: str, *, seed: bool) -> None:
-        """Print the site's address as soon as it responds; seed a new site."""
+        """Print the site's address as soon as it responds. If `seed`, fill an empty site with the demonstration."""
         with embedded.FirstResponse(listener) as answer:
             supervisor.follow(answer.came, watch=[answer.socket])
         if supervisor.stopping:

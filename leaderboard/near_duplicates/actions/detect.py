@@ -1,8 +1,8 @@
-"""Near-duplicate detection: find predictions that nearly equal another team's.
+"""Near-duplicate detection: find predictions that are nearly equal to another team's predictions in the same phase.
 
-The sweep finds scored predictions that have not been checked. An evaluation worker first computes a signature, compares
-it with those of the phase's other teams, and then compares unit by unit only the candidates: the most similar
-prediction of each other team, of a bounded number of teams. Scoring has priority.
+The sweep finds scored predictions that have not been checked. An evaluation worker computes a prediction's signature
+and compares it with the signatures of the phase's other teams. Then it compares only the candidates unit by unit: the
+most similar prediction of each other team, of a bounded number of teams. Scoring has priority over this work.
 
 Only a benchmark's organisers ever see the results: they are a suspicion, not a finding of fault.
 """
@@ -31,7 +31,7 @@ def _check(lease: Lease[SimilarityCheck]) -> None:
     if gold is None:
         raise NoAnswerError(Reason.BAD_GOLD)
     ordered = similarity.sign(lease, gold)
-    # Only after the signature is committed: of two concurrent checks, at least one sees the other's.
+    # The signature is committed before: of two concurrent checks, at least one sees the other's signature.
     candidates = similarity.most_similar(row, ordered=ordered)
     near_duplicates = similarity.near_duplicates_of(row, gold, candidates) if candidates else []
     with transaction.atomic():
@@ -40,13 +40,16 @@ def _check(lease: Lease[SimilarityCheck]) -> None:
 
 
 def _queue() -> None:
-    """Create rows for scored, unchecked predictions of competing systems; the sweep enqueues them at once."""
+    """Create a SimilarityCheck for each scored, unchecked prediction of a competing system.
+
+    Their `enqueued_at` is long ago, so that the sweep enqueues them at once.
+    """
     now = timezone.now()
     long_ago = now - timedelta(days=1)
     scored = Prediction.objects.filter(
         similarity_check=None, runs__state=State.DONE, submission__system__kind=System.Kind.PARTICIPANT
     )
-    # In order of receipt: a copy is checked after its possible original.
+    # In order of submission: a copy is checked after its possible original.
     in_order = scored.order_by("submission__received_at", "pk").distinct()
     unchecked = list(in_order.values_list("pk", "submission__phase")[:AT_ONCE])
     rows = [

@@ -1,4 +1,4 @@
-"""Dismiss near-duplicate predictions."""
+"""Dismissal of near-duplicate predictions by organisers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from leaderboard.models import AuditEntry, NearDuplicate, Phase, User
 
 @transaction.atomic
 def dismiss(*, near_duplicate: NearDuplicate, reason: str, by: User) -> int:
-    """Dismiss all open near-duplicates of two systems, with a reason. Return how many. For organisers.
+    """Dismiss all open near-duplicates between the two systems of `near_duplicate`; return their number.
 
-    Near-duplicates that are found later are shown again.
+    For organisers. reason: 1 to 300 characters, shown to organisers only. Near-duplicates of the two systems that are
+    found later are shown again. Raises Refused: NOT_AN_ORGANISER, or INVALID_NAME for the reason.
     """
     if not near_duplicate.phase.benchmark.is_managed_by(by):
         raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do this.")
@@ -31,6 +32,9 @@ def dismiss(*, near_duplicate: NearDuplicate, reason: str, by: User) -> int:
 
 
 def open_between(phase: Phase, a: int, b: int) -> Any:
-    """Return a queryset of near-duplicates of two systems, in either order, that are not dismissed."""
+    """Return a queryset of the near-duplicates between two systems in a phase that are not dismissed.
+
+    a, b: ids of the systems, in either order.
+    """
     either = Q(a__submission__system=a, b__submission__system=b) | Q(a__submission__system=b, b__submission__system=a)
     return NearDuplicate.objects.filter(either, phase=phase, dismissed_at=None)

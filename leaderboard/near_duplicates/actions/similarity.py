@@ -21,11 +21,14 @@ from leaderboard.work_queue.work import NoAnswerError
 
 T = TypeVar("T")
 MOST = 15
-"""Maximum number of teams whose predictions are compared with one file: as many as one job accepts."""
+"""Maximum number of other teams whose predictions are compared unit by unit with one prediction, one file per team."""
 
 
 def sign(lease: Lease[SimilarityCheck], gold: GoldVersion) -> bool:
-    """Compute and store the signature. Return True if the task orders units."""
+    """Compute and store the signature of the check's prediction.
+
+    Return True if predictions of the task are scores that order the units, False if they are answers for each unit.
+    """
     row = lease.row
     with _open(row.prediction) as file:
         answer = sandbox_client.signature(
@@ -37,16 +40,20 @@ def sign(lease: Lease[SimilarityCheck], gold: GoldVersion) -> bool:
         )
     report = _read_report(answer, SignatureReport)
     if len(report.signature) > predictions.SIZE or not all(0 <= number < 1 << 63 for number in report.signature):
-        raise ReportError("a signature is too long, or contains a number out of range")
+        raise ReportError(
+            f"the signature has {len(report.signature)} numbers, expected at most {predictions.SIZE}, each from 0 to "
+            "2**63 - 1"
+        )
     row.signature = np.array(report.signature, dtype=np.uint64).tobytes()
     lease.write(signature=row.signature)
     return report.ordered
 
 
 def most_similar(row: SimilarityCheck, *, ordered: bool) -> list[Prediction]:
-    """Return the candidates for near-duplicates: the most similar prediction of each other team.
+    """Return the candidates for near-duplicates: for each other team, its most similar prediction by signature.
 
-    At most MOST, of the most similar teams, in order of queueing.
+    Predictions whose signatures agree too little are left out. At most MOST candidates are returned, those that agree
+    best, in the order in which they were queued. ordered: as returned by `sign`.
     """
     others = (
         SimilarityCheck.objects.filter(phase=row.phase, prediction__submission__system__kind=System.Kind.PARTICIPANT)
@@ -81,7 +88,7 @@ def near_duplicates_of(row: SimilarityCheck, gold: GoldVersion, alike: list[Pred
         )
     reported = _read_report(answer, NearDuplicatesReport).rows
     if len(reported) != len(alike):
-        raise ReportError("the report's files differ from those requested")
+        raise ReportError(f"the similarity report has {len(reported)} rows, expected {len(alike)}, one for each file")
     at = timezone.now()
     return [
         _near_duplicate(row, other, one, at)
@@ -93,7 +100,7 @@ def near_duplicates_of(row: SimilarityCheck, gold: GoldVersion, alike: list[Pred
 def _near_duplicate(row: SimilarityCheck, other: Prediction, similarity: SimilarityRow, at: datetime) -> NearDuplicate:
     for share in (similarity.equal, similarity.shared_errors):
         if share is None or not 0 <= share <= 1:
-            raise ReportError("a share is missing, or is outside 0 to 1")
+            raise ReportError(f"the similarity report has the share {share}, expected a number from 0 to 1")
     first, second = sorted(
         (row.prediction, other), key=lambda prediction: (prediction.submission.received_at, prediction.pk)
     )
@@ -102,7 +109,7 @@ def _near_duplicate(row: SimilarityCheck, other: Prediction, similarity: Similar
 
 
 def _read_report(answer: sandbox_client.Answer, kind: type[T]) -> T:
-    """Return the report. Raises NoAnswerError where there is none, ReportError for a malformed one."""
+    """Return a job's report. Raises NoAnswerError if the job gave none, ReportError if the report is malformed."""
     if not answer.ok:
         raise NoAnswerError(answer.reason or Reason.BAD_PREDICTIONS)
     return answer.read(kind)

@@ -1,9 +1,9 @@
-"""Form to dismiss a near-duplicate."""
+"""Form to dismiss near-duplicates."""
 
 from django import forms
 
 
 class DismissForm(forms.Form):
-    """Reason, shown to organisers later."""
+    """Form: the reason why the near-duplicates of two systems are dismissed."""
 
     reason = forms.CharField(max_length=300, help_text="Only organisers see it.")

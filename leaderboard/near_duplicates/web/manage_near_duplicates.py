@@ -1,4 +1,4 @@
-"""Management pages of near-duplicate predictions of different teams: list and dismiss. For organisers only."""
+"""Management pages that list and dismiss near-duplicate predictions of different teams. For organisers only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ABOUT = ("phase", "a__submission__system__team", "b__submission__system__team", 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two systems in a phase with their near-duplicates, latest first."""
+    """Two systems in a phase, with the near-duplicates between their predictions in `rows`."""
 
     phase: Phase
     systems: tuple[System, System]
@@ -39,7 +39,7 @@ class Pair:
 @never_cache
 @require_safe
 def near_duplicates(request: PersonRequest, slug: str) -> HttpResponse:
-    """List open near-duplicates by pair of systems, and dismissed ones."""
+    """List the open near-duplicates, grouped by pair of systems, and the dismissed ones."""
     benchmark = managed_or_404(request.user, slug)
     rows = _of(benchmark)
     waiting = SimilarityCheck.objects.filter(phase__benchmark=benchmark)
@@ -60,7 +60,7 @@ def near_duplicates(request: PersonRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def dismiss(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Dismiss the near-duplicates of a pair of systems, with a reason."""
+    """Ask for a reason; a POST dismisses all open near-duplicates between the two systems of the one with id `pk`."""
     benchmark = managed_or_404(request.user, slug)
     near_duplicate = get_object_or_404(_of(benchmark).filter(dismissed_at=None), pk=pk)
     form, refusal = DismissForm(request.POST or None), None
@@ -82,7 +82,7 @@ def dismiss(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def pairs(rows: Iterable[NearDuplicate]) -> list[Pair]:
-    """Group rows by phase and pair of systems, in order of first occurrence."""
+    """Group near-duplicates by phase and pair of systems; the pairs and their rows keep the order of `rows`."""
     pair_by_key: dict[tuple[int, frozenset[int]], Pair] = {}
     for row in rows:
         a, b = row.a.submission.system, row.b.submission.system

@@ -195,7 +195,7 @@ def test_a_phase_scored_by_its_task_accepts_no_scorer(world: World) -> None:
 
 def test_a_subset_of_the_gold_accepts_no_scorer(world: World) -> None:
     Phase.objects.filter(pk=world.phase.pk).update(subset=Phase.Subset.PUBLIC)
-    with pytest.raises(Refused, match="only its public or private groups"):
+    with pytest.raises(Refused, match="only the public or the private groups"):
         scorers.attach(phase=world.phase, scorer=row(world), by=world.curator)
 
 
@@ -203,7 +203,7 @@ def test_a_subset_of_the_gold_accepts_no_scorer(world: World) -> None:
 def test_a_ladder_accepts_no_scorer_whose_measure_has_no_step(world: World, bound: str) -> None:
     """Otherwise every submission would be charged, and none would ever show an improvement."""
     Phase.objects.filter(pk=world.phase.pk).update(disclosure=Phase.Disclosure.LADDER, scope=Phase.Scope.TASK)
-    with pytest.raises(Refused, match="strict_accuracy has no bounds"):
+    with pytest.raises(Refused, match="strict_accuracy lacks a lower or upper bound"):
         scorers.attach(phase=world.phase, scorer=row(world, measures=[{**ACCURACY, bound: None}]), by=world.curator)
     scorers.attach(phase=world.phase, scorer=row(world, number=2), by=world.curator)
 

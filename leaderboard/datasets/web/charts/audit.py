@@ -1,4 +1,4 @@
-"""Charts of a split's audit: labels by slice, interval widths by slice, and overlaps with public gold."""
+"""Charts of a split's audit: labels by slice, expected confidence intervals by slice, and overlaps with public gold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaderboard.core.web.scale import Scale, covering
 MOST = 40
 """Maximum number of slices in a chart; tables show all."""
 KINDS = 5
-"""Number of label colours; further labels share the last."""
+"""Number of label colours; further labels share the last colour."""
 LEVELS = (
     ("simple", "exact"),
     ("basic", "same words"),
@@ -21,7 +21,7 @@ LEVELS = (
 
 @dataclass(frozen=True)
 class Piece:
-    """Segment of a bar. x and width are SVG lengths; kind is the colour, from 1."""
+    """Segment of a bar. share: fraction of the bar. x, width: SVG lengths in percent. kind: colour, from 1."""
 
     name: str
     count: int
@@ -39,13 +39,16 @@ class Bar:
 
     @property
     def shown_count(self) -> int:
-        """Sum of the counts of its pieces."""
+        """Sum of the counts of the bar's segments, which may be less than `total`."""
         return sum(piece.count for piece in self.pieces)
 
 
 @dataclass(frozen=True)
 class Balance:
-    """Chart of labels. bars: all items first, then slices. labels: (colour, name) for the legend."""
+    """Chart of the distribution of labels.
+
+    bars: one for all items, then one per slice. labels: (number of the colour, label) for the legend.
+    """
 
     bars: Sequence[Bar]
     labels: Sequence[tuple[int, str]]
@@ -53,9 +56,11 @@ class Balance:
 
 @dataclass(frozen=True)
 class Width:
-    """Expected half-width of a slice's interval, `together` if errors correlate within groups; None for too few groups.
+    """Expected half-width of the confidence interval on one slice, as a row of the chart.
 
-    bar, end: SVG lengths for half and together.
+    n, groups: numbers of gold units and of groups. half_width: if errors are independent; together: if all units of a
+    group err together. Both are in the measure's own unit, and None for too few groups. bar, end: SVG lengths of
+    half_width and together.
     """
 
     name: str
@@ -74,12 +79,12 @@ class Widths:
 
 
 def slice_name(slice_: Mapping[str, Any]) -> str:
-    """Return a slice's label: `origin=generated`, or `all`."""
+    """Return the name of a slice, such as `origin=generated`; `all` for the slice of all items."""
     return ", ".join(f"{name}={value}" for name, value in slice_.items()) or "all"
 
 
 def balance(table: Sequence[Mapping[str, Any]]) -> Balance | None:
-    """Return the chart of the report's `balance`; None if answers are not classes."""
+    """Return the chart of labels from `balance` in the audit's report; None if the task's answers are not labels."""
     if not table:
         return None
     labels = sorted({label for row in table for label in row["labels"]})
@@ -99,7 +104,7 @@ def _bar(name: str, counts: Mapping[str, int], kinds: Mapping[str, int]) -> Bar:
 
 
 def widths(sizes: Sequence[Mapping[str, Any]]) -> Widths | None:
-    """Return the chart of the report's `sizes`; None if no slice has an interval."""
+    """Return the chart of interval widths from `sizes` in the audit's report; None if no slice has an interval."""
     half_widths = [float(row[key]) for row in sizes for key in _HALF_WIDTHS if row[key] is not None]
     if not half_widths:
         return None
@@ -117,13 +122,17 @@ def _width(row: Mapping[str, Any], scale: Scale) -> Width:
 
 
 def overlaps(rows: Sequence[Mapping[str, Any]]) -> list[Bar]:
-    """Return a bar for each file of public gold, from the report's `overlaps`, with levels side by side, not nested."""
+    """Return a bar for each file of public gold from `overlaps` in the audit's report.
+
+    The segments of a bar are the levels of LEVELS; each counts the lines that match at this level but at no stricter
+    one.
+    """
     bars = []
     for row in rows:
         total = int(row["lines"] if row["counted"] == "lines of the split" else row["training_lines"])
         pieces, start = [], 0
         for kind, (level, name) in enumerate(LEVELS, start=1):
-            # Counts in the report include the lower levels.
+            # The report's count of a level includes the counts of the stricter levels before it.
             count = int(row[level]) - start
             share = count / total if total else 0.0
             pieces.append(Piece(name, count, share, f"{start / total if total else 0:.2%}", f"{share:.2%}", kind))

@@ -6,7 +6,7 @@ from django import forms
 
 
 class GoldForm(forms.Form):
-    """The next version of a split's gold."""
+    """Form to upload the next gold version of a split, with a public reason."""
 
     file = forms.FileField(label="Gold file", max_length=300, allow_empty_file=True)
     reason = forms.CharField(

@@ -1,4 +1,4 @@
-"""Form to partition a split into public and private."""
+"""Form to divide the groups of a split into public and private."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django import forms
 
 
 class PublicPrivateForm(forms.Form):
-    """Share and seed of the partition of a split's groups."""
+    """Form: fraction of the split's groups that becomes public, and the seed of the random draw."""
 
     share = forms.DecimalField(
         min_value=Decimal("0.000001"),
@@ -23,6 +23,6 @@ class PublicPrivateForm(forms.Form):
         min_value=0,
         max_value=(1 << 63) - 1,
         label="Seed",
-        help_text="Leave empty to choose one at random. Keep it secret: the seed and the names of the "
-        "groups reveal the division.",
+        help_text="Leave empty to choose one at random. Keep it secret: who knows the seed and the names of the "
+        "groups can compute which groups are public.",
     )

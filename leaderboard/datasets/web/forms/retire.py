@@ -4,7 +4,7 @@ from django import forms
 
 
 class RetireForm(forms.Form):
-    """Public reason for retiring a split."""
+    """Form: the public reason for retiring a split."""
 
     reason = forms.CharField(
         max_length=500,

@@ -11,7 +11,7 @@ SLUG_HELP = "Part of the URL: letters, digits, hyphens. Cannot be changed later.
 
 
 class SplitForm(forms.Form):
-    """A split with its first gold; the server writes the public inputs from it."""
+    """Form to add a split with its first gold version; the server derives the inputs from the gold."""
 
     name = forms.SlugField(max_length=80, help_text=SLUG_HELP)
     kind = forms.ChoiceField(choices=Split.Kind.choices, initial=Split.Kind.TEST)
@@ -21,7 +21,7 @@ class SplitForm(forms.Form):
     hide_inputs = forms.BooleanField(
         required=False,
         label="Hide the inputs too",
-        help_text="Only submitted containers can read them: phases on this split accept only images.",
+        help_text="Only submitted containers can read the inputs: phases on this split accept only container images.",
     )
     options = OptionsField()
     file = forms.FileField(label="Gold file", max_length=300, allow_empty_file=True)

@@ -154,7 +154,7 @@ def test_outputs_are_not_written_over_others(put: Any, prepare: Prepare, work: P
     assert (tmp_path / "bleu.jsonl").read_text() == "mine"
     put(OUTPUTS, [{"model": "bart", "Bleu": 1.0}])
     (work / "rated.jsonl").unlink()
-    with pytest.raises(PublishedFileError, match=rf"{OUTPUTS}:2: found model, Bleu, expected hash and model_name"):
+    with pytest.raises(PublishedFileError, match=rf"{OUTPUTS}:2: found the keys model, Bleu, expected hash"):
         prepare("frank", predictions=tmp_path / "other")
 
 

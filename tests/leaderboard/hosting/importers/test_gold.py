@@ -73,7 +73,7 @@ def test_training_gold_alone_is_no_benchmark(write: Write, prepare: Prepare) -> 
 def test_two_test_files_are_no_choice_of_ours(write: Write, prepare: Prepare) -> None:
     write("test.jsonl", [LINE])
     write("gold.jsonl", [LINE])
-    with pytest.raises(PublishedFileError, match="expected one of them"):
+    with pytest.raises(PublishedFileError, match="expected only one of them"):
         prepare("fact-extraction")
 
 

@@ -77,7 +77,7 @@ def test_what_is_missing_is_named(prepare: Prepare, published: Path) -> None:
 
 def test_two_candidates_are_no_choice_of_ours(train: list[str], write: Write, prepare: Prepare) -> None:
     write("train.jsonl", [document(4, 1)])
-    with pytest.raises(PublishedFileError, match="expected one of them"):
+    with pytest.raises(PublishedFileError, match="expected only one of them"):
         prepare("knowledgenet")
 
 

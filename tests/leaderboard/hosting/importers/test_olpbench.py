@@ -150,7 +150,7 @@ def test_answers_that_fit_no_line_are_left_out(data: Any, prepare: Prepare, work
 @pytest.mark.parametrize(
     ("file", "line", "told"),
     [
-        ("test_data.txt", "a\tr", "test_data.txt:2: found 2 columns, expected subject, relation, object"),
+        ("test_data.txt", "a\tr", "test_data.txt:2: found 2 columns, expected 3"),
         ("test_data.txt", "a\tr\tb\tc", "test_data.txt:2: found 4 columns"),
         ("test_data.txt", "a\t\tb", "test_data.txt:2: subject, relation or object is empty"),
         ("test_data.txt", "", "test_data.txt:2: found 1 columns"),
