@@ -61,7 +61,7 @@ __all__ = [
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
 _INPUTS = "inputs.jsonl"
-MOST_TABLES = 16
+MAX_FILES = 16
 """Maximum number of files that are sent with one job."""
 MAX_OUTPUT_BYTES = 256 << 20
 """Maximum bytes of all files that a generator writes."""
@@ -248,7 +248,7 @@ def compare_board(
 ) -> Answer:
     """Test the differences between stored outcomes of a board, pair by pair. Reads no gold. Raises SandboxError.
 
-    tables: at most MOST_TABLES files of outcomes. pairs: indices into `tables`. measure: name of the compared measure.
+    tables: at most MAX_FILES files of outcomes. pairs: indices into `tables`. measure: name of the compared measure.
     seed: of the resampling. scorer: the custom scorer that wrote the outcomes; None: the task wrote them.
     """
     request = CompareBoardRequest(
@@ -303,7 +303,7 @@ def near_duplicates(
 ) -> Answer:
     """Compare the first of several predictions files with each of the others, unit by unit.
 
-    predictions: (name, file) of each; with the gold, at most MOST_TABLES files. Raises SandboxError, and
+    predictions: (name, file) of each; with the gold, at most MAX_FILES files. Raises SandboxError, and
     FileNotFoundError if the gold file is missing.
     """
     names = [name for name, _ in predictions]
@@ -325,7 +325,7 @@ def audit_part(
     """Run one part of a split's audit (`evaluator.jobs.audit`). The report quotes gold. Raises SandboxError.
 
     part: one of `evaluator.jobs.audit.NAMES`. files: "gold", "inputs" if they are public, and public gold of other
-    splits as "0", "1"...; at most MOST_TABLES files. gold_name, train_names: the file names that findings cite.
+    splits as "0", "1"...; at most MAX_FILES files. gold_name, train_names: the file names that findings cite.
     """
     request = AuditPartRequest(
         part=part,
@@ -361,7 +361,7 @@ def baseline(
 ) -> Answer:
     """Compute a baseline's predictions, which are the answer's attachment; it is empty if the baseline cannot predict.
 
-    name: the baseline. files: "inputs", and public gold to learn from as "0", "1"...; at most MOST_TABLES files. No
+    name: the baseline. files: "inputs", and public gold to learn from as "0", "1"...; at most MAX_FILES files. No
     other gold is read. expects: requirements on predictions, as `prepare_gold` reports them. Raises SandboxError.
     """
     request = BaselineRequest(

@@ -29,7 +29,7 @@ def in_order(a: UUID, b: UUID) -> Pair:
 
 
 def batches(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    """Yield each pair once, in few batches of at most AT_ONCE pairs and `sandbox_client.MOST_TABLES` runs."""
+    """Yield each pair once, in few batches of at most AT_ONCE pairs and `sandbox_client.MAX_FILES` runs."""
     partners: dict[UUID, set[UUID]] = {}
     for a, b in sorted(pairs):
         partners.setdefault(a, set()).add(b)
@@ -48,7 +48,7 @@ def batches(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
 def _dense_runs(partners: dict[UUID, set[UUID]]) -> set[UUID]:
     """Choose runs with many pairs among them, greedily: next comes the run with the most pairs with chosen runs."""
     chosen: set[UUID] = set()
-    while len(chosen) < min(sandbox_client.MOST_TABLES, len(partners)):
+    while len(chosen) < min(sandbox_client.MAX_FILES, len(partners)):
         chosen.add(
             max(partners.keys() - chosen, key=lambda run: (len(partners[run] & chosen), len(partners[run]), -run.int))
         )

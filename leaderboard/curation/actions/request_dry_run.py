@@ -37,7 +37,7 @@ from leaderboard.models import (
 log = structlog.get_logger(__name__)
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 STANDING = (*UNDER_WAY, State.DONE)
-MOST_TRAINS = sandbox_client.MOST_TABLES - 2
+MOST_TRAINS = sandbox_client.MAX_FILES - 2
 MOST_FILES = 50
 """Maximum number of uploaded baselines of one gold version."""
 

@@ -165,9 +165,9 @@ def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawF
             Code.TOO_LARGE,
             f"{big.name} has {big.bytes:,} bytes; {offer.title} reads at most {limit // 1_000_000} MB of one file.",
         )
-    if len(files) > sandbox_client.MOST_TABLES:
+    if len(files) > sandbox_client.MAX_FILES:
         raise Refused(
-            Code.INVALID_NAME, f"{len(files)} files are chosen; expected at most {sandbox_client.MOST_TABLES}."
+            Code.INVALID_NAME, f"{len(files)} files are chosen; expected at most {sandbox_client.MAX_FILES}."
         )
     return files
 

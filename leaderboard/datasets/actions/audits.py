@@ -26,7 +26,7 @@ from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError, Work
 
 UNDER_WAY = (State.QUEUED, State.RUNNING)
-MOST_TRAINS = sandbox_client.MOST_TABLES - 2
+MOST_TRAINS = sandbox_client.MAX_FILES - 2
 WAITING = SplitAudit.objects.select_related("gold__split__dataset")
 
 

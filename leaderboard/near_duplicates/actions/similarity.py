@@ -20,8 +20,8 @@ from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NoAnswerError
 
 T = TypeVar("T")
-MOST = 15
-"""Maximum number of other teams whose predictions are compared unit by unit with one prediction, one file per team."""
+MAX_CANDIDATES = sandbox_client.MAX_FILES - 2
+"""Maximum number of teams whose predictions one file is compared with: a job reads the gold and this file, too."""
 
 
 def sign(lease: Lease[SimilarityCheck], gold: GoldVersion) -> bool:
@@ -52,7 +52,7 @@ def sign(lease: Lease[SimilarityCheck], gold: GoldVersion) -> bool:
 def most_similar(row: SimilarityCheck, *, ordered: bool) -> list[Prediction]:
     """Return the candidates for near-duplicates: for each other team, its most similar prediction by signature.
 
-    Predictions whose signatures agree too little are left out. At most MOST candidates are returned, those that agree
+    Predictions whose signatures agree too little are left out. At most MAX_CANDIDATES are returned, those that agree
     best, in the order in which they were queued. ordered: as returned by `sign`.
     """
     others = (
@@ -69,7 +69,7 @@ def most_similar(row: SimilarityCheck, *, ordered: bool) -> list[Prediction]:
     for score, (prediction, team, _) in zip(scores.tolist(), rows, strict=True):
         if score >= predictions.agreement_threshold(ordered=ordered) and score > best.get(team, (0.0, None))[0]:
             best[team] = (score, prediction)
-    chosen = [prediction for _, prediction in sorted(best.values(), key=lambda pair: -pair[0])[:MOST]]
+    chosen = [prediction for _, prediction in sorted(best.values(), key=lambda pair: -pair[0])[:MAX_CANDIDATES]]
     return list(Prediction.objects.filter(pk__in=chosen).select_related("submission").order_by("queued_at", "pk"))
 
 

@@ -31,7 +31,7 @@ def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(n: int, seed: int,
     assert sorted(pair for batch in batched for pair in batch) == sorted(requested)
     for batch in batched:
         assert 0 < len(batch) <= pairs.AT_ONCE
-        assert len({run for pair in batch for run in pair}) <= sandbox_client.MOST_TABLES
+        assert len({run for pair in batch for run in pair}) <= sandbox_client.MAX_FILES
     assert batched == list(pairs.batches(sorted(requested, reverse=True)))
 
 
@@ -42,7 +42,7 @@ def test_a_new_system_takes_few_batches_and_so_does_a_whole_board() -> None:
 
 
 def test_a_batch_has_as_many_files_as_the_sandbox_takes() -> None:
-    assert sandbox_client.MOST_TABLES == protocol.MOST_FILES
+    assert sandbox_client.MAX_FILES == protocol.MOST_FILES
 
 
 def test_a_family_calculated_by_hand() -> None:

@@ -24,7 +24,7 @@ from leaderboard.models import (
     System,
     User,
 )
-from leaderboard.near_duplicates.actions import detect, dismiss
+from leaderboard.near_duplicates.actions import detect, dismiss, similarity
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import work
 from tests.support.api_calls import client_of, person
@@ -126,6 +126,16 @@ def test_one_of_many_similar_files_of_a_team_is_flagged(world: World, rival: Sys
     copy = submit_and_score(world, rival, WRONG)
     run_comparisons()
     assert [(row[0].system, row[1]) for row in pairs()] == [(world.system, copy)]
+
+
+def test_more_similar_teams_than_one_job_reads(world: World) -> None:
+    """The sandbox limits the files of a job; a comparison with more teams than that leaves out some of them."""
+    n_teams = similarity.MAX_CANDIDATES + 2
+    for number in range(n_teams):
+        submit_and_score(world, system_of(f"copier{number}", f"Team {number}"), WRONG)
+    run_comparisons()
+    paired = {submission for first, second, *_ in pairs() for submission in (first, second)}
+    assert len(paired) == n_teams
 
 
 def test_an_unscored_submission_is_not_compared(world: World) -> None:
