@@ -12,7 +12,7 @@ from leaderboard.web_urls.moved import MOVED
 
 pytestmark = pytest.mark.django_db
 PARAMETER = re.compile(r"<(\w+):(\w+)>")
-EXAMPLES = {"int": "7", "slug": "name-7"}
+EXAMPLES = {"int": "7", "slug": "name-7", "path": "origin/label"}
 
 
 @pytest.mark.parametrize(("route", "name"), MOVED.items())

@@ -203,7 +203,7 @@ def test_a_board_in_the_servers_own_formats(run: Run, world: World) -> None:
     ("words", "text"),
     [
         (("--measure", "beauty"), "beauty"),
-        (("--gold-version", "1"), "needs"),
+        (("--gold-version", "1"), "expected it together with gold_version"),
         (("--gold-version", "7", "--task-version", "7"), "has no public board"),
         (("--json", "--csv"), "not allowed with"),
     ],

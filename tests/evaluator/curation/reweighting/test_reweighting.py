@@ -204,7 +204,7 @@ def test_presence_is_counted_once_per_claim():
     ("presence", "labels", "penalty", "message"),
     [
         (np.ones((2, 1)), ["NO"], 1, "2 claims have 1 labels"),
-        (2 * np.ones((1, 1)), ["NO"], 1, "expected 0 or 1"),
+        (2 * np.ones((1, 1)), ["NO"], 1, "expected only 0 and 1"),
         (np.ones((1, 1)), ["NO"], -1, "lambda is -1"),
         (np.ones((1, 1)), ["NO"], float("nan"), "lambda is nan"),
     ],
