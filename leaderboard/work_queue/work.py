@@ -39,7 +39,7 @@ STORAGE_ERRORS = (FileNotFoundError, AlteredError)
 
 
 class NoAnswerError(Exception):
-    """The sandbox cannot do this work; it is not retried. reason: a value of `models.Reason`, kept with the row."""
+    """The sandbox cannot do this work, so it is not retried. reason: a value of `models.Reason`, kept with the row."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
