@@ -1,4 +1,4 @@
-"""Addresses of earlier releases. A GET request is redirected permanently to the present address; its query is kept."""
+"""Former URLs. A GET or HEAD request is permanently redirected to the present URL with the query string."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOVED = {
     f"{SPLIT}/life/": "manage_split",
     "me/notices/": "my_notices",
 }
-"""Former routes with the names of the present URLs. The first two pages may be cited, so they stay."""
+"""Former routes, each with the name of the present URL. The first two must stay, since publications may cite them."""
 
 urlpatterns = [
     path(

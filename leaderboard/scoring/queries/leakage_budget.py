@@ -25,8 +25,8 @@ AHEAD = 100
 def full_disclosure_inflation(answers: int, n_groups: int) -> float:
     """Return the expected excess of a shown accuracy over the true one after k results with full scores.
 
-    It is Phi(sqrt(k / n)) - 1/2 with k = `answers` and n = `n_groups`. An attacker reaches it on binary labels
-    by a majority vote of k random guesses, each weighted by the difference of its score from chance: the vote knows no
+    It is Phi(sqrt(k / n)) - 1/2 with k = `answers` and n = `n_groups`. An attacker reaches it on binary labels by a
+    majority vote of k random guesses, each weighted by the difference of its score from chance: the vote knows no
     label, and its true accuracy is 1/2. 0.0 without groups.
     """
     return NormalDist().cdf(math.sqrt(answers / n_groups)) - 0.5 if n_groups else 0.0
