@@ -1,4 +1,4 @@
-"""Which old files and rows `manage.py tidy --apply` deletes, and when they are old enough.
+"""Deletion of old files and rows: what `manage.py tidy --apply` deletes, and how old it must be.
 
 - leftovers of interrupted uploads: 1 day after they were last written to
 - mails in the folder `mail` (a site without a mail server writes them there) and rotated logs (`*.log.1`): after
@@ -33,7 +33,7 @@ from leaderboard.operations.orphaned_files import OrphanedFiles
 UPLOAD_AFTER = timedelta(days=1)
 """Time since the last write after which a leftover of an upload is removable."""
 LARGE_LOG_BYTES = 10_000_000
-"""Size above which a log is shortened to its last tenth of this size."""
+"""Size above which a log is shortened to its end, of a tenth of this size."""
 
 
 @dataclass(frozen=True)

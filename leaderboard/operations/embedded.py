@@ -117,7 +117,7 @@ def children(listener: socket.socket) -> list[Child]:
 
 
 class FirstResponse:
-    """A request that is sent before the web server is up: `socket` becomes readable when the response arrives."""
+    """The response to a request that is sent before the web server is up; `socket` becomes readable when it arrives."""
 
     def __init__(self, listener: socket.socket) -> None:
         family, (host, port) = listener.family, listener.getsockname()[:2]
@@ -164,8 +164,10 @@ def collect_static() -> None:
 
 
 def wants_seed() -> bool:
-    """Return True if the demonstration should be created: the site uses its own SQLite database, and no earlier
-    creation has completed."""
+    """Return True if the demonstration should be created.
+
+    That is if the site uses the SQLite database of its data folder, and no earlier creation has completed.
+    """
     return not os.environ.get("HOLDOUT_DATABASE_URL") and not (settings.DATA / "seeded").exists()
 
 

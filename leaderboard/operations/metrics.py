@@ -36,8 +36,9 @@ FORMER_KINDS = {"similarity_check": "likeness", "head_to_head": "side_by_side"}
 # The view changes nothing, and a CSRF error would reveal that the path exists.
 @csrf_exempt
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return the metrics in Prometheus' text format. Without the token: 404 for any method; with it: 405 unless GET or
-    HEAD.
+    """Return the metrics in Prometheus' text format.
+
+    A request without the token gets status 404; one with the token that is neither GET nor HEAD gets status 405.
     """
     if not _has_token(request):
         raise Http404("no such page")

@@ -50,7 +50,7 @@ class Child:
 
 @dataclass
 class Supervisor:
-    """Starts `children` in the listed order, restarts those that die, and stops all in reverse order.
+    """A supervisor of `children`: it starts them in the listed order, restarts them if they die, and stops all.
 
     say: prints a line for the operator. stopping: becomes True at the first SIGINT, SIGTERM or SIGHUP; a second signal
     kills all children at once.
@@ -151,8 +151,10 @@ class Supervisor:
 
     @staticmethod
     def _ask(child: Child) -> None:
-        """Send SIGTERM to the process only, not to its group: it stops its own children, and signalling them too would
-        hang it."""
+        """Send SIGTERM to the process, but not to its process group.
+
+        The process stops its own children; a pool of workers hangs if these get the signal too.
+        """
         if child.process is not None and child.process.returncode is None:
             # Not Popen.terminate: that would reap a dead process, so that the id of its group could be reused.
             os.kill(child.process.pid, signal.SIGTERM)

@@ -48,7 +48,10 @@ class NoAnswerError(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """What an exception means for an attempt. reason: stored with the row; final: no retry, since it would recur."""
+    """The outcome of an attempt that an exception ended.
+
+    reason: a value of `models.Reason`, stored with the row; final: True if a retry would only raise it again.
+    """
 
     reason: str
     final: bool = False
@@ -65,7 +68,7 @@ def lease_lost(lease: Lease[Any], error: Exception) -> None:
 
 
 class StateColumns:
-    """How a model stores the state of a row: which rows are queued or expired, and what each transition writes.
+    """The columns in which a model stores a row's state: which rows are queued or expired, what each transition writes.
 
     cleared: column values that are also written whenever an attempt fails.
     """

@@ -11,9 +11,9 @@ from leaderboard.models import Phase, WorkerReport
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether a worker of a queue can run containers now.
+    """Availability of a queue's workers. ready: whether one of them can run containers now.
 
-    why_not: for users, why not and what to do; empty if ready. runtime: the container runtime that the worker reports.
+    why_not: for users, the reason if none can, and what to do. runtime: the container runtime that the worker reports.
     """
 
     ready: bool

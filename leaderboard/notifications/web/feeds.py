@@ -102,7 +102,10 @@ def _announce(feed: Atom1Feed, announcement: Announcement) -> None:
 
 
 def _correct(feed: Atom1Feed, erratum: Erratum, page: str) -> None:
-    """Add an entry for a corrected gold version. Its id stays the same while the rescoring goes on: no second entry."""
+    """Add an entry for a corrected gold version.
+
+    The entry keeps its id when the rescoring proceeds, so feed readers show an update instead of a new entry.
+    """
     gold, link = erratum.gold, f"{page}#{erratum.anchor}"
     count = "" if erratum.n_changed is None else f" {erratum.n_changed} item{'' if erratum.n_changed == 1 else 's'}."
     feed.add_item(
@@ -116,8 +119,7 @@ def _correct(feed: Atom1Feed, erratum: Erratum, page: str) -> None:
 
 
 def _boards(phases: Iterable[Phase]) -> list[Board]:
-    """Return the current boards of the phases, the one with the latest release first; results in preparation are not
-    in them."""
+    """Return the current boards of the phases, the one with the latest release first. No other boards are in a feed."""
     shown = Leaderboard.objects.filter(phase__in=phases, state=Leaderboard.State.CURRENT)
     dated = shown.annotate(last=Max("standings__release__released_at")).filter(last__isnull=False)
     newest = dated.select_related("phase__benchmark__dataset", "phase__split").order_by("-last")[:BOARDS]

@@ -63,11 +63,12 @@ def release_waiting(phase: Phase) -> None:
 
 
 def advance(board: Leaderboard) -> int:
-    """Release a ladder's scored runs for which no earlier prediction is unscored; return the number released.
+    """Release the scored runs of a ladder that need not wait any more; return the number released.
 
-    Runs are released in the order in which their predictions arrived. Workers finish in any order: if each run were
-    released when it finishes, the revealed scores would depend on that order, and the board could not be reproduced.
-    The caller holds a lock on the phase's row.
+    A run waits while an earlier prediction on the same ladder may still be scored, so runs are released in the order in
+    which their predictions arrived. Workers finish in any order: if each run were released when it finishes, the
+    revealed scores would depend on that order, and the board could not be reproduced. The caller holds a lock on the
+    phase's row.
     """
     phase = board.phase
     first_open = _first_open(board)

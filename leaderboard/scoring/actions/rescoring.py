@@ -152,7 +152,7 @@ def resumable(phase: Phase) -> list[GoldVersion]:
 def held(phase: Phase) -> Phase:
     """Lock the split's row, then the phase's, and return the phase.
 
-    Submissions and corrections lock in the same order, so that no two transactions block each other.
+    Submissions and corrections lock in the same order, so that no two transactions deadlock.
     """
     Split.objects.select_for_update().get(pk=phase.split_id)
     rows = Phase.objects.select_for_update(of=("self",)).select_related("split__dataset", "benchmark", "scorer")

@@ -1,6 +1,4 @@
-"""Management page of a phase's rescoring: its progress, the changes of ranks and values, and buttons to start, cancel
-and resume it.
-"""
+"""Management page of a phase's rescoring: progress, changes of ranks, and actions to start, cancel and resume it."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ ASK_AGAIN = 2000
 @never_cache
 @require_safe
 def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Render the whole page."""
+    """Render the page."""
     return _page(request, managed_phase_or_404(request.user, slug, phase))
 
 

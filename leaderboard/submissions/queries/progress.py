@@ -51,7 +51,7 @@ class Progress:
 
     @property
     def _is_held(self) -> bool:
-        """Return whether its run is scored but waits for earlier ones on a ladder; it is then shown as running."""
+        """Return whether the run is scored but waits for earlier runs on a ladder; it is then shown as running."""
         is_scored = self.run is not None and self._leased_work is self.run and self.run.state == State.DONE
         return is_scored and self.release is None and self.submission.phase.disclosure == Phase.Disclosure.LADDER
 
@@ -126,7 +126,9 @@ class Progress:
 
     @property
     def file_is_shown(self) -> bool:
-        """Return whether the team may download the predictions: a container could have copied hidden inputs into them.
+        """Return whether the team may download the predictions.
+
+        It may not if a container wrote them and the phase's inputs are hidden: they could contain the inputs.
         """
         return not self.is_container or self.submission.phase.split.inputs_public
 

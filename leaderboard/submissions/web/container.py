@@ -36,7 +36,7 @@ class CostRow:
 
 @dataclass(frozen=True)
 class Container:
-    """What a submission's page shows of its container.
+    """Details of a submission's container, as shown on the submission's page.
 
     seconds: time since a worker claimed the container; None if it is not running, or if the phase's inputs are hidden.
     wall_seconds: the time limit. rows: all limits. log_is_for_managers: the phase does not show the log to the team.

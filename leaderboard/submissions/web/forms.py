@@ -95,8 +95,10 @@ class SubmissionForm(SystemForm):
 
 
 class ImageForm(SystemForm):
-    """Form to submit a container image: exactly one of an archive (`file`), a finished chunked upload of an archive
-    (`upload`), or an image in a registry (`reference`, by digest).
+    """Form to submit a container image, by exactly one of the fields `file`, `upload` and `reference`.
+
+    file: an archive of the image; upload: a finished chunked upload of an archive; reference: an image in a registry,
+    by digest.
     """
 
     file = forms.FileField(label="Archive of the image", max_length=300, allow_empty_file=True, required=False)

@@ -30,9 +30,10 @@ class DescribeForm(forms.ModelForm):
         widgets = {"anonymous_until": forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")}
 
     def clean_anonymous_until(self) -> datetime | None:
-        """Return the date if it is unchanged, or in the future and within LONGEST_HIDDEN from now; else raise
-    ValidationError.
-    """
+        """Return the date if it is unchanged, or in the future and within LONGEST_HIDDEN from now.
+
+        Raises ValidationError otherwise.
+        """
         until: datetime | None = self.cleaned_data["anonymous_until"]
         current: datetime | None = self.instance.anonymous_until
         # The form field has no seconds, but the stored date may have.
