@@ -60,7 +60,7 @@ def plot_data(release: Release) -> plot_checks.PlotData:
 def without_plot_data(board: Leaderboard) -> models.QuerySet[Release]:
     """Return the releases of a board that have no plot data but can get them, in sequence.
 
-    None can if the board is of an earlier task version or of a custom scorer, or if the phase reveals no plots.
+    Empty if the board is of an earlier task version or of a custom scorer, or if the phase reveals no plots.
     """
     scored = of_board(board)
     if scored.scorer is not None or board.task_version != scored.version or not reveals_plots(board.phase):
