@@ -124,7 +124,7 @@ def _check_team(*, phase: Phase, system: System, by: User) -> None:
     in this phase for another team.
     """
     if not system.team.members.filter(pk=by.pk).exists():
-        raise Refused(Code.NOT_A_MEMBER, f"You are not a member of {system.team}, the team of this system.")
+        raise Refused(Code.NOT_A_MEMBER, "You are not a member of the system's team.")
     official = Benchmark.objects.filter(baselines_team=system.team_id).first()
     if official is not None and not (official.pk == phase.benchmark_id and official.is_managed_by(by)):
         message = (
