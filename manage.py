@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Django's entry: `python manage.py COMMAND`."""
+"""Django's command-line entry point: `python manage.py COMMAND`; `python manage.py help` lists the commands."""
 
 import os
 import sys
@@ -29,18 +29,18 @@ def main() -> None:
         from django.conf import settings
 
         sys.exit(
-            f"{sys.argv[0]}: the database of {settings.DATA} has no tables yet. Is it the folder that HOLDOUT_DATA is "
-            "to name? `manage.py migrate` makes a new site in it."
+            f"{sys.argv[0]}: the database of {settings.DATA} has no tables yet. If your site is in another folder, "
+            "set HOLDOUT_DATA to that folder. To make a new site in this one, run `manage.py migrate`."
         )
 
 
 def _is_empty() -> bool:
-    """Whether nobody has ever migrated the database: a folder that was misspelt, mostly."""
+    """Return True if the database has no tables, mostly because HOLDOUT_DATA names a wrong folder."""
     from django.db import DatabaseError, connection
 
     try:
         return not connection.introspection.table_names()
-    except DatabaseError:  # it cannot be reached at all, which the first error says
+    except DatabaseError:  # the database cannot be reached; the caller raises the first error, which says so
         return False
 
 

@@ -1,7 +1,17 @@
-"""Removable data: leftovers of interrupted requests, old mails and logs, expired sessions and tokens.
+"""Deletion of old files and rows: what `manage.py tidy --apply` deletes, and how old it must be.
 
-Nothing that a board, a receipt or a scoring may need is removable: gold, inputs, predictions and outcomes always stay.
-Images and archives are removable only if no row names them, and only after a week, in case they are being stored.
+- leftovers of interrupted uploads: 1 day after they were last written to
+- mails in the folder `mail` (a site without a mail server writes them there) and rotated logs (`*.log.1`): after
+  `--days` days, by default 30
+- logs of more than 10 MB: all but the last 1 MB, at any age
+- sessions and API tokens: as soon as they have expired
+- files of images and archives that no database row names: after 7 days, since a younger file's row may not be saved yet
+
+Gold, inputs, predictions and outcomes are never deleted: a board, a receipt or a scoring may need them.
+
+The sweep deletes other data without a command: unfinished chunked uploads and images that nobody submitted after 2 days
+(`operations.sweep`), exported and imported archives after 1 day (`archives.actions`), and notices 30 days after their
+delivery ended (`notifications.actions.deliver`).
 """
 
 from __future__ import annotations
@@ -21,12 +31,14 @@ from knox.models import AuthToken
 from leaderboard.operations.orphaned_files import OrphanedFiles
 
 UPLOAD_AFTER = timedelta(days=1)
+"""Time since the last write after which a leftover of an upload is removable."""
 LARGE_LOG_BYTES = 10_000_000
+"""Size above which a log is shortened to its end, of a tenth of this size."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """A removable item: its name for the operator, its size, and the function that removes it."""
+    """A removable file or row: its name for the operator, its size in bytes (a row: 0), and a function to remove it."""
 
     name: str
     bytes: int
@@ -34,7 +46,10 @@ class Item:
 
 
 def find_removable(*, days: int, strays: OrphanedFiles) -> dict[str, list[Item]]:
-    """Return removable items by kind. days: minimum age of mails and logs; strays: from `orphaned_files.find`."""
+    """Return the removable items by kind; nothing is removed.
+
+    days: minimum age of mails and rotated logs; strays: the orphaned files, as `orphaned_files.find` returns them.
+    """
     old = timedelta(days=days)
     return {
         "broken uploads": list(_old_files(Path(settings.FILE_UPLOAD_TEMP_DIR), UPLOAD_AFTER)),
@@ -48,7 +63,7 @@ def find_removable(*, days: int, strays: OrphanedFiles) -> dict[str, list[Item]]
 
 
 def _old_files(folder: Path, age: timedelta, pattern: str = "*") -> Iterator[Item]:
-    """Yield files that have not been written to for `age`."""
+    """Yield the files of a folder whose last write is longer ago than `age`."""
     cutoff = time.time() - age.total_seconds()
     for path in sorted(folder.glob(pattern)) if folder.is_dir() else ():
         stat = path.lstat()
@@ -66,7 +81,7 @@ def _large_logs() -> Iterator[Item]:
 
 
 def _shorten(log: Path) -> None:
-    """Truncate a log to its end, in place: processes have it open for appending, and continue after that."""
+    """Shorten a log to its last lines, in place, because processes have the file open for appending."""
     with log.open("r+b") as file:
         file.seek(-LARGE_LOG_BYTES // 10, 2)
         end = file.read().partition(b"\n")[2]

@@ -1,4 +1,4 @@
-"""Demo users, with passwords that only the owner of the data folder can read."""
+"""Users of the demonstration site, with random passwords in a file that only the data folder's owner can read."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ PEOPLE = (
 
 
 def logins() -> Path:
-    """Return the path of the file of passwords: a line each, with username, password and role."""
+    """Return the path of the password file, which has one line per demo user: username, password, (role)."""
     path: Path = settings.DATA / "demo-logins"
     return path
 
 
 def login_lines() -> list[str]:
-    """Return the lines about logins to print at startup; empty if the site has no demo."""
+    """Return the lines to print at startup, one per demo user with the password; empty if there are no demo users."""
     path = logins()
     return [f"log in as {line}" for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def people() -> dict[str, User]:
-    """Get or create the demo users, by username.
+    """Get or create the demo users; return them by username.
 
-    An existing account keeps its password, so a second start changes nothing.
+    Idempotent: an existing account is not changed and keeps its password.
     """
     users = {user.username: user for user in User.objects.filter(username__in=[person.username for person in PEOPLE])}
     for person in PEOPLE:
@@ -55,7 +55,7 @@ def _make(person: Person) -> User:
     password = secrets.token_urlsafe(12)
     user = User(username=person.username, email=f"{person.username}@demo.invalid", is_curator=person.is_curator)
     user.set_password(password)
-    # Written before the row: an account whose password was lost could not be used.
+    # The password is written to the file before the row is saved: without its password nobody could use the account.
     _note(f"{person.username}  {password}  ({person.does})", replaces=person.username)
     user.save(force_insert=True)
     AuditEntry.record("user.demonstration", user)

@@ -1,4 +1,4 @@
-"""Alert the operator of low disk space: log an error at every check, and mail once a day."""
+"""Alarm for low disk space: each sweep logs an error, and the operators get a mail at most once a day."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from leaderboard.core import disk
 
 log = structlog.get_logger(__name__)
 MAILED = "disk-alarm-mailed"
+"""Cache key that exists while no further mail is to be sent."""
 ONE_DAY = 86_400
 ONE_HOUR = 3_600
 LOCAL_CACHE = LocMemCache("disk-alarm", {})
-"""Markers in this process's memory: on a full disk a file-based cache cannot store any."""
+"""Cache in this process's memory, used if the site's cache fails: on a full disk a file-based cache stores nothing."""
 
 
 def sweep() -> bool:
-    """Check free space and alert; return True if it is low. A mail that fails is retried after an hour."""
+    """Log an error and mail the operators if the free space is below HOLDOUT_DISK_ALARM_MB; return True if it is.
+
+    A mail that cannot be sent is retried after an hour.
+    """
     free_mb, alarm_mb = disk.free_bytes() // 1_000_000, settings.DISK_ALARM_BYTES // 1_000_000
     if not disk.is_low():
         return False
@@ -30,7 +34,7 @@ def sweep() -> bool:
 
 
 def _is_due(*, again: int) -> bool:
-    """Return True if no mail was sent recently, and suppress further ones for `again` seconds."""
+    """Return True if a mail may be sent now; if so, suppress further mails for `again` seconds."""
     try:
         return bool(cache.add(MAILED, True, again))
     except OSError:

@@ -1,4 +1,4 @@
-"""Resources to run the whole site on one machine by one command: lock, port, static files, child processes, logs."""
+"""Resources with which `manage.py serve` runs the whole site: lock, port, static files, child processes and logs."""
 
 from __future__ import annotations
 
@@ -27,12 +27,16 @@ from leaderboard.operations import processes
 from leaderboard.operations.supervisor import CannotStart, Child
 
 MAX_LOG_BYTES = 10_000_000
+"""Size above which a child's log is rotated when the child starts."""
 _PR_SET_PDEATHSIG = 1
 
 
 @contextmanager
 def locked(data: Path) -> Iterator[None]:
-    """Lock the data folder for one instance; raises CommandError with the process id of the other one."""
+    """Lock the data folder, so that only one instance of the site uses it.
+
+    Raises CommandError, with the process id of the other instance, if that one holds the lock.
+    """
     with (data / "serve.lock").open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -40,7 +44,7 @@ def locked(data: Path) -> Iterator[None]:
             lock.seek(0)
             raise CommandError(
                 f"{data} is already served by process {lock.read().strip() or '?'}. "
-                "Stop that process, or use another folder for this one: HOLDOUT_DATA=var2 bin/serve --port 8001"
+                "Stop that process, or run this site in another folder: HOLDOUT_DATA=var2 bin/serve --port 8001"
             ) from None
         lock.truncate(0)
         lock.write(str(os.getpid()))
@@ -50,20 +54,23 @@ def locked(data: Path) -> Iterator[None]:
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Open the listening socket. The parent holds it, so the port survives a restart of the web server."""
+    """Open the listening socket. The supervisor holds it, so that the port stays open when the web server restarts.
+
+    Raises CommandError, with the reason and a port to try, if the address cannot be used.
+    """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listener = socket.create_server((host, port), family=family, backlog=512)
     except (OSError, OverflowError) as error:
         raise CommandError(
-            f"cannot listen on {host} port {port}: {error}. Choose another: bin/serve --port {port % 60_000 + 1}"
+            f"cannot listen on {host} port {port}: {error}. Choose another port: bin/serve --port {port % 60_000 + 1}"
         ) from error
     with listener:
         yield listener
 
 
 def url(listener: socket.socket) -> str:
-    """Return the address at which a browser on this machine finds the site."""
+    """Return the URL at which a browser on this machine finds the site; for a wildcard host, the loopback address."""
     host, port = listener.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
     return f"http://{host}:{port}/"
@@ -71,7 +78,7 @@ def url(listener: socket.socket) -> str:
 
 @contextmanager
 def announced(data: Path, address: str) -> Iterator[None]:
-    """Store the site's address for commands in other terminals, while it is served."""
+    """Store the site's URL in the data folder while the block runs: `address` reads it in other processes."""
     file = data / "address"
     file.write_text(address)
     try:
@@ -81,7 +88,10 @@ def announced(data: Path, address: str) -> Iterator[None]:
 
 
 def address(data: Path) -> str:
-    """Return the site's URL without trailing slash: HOLDOUT_BASE_URL, the running instance's, or a default."""
+    """Return the site's URL without a trailing slash.
+
+    That is HOLDOUT_BASE_URL if it is set, else the URL of the instance that serves `data`, else the default BASE_URL.
+    """
     file = data / "address"
     if os.environ.get("HOLDOUT_BASE_URL") or not file.is_file():
         return str(settings.BASE_URL)
@@ -89,7 +99,7 @@ def address(data: Path) -> str:
 
 
 def children(listener: socket.socket) -> list[Child]:
-    """Return the child processes in their starting order."""
+    """Return the site's child processes in the order in which to start them; optional ones only if switched on."""
     descriptor = listener.fileno()
     return [
         Child("sandbox", _sandbox),
@@ -107,13 +117,13 @@ def children(listener: socket.socket) -> list[Child]:
 
 
 class FirstResponse:
-    """The web server's first response as a waitable: `socket` becomes readable when it has arrived."""
+    """The response to a request that is sent before the web server is up; `socket` becomes readable when it arrives."""
 
     def __init__(self, listener: socket.socket) -> None:
         family, (host, port) = listener.family, listener.getsockname()[:2]
         loopback = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
         self.socket = socket.socket(family, socket.SOCK_STREAM)
-        # The kernel completes the connection on the listening socket; gunicorn responds once it is up.
+        # The kernel accepts the connection on the listening socket; gunicorn responds once it is up.
         self.socket.connect((loopback, port))
         self.socket.sendall(b"GET /health/live HTTP/1.0\r\nHost: localhost\r\n\r\n")
         self.socket.setblocking(False)
@@ -135,14 +145,14 @@ class FirstResponse:
 
 
 def logs() -> Path:
-    """Return the folder of the children's output: `NAME.log`, and `NAME.log.1` for the previous one."""
+    """Return the folder of the child processes' logs, creating it: `NAME.log`, and `NAME.log.1` for the rotated log."""
     folder: Path = settings.DATA / "log"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def collect_static() -> None:
-    """Run collectstatic if any static file has changed."""
+    """Run Django's `collectstatic` if any static file has changed since the last time."""
     digest = hashlib.sha256()
     for finder in get_finders():
         for path, storage in finder.list([]):
@@ -154,7 +164,10 @@ def collect_static() -> None:
 
 
 def wants_seed() -> bool:
-    """Return True if the demo should be seeded: the site uses its own database, and seeding never completed."""
+    """Return True if the demonstration should be created.
+
+    That is if the site uses the SQLite database of its data folder, and no earlier creation has completed.
+    """
     return not os.environ.get("HOLDOUT_DATABASE_URL") and not (settings.DATA / "seeded").exists()
 
 
@@ -192,7 +205,7 @@ def _logged(name: str, command: list[str], *descriptors: int) -> Callable[[], su
 
 
 def _log(name: str) -> IO[bytes]:
-    """Open a child's log for appending; rotate a large one to `.log.1` first."""
+    """Open a child's log for appending; if it exceeds MAX_LOG_BYTES, first rename it to `NAME.log.1`."""
     log = logs() / f"{name}.log"
     if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
         log.replace(log.with_suffix(".log.1"))
@@ -200,7 +213,7 @@ def _log(name: str) -> IO[bytes]:
 
 
 def _die_with_parent() -> None:
-    """Terminate this child when its parent dies, even by SIGKILL. Linux only; a no-op elsewhere."""
+    """Make the kernel terminate this process when its parent dies, even by SIGKILL. Does nothing except on Linux."""
     if hasattr(_LIBC, "prctl"):
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 

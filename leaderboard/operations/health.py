@@ -1,7 +1,8 @@
-"""Health checks: `/health/live` (this process responds), `/health/ready` (its dependencies respond too), and
-`/health/disk` (enough free space).
+"""Health checks for monitors: `/health/live`, `/health/ready` and `/health/disk`; 200 if all is well, else 503.
 
-They run before host validation, redirects and sessions, because monitors use an IP address and plain HTTP.
+`live`: this process responds. `ready`: database, broker and sandbox respond too, and the disk is not full. `disk`:
+more than HOLDOUT_DISK_ALARM_MB is free. The checks run before host validation, redirects and sessions, because monitors
+use an IP address and plain HTTP.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from leaderboard.evaluation import sandbox_client
 
 log = structlog.get_logger()
 PATIENCE = 2.0
+"""Timeout in seconds for the broker and for the sandbox."""
 
 
 def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Respond to the three paths, and pass on all others."""
+    """Return a middleware that responds to the three paths of health checks and passes on all other requests."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path == "/health/live":
@@ -53,7 +55,7 @@ def _sandbox() -> None:
 
 def _disk() -> None:
     if disk.is_full():
-        raise OSError("no disk space for uploads")
+        raise OSError("the disk is nearly full: uploads may fail")
 
 
 CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox, "disk": _disk}
@@ -62,7 +64,7 @@ CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox, "disk":
 def _answers(name: str, check: Callable[[], None]) -> bool:
     try:
         check()
-    except Exception as error:  # noqa: BLE001  whatever a driver raises means the same
+    except Exception as error:  # noqa: BLE001  any exception of a driver means that the dependency does not respond
         log.warning("not_ready", part=name, error=type(error).__name__)
         return False
     return True

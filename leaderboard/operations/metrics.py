@@ -1,7 +1,7 @@
-"""`/metrics`: Prometheus metrics from the database and the disk.
+"""`/metrics`: Prometheus metrics, read from the database and the disk at each request.
 
-They are counts and durations, without names or scores. Without the token of HOLDOUT_METRICS_TOKEN the path returns 404.
-All web processes return the same values, so any of them can be scraped.
+The metrics are counts and durations, without names or scores. The path returns 404 unless the request has the token of
+HOLDOUT_METRICS_TOKEN. All web processes return the same values, so it does not matter which one Prometheus scrapes.
 """
 
 from __future__ import annotations
@@ -27,15 +27,19 @@ from leaderboard.models.state import TERMINAL, LeasedWork
 READING = ("GET", "HEAD")
 LATELY = timedelta(hours=1)
 NONE = (0, None, 0)
+"""Values of a state without rows: number of rows, earliest `queued_at`, number of rows that ended within LATELY."""
 WAITING = (State.QUEUED, State.RUNNING)
 FORMER_KINDS = {"similarity_check": "likeness", "head_to_head": "side_by_side"}
-"""Renamed values of the label `kind`, with those of the previous release; until the next release."""
+"""Renamed values of the label `kind`, each with its former value. Both are published until the next release."""
 
 
-# Nothing is changed here, and a CSRF error would reveal that the path exists.
+# The view changes nothing, and a CSRF error would reveal that the path exists.
 @csrf_exempt
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return metrics in Prometheus' text format; 404 without the token, for any method."""
+    """Return the metrics in Prometheus' text format.
+
+    A request without the token gets status 404; one with the token that is neither GET nor HEAD gets status 405.
+    """
     if not _has_token(request):
         raise Http404("no such page")
     if request.method not in READING:
@@ -55,7 +59,7 @@ def _has_token(request: HttpRequest) -> bool:
 
 
 class Site(Collector):
-    """Collects the site's current values in a constant number of queries."""
+    """Prometheus collector of the site's current values, in a fixed number of queries."""
 
     def describe(self) -> list[Metric]:
         """Return nothing, so that registration runs no query."""
@@ -72,14 +76,16 @@ class Site(Collector):
 
 
 def _work() -> Iterator[Metric]:
-    """Yield queue lengths, ages and results of all background work."""
+    """Yield the queue length, the age of the oldest queued row, and recent results of each kind of background work."""
     length = GaugeMetricFamily(
         "holdout_queue_length", "Rows of background work that are queued or running.", labels=["kind", "state"]
     )
     oldest = GaugeMetricFamily(
-        "holdout_oldest_queued_seconds", "Age of the oldest queued row; 0: none is queued.", labels=["kind"]
+        "holdout_oldest_queued_seconds",
+        "Seconds since the oldest queued row was queued; 0 if none is queued.",
+        labels=["kind"],
     )
-    # No counter: deleted rows would make it decrease, which Prometheus takes for a restart.
+    # A gauge, not a counter: deleted rows would make it decrease, which Prometheus takes for a restart of the process.
     finished = GaugeMetricFamily(
         "holdout_finished_last_hour",
         "Rows of background work that ended within the last hour, by outcome.",
@@ -105,16 +111,16 @@ def _work() -> Iterator[Metric]:
 
 
 def _kinds(model: type[Model]) -> list[str]:
-    """Return the values of the label `kind` for a model: its name, and a renamed one's former name after it."""
+    """Return the values of the label `kind` for a model: its name, and its former name if it was renamed."""
     name = str(model._meta.verbose_name).replace(" ", "_")
     return [name, FORMER_KINDS[name]] if name in FORMER_KINDS else [name]
 
 
 def _notifications() -> Iterator[Metric]:
-    """Yield the number of notifications by state, under the former name too until the next release."""
+    """Yield the number of notifications by state, under the metric's present and former name."""
     counts = dict(Notice.objects.order_by().values_list("state").annotate(n=Count("pk")))
     for name, doc in (
-        ("holdout_notifications", "Mails and webhook calls of the last 30 days."),
+        ("holdout_notifications", "Mails and webhook calls by state; those that ended over 30 days ago are deleted."),
         ("holdout_notices", "Deprecated: the former name of holdout_notifications."),
     ):
         family = GaugeMetricFamily(name, doc, labels=["state"])
@@ -124,8 +130,10 @@ def _notifications() -> Iterator[Metric]:
 
 
 def _workers() -> Iterator[Metric]:
-    """Yield the state of workers with an engine, by queue: host names are not published."""
-    seen = GaugeMetricFamily("holdout_worker_seen_seconds", "Time since the last report of a worker.", labels=["queue"])
+    """Yield the state of the workers with a container engine, summed by queue so that no host name is published."""
+    seen = GaugeMetricFamily(
+        "holdout_worker_seen_seconds", "Seconds since the last report of any worker of the queue.", labels=["queue"]
+    )
     ready = GaugeMetricFamily(
         "holdout_workers_ready", "Workers whose latest report is recent and says that they are ready.", labels=["queue"]
     )

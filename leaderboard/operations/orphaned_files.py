@@ -1,8 +1,8 @@
-"""Orphaned files: stored files that no row names.
+"""Orphaned files: stored files that no database row names.
 
-Either a process died before saving the row, or the database is another site's; a file does not show which.
-Irreplaceable files are therefore reported but never removed, and if too many files of any store are orphaned, no file
-of any store is removed.
+A file is orphaned either because a process died before it saved the row, or because the site is connected to the wrong
+database; the file itself does not show which. Irreplaceable files are therefore reported but never removed. If too many
+files of any store are orphaned (more than MANY and more than SHARE of the store), no file of any store is removed.
 """
 
 from __future__ import annotations
@@ -19,18 +19,24 @@ from django.db.models import FileField
 from django.utils import timezone
 
 AFTER = timedelta(days=7)
+"""Age from which an orphaned file is old: the row of a younger file may not be saved yet."""
 NOT_OURS = ("staticfiles", "default")
+"""Stores of settings.STORAGES that are not checked, because no database row names files of theirs."""
 STORED_FOLDERS = ("gold", "inputs", "predictions", "outcomes")
 """Stores with irreplaceable files: gold and raw files, submissions, outcomes."""
 PIECES = "pieces"
-"""Name of the folders of unfinished uploads, which the sweep deletes when they are abandoned."""
+"""Name of the folders with chunks of unfinished uploads. They are skipped: the sweep deletes abandoned ones."""
 MANY = 5
 SHARE = 0.1
+"""A store has too many orphaned files if they are more than MANY and more than this fraction of the store's files."""
 
 
 @dataclass(frozen=True)
 class OrphanedFile:
-    """A stored file without a row. is_old: too old for its row to be still coming."""
+    """A stored file that no row names.
+
+    alias: the name of its store in settings.STORAGES; is_old: last written more than AFTER ago.
+    """
 
     alias: str
     name: str
@@ -50,35 +56,41 @@ class OrphanedFile:
 
 @dataclass(frozen=True)
 class OrphanedFiles:
-    """All orphaned files. doubtful: (orphaned files, all files) of each store with too many of them."""
+    """All orphaned files of the site's stores.
+
+    doubtful: maps the name of each store with too many orphaned files (more than MANY, and more than the fraction SHARE
+    of its files) to (number of orphaned files, number of all files). If it is not empty, the site is probably connected
+    to a database that does not belong to the stored files.
+    """
 
     files: list[OrphanedFile]
     doubtful: dict[str, tuple[int, int]]
 
     @property
     def to_go(self) -> list[OrphanedFile]:
-        """Files that may be removed; none if the database may belong to other files."""
+        """Old files of stores that are not irreplaceable, to be removed; none if any store is doubtful."""
         return [] if self.doubtful else [stray for stray in self.files if stray.may_go]
 
     @property
     def reported(self) -> list[OrphanedFile]:
-        """Old files without a row that are not removed."""
+        """Old files that are reported, not removed: those of irreplaceable stores, or all if any store is doubtful."""
         return [stray for stray in self.files if stray.is_old and (self.doubtful or not stray.may_go)]
 
     @property
     def doubt(self) -> str:
-        """The reason why the database may not belong to the stores; empty if it does."""
+        """The message that the database probably does not belong to the stored files; empty if no store is doubtful."""
         if not self.doubtful:
             return ""
         text = ", ".join(f"{n} of {of} files of {alias}" for alias, (n, of) in self.doubtful.items())
         return (
-            f"{text} have no record in {database()}, expected at most a tenth: it may not be the database of the files "
-            f"in {settings.DATA}. No stored file is removed"
+            f"{text} have no record in {database()}, expected at most {MANY} or a tenth of a store's files. This is "
+            f"probably not the database that belongs to the files in {settings.DATA}: check HOLDOUT_DATA and "
+            "HOLDOUT_DATABASE_URL. No stored file is removed"
         )
 
 
 def find() -> OrphanedFiles:
-    """Find every stored file that no row names, sorted by store and name."""
+    """Find every stored file that no row names, and the stores with too many of them; nothing is removed."""
     files: list[OrphanedFile] = []
     doubtful: dict[str, tuple[int, int]] = {}
     for alias in settings.STORAGES:
@@ -94,7 +106,7 @@ def find() -> OrphanedFiles:
 
 
 def database() -> str:
-    """Describe the database for the operator: its file, or its name and host; never a password."""
+    """Describe the database for the operator: the path of its file, or its name and host; never a password."""
     config = connection.settings_dict
     return f"{config['NAME']} on {config['HOST']}" if config.get("HOST") else str(config["NAME"])
 
@@ -104,7 +116,7 @@ def _strays(alias: str, storage: Storage, names: list[str]) -> Iterator[Orphaned
         try:
             is_old = storage.get_modified_time(name) < timezone.now() - AFTER
             yield OrphanedFile(alias, name, storage.size(name), is_old)
-        except FileNotFoundError:  # it was deleted in the meantime
+        except FileNotFoundError:  # the file was deleted after it was listed
             continue
 
 

@@ -1,4 +1,4 @@
-"""The site's processes and their command lines; containers use the same ones."""
+"""The site's processes and their command lines: `bin/serve` and the containers of a deployment use the same ones."""
 
 from __future__ import annotations
 
@@ -11,24 +11,30 @@ from django.conf import settings
 
 ROLES = ("sandbox", "web", "worker", "beat", "systems", "scorers", "notifications")
 FORMER_ROLES = {"notices": "notifications"}
-"""Names of the previous release, with their present names; until the next release."""
+"""Role names of the previous release, each with its present name; accepted until the next release."""
 
 
 def web(bind: str) -> list[str]:
-    """Gunicorn on `bind`, an address or `fd://N`. Threads, because a request may wait for the sandbox."""
+    """Return the command line of the web server, gunicorn. bind: `HOST:PORT`, or `fd://N` for an open socket.
+
+    Its workers have threads, because a request may wait for the sandbox.
+    """
     return [
         *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi:application"),
         *("--bind", bind, "--worker-class", "gthread", "--workers", "2", "--threads", "8"),
-        # Heartbeat files on a disk that is busy with an upload would make a worker look hung.
+        # gunicorn's heartbeat files: on a disk that is busy with an upload they would make a worker seem to hang.
         *("--worker-tmp-dir", "/dev/shm" if Path("/dev/shm").is_dir() else "/tmp"),  # noqa: S108
-        # Forwarded headers are trusted as HOLDOUT_PROXY says, not because the client is on this machine.
+        # Django trusts forwarded headers if HOLDOUT_PROXY says so; gunicorn must not trust those of local clients.
         *("--forwarded-allow-ips", ""),
         *("--timeout", "120", "--graceful-timeout", "10", "--no-control-socket"),
     ]
 
 
 def worker(*, concurrency: int = 2) -> list[str]:
-    """The scoring workers. They get their work from the database, so they need no gossip."""
+    """Return the command line of the worker that scores predictions. concurrency: number of processes.
+
+    Celery's gossip and heartbeats are off: the state of work is in the database.
+    """
     return [
         *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "scoring"),
         *("--hostname", "scoring@%h", "--concurrency", str(concurrency), "--loglevel", "WARNING"),
@@ -37,7 +43,10 @@ def worker(*, concurrency: int = 2) -> list[str]:
 
 
 def systems() -> list[str]:
-    """The worker that runs submitted containers, one at a time: it has the engine, and needs no gold."""
+    """Return the command line of the worker that runs submitted containers, one at a time.
+
+    It has access to the container engine, and needs no access to gold.
+    """
     return [
         *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "systems"),
         *("--hostname", "systems@%h", "--concurrency", "1", "--loglevel", "WARNING"),
@@ -46,7 +55,10 @@ def systems() -> list[str]:
 
 
 def scorers() -> list[str]:
-    """The worker that runs custom scorers, one at a time: it has the engine and gold, but no submitted images."""
+    """Return the command line of the worker that runs custom scorers, one at a time.
+
+    It has access to the container engine and to gold, but runs no submitted image.
+    """
     return [
         *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "scorers"),
         *("--hostname", "scorers@%h", "--concurrency", "1", "--loglevel", "WARNING"),
@@ -55,9 +67,10 @@ def scorers() -> list[str]:
 
 
 def notifications() -> list[str]:
-    """The worker that sends mails and calls webhooks. It has no gold, and uses threads: it mostly waits.
+    """Return the command line of the worker that sends mails and calls webhooks.
 
-    It also reads the queue's former name, `notices`, in which the previous release may have left messages.
+    It needs no access to gold, and uses threads, since it mostly waits. It also reads the queue `notices`, the former
+    name of `notifications`, in which the previous release may have left messages.
     """
     return [
         *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "notifications,notices"),
@@ -67,7 +80,7 @@ def notifications() -> list[str]:
 
 
 def beat() -> list[str]:
-    """The scheduler of the sweep. One is enough; a second one is harmless."""
+    """Return the command line of Celery beat, which enqueues the periodic sweep. A second instance is harmless."""
     return [
         *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "beat", "--loglevel", "WARNING"),
         *("--schedule", str(settings.DATA / "beat-schedule"), "--pidfile", ""),
@@ -75,12 +88,12 @@ def beat() -> list[str]:
 
 
 def sandbox() -> list[str]:
-    """The sandbox server, which is isolated from everything but its listening socket."""
+    """Return the command line of the sandbox server, which can reach nothing but its listening socket."""
     return [sys.executable, "-m", "evaluator.sandbox.process.server", "--socket", settings.SANDBOX_SOCKET]
 
 
 def command(role: str, *, bind: str) -> list[str]:
-    """Return the command line of one of ROLES."""
+    """Return the command line of the process `role`, one of ROLES. bind: for the role `web`, see `web`."""
     if role == "web":
         return web(bind)
     roles = {"sandbox": sandbox, "worker": worker, "beat": beat, "systems": systems, "scorers": scorers}
@@ -88,6 +101,9 @@ def command(role: str, *, bind: str) -> list[str]:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the children's environment: this process's, with one thread for linear algebra, as cores are shared."""
+    """Return the environment of the child processes: this process's, with `extra`, which takes precedence.
+
+    By default each process uses one thread for linear algebra, since several processes share the cores.
+    """
     defaults = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     return {**defaults, **os.environ, **(extra or {})}

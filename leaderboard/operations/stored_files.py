@@ -1,4 +1,4 @@
-"""Verify that every file named by a row exists and has the row's SHA-256; useful after a restore."""
+"""Verification that each file named by a database row exists and has the row's SHA-256, for example after a restore."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from leaderboard.models import Image
 
 @dataclass(frozen=True)
 class FileCheck:
-    """A verified file: its owner, and its fault; empty if it is intact."""
+    """The result for one file. owner: `MODEL:KEY FIELD` of the row that names it; problem: empty if it is intact."""
 
     owner: str
     problem: str
 
 
 def verify_file() -> Iterator[FileCheck]:
-    """Read and verify each file whose row has a digest."""
+    """Read each file whose row has a SHA-256, and yield the result of its verification."""
     for model, field, digest in _fields():
         rows = model._base_manager.exclude(**{field: ""}).exclude(**{digest: ""})
         for row in rows.order_by("pk").iterator():
@@ -31,7 +31,10 @@ def verify_file() -> Iterator[FileCheck]:
 
 
 def _fields() -> Iterator[tuple[type[Model], str, str]]:
-    """Yield models with a file field and its digest: `inputs` with `inputs_sha256`, `file` with `sha256`."""
+    """Yield (model, name of a file field, name of the field with its SHA-256), such as `inputs`, `inputs_sha256`.
+
+    The digest of a field `file` is in `sha256`. Models without a digest are left out.
+    """
     for model in apps.get_app_config("leaderboard").get_models():
         names = {field.name for field in model._meta.concrete_fields}
         for field in model._meta.concrete_fields:
@@ -42,7 +45,7 @@ def _fields() -> Iterator[tuple[type[Model], str, str]]:
 
 
 def _was_dropped(image: Any) -> bool:
-    """Return True for an archive that was no image: it is deleted when refused, but submissions refer to its row."""
+    """Return True if an image's archive was deleted: a rejected one is, but its row stays, for its submissions."""
     return not image.archive.storage.exists(image.archive.name)
 
 

@@ -14,28 +14,35 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 FIRST_PAUSE = 1.0
+"""Seconds before the first restart of a child; the pause doubles with each restart, up to LONGEST_PAUSE."""
 LONGEST_PAUSE = 30.0
-# A child that has run this long is considered healthy: its next restart begins with the first pause again.
+# A child that has run for this many seconds is considered healthy: its next restart follows after FIRST_PAUSE again.
 WELL_AFTER = 60.0
 PATIENCE = 15.0
+"""Seconds after which a child that does not terminate is killed."""
 
 Popen = subprocess.Popen[bytes]
 
 
 class CannotStart(Exception):
-    """A child cannot be started; the message says how to fix it."""
+    """A child process cannot be started; the message says which and why."""
 
 
 @dataclass
 class Child:
-    """A supervised process; `start` raises CannotStart."""
+    """A supervised process.
+
+    start: starts the process and returns it, or raises CannotStart. process: None before the first start. started:
+    monotonic time of the last start. pause: seconds before the next restart. due: monotonic time of the pending
+    restart; None if there is none.
+    """
 
     name: str
     start: Callable[[], Popen]
     process: Popen | None = None
     started: float = 0.0
     pause: float = FIRST_PAUSE
-    due: float | None = None  # time of the next restart; None while it runs
+    due: float | None = None
 
     def begin(self) -> None:
         self.process, self.due, self.started = self.start(), None, time.monotonic()
@@ -43,7 +50,11 @@ class Child:
 
 @dataclass
 class Supervisor:
-    """Supervises `children`, listed in starting order and stopped in reverse. `say` prints a line."""
+    """A supervisor of `children`: it starts them in the listed order, restarts them if they die, and stops all.
+
+    say: prints a line for the operator. stopping: becomes True at the first SIGINT, SIGTERM or SIGHUP; a second signal
+    kills all children at once.
+    """
 
     children: Sequence[Child]
     say: Callable[[str], None]
@@ -64,15 +75,16 @@ class Supervisor:
         self.stopping = True
 
     def start(self) -> None:
-        """Start all children; raises CannotStart. A child that fails its first start is not retried."""
+        """Start all children in order. Raises CannotStart if one cannot be started; it is not retried."""
         for child in self.children:
             if not self.stopping:
                 child.begin()
 
     def follow(self, until: Callable[[], bool] = lambda: False, *, watch: Sequence[socket.socket] = ()) -> None:
-        """Restart children that die, until `until` returns true or a stop signal arrives.
+        """Restart children that die, until `until` returns True or the supervisor is stopping.
 
-        `until` is called whenever a process has died, a signal has arrived or a socket of `watch` is readable.
+        `until` is called at the start, and whenever a process has died, a signal has arrived, a restart was due, or a
+        socket of `watch` is readable.
         """
         while not self.stopping:
             self._look()
@@ -82,7 +94,7 @@ class Supervisor:
             self._wait(max(0.0, min(due) - time.monotonic()) if due else None, watch)
 
     def stop(self) -> None:
-        """Stop all children, the last started first; kill those that do not terminate in time."""
+        """Stop all children, the last started first; kill a child that does not terminate within PATIENCE seconds."""
         self.stopping = True
         for child in reversed(self.children):
             child.due = None
@@ -106,7 +118,10 @@ class Supervisor:
                 self._restart(child)
 
     def _ended(self, child: Child) -> int | None:
-        """Return the status of a child that ended. Its process group is killed before its id can be reused."""
+        """Return the exit status of a child that has ended (negative: the signal), or None.
+
+        The rest of its process group is killed before the process is reaped, since its id could be reused after that.
+        """
         if child.process is None:
             return None
         if child.process.returncode is None:
@@ -129,16 +144,19 @@ class Supervisor:
         child.pause = min(child.pause * 2, LONGEST_PAUSE)
 
     def _wait(self, seconds: float | None, watch: Sequence[socket.socket] = ()) -> None:
-        """Wait until a child dies, a signal arrives, a socket is readable, or the time is over."""
+        """Wait until a child dies, a signal arrives, a socket of `watch` is readable, or `seconds` have passed."""
         readable, _, _ = select.select([self._wake[0], *watch], [], [], seconds)
         if self._wake[0] in readable:
             os.read(self._wake[0], 4096)
 
     @staticmethod
     def _ask(child: Child) -> None:
-        """Terminate the process only: it stops its own children in order; signalling a pool's too would hang it."""
+        """Send SIGTERM to the process, but not to its process group.
+
+        The process stops its own children; a pool of workers hangs if these get the signal too.
+        """
         if child.process is not None and child.process.returncode is None:
-            # Not Popen.terminate: that would reap a dead process, and free its group's id.
+            # Not Popen.terminate: that would reap a dead process, so that the id of its group could be reused.
             os.kill(child.process.pid, signal.SIGTERM)
 
     @staticmethod
@@ -154,5 +172,5 @@ class Supervisor:
 
 
 def ending(status: int) -> str:
-    """Describe a wait status: `ended with status 3`, `was ended by SIGKILL`."""
+    """Describe the return code of a Popen: `ended with status 3`, `was ended by SIGKILL`."""
     return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"

@@ -1,4 +1,4 @@
-"""Periodic maintenance besides background work: request workers' reports, and delete abandoned uploads."""
+"""Periodic maintenance: request status reports of container workers, and delete abandoned uploads and unused images."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ from leaderboard.core import chunked_upload
 from leaderboard.models import RawUpload, WorkerReport
 
 POLL_SECONDS = timedelta(seconds=30)
+"""Age from which a worker's last report is outdated, so that a new one is requested."""
 GONE_AFTER = timedelta(minutes=10)
-"""A worker that was silent for so long is no longer polled: its queue would only grow."""
+"""Age of the last report from which no more reports are requested: nobody would read the messages in the queue."""
 
 
 def sweep() -> int:
-    """Poll workers whose reports are old, and delete abandoned uploads and unused images; return the number of rows."""
+    """Request outdated reports again, and delete chunked uploads idle for 2 days and images not submitted in 2 days.
+
+    Returns the number of deleted uploads and images.
+    """
     _ask_workers(timezone.now())
     return image_uploads.forget_old() + chunked_upload.delete_idle(RawUpload) + image_files.delete_unused()
 
 
 def _ask_workers(at: datetime) -> None:
-    """Request a new report where the last one is old."""
+    """Request a new report from the workers of each queue that has an outdated report."""
     outdated = WorkerReport.objects.filter(seen_at__lt=at - POLL_SECONDS, seen_at__gt=at - GONE_AFTER)
     for queue in outdated.order_by("queue").values_list("queue", flat=True).distinct():
         workers.enqueue_report(queue)

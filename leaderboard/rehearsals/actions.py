@@ -1,7 +1,7 @@
-"""Rehearsals: organisers and named testers try a phase before it opens, without effect on the phase.
+"""Rehearsals: organisers and named testers try a phase before it opens, without any effect on the phase.
 
-A rehearsal is a separate benchmark, in a state that is never public, with a copy of the phase on the same split. So
-its submissions, quotas, boards and ladder are not the phase's, and nothing needs to be undone when it ends.
+A rehearsal is a separate benchmark that is never public, with a copy of the phase on the same split. The submissions,
+quotas and boards of the rehearsal belong to the copy, so nothing needs to be undone in the phase when it ends.
 """
 
 from __future__ import annotations
@@ -36,12 +36,13 @@ from leaderboard.models import (
 )
 
 MOST_TESTERS = 100
+"""Maximum number of testers of one rehearsal, members of named teams included."""
 NOT_COPIED = {"id", "benchmark", "opens_at", "closes_at", "sealed_until", "unsealed_at", "last_sequence", "created_at"}
-"""Fields of a phase that are not copied; its scorer is copied separately."""
+"""Fields of a phase that a rehearsal does not take over. For `scorer`, a copy of the scorer's row is made."""
 
 
 def why_not(phase: Phase) -> str:
-    """Return why a phase cannot be rehearsed; empty if it can be."""
+    """Return a sentence that says why a phase cannot be rehearsed; empty if it can be."""
     if phase.benchmark.is_rehearsal:
         return "This is already a rehearsal."
     if phase.benchmark.state == Benchmark.State.PUBLIC and not phase.is_to_come():
@@ -54,7 +55,10 @@ def why_not(phase: Phase) -> str:
 
 
 def find_testers(names: Sequence[str]) -> list[User]:
-    """Return the accounts for usernames, and the members for team names. Raises Refused INVALID_NAME."""
+    """Return the active users with these usernames, and for the names of teams their members.
+
+    Raises Refused INVALID_NAME for a name that is neither, and for more than MOST_TESTERS users.
+    """
     users: dict[int, User] = {}
     unknown = []
     for name in names:
@@ -64,19 +68,26 @@ def find_testers(names: Sequence[str]) -> list[User]:
             unknown.append(name)
         users |= {user.pk: user for user in people}
     if unknown:
-        raise Refused(Code.INVALID_NAME, f"No account or team has the name {', '.join(unknown[:10])}.")
+        raise Refused(
+            Code.INVALID_NAME,
+            f"No account or team has the name {', '.join(unknown[:10])}; expected usernames or team names.",
+        )
     if len(users) > MOST_TESTERS:
-        raise Refused(Code.INVALID_NAME, f"There are {len(users)} testers; expected at most {MOST_TESTERS}.")
+        raise Refused(
+            Code.INVALID_NAME,
+            f"These names are {len(users)} users, team members included; expected at most {MOST_TESTERS} testers.",
+        )
     return list(users.values())
 
 
 @transaction.atomic
 def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by: User) -> Rehearsal:
-    """Open a copy of a phase to its organisers and testers.
+    """Begin a rehearsal of a phase: a copy that is open to its organisers and to the testers.
 
-    ends_at: until when it accepts submissions and testers can see it; a sealed phase, which is then unsealed, needs it.
-    None: until the phase opens, or until it is ended. Raises Refused: NOT_READY with the reason, INVALID_NAME for the
-    date, NOT_AN_ORGANISER.
+    ends_at: until then the copy accepts submissions and testers can see it. None: until the phase itself opens or
+    `end` is called. A sealed phase needs a date, at which its copy is unsealed. Raises Refused: NOT_AN_ORGANISER;
+    NOT_READY if the phase cannot be rehearsed or already has a rehearsal; INVALID_NAME for a missing date, or one that
+    is past or after the phase's opening.
     """
     check_manages(phase.benchmark, by)
     locked = Phase.objects.select_for_update(of=("self",)).select_related("benchmark", "split").get(pk=phase.pk)
@@ -93,7 +104,7 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
     except IntegrityError:
         raise Refused(
             Code.NOT_READY,
-            f"The phase {locked.title} already has a rehearsal; end that first.",
+            f"The phase {locked.title} already has a rehearsal; end that rehearsal first.",
             heading="The rehearsal was not started",
         ) from None
     rehearsal.testers.set(testers)
@@ -104,7 +115,10 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
 
 @transaction.atomic
 def set_testers(*, rehearsal: Rehearsal, testers: Sequence[User], by: User) -> None:
-    """Replace the testers; earlier submissions of others stay. Raises Refused: NOT_READY once it is over."""
+    """Replace the testers of a rehearsal; submissions of former testers stay.
+
+    Raises Refused: NOT_AN_ORGANISER, NOT_READY if the rehearsal is over.
+    """
     check_manages(rehearsal.phase.benchmark, by)
     if rehearsal.is_over:
         raise Refused(Code.NOT_READY, "This rehearsal is over.", heading="Nothing was changed")
@@ -116,9 +130,9 @@ def set_testers(*, rehearsal: Rehearsal, testers: Sequence[User], by: User) -> N
 
 @transaction.atomic
 def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
-    """End a rehearsal: it accepts nothing more, queued work is cancelled, and its managers can still read everything.
+    """End a rehearsal: it accepts no more submissions, and its queued work is cancelled. Managers can still read it.
 
-    Raises Refused: NOT_READY where it is over, NOT_AN_ORGANISER.
+    Raises Refused: NOT_AN_ORGANISER, NOT_READY if the rehearsal is already over.
     """
     check_manages(rehearsal.phase.benchmark, by)
     at = timezone.now()
@@ -143,12 +157,12 @@ def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
 
 @transaction.atomic
 def sweep() -> int:
-    """Record the end of rehearsals whose date has passed. Return how many. Queued work still runs."""
+    """Record the end of each rehearsal whose deadline has passed; return their number. Queued work still runs."""
     ongoing = Benchmark.objects.ongoing_rehearsals().values("pk")
     due = Rehearsal.objects.filter(ended_at=None).exclude(benchmark__in=ongoing).select_related("benchmark", "phase")
     count = 0
     for rehearsal in due.select_for_update(of=("self",)):
-        # Not the present time: the sweep may run long after, and a sealed copy is unsealed at its date.
+        # Not the present time: the sweep may run long after the deadline, at which a sealed copy is unsealed.
         Rehearsal.objects.filter(pk=rehearsal.pk).update(
             ended_at=rehearsal.last_deadline, ended_by=rehearsal.begun_by_id
         )
@@ -167,14 +181,14 @@ def _n_submissions(rehearsal: Rehearsal) -> int:
 
 
 def _checked_end(phase: Phase, ends_at: datetime | None, at: datetime) -> datetime | None:
-    """Return the end of a rehearsal: never after the phase itself opens."""
+    """Return when a rehearsal ends: `ends_at`, or if that is None when the phase opens. Raises Refused INVALID_NAME."""
     check_moments(ends_at=ends_at)
     if ends_at is not None and ends_at <= at:
         raise Refused(Code.INVALID_NAME, "The end of the rehearsal is in the past; expected a later date.")
     if phase.disclosure == Phase.Disclosure.SEALED and ends_at is None:
         raise Refused(
             Code.INVALID_NAME,
-            "The phase is sealed, and its rehearsal unseals at its end; enter the end of the rehearsal.",
+            "The phase is sealed, and a rehearsal of it is unsealed when it ends; enter the end of the rehearsal.",
         )
     if ends_at is not None and phase.opens_at is not None and ends_at > phase.opens_at:
         opens = time_zones.describe(phase.opens_at, phase.time_zone)

@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.simple_tag
 def about_measures(scoring: Scoring, benchmark: Benchmark) -> str:
-    """Return the URL of the page that describes the measures: the task's, or a custom scorer's."""
+    """Return the URL of the page that describes the measures of a phase's task or custom scorer."""
     if scoring.scorer is None:
         return reverse("measures", args=[scoring.task.name])
     return reverse("scorer_measures", args=[benchmark.slug, scoring.scorer.number])
@@ -23,7 +23,10 @@ def about_measures(scoring: Scoring, benchmark: Benchmark) -> str:
 
 @register.simple_tag(takes_context=True)
 def with_query(context: dict[str, Any], **changes: str | None) -> str:
-    """Return the query string with these parameters set, or removed if empty. Pagination restarts at the first page."""
+    """Return the request's query string with the parameters `changes` set, or removed if empty.
+
+    The parameter `page` is removed too, so that a changed list begins at its first page.
+    """
     query = context["request"].GET.copy()
     query.pop("page", None)
     for name, value in changes.items():

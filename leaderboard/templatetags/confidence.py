@@ -1,4 +1,7 @@
-"""`{% confidence_level %}`: the confidence level of all intervals, as `95 %`. A builtin: templates need not load it."""
+"""Template tag `{% confidence_level %}`: the confidence level of all intervals, as `95 %`.
+
+It is one of the builtins in the settings, so templates need not load it.
+"""
 
 from django import template
 

@@ -1,4 +1,4 @@
-"""Template filter for a submission's track."""
+"""Template filter for the track that a submission declares."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ register = template.Library()
 
 @register.filter
 def track_title(submission: Submission) -> str:
-    """Return the title of the declared track; empty if there is none."""
+    """Return the title of the track that a submission declares; empty if it declares none."""
     return tracks.title_of(submission.phase, submission.track) if submission.track else ""

@@ -1,4 +1,4 @@
-"""Markup of coloured table cells; filters, because a board has thousands of them."""
+"""Template filters that render coloured table cells. They are functions because a board has thousands of cells."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ BEST = SafeString('<span class="visually-hidden"> best</span>')
 
 @register.filter
 def heat_td(heat: HeatCell, more: str = "") -> SafeString:
-    """Render a cell with three decimals. `more`: another class."""
+    """Render a cell with three decimals. more: a further CSS class."""
     return _td(heat, compact(heat.score.value), more)
 
 
 @register.filter
 def matrix_td(heat: HeatCell, more: str = "") -> SafeString:
-    """Render a cell with two decimals, for compact tables; the title has three."""
+    """Render a cell with two decimals, for compact tables; its tooltip has three. more: a further CSS class."""
     return _td(heat, compact(heat.score.value, 2), more)
 
 
 @register.filter
 def detail_tds(shown_score: ShownScore, has_intervals: bool) -> SafeString:
-    """Render a value, its interval if the table has intervals, and n, as cells."""
+    """Render the cells of a score: its value, its confidence interval if the table has intervals, and its n."""
     parts = [score(shown_score.value), *[interval(shown_score) or NONE] * has_intervals, f"{shown_score.n:,}"]
     # Formatted numbers only: nothing to escape.
     return SafeString("".join(f'<td class="num">{part}</td>' for part in parts))
@@ -36,7 +36,7 @@ def detail_tds(shown_score: ShownScore, has_intervals: bool) -> SafeString:
 
 @register.filter
 def why(heat: HeatCell) -> str:
-    """Describe the cell in one phrase, with the reason if there is no value."""
+    """Describe a cell in words for its tooltip, with the reason if it has no value."""
     phrase = in_words(heat.score)
     return f"{phrase}: {heat.reason}" if heat.reason else phrase
 

@@ -13,11 +13,14 @@ register = template.Library()
 
 @register.filter
 def to_the_second(moment: datetime | None) -> str:
-    """Format as `2026-03-01 23:59`, with seconds if not zero: a deadline is never shown earlier than it is."""
+    """Format in UTC as `2026-03-01 23:59`, with seconds if they are not zero; None as an empty string.
+
+    The seconds are not dropped, so a deadline is never shown earlier than it is.
+    """
     return "" if moment is None else f"{moment.astimezone(UTC):{time_zones.written(moment)}}"
 
 
 @register.filter
 def in_zone(moment: datetime | None, name: str) -> str:
-    """Format as `2026-03-01 23:59 AoE`; empty for UTC, which the page shows anyway."""
+    """Format in the time zone `name`, as `2026-03-01 23:59 AoE`; empty for None, and for UTC, which pages show too."""
     return "" if moment is None or name == "UTC" else time_zones.shown(moment, name)

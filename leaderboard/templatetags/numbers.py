@@ -1,4 +1,4 @@
-"""Template filters for numbers: `leaderboard.boards.web.tables.number_format`."""
+"""Template filters for numbers: the functions of `leaderboard.boards.web.tables.number_format` under their names."""
 
 from __future__ import annotations
 

@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.filter
 def step_of(n_groups: int) -> str:
-    """Format a ladder's step for a proportion, to three digits: `0.0158`."""
+    """Format the step of a ladder for a measure between 0 and 1, to three digits: `0.0158`."""
     return step_of_share(n_groups)

@@ -11,7 +11,10 @@ register = template.Library()
 
 @register.filter
 def percent(value: float | None) -> str:
-    """Format as per cent with one decimal, rounded down: a value below a bound never reads as if it reached it."""
+    """Format a proportion in per cent with at most one decimal, rounded down; None as an en dash.
+
+    Rounding down prevents that a value just below a threshold is shown as equal to it.
+    """
     if value is None:
         return "\N{EN DASH}"
     tenths = math.floor(value * 1000 + 1e-9)

@@ -1,4 +1,4 @@
-"""Template filter for sizes in decimal units, as `docker` shows them."""
+"""Template filter `decimal` for sizes in bytes: it formats them in decimal units (kB, MB, GB), as `docker` does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markup of the rows of an interval plot: a page has dozens, each of a dozen shapes."""
+"""Template filters that render the rows of an interval plot; a page has dozens of rows, each of a dozen shapes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LINE = '<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>'
 
 @register.filter
 def behind(plot: IntervalPlot) -> SafeString:
-    """Render the background of all rows: the leader's interval and the grid lines."""
+    """Render the SVG background of all rows: the grid, and a band for the interval of the first-ranked system."""
     band = ""
     if plot.leader:
         band = f'<rect class="band" x="{plot.leader[0]}" y="0" width="{plot.leader[1]}" height="{HEIGHT}"/>'
@@ -26,7 +26,7 @@ def behind(plot: IntervalPlot) -> SafeString:
 
 @register.filter
 def strip_row(strip: Strip, backdrop: SafeString) -> SafeString:
-    """Render one system's row over the background from `behind`: name, point with interval, value."""
+    """Render one system's row: its name, its point with interval over the background from `behind`, and its value."""
     name, shown = escape(strip.row.system), strip.score
     ends = ""
     if shown.low is not None:

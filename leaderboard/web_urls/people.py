@@ -1,4 +1,4 @@
-"""URLs for logged-in users: submit, follow, manage."""
+"""URLs of the pages for logged-in users: submissions, teams, notifications, tokens, and management of benchmarks."""
 
 from django.urls import URLPattern, URLResolver, include, path
 

@@ -1,4 +1,4 @@
-"""URLs of the public pages."""
+"""URLs of the pages that can be read without logging in: tasks, benchmarks, boards, systems, downloads and feeds."""
 
 from django.urls import path
 
@@ -27,7 +27,7 @@ from leaderboard.notifications.web.feeds import benchmark_feed, site_feed
 from leaderboard.systems.web.system import system
 
 FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_version>"
-"""A frozen board; below it are the same views as of the current one."""
+"""Route of a frozen board; the routes that begin with it have the same views as those of the current board."""
 
 urlpatterns = [
     path("", home, name="home"),

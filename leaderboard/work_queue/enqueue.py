@@ -1,4 +1,8 @@
-"""Enqueues Celery tasks after commit, by name and id only. A lost message is harmless: the sweep enqueues it again."""
+"""Enqueuing of Celery tasks after the transaction has committed.
+
+A message contains only the task's name and the key of a row. A lost message is harmless, because the sweep enqueues the
+row again; so is one that is delivered twice, because `Work.run` is idempotent.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +17,18 @@ RETRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1}
 
 
 def task_name(name: str) -> str:
-    """Celery's name of a task. Messages of an older release carry it, so a renamed task keeps its former name too."""
+    """Return Celery's name for a task, such as `leaderboard.jobs.score`.
+
+    Messages of an older release may have a task's former name, so a renamed task is registered under that one too.
+    """
     return f"leaderboard.jobs.{name}"
 
 
 def after_commit(name: str, key: object, *, queue: str) -> None:
-    """Enqueue `name` for the row `key` once the transaction has committed."""
+    """Send the task `name`, with the argument `key`, to a Celery queue once the current transaction has committed.
+
+    key: the key of the row to work on. A broker that cannot be reached is logged, not raised.
+    """
     transaction.on_commit(lambda: _send(task_name(name), str(key), queue), robust=True)
 
 

@@ -1,7 +1,8 @@
-"""A lease on a row: one worker's right to write to it, renewed while the work goes on.
+"""Leases: the right of one worker to write to a row of background work, for LEASE_SECONDS, renewed while it works.
 
-A row is leased while `lease_until` is set. Every write goes through `Lease.rows()`, which names the attempt, so a
-worker that lost its lease and comes back late changes nothing.
+A row is leased while its `lease_until` is set. If the worker dies, the lease expires and the sweep requeues the row for
+another attempt. Every write goes through `Lease.rows()`, which filters by the number of the attempt (a fencing token),
+so a worker that has lost its lease can change nothing any more.
 """
 
 from __future__ import annotations
@@ -22,44 +23,53 @@ from django.utils import timezone
 log = structlog.get_logger(__name__)
 Row = TypeVar("Row", bound=Model)
 RENEWALS = 3
-"""Renewals per lease duration, so that a lease survives two failed ones."""
+"""Number of renewals within LEASE_SECONDS, so that a lease survives two failed renewals."""
 
 
 class LeaseLostError(Exception):
-    """The row belongs to another attempt; nothing may be written."""
+    """The lease has expired and was taken away, or the row was cancelled: this attempt may write nothing more."""
 
 
 def lease_end(at: datetime) -> datetime:
-    """Return the end of a lease that is taken or renewed at `at`."""
+    """Return the time at which a lease expires that is taken or renewed at `at`."""
     return at + timedelta(seconds=settings.LEASE_SECONDS)
 
 
 @dataclass(frozen=True)
 class Lease(Generic[Row]):
-    """One attempt at a row. row: as read when the lease was taken."""
+    """The lease of one attempt at a row.
+
+    row: the row as it was read when the lease was taken; attempt: the number of the attempt, from 1.
+    """
 
     row: Row
     attempt: int
 
     def rows(self) -> Any:
-        """Queryset of the row; empty once the lease is lost."""
+        """Return a queryset of the row if this attempt still holds the lease, else an empty one."""
         return type(self.row)._default_manager.filter(pk=self.row.pk, attempt=self.attempt, lease_until__isnull=False)
 
     def write(self, **columns: Any) -> None:
-        """Update the row. Raises LeaseLostError."""
+        """Update columns of the row. Raises LeaseLostError if the lease is lost."""
         if not self.rows().update(**columns):
             raise LeaseLostError
 
     def finish(self, **columns: Any) -> None:
-        """Update the row and end the work, in the state that `columns` names. Raises LeaseLostError."""
+        """Update columns of the row, with its final `state` among them, and give up the lease.
+
+        Raises LeaseLostError if the lease is lost.
+        """
         self.write(**{"lease_until": None, "finished_at": timezone.now(), **columns})
 
     def renew(self) -> bool:
-        """Extend the lease. False once it is lost."""
+        """Extend the lease to LEASE_SECONDS from now; return False if it is lost."""
         return bool(self.rows().update(lease_until=lease_end(timezone.now())))
 
     def renewed(self, also: Callable[[], object] | None = None) -> Heartbeat:
-        """Context manager that renews the lease until the block ends. also: called before each renewal."""
+        """Return a context manager that renews the lease in a thread until its block ends or the lease is lost.
+
+        also: called in that thread before each renewal.
+        """
 
         def beat() -> bool:
             if also is not None:
@@ -71,7 +81,7 @@ class Lease(Generic[Row]):
 
 @dataclass(frozen=True)
 class ExpiredLease(Lease[Row]):
-    """A lease that had ended at `at`. Its rows are empty if the worker has renewed it since."""
+    """A lease that had expired at `at`, held by the sweep. Its `rows` is empty if the worker has renewed it since."""
 
     at: datetime
 
@@ -80,7 +90,7 @@ class ExpiredLease(Lease[Row]):
 
 
 class Heartbeat:
-    """Calls `beat` every `seconds` in a thread, until the block ends or `beat` returns False."""
+    """A context manager that calls `beat` every `seconds` in a thread, until its block ends or `beat` returns False."""
 
     def __init__(self, *, seconds: float, beat: Callable[[], bool]) -> None:
         self._seconds = seconds

@@ -1,7 +1,11 @@
-"""The state machine of all background work: queued, leased, done, or retried and at last failed.
+"""The state machine of background work: a row is queued, claimed with a lease, and then done, retried, or failed.
 
-A feature defines one `Work` for each kind. The list in `leaderboard.jobs` gives it a Celery task and a sweep. The
-database is the truth: a message names a row and nothing else, and any number of workers may receive it.
+Running a row is idempotent: a message contains only the row's key, and may be lost, delivered twice, or received by
+several workers. `Work.claim` lets only one worker have the row, by compare and swap in the database (`lease.py`).
+An attempt that fails or whose lease expires is retried, up to MAX_ATTEMPTS; then the row has failed.
+
+To add a kind of background work, define a `Work` and list it in `leaderboard.jobs.SWEEPS`, which gives it a Celery task
+and a periodic sweep.
 """
 
 from __future__ import annotations
@@ -28,14 +32,14 @@ from leaderboard.work_queue.lease import ExpiredLease, Lease, LeaseLostError, le
 
 log = structlog.get_logger(__name__)
 MAKES_WAY = timedelta(minutes=10)
-"""How long work that makes way lets queued runs go first."""
+"""For how long after it was queued a row of low priority (`Work.makes_way`) waits while scoring runs are queued."""
 AT_ONCE = 1000
-"""Rows that one sweep enqueues for each kind."""
+"""Maximum number of rows that one sweep enqueues for each kind of work."""
 STORAGE_ERRORS = (FileNotFoundError, AlteredError)
 
 
 class NoAnswerError(Exception):
-    """The sandbox cannot do this work, even if retried; `reason` is its Reason."""
+    """The sandbox cannot do this work, so it is not retried. reason: a value of `models.Reason`, kept with the row."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -44,31 +48,35 @@ class NoAnswerError(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """The outcome of an attempt that raised. final: it is not retried, since the error would recur."""
+    """The outcome of an attempt that an exception ended.
+
+    reason: a value of `models.Reason`, stored with the row; final: True if a retry would only raise it again.
+    """
 
     reason: str
     final: bool = False
 
 
 Handler = Callable[[Lease[Any], Any], None]
-"""Ends an attempt itself, given its lease and the error. May raise LeaseLostError."""
+"""A function of the lease and the exception that itself ends the attempt. It may raise LeaseLostError."""
 Errors = Mapping[type[Exception] | tuple[type[Exception], ...], Failure | Handler]
 
 
 def lease_lost(lease: Lease[Any], error: Exception) -> None:
-    """Handler of errors that mean that the lease was lost."""
+    """Raise LeaseLostError: the handler for exceptions that mean that the lease was lost."""
     raise LeaseLostError from error
 
 
 class StateColumns:
-    """The columns that hold a row's state: conditions for queued and expired rows, and values of each transition.
+    """The columns in which a model stores a row's state: which rows are queued or expired, what each transition writes.
 
-    cleared: columns that are reset whenever an attempt fails.
+    cleared: column values that are also written whenever an attempt fails.
     """
 
     order = "queued_at"
+    """The column by which a sweep sorts the rows that it enqueues."""
     retries_at_once = True
-    """False: the next sweep enqueues a row whose attempt failed."""
+    """True: a row is enqueued as soon as its attempt has failed. False: the next sweep enqueues it."""
 
     def __init__(self, **cleared: object) -> None:
         self.cleared = cleared
@@ -94,26 +102,27 @@ class StateColumns:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Work:
-    """One kind of background work.
+    """One kind of background work: one Celery task, which works on one row of a model at a time.
 
-    name: the last part of its Celery task's name, and `kind` in log lines
-    rows: queryset of the model, with the relations that the worker reads
-    do: the work itself; writes through the lease only, and ends with `Lease.finish`
-    queue: Celery queue, or a function of the row that chooses it
-    key: the column that messages contain
-    errors: outcomes of exceptions raised by `do`; they take precedence over ERRORS
-    columns: how the model holds the state
+    name: the last part of the Celery task's name, and `kind` in log lines
+    rows: queryset of all rows of this kind, with the relations that the worker reads
+    do: does the work on the leased row; it writes to the row only through the lease, and ends with `Lease.finish`
+    queue: name of the Celery queue, or a function of the row that returns it
+    key: name of the column whose value is the message's argument
+    errors: what exceptions raised by `do` mean; these entries take precedence over ERRORS
+    columns: how the model stores the state of a row
 
-    is_ready: False while a dependency is unavailable, so that no attempt is spent on it
-    may_claim: given the key; False if this worker must not claim the row
-    makes_way: lets queued runs go first, for MAKES_WAY
-    marks_outdated: sets the row's reason while it waits for a sandbox of this release
-    on_renewal: called with each renewal of the lease
-    lock: locks what must be locked before the row; called with the row in the transaction that fails it for good
-    on_failure: called in the transaction of a failure, with the lease and True for the last attempt
+    is_ready: returns False while a dependency is unavailable; the row is then not claimed, so no attempt is used up
+    may_claim: called with the key; returns False if this worker must not claim the row
+    makes_way: True for low priority: a row waits while scoring runs are queued, at most MAKES_WAY
+    marks_outdated: True: a row that waits because the sandbox server runs other code than this worker gets the reason
+        OUTDATED
+    on_renewal: called before each renewal of the lease
+    lock: called with the row in the transaction that fails it for good; locks rows that must be locked before this one
+    on_failure: called in the transaction in which an attempt fails, with the lease and True if no retry follows
     before_sweep: called at the beginning of each sweep
-    has_workers: False while no worker would take a message; such rows wait for a later sweep
-    former_name: name in the previous release, whose messages may still be in the broker; empty: none
+    has_workers: returns False while no worker would take a message; queued rows then wait for a later sweep
+    former_name: the name in the previous release, whose messages may still be in the broker; empty if there is none
     """
 
     name: str
@@ -135,15 +144,19 @@ class Work:
     former_name: str = ""
 
     def enqueue(self, row: Any) -> None:
-        """Send a row to the workers once the transaction has committed."""
+        """Enqueue a message with the row's key once the current transaction has committed."""
         queue = self.queue(row) if callable(self.queue) else self.queue
         enqueue.after_commit(self.name, getattr(row, self.key), queue=queue)
 
     def run(self, key: Any) -> None:
-        """Run one row from claim to end. Safe to call any number of times, from any number of workers."""
+        """Claim the row with this key and do its work; do nothing if the row cannot be claimed now.
+
+        Idempotent: this may be called any number of times, by any number of workers, and only one of them works on the
+        row. An exception of the work is logged and the attempt retried or failed; it is not raised.
+        """
         logger = log.bind(kind=self.name, id=str(key))
         if not self.is_ready():
-            # Attempts spent during a restart would be used up before it is over. The sweep enqueues again.
+            # While the sandbox restarts, attempts would fail until none is left. The sweep enqueues the row again.
             logger.warning("sandbox_unavailable")
             return
         if sandbox_client.is_outdated():
@@ -163,7 +176,10 @@ class Work:
                 logger.warning("lease_lost", attempt=lease.attempt)
 
     def claim(self, key: Any) -> Lease[Any] | None:
-        """Compare and swap: return a lease on the row, or None if it is not queued or another worker was first."""
+        """Take a lease on the row by compare and swap; return None if it is not queued or another worker was first.
+
+        key: the value of the column `key`. Each claim increments the row's `attempt`.
+        """
         waiting = self.rows.filter(self.columns.queued(), **{self.key: key})
         row = waiting.values_list("pk", "attempt").first()
         if row is None:
@@ -177,9 +193,10 @@ class Work:
 
     @transaction.atomic
     def retry_or_fail(self, lease: Lease[Any], *, reason: str, final: bool = False, **columns: Any) -> bool:
-        """Queue the row again while attempts are left, else fail it. True if it has failed for good.
+        """Queue the row for another attempt if any is left, else fail it; return True if it has failed for good.
 
-        columns: further columns to write. Changes nothing if the lease is lost.
+        final: fail the row even if attempts are left. columns: further column values to write. If the lease is lost,
+        nothing is changed and False is returned.
         """
         at = timezone.now()
         final = final or not self.columns.attempts_left(lease)
@@ -187,7 +204,7 @@ class Work:
             self.lock(lease.row)
             written = self.columns.fail(reason, at)
         else:
-            # An expired row is due at once: the sweep that found it enqueues it.
+            # A row with an expired lease is due at once: the sweep that has found it enqueues it next.
             written = self.columns.retry(reason, _long_ago(lease.at) if isinstance(lease, ExpiredLease) else at)
         if not lease.rows().update(**{**written, "lease_until": None, **columns}):
             return False
@@ -197,7 +214,11 @@ class Work:
         return final
 
     def sweep(self) -> int:
-        """Requeue or fail rows with expired leases, and enqueue unclaimed rows again; return the number of rows."""
+        """Retry or fail rows whose lease has expired, and enqueue queued rows again whose message may be lost.
+
+        Those are rows that were enqueued at least SWEEP_SECONDS ago and have not been claimed. Returns the number of
+        rows that failed for good or were enqueued.
+        """
         self.before_sweep()
         at = timezone.now()
         expired = [ExpiredLease(row, row.attempt, at) for row in self.rows.filter(self.columns.expired(at))]
@@ -205,7 +226,7 @@ class Work:
         if not self.has_workers():
             return touched
         due = self.columns.queued() & Q(enqueued_at__lte=_long_ago(at))
-        # A queue chosen by row needs all of the row; otherwise its key is enough.
+        # If the queue depends on the row, the whole row is needed; otherwise its key is enough.
         rows = self.rows if callable(self.queue) else self.rows.select_related(None).only(self.key)
         for row in list(rows.filter(due).order_by(self.columns.order)[:AT_ONCE]):
             with transaction.atomic():
@@ -224,7 +245,10 @@ class Work:
         return bool(self._all.filter(**{self.key: key}, queued_at__gt=timezone.now() - MAKES_WAY).exists())
 
     def _attempt(self, lease: Lease[Any]) -> None:
-        """Make one attempt, and handle its exceptions. Raises LeaseLostError."""
+        """Make one attempt, and retry or fail the row if the work raises an exception.
+
+        Raises LeaseLostError if the lease is lost.
+        """
         logger = log.bind(kind=self.name, id=str(getattr(lease.row, self.key)))
         try:
             self.do(lease)
@@ -250,9 +274,13 @@ ERRORS: Errors = {
     sandbox_client.SandboxError: Failure(Reason.SANDBOX),
     STORAGE_ERRORS: Failure(Reason.STORAGE, final=True),
 }
-"""Default outcomes of exceptions. NoAnswerError has its own reason; any other exception is an internal error."""
+"""What exceptions mean for an attempt, unless `Work.errors` says otherwise.
+
+A NoAnswerError's own `reason` replaces the one here. An exception that is not listed has the reason INTERNAL and is
+retried.
+"""
 
 
 def _long_ago(at: datetime) -> datetime:
-    """Return the time before which enqueued rows are enqueued again."""
+    """Return the time SWEEP_SECONDS before `at`: rows enqueued before it and not claimed are enqueued again."""
     return at - timedelta(seconds=settings.SWEEP_SECONDS)

@@ -1,4 +1,4 @@
-"""Availability of container workers from their reports, and the reason if there is none."""
+"""Availability of the workers that run containers, according to their reports, and the reason if none is available."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from leaderboard.models import Phase, WorkerReport
 
 @dataclass(frozen=True)
 class Availability:
-    """Availability of containers of a kind; `why_not` is for users, and says what to do."""
+    """Availability of a queue's workers. ready: whether one of them can run containers now.
+
+    why_not: for users, the reason if none can, and what to do. runtime: the container runtime that the worker reports.
+    """
 
     ready: bool
     why_not: str = ""
@@ -19,7 +22,7 @@ class Availability:
 
 
 def queue_of(phase: Phase) -> str:
-    """Return the Celery queue of a phase's containers: those that need a GPU have their own."""
+    """Return the name of the Celery queue of a phase's containers: `systems-gpu` if they need a GPU, else `systems`."""
     return "systems-gpu" if phase.limits.get("gpus") else "systems"
 
 
@@ -28,19 +31,26 @@ SCORERS = "scorers"
 
 
 def most_processors(queue: str) -> float | None:
-    """Return the largest number of processors of a queue's engines; None if no worker has reported one."""
+    """Return the largest number of processors that a ready worker of the queue has recently reported.
+
+    None if no such worker has reported a number.
+    """
     fresh = [report for report in WorkerReport.objects.filter(queue=queue, ready=True) if report.is_fresh]
     processors = [report.detail["processors"] for report in fresh if "processors" in report.detail]
     return max(processors, default=None)
 
 
 def of(queue: str = "systems") -> Availability:
-    """Return the availability of a queue, in one query."""
+    """Return whether a worker of the queue can run containers now, in one query."""
     if queue == SCORERS:
         if not settings.SCORERS:
-            return Availability(False, "Scorer images are switched off on this server (HOLDOUT_SCORERS).")
+            return Availability(
+                False, "Scorer images are switched off on this server; the operator can set HOLDOUT_SCORERS=on."
+            )
     elif not settings.SYSTEMS:
-        return Availability(False, "Containers are switched off on this server (HOLDOUT_SYSTEMS).")
+        return Availability(
+            False, "Containers are switched off on this server; the operator can set HOLDOUT_SYSTEMS=on."
+        )
     fresh = [report for report in WorkerReport.objects.filter(queue=queue) if report.is_fresh]
     ready = next((report for report in fresh if report.ready), None)
     if ready is not None:
@@ -48,5 +58,8 @@ def of(queue: str = "systems") -> Availability:
     if fresh:
         return Availability(False, fresh[0].message)
     if queue == "systems-gpu":
-        return Availability(False, "This phase needs a GPU, but no worker with a GPU has reported.")
+        return Availability(
+            False,
+            "This phase needs a GPU, but no worker with a GPU has reported. Ask the operator of this site.",
+        )
     return Availability(False, f"No worker with a container engine has reported; start one: manage.py serve {queue}.")

@@ -1,9 +1,18 @@
-"""Notices of ended submissions and of other subscribed events: write them, and deliver them by mail or webhook.
+"""Notifications by email and webhook: write a notice for each subscriber of an event, and deliver it.
 
-The sweep finds ends without notices and writes these; a worker without gold delivers them. Neither delays scoring, and
-an end is notified even if the process that wrote it was killed right after. A notice contains the state shown on the
-submission's page, but no score: pages and the API decide about disclosing those. After a switch of boards a notice
-contains ranks and values as both boards show them publicly (`rank_changes`).
+`sweep` finds finished submissions and other events, and writes one `Notice` for each email and each webhook call;
+those of an announcement are written when it is published. A worker without access to gold delivers the notices
+(`deliver`) and retries failed ones. Each webhook call has a signature, an HMAC-SHA256 header (`signed`), by which its
+receiver can check that the call is authentic. Notifications do not delay scoring, and they are written even if the
+process that finished the submission crashed.
+
+A notice of a finished submission contains the state that the submission's page shows, but no score: the page and the
+API decide which scores to disclose. A notice of a replaced board contains ranks and values as both boards show them
+publicly (`rank_changes`).
+
+To add a new notification: write a module with an event name, `write` and `words`, as `near_duplicates` and
+`rank_changes` are, and call its functions in `sweep` and in `_words`. `recipients` finds the subscribers who have no
+notice of the event yet. docs/api.md describes the JSON of each event.
 """
 
 from __future__ import annotations
@@ -34,19 +43,29 @@ from leaderboard.work_queue import enqueue
 log = structlog.get_logger(__name__)
 
 ENDED = (State.DONE, State.REJECTED, State.FAILED)
+"""States in which subscribers are notified of a submission: every terminal state except CANCELLED."""
 WINDOW = timedelta(days=2)
-"""Maximum age of an end that is notified."""
+"""Maximum age of an event for which a notice is still written."""
 RETENTION = timedelta(days=30)
+"""Time after the last delivery attempt after which a notice is deleted."""
 PAUSES = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
-"""Delay before each further attempt; a worker that dies during one blocks its notice for as long."""
+"""Delay between two delivery attempts of a notice: the first entry follows the first attempt, and so on.
+
+The delay is set before the attempt. If the worker dies during the attempt, the notice is retried after this delay too.
+"""
 ATTEMPTS = len(PAUSES) + 1
+"""Maximum number of delivery attempts; after the last one the notice has failed."""
 AT_ONCE = 200
+"""Maximum number of deliveries that one sweep enqueues."""
 QUEUE = "notifications"
 """Celery queue of deliveries."""
 
 
 def sweep() -> int:
-    """Write new notices, enqueue due ones, delete old ones; return the number written."""
+    """Write notices of new events, enqueue due deliveries, and delete old notices; return the number written.
+
+    Old notices are those whose delivery ended more than RETENTION ago.
+    """
     at = timezone.now()
     written = _write(at) + near_duplicates.write(at - WINDOW, at)
     written += rank_changes.write(at - WINDOW, at)
@@ -58,7 +77,7 @@ def sweep() -> int:
 
 
 def enqueue_delivery(pk: uuid.UUID) -> None:
-    """Enqueue a notice for the worker that has access to the internet."""
+    """Enqueue the delivery of a notice, by its primary key, for the worker that has access to the internet."""
     enqueue.after_commit("deliver", pk, queue=QUEUE)
 
 
@@ -71,7 +90,7 @@ def _write(at: datetime) -> int:
         for subject, (ended_at, status) in ends.items()
     )
     untold = ((ends[subject][1], subject, user, webhook) for subject, user, webhook in recipients.unnotified(events))
-    # Members are notified about a draft or a rehearsal only if they may open its page.
+    # A submission to a draft benchmark or a rehearsal is notified only to members who may open its page.
     return recipients.queue(
         [
             _notice(user, webhook, subject, status, at)
@@ -82,9 +101,10 @@ def _write(at: datetime) -> int:
 
 
 def _ends(at: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progress]]:
-    """Yield (subject, time, the submission's progress) of the first end of each submission.
+    """Yield (id, time, progress) for each submission that finished within WINDOW and that somebody subscribed to.
 
-    A rescoring ends nothing: runs after a scored one are left out, and so are submissions that are not over yet.
+    The id is that of the run or failed prediction with which the submission finished, and the time is when it did. A
+    rescoring is no event: runs that finished after a scored run of the same prediction are left out.
     """
     earlier = Run.objects.filter(
         prediction=OuterRef("prediction"), state=State.DONE, finished_at__lt=OuterRef("finished_at")
@@ -93,7 +113,7 @@ def _ends(at: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progress
     runs = (
         Run.objects.filter(window).exclude(Exists(earlier)).values_list("pk", "finished_at", "prediction__submission")
     )
-    # A container that failed has no run.
+    # The prediction of a failed container has no run.
     failed_predictions = Prediction.objects.filter(window, state__in=(State.REJECTED, State.FAILED))
     ends = [*runs, *failed_predictions.values_list("pk", "finished_at", "submission")]
     subscribed = Submission.objects.filter(
@@ -131,7 +151,10 @@ def _notice(user: User, webhook: Webhook | None, subject: uuid.UUID, status: pro
 
 
 def deliver(*, notice_id: uuid.UUID) -> None:
-    """Make one delivery attempt, if the notice is due and no other worker has it. Idempotent."""
+    """Make one delivery attempt if the notice is queued and due, and no other worker has claimed it.
+
+    Idempotent: a message received twice causes only one attempt, since the first one postpones the notice.
+    """
     at = timezone.now()
     notice = Notice.objects.select_related("user", "webhook").filter(pk=notice_id, state=Notice.State.QUEUED).first()
     if notice is None or notice.due_at > at:
@@ -139,7 +162,7 @@ def deliver(*, notice_id: uuid.UUID) -> None:
     attempt = notice.attempts + 1
     claim = Notice.objects.filter(pk=notice_id, state=Notice.State.QUEUED, attempts=notice.attempts, due_at__lte=at)
     if not claim.update(attempts=attempt, due_at=at + PAUSES[min(attempt, len(PAUSES)) - 1]):
-        return  # another worker has it
+        return  # another worker has claimed this attempt
     if notice.body["event"] == near_duplicates.EVENT and not near_duplicates.is_for(notice):
         Notice.objects.filter(pk=notice_id).delete()
         return
@@ -167,7 +190,11 @@ def _call(notice: Notice, at: datetime) -> tuple[bool, str]:
 
 
 def signed(webhook: Webhook, notice: str, body: bytes, at: datetime) -> dict[str, str]:
-    """Return the headers of a webhook call, signed with HMAC-SHA256 of `timestamp.body` under the webhook's secret."""
+    """Return the headers of a webhook call, including its signature, `Holdout-Signature: sha256=HEX`.
+
+    HEX is the HMAC-SHA256, under the webhook's secret, of the Unix time in `Holdout-Timestamp`, a full stop, and the
+    body. notice: the notice's id, which is the same in each attempt.
+    """
     stamp = str(int(at.timestamp()))
     digest = hmac.new(secret(webhook).encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     return {
@@ -180,7 +207,10 @@ def signed(webhook: Webhook, notice: str, body: bytes, at: datetime) -> dict[str
 
 
 def secret(webhook: Webhook) -> str:
-    """Return a webhook's signing secret; a copy of the database without the site's key does not reveal it."""
+    """Return the secret under which a webhook's calls are signed.
+
+    It is derived from the webhook's salt and the site's SECRET_KEY, so a copy of the database does not reveal it.
+    """
     words = f"webhook:{webhook.pk}:{webhook.salt}".encode()
     return hmac.new(settings.SECRET_KEY.encode(), words, hashlib.sha256).hexdigest()
 
@@ -209,7 +239,7 @@ def _words(notice: Notice) -> tuple[str, str]:
 
 
 def _of_announcement(notice: Notice) -> tuple[str, str]:
-    """Return subject and text; the text's lines are the organisers' own."""
+    """Return the mail's subject and text for an announcement; line breaks are those of the organisers' text."""
     title, benchmark, page = (one_line(str(notice.body[name])) for name in ("title", "benchmark", "page"))
     lines = [one_line(line) for line in str(notice.body["text"]).splitlines()]
     body = "\n".join([title, "", *lines, "", page, ""])

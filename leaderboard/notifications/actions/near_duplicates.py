@@ -1,6 +1,7 @@
-"""Notify a benchmark's organisers of a near-duplicate, once for two systems in a phase (ADR 13, ADR 18).
+"""Notices to a benchmark's organisers about near-duplicate predictions, once per pair of systems and phase.
 
-A notice leaves the site, so it does not name the systems: only organisers see them, on the page.
+A notice leaves the site, so it does not name the systems: organisers see them on the page to which it links. See
+docs/adr/0013 and docs/adr/0018.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from leaderboard.notifications.actions.recipients import Event
 
 EVENT = "near_copy.found"
 NEW_EVENT = "near_duplicate.found"
-"""Present name of the event. Webhooks get it in `new_event`, and from the next release on in `event`."""
+"""New name of the event, which replaces EVENT. Webhooks get it in `new_event`, and from the next release in `event`."""
 _PAIRS = uuid.UUID("0c7d9a44-6a0e-5f0b-9a8e-3d5f3e0b8a11")
-"""UUID namespace of the pairs' ids, by which the outbox's constraints recognise a repeated pair."""
+"""UUID namespace of the ids of pairs. A unique constraint on `Notice` refuses a second notice with the same id."""
 
 
 class Pair(NamedTuple):
@@ -34,7 +35,10 @@ class Pair(NamedTuple):
 
 
 def write(since: datetime, at: datetime) -> int:
-    """Queue notices of pairs found since `since`, for organisers who subscribed before; return the number written."""
+    """Queue notices of pairs first found after `since`, for organisers who had subscribed by then.
+
+    at: the present time. Returns the number of notices written.
+    """
     wants = Q(phase__benchmark__organisers__mailed_since__isnull=False) | Q(
         phase__benchmark__organisers__webhooks__isnull=False
     )
@@ -56,12 +60,12 @@ def write(since: datetime, at: datetime) -> int:
 
 
 def is_for(notice: Notice) -> bool:
-    """Return True if the recipient still organises the benchmark; checked when the notice is sent."""
+    """Return True if the recipient still organises the benchmark. Called before each delivery."""
     return notice.user.benchmarks.filter(slug=notice.body["benchmark"]).exists()
 
 
 def words(notice: Notice) -> tuple[str, str]:
-    """Return subject and text of the mail."""
+    """Return the mail's subject and text, without the footer."""
     fields = {name: one_line(str(value)) for name, value in notice.body.items()}
     text = (
         f"Two teams' predictions in {fields['benchmark']}, phase {fields['phase']}, are nearly the same. "
@@ -73,7 +77,7 @@ def words(notice: Notice) -> tuple[str, str]:
 
 
 def _first_of_pairs(rows: QuerySet[NearDuplicate]) -> dict[Pair, datetime]:
-    """Return the time at which each pair of systems in a phase was first found, in either order."""
+    """Return the time at which each pair of systems in a phase was first found, whichever of the two is `a`."""
     systems = ("a__submission__system", "b__submission__system")
     grouped = rows.order_by().values_list("phase", *systems).annotate(first=Min("detected_at"))
     first_by_pair: dict[Pair, datetime] = {}

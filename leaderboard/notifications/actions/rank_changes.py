@@ -1,6 +1,7 @@
-"""Notify teams that a board with their systems was replaced, as after a correction of gold (ADR 13, ADR 21).
+"""Notices to teams that a board with their systems was replaced, for example after a correction of gold.
 
-A notice contains only what both boards show publicly, such as values rounded to a ladder's steps.
+A notice contains only what the two boards show publicly: on a ladder, values rounded to its steps. See docs/adr/0013
+and docs/adr/0021.
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ from leaderboard.notifications.actions.recipients import Event
 
 EVENT = "board.replaced"
 _SWITCHES = uuid.UUID("4f0f2c1e-51c5-5c6a-8f11-0f3b2b7a1d43")
-"""UUID namespace of the switches' ids, by which the outbox's constraints recognise a repeated switch."""
+"""UUID namespace of the ids of (new board, team). A unique constraint on `Notice` refuses a second one with an id."""
 
 
 def write(since: datetime, at: datetime) -> int:
-    """Queue notices of switches since `since`, for teams subscribed before; return the number written."""
+    """Queue notices of boards that replaced another after `since`, for team members who had subscribed by then.
+
+    at: the present time. Returns the number of notices written.
+    """
     notices = []
     for board in _switched(since):
-        assert board.shown_from is not None, "it was switched to"
+        assert board.shown_from is not None, "_switched returned a board that was never shown"
         ranked_teams = Team.objects.filter(_wants(), systems__in=board.rank_changes.values("system")).distinct()
         teams = {_subject(board, team): team for team in ranked_teams.prefetch_related("members__webhooks")}
         events = (Event(subject, team.members.all(), board.shown_from) for subject, team in teams.items())
@@ -39,7 +43,7 @@ def write(since: datetime, at: datetime) -> int:
 
 
 def words(notice: Notice) -> tuple[str, str]:
-    """Return subject and text of the mail."""
+    """Return the mail's subject and text, without the footer."""
     fields = {name: one_line(str(value)) for name, value in notice.body.items() if name != "systems"}
     lines = [_line(system) for system in notice.body["systems"]]
     text = (
@@ -103,7 +107,7 @@ def _line(system: dict[str, Any]) -> str:
 
 
 def _shown(value: float | None) -> str:
-    """Format a rank as an integer, a value as boards round it."""
+    """Format a rank as an integer and a value with three decimals, as boards do; None as `none`."""
     return "none" if value is None else format(value, ".3f") if isinstance(value, float) else str(value)
 
 

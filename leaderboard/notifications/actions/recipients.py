@@ -1,6 +1,6 @@
-"""Recipients of notices, by mail and webhook: those subscribed before the event, each notified once.
+"""Recipients of notices by mail and webhook: users who subscribed before the event, each notified once.
 
-The sweep handles all events of the last days at once, so that the number of queries is constant.
+The sweep passes all events of the last days in one call, so that the number of queries is constant.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from leaderboard.models import Notice, User, Webhook
 
 
 class Event(NamedTuple):
-    """An event to be notified. subject: its id in notices; people: with webhooks prefetched; at: time of the event."""
+    """An event to be notified.
+
+    subject: the event's id, stored in its notices; people: those whom the event concerns, subscribed or not, with their
+    webhooks prefetched; at: the time of the event.
+    """
 
     subject: UUID
     people: Iterable[User]
@@ -23,7 +27,7 @@ class Event(NamedTuple):
 
 
 def unnotified(events: Iterable[Event]) -> Iterator[tuple[UUID, User, Webhook | None]]:
-    """Yield (subject, user, webhook or None for mail) of all notices that have not been written yet."""
+    """Yield (event's subject, user, webhook) of each notice that has not been written yet; webhook None: a mail."""
     events = list(events)
     notified: defaultdict[UUID, set[tuple[int, UUID | None]]] = defaultdict(set)
     existing = Notice.objects.filter(subject__in={event.subject for event in events})
@@ -36,7 +40,10 @@ def unnotified(events: Iterable[Event]) -> Iterator[tuple[UUID, User, Webhook | 
 
 
 def queue(notices: list[Notice]) -> int:
-    """Insert notices; return their number. Constraints drop duplicates of concurrent sweeps."""
+    """Insert notices into the outbox; return how many were inserted.
+
+    Idempotent: a unique constraint drops notices that a concurrent sweep has already inserted.
+    """
     Notice.objects.bulk_create(notices, ignore_conflicts=True)
     return Notice.objects.filter(pk__in=[notice.pk for notice in notices]).count() if notices else 0
 

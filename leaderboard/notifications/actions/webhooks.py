@@ -1,4 +1,4 @@
-"""Subscriptions to notices: webhooks, and mail switched on or off."""
+"""Subscriptions to notifications: add, remove and test webhooks, and switch mails on or off."""
 
 from __future__ import annotations
 
@@ -15,20 +15,28 @@ from leaderboard.models import AuditEntry, Notice, User, Webhook
 from leaderboard.notifications.actions.deliver import enqueue_delivery
 
 MOST = 3
-"""Maximum number of a user's webhooks."""
+"""Maximum number of webhooks of one user."""
 TESTS_AN_HOUR = 10
+"""Maximum number of test calls that one user may queue within an hour."""
 
 
 @transaction.atomic
 def add(*, url: str, by: User) -> Webhook:
-    """Add a webhook. Raises Refused: INVALID_NAME for an address that cannot be called, NOT_TAKEN over the limit."""
+    """Add a webhook for a user.
+
+    Raises Refused: INVALID_NAME for a malformed URL or a host that is not public, NAME_TAKEN if the user has this
+    webhook already, NOT_TAKEN if the user has MOST webhooks.
+    """
     User.objects.select_for_update().get(pk=by.pk)
     try:
         target = http_client.target(url)
     except http_client.AddressError as error:
         raise Refused(Code.INVALID_NAME, f"This address cannot be used: {error}.") from None
     if _is_private(target.host) and target.host not in settings.WEBHOOK_HOSTS:
-        raise Refused(Code.INVALID_NAME, "This address cannot be used: the host is not on the public internet.")
+        raise Refused(
+            Code.INVALID_NAME,
+            f"This address cannot be used: {target.host} is not on the public internet; expected a public host.",
+        )
     if by.webhooks.filter(url=url).exists():
         raise Refused(Code.NAME_TAKEN, "You already have this webhook.")
     if by.webhooks.count() >= MOST:
@@ -44,14 +52,17 @@ def add(*, url: str, by: User) -> Webhook:
 
 @transaction.atomic
 def remove(*, webhook: Webhook, by: User) -> None:
-    """Delete a webhook with its notices; it is not called any more."""
+    """Delete a webhook with its notices, delivered or not; its URL is not called any more."""
     AuditEntry.record("webhook.removed", webhook, by=by)
     webhook.delete()
 
 
 @transaction.atomic
 def test(*, webhook: Webhook, by: User) -> Notice:
-    """Queue a test call without other content. Raises Refused: NOT_TAKEN over the limit."""
+    """Queue a test call: an event `test` without further data.
+
+    Raises Refused NOT_TAKEN if the user has queued TESTS_AN_HOUR tests within the last hour.
+    """
     User.objects.select_for_update().get(pk=by.pk)
     at, key = timezone.now(), uuid.uuid4()
     recent = Notice.objects.filter(
@@ -60,7 +71,7 @@ def test(*, webhook: Webhook, by: User) -> Notice:
     if recent.count() >= TESTS_AN_HOUR:
         raise Refused(
             Code.NOT_TAKEN,
-            f"You have sent {TESTS_AN_HOUR} tests within an hour; try again later.",
+            f"You have sent {TESTS_AN_HOUR} tests within an hour, the maximum; try again later.",
             heading="The test was not sent",
         )
     body = {"id": str(key), "event": "test", "at": at.isoformat()}
@@ -71,7 +82,7 @@ def test(*, webhook: Webhook, by: User) -> Notice:
 
 @transaction.atomic
 def mail(*, to: User, is_on: bool) -> None:
-    """Switch mails on for events from now on, or off: queued mails are deleted."""
+    """Switch notification mails on or off. On: for events from now on. Off: queued mails are deleted too."""
     if is_on == (to.mailed_since is not None):
         return
     to.mailed_since = timezone.now() if is_on else None
@@ -81,7 +92,7 @@ def mail(*, to: User, is_on: bool) -> None:
 
 
 def _is_private(host: str) -> bool:
-    """Return True for an IP address that is not public; host names are resolved when they are called."""
+    """Return True for an IP address that is not public. A host name passes: `http_client` checks its address later."""
     try:
         return not http_client.is_public(host)
     except ValueError:

@@ -1,5 +1,6 @@
-"""Atom feeds of new results as shown on boards, latest first: one for the site, and one for each benchmark, which also
-has its announcements and corrections.
+"""Atom feeds of the results that boards show, latest first: one feed for the site, and one for each benchmark.
+
+A benchmark's feed also has its announcements and its corrections of gold.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ from leaderboard.datasets.queries.errata import Erratum, errata_of
 from leaderboard.models import Announcement, Benchmark, Leaderboard, Phase
 
 ENTRIES, BOARDS = 50, 20
-"""Maximum number of entries in a feed, and of boards that it reads."""
+"""ENTRIES: maximum number of results, of announcements and of corrections in a feed. BOARDS: maximum number of boards
+from which a feed takes its results."""
 BEGINNING = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
-"""Date of an empty feed: it is constant, so that the ETag is too."""
+"""Date of an empty feed. It is constant, so that the ETag of an empty feed does not change."""
 
 
 class _Feed(Atom1Feed):
@@ -100,7 +102,10 @@ def _announce(feed: Atom1Feed, announcement: Announcement) -> None:
 
 
 def _correct(feed: Atom1Feed, erratum: Erratum, page: str) -> None:
-    """Add an entry for a corrected gold version; its id is independent of the state of the rescoring."""
+    """Add an entry for a corrected gold version.
+
+    The entry keeps its id when the rescoring proceeds, so feed readers show an update instead of a new entry.
+    """
     gold, link = erratum.gold, f"{page}#{erratum.anchor}"
     count = "" if erratum.n_changed is None else f" {erratum.n_changed} item{'' if erratum.n_changed == 1 else 's'}."
     feed.add_item(
@@ -114,7 +119,7 @@ def _correct(feed: Atom1Feed, erratum: Erratum, page: str) -> None:
 
 
 def _boards(phases: Iterable[Phase]) -> list[Board]:
-    """Return the shown boards, latest release first: unpublished results are in no feed."""
+    """Return the current boards of the phases, the one with the latest release first. No other boards are in a feed."""
     shown = Leaderboard.objects.filter(phase__in=phases, state=Leaderboard.State.CURRENT)
     dated = shown.annotate(last=Max("standings__release__released_at")).filter(last__isnull=False)
     newest = dated.select_related("phase__benchmark__dataset", "phase__split").order_by("-last")[:BOARDS]
@@ -122,7 +127,10 @@ def _boards(phases: Iterable[Phase]) -> list[Board]:
 
 
 def _add(feed: Atom1Feed, board: Board, row: Row) -> None:
-    """Add an entry for a system's shown submission. It keeps its id when rescored: readers see an update."""
+    """Add an entry for the submission that represents a system.
+
+    The entry keeps its id when the submission is rescored, so feed readers show an update instead of a new entry.
+    """
     benchmark: Benchmark = board.phase.benchmark
     value = row.score(board.primary).value
     score = f"{board.primary} {'none' if value is None else format(value, '.3f')}"

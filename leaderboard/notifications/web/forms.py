@@ -10,5 +10,6 @@ class WebhookForm(forms.Form):
         label="Address",
         max_length=500,
         assume_scheme="https",
-        help_text="https://… on the public internet. We call it with JSON when a submission of your teams finishes.",
+        help_text="https://… on the public internet. We send it a POST request with JSON for each event that you are "
+        "notified of, for example when a submission of your teams finishes.",
     )

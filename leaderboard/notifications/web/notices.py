@@ -1,4 +1,4 @@
-"""Notification settings: mail on or off, webhooks, and the latest deliveries."""
+"""Page with a user's notification settings: mails on or off, webhooks, and the latest deliveries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHOWN = 20
 @never_cache
 @require_http_methods(["GET", "POST"])
 def my_notices(request: PersonRequest) -> HttpResponse:
-    """Show the settings and latest deliveries; POST adds a webhook and shows its secret once."""
+    """Show the settings and latest deliveries; a POST adds a webhook, and its response alone shows the secret."""
     form, added, status = WebhookForm(request.POST or None), None, 200
     if request.method == "POST":
         status = 422
@@ -53,7 +53,7 @@ def my_notices(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def mail(request: PersonRequest) -> HttpResponse:
-    """Switch mail on with `mail=on`, off without."""
+    """Switch mails on if the form has `mail=on`, else off."""
     is_on = request.POST.get("mail") == "on"
     webhooks.mail(to=request.user, is_on=is_on)
     message = f"Emails go to {request.user.email}." if is_on else "Emails are off."

@@ -1,4 +1,4 @@
-"""Forms to start a rehearsal and to name its testers."""
+"""Forms to start a rehearsal and to change its testers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_NAMES = 100
 
 
 class TestersForm(forms.Form):
-    """Testers: usernames and team names, one a line."""
+    """Form for the testers of a rehearsal: usernames and team names, one per line."""
 
     testers = forms.CharField(
         required=False,
@@ -28,19 +28,19 @@ class TestersForm(forms.Form):
         lines = (line.strip() for line in self.cleaned_data["testers"].splitlines())
         names = list(dict.fromkeys(line for line in lines if line))
         if len(names) > MOST_NAMES:
-            raise forms.ValidationError(f"{len(names)} names; expected at most {MOST_NAMES}.")
+            raise forms.ValidationError(f"There are {len(names)} names; expected at most {MOST_NAMES}.")
         return names
 
 
 class RehearsalForm(TestersForm):
-    """Testers and end of a rehearsal."""
+    """Form to start a rehearsal, with its testers and its end."""
 
     def __init__(self, *args: Any, phase: Phase, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         sealed = phase.disclosure == Phase.Disclosure.SEALED
         self._zone = phase.time_zone
         end_text = (
-            "Its scores are then unsealed for its managers."
+            "Then the scores of the rehearsal are unsealed for its managers."
             if sealed
             else "Leave empty to keep it open until you end it or the phase opens."
         )

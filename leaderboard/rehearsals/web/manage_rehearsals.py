@@ -1,4 +1,4 @@
-"""Management pages of rehearsals of a phase: start one, name testers, end it, list earlier ones."""
+"""Management page of a phase's rehearsals: start a rehearsal, change its testers, end it, list earlier rehearsals."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def rehearsal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def testers(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
-    """Replace the testers."""
+    """Replace the testers of a rehearsal."""
     phase_row = managed_phase_or_404(request.user, slug, phase)
     row = get_object_or_404(phase_row.rehearsals, pk=pk)
     form = TestersForm(request.POST)
@@ -60,7 +60,7 @@ def testers(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpRespo
 @login_required
 @require_POST
 def end(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
-    """End the rehearsal."""
+    """End a rehearsal before its deadline."""
     phase_row = managed_phase_or_404(request.user, slug, phase)
     row = get_object_or_404(phase_row.rehearsals, pk=pk)
     try:

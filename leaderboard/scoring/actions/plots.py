@@ -1,4 +1,4 @@
-"""Publish a release's plot data, with the release, or later for releases published without it."""
+"""Publication of a release's plot data, such as ROC curves: with the release, or later if it was made without them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from leaderboard.models import Leaderboard, Phase, Release, ReleasePlot
 
 
 class NoPlotDataError(Exception):
-    """The sandbox could not compute plot data from stored outcomes; the message says why, without gold."""
+    """The sandbox could not compute plot data from stored outcomes; the message says why and reveals no gold."""
 
 
 def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) -> ReleasePlot | None:
-    """Store a release's plot data if its phase's policy allows. Call in the transaction that publishes the release.
-    Returns None if nothing may be shown, or there is nothing to show.
+    """Store the plot data of a release if its phase's disclosure policy reveals them.
+
+    Returns None if `release` or `data` is None, the data are empty, or the policy does not reveal them. Call in the
+    transaction that creates the release, or with the phase's row locked.
     """
     if release is None or data is None or data.is_empty or not _may_reveal(release):
         return None
@@ -31,22 +33,24 @@ def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) 
 
 
 def _may_reveal(release: Release) -> bool:
-    """Return True if both the policy of the release and the current one reveal plots."""
+    """Return True if both the policy under which the release was made and the phase's present policy reveal plots."""
     return release.policy == Phase.Disclosure.FULL and reveals_plots(release.phase)
 
 
 def plot_data(release: Release) -> plot_checks.PlotData:
-    """Compute the plot data of a release from its run's stored outcomes.
+    """Compute the plot data of a release in the sandbox, from the stored outcomes of its run.
 
-    Raises NoPlotDataError and ReportError; SandboxError (a server failure); FileNotFoundError or AlteredError for
-    missing or altered outcomes.
+    Raises NoPlotDataError if the sandbox cannot compute them, ReportError if it returns invalid plot data, SandboxError
+    if it does not respond, FileNotFoundError or AlteredError if the stored outcomes are missing or altered.
     """
     run = release.run
     with opened(run.outcomes) as table:
         check_digest(table, run.outcomes_sha256)
         answer = sandbox_client.plot(table=table)
     if not answer.ok:
-        raise NoPlotDataError(answer.reason or "the outcomes are of a different task version")
+        raise NoPlotDataError(
+            answer.reason or "the stored outcomes are of another task version than the installed task"
+        )
     data = answer.read(PlotReport).plot_data
     if wrong := plot_checks.problem(data):
         raise ReportError(wrong)
@@ -54,7 +58,10 @@ def plot_data(release: Release) -> plot_checks.PlotData:
 
 
 def without_plot_data(board: Leaderboard) -> models.QuerySet[Release]:
-    """Return the releases of a board that lack plot data and can have it: those of the task's current version."""
+    """Return the releases of a board that have no plot data but can get them, in sequence.
+
+    Empty if the board is of an earlier task version or of a custom scorer, or if the phase reveals no plots.
+    """
     scored = of_board(board)
     if scored.scorer is not None or board.task_version != scored.version or not reveals_plots(board.phase):
         return Release.objects.none()
@@ -68,18 +75,21 @@ def without_plot_data(board: Leaderboard) -> models.QuerySet[Release]:
 
 
 def add_plot_data(release: Release) -> ReleasePlot | None:
-    """Compute and store the plot data of a release; idempotent. Raises the errors of `plot_data`."""
+    """Compute and store the plot data of a release; raises the exceptions of `plot_data`.
+
+    Idempotent: returns None if another process has stored them in the meantime, or if the policy does not reveal them.
+    """
     data = plot_data(release)
     try:
         with transaction.atomic():
             # The policy may have changed since the data were computed.
             release.phase = Phase.objects.select_for_update().get(pk=release.phase_id)
             return store_plot_data(release, data)
-    except IntegrityError:  # another process stored it at the same time
+    except IntegrityError:  # another process has stored them in the meantime
         return None
 
 
 def content_of(data: plot_checks.PlotData) -> dict[str, Any]:
-    """Convert plot data to the stored JSON."""
+    """Convert plot data to the JSON in which `ReleasePlot` stores them."""
     content: dict[str, Any] = msgspec.to_builtins(data)
     return content

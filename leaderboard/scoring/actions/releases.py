@@ -1,4 +1,4 @@
-"""Publish runs' scores as releases, in sequence, as their phase's disclosure policy allows."""
+"""Publication of runs as releases: the scores that the phase's disclosure policy reveals, numbered in sequence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
 
 
 def by_slice(release: Release) -> list[ReleaseSlice]:
-    """Group a release's scores into unsaved rows, one a slice; boards are sorted, filtered and paged by them."""
+    """Return one unsaved row per slice with the release's scores there; boards are sorted and paged by them."""
     rows_by_key: dict[str, ReleaseSlice] = {}
     for score in release.values:
         slice_ = slice_of(score["slice"])
@@ -34,11 +34,12 @@ def by_slice(release: Release) -> list[ReleaseSlice]:
 
 
 def publish(*, run: Run, primary: str, scores: Scores, warnings: list[str], at: datetime) -> Release | None:
-    """Release a run as its phase's policy says, and update its system's standing. Call inside the run's transaction.
+    """Release a run as its phase's disclosure policy says, and update the standing of its system.
 
-    On a ladder a run waits for earlier predictions: returns None, and its release is published after theirs.
+    Returns None if the run waits: on a ladder, runs are released in the order of their predictions, so this one is
+    released after the earlier ones. Call in the transaction that stores the run's scores.
     """
-    # One release at a time per phase: the sequence has no gaps, and concurrent publishers cannot both rank.
+    # The lock allows one release at a time per phase: the sequence has no gaps, and no two processes rank a board.
     phase = Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id)
     board = boards.of_run(phase=phase, run=run)
     if phase.disclosure == Phase.Disclosure.LADDER:
@@ -51,7 +52,10 @@ def publish(*, run: Run, primary: str, scores: Scores, warnings: list[str], at: 
 
 
 def release_waiting(phase: Phase) -> None:
-    """Release the runs that waited for a run without scores. The caller holds a lock on the phase's row."""
+    """Release the runs that waited for a run that has ended without scores, and publish a board that is now complete.
+
+    The caller holds a lock on the phase's row.
+    """
     if phase.disclosure == Phase.Disclosure.LADDER:
         for board in phase.leaderboards.filter(state__in=Leaderboard.OPEN):
             advance(board)
@@ -59,10 +63,12 @@ def release_waiting(phase: Phase) -> None:
 
 
 def advance(board: Leaderboard) -> int:
-    """Release a ladder's scored runs that wait for no earlier one, in order of prediction; return their number.
+    """Release the scored runs of a ladder that need not wait any more; return the number released.
 
-    Workers finish in any order. If runs were released as they finish, the scores revealed would depend on it, and the
-    board could not be reproduced. The caller holds a lock on the phase's row.
+    A run waits while an earlier prediction on the same ladder may still be scored, so runs are released in the order in
+    which their predictions arrived. Workers finish in any order: if each run were released when it finishes, the
+    revealed scores would depend on that order, and the board could not be reproduced. The caller holds a lock on the
+    phase's row.
     """
     phase = board.phase
     first_open = _first_open(board)
@@ -83,13 +89,13 @@ def advance(board: Leaderboard) -> int:
             at=timezone.now(),
         )
         released += 1
-    if changed:  # a release that reveals nothing changes nothing, not even the board's revision
+    if changed:  # if no release has changed a standing, the board and its revision stay as they are
         boards.rank(board)
     return released
 
 
 def sweep() -> int:
-    """Release ladder runs that no longer wait, after cancellations; return their number."""
+    """Release the ladder runs that no longer wait because an earlier run was cancelled; return their number."""
     waiting = Run.objects.filter(
         state=State.DONE, release__isnull=True, prediction__submission__phase__disclosure=Phase.Disclosure.LADDER
     )
@@ -112,7 +118,7 @@ def _release(
     warnings: list[str],
     at: datetime,
 ) -> bool:
-    """Create the run's release; return True if it represents its system from now on, so the board changed."""
+    """Create the release of a run; return True if it represents its system from now on, so that the board changes."""
     submission = run.prediction.submission
     system = submission.system
     last_sequence = phase.releases.aggregate(last=Max("sequence"))["last"] or 0
@@ -143,16 +149,20 @@ def _release(
 
 
 def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> float | None:
-    """Return the best score that the system must beat on a ladder."""
+    """Return the best revealed value of the primary measure that the system's next one must beat on a ladder.
+
+    None if there is none yet, or if the phase is no ladder.
+    """
     if phase.disclosure != Phase.Disclosure.LADDER:
         return None
     return board_state.best_shown(board, primary, team=_scope(phase, system.team_id))
 
 
 def stored_scores(run: Run, board: Leaderboard) -> Scores:
-    """Return a run's stored scores, in order.
+    """Return a run's stored scores, in the order in which they were stored.
 
-    A custom scorer counts no groups: the overall scores get the gold's number, and slices have no ladder grid.
+    A custom scorer reports no number of groups. Its overall scores get the gold's number; without one, as on slices, a
+    score has no ladder grid.
     """
     scores = list(run.scores.order_by("pk").values(*OF_A_SCORE))
     for score in scores:
@@ -170,15 +180,15 @@ def _on(board: Leaderboard) -> Any:
 
 
 def _scope(phase: Phase, team: int) -> int | None:
-    """Return the team whose releases share a ladder, or None if all teams share one."""
+    """Return the team id if the phase has one ladder for each team, or None if all teams share one ladder."""
     return team if phase.scope == Phase.Scope.TEAM else None
 
 
 def _first_open(board: Leaderboard) -> dict[int | None, int]:
-    """Return the first unscored sequence number by scope.
+    """Return the lowest sequence number of a prediction that the board still waits for, by `_scope`.
 
-    A board in preparation also waits for failed runs, until its organisers have them rescored; on the shown board a
-    failure is final, and refunded.
+    The current board waits for queued and running runs; a run that failed there is final and its quota is refunded. A
+    board in preparation also waits for failed runs, until its organisers have them rescored.
     """
     if board.state == Leaderboard.State.PREPARING:
         pending = board_state.unscored(board)

@@ -1,7 +1,8 @@
-"""Rescore a phase after a correction of the gold or a new task version.
+"""Rescoring of a phase after a correction of its gold, a new task version or a new custom scorer.
 
-The shown board is unchanged while the next one is prepared; `boards.settle` switches in one transaction. Until then
-the rescoring can be cancelled, and resumed later (docs/adr/0006).
+The current board does not change while a new one is in preparation. Once the new one is complete,
+`boards.publish_if_complete` makes it the current board in one transaction. Until then the rescoring can be cancelled,
+and resumed later (docs/adr/0006).
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from leaderboard.models import AuditEntry, GoldVersion, Leaderboard, Phase, Reas
 from leaderboard.scoring.actions import releases, runs
 
 OPEN = (State.QUEUED, State.RUNNING)
+"""States of runs that have not ended."""
 
 
 @transaction.atomic
 def begin(*, phase: Phase, by: User | None = None) -> int:
-    """Queue every prediction of the phase for the current gold and task version; return the number queued.
+    """Queue a run for every prediction of the phase, on the current gold and task version; return the number queued.
 
-    Idempotent: waiting, running and finished runs are left alone, failed ones are queued again.
+    Idempotent: a prediction whose run is queued, running or finished is left alone. One whose run has failed or was
+    cancelled gets a new run.
     """
     phase = held(phase)
     gold = board_state.gold_of(phase)
@@ -49,22 +52,26 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
 
 
 def begin_for(*, gold: GoldVersion, by: User | None = None) -> int:
-    """Rescore each phase on the gold's split; return the number queued. Call in the gold's transaction."""
+    """Rescore each phase that uses the gold's split; return the number of runs queued.
+
+    Call in the transaction that creates the gold version.
+    """
     return sum(begin(phase=phase, by=by) for phase in phases_on(gold.split))
 
 
 def phases_on(split: Split) -> QuerySet[Phase]:
-    """Return the phases whose boards follow the split's gold: all except ended rehearsals."""
+    """Return the phases that are rescored when the split's gold changes: all except those of ended rehearsals."""
     return split.phases.exclude(benchmark__rehearsal__ended_at__isnull=False)
 
 
 @transaction.atomic
 def cancel(*, phase: Phase, by: User) -> Leaderboard:
-    """Cancel the board in preparation; the shown board stays, and its gold is current again.
+    """Cancel the board in preparation and return it; the current board stays, and the phase uses its gold again.
 
-    Open runs are cancelled; predictions that were scored only for the new board, or waited for it, are scored for the
-    shown board. A new custom scorer is replaced by the shown board's. Raises Refused: NOT_AN_ORGANISER, NOT_PREPARING,
-    and NOT_CANCELLABLE if the task's version was raised: the code of the earlier version is not available.
+    Queued and running runs for the new board are cancelled. Predictions that have no run for the current board, because
+    they arrived during the rescoring, are queued for it. If the new board is of a new custom scorer, the phase gets the
+    current board's scorer back. Raises Refused: NOT_AN_ORGANISER; NOT_PREPARING if no board is in preparation;
+    NOT_CANCELLABLE if the task's version was raised, since the code of the earlier version is not available.
     """
     check_manages(phase.benchmark, by)
     phase = held(phase)
@@ -76,9 +83,9 @@ def cancel(*, phase: Phase, by: User) -> Leaderboard:
             return _cancel_scorer(phase=phase, shown=shown, board=board, by=by)
         raise Refused(
             Code.NOT_CANCELLABLE,
-            f"The task's version was raised from {shown.task_version} to {board.task_version}. This "
-            "server scores only with the new version, so new submissions can be ranked only on the "
-            "new board.",
+            f"This rescoring cannot be cancelled: the task's version was raised from {shown.task_version} to "
+            f"{board.task_version}. This server scores only with the new version, so new submissions can be ranked "
+            "only on the new board.",
         )
     dropped = phase.leaderboards.filter(
         state=Leaderboard.State.PREPARING, gold_version__number__gt=shown.gold_version.number
@@ -94,7 +101,10 @@ def cancel(*, phase: Phase, by: User) -> Leaderboard:
 
 
 def _cancel_scorer(*, phase: Phase, shown: Leaderboard, board: Leaderboard, by: User) -> Leaderboard:
-    """Return to the shown board's scorer: its image is still stored, unlike the code of an earlier task version."""
+    """Cancel the boards of newer custom scorers, and give the phase the current board's scorer back.
+
+    That is possible because the scorer's image is still stored, unlike the code of an earlier task version.
+    """
     dropped = phase.leaderboards.filter(
         state=Leaderboard.State.PREPARING, gold_version=shown.gold_version_id, task_version__gt=shown.task_version
     )
@@ -111,16 +121,18 @@ def _cancel_scorer(*, phase: Phase, shown: Leaderboard, board: Leaderboard, by: 
 
 @transaction.atomic
 def resume(*, phase: Phase, gold: GoldVersion, by: User) -> int:
-    """Resume a cancelled rescoring; return the number of runs queued. Finished scores are reused.
+    """Resume the cancelled rescoring on a gold version; return the number of runs queued. Finished runs are reused.
 
-    Raises Refused: NOT_AN_ORGANISER, NOT_PREPARING for gold whose rescoring was not cancelled or is outdated.
+    Raises Refused: NOT_AN_ORGANISER; NOT_PREPARING if the gold is not one of `resumable`: its rescoring was not
+    cancelled, or the phase already uses this gold version or a later one.
     """
     check_manages(phase.benchmark, by)
     phase = held(phase)
     if gold not in resumable(phase):
         raise Refused(
             Code.NOT_PREPARING,
-            f"The rescoring on gold version {gold.number} was not cancelled or is outdated, so it cannot be resumed.",
+            f"The rescoring on gold version {gold.number} cannot be resumed: it was not cancelled, or the phase "
+            "already uses this gold version or a later one.",
         )
     phase.leaderboards.filter(gold_version=gold).update(state=Leaderboard.State.PREPARING)
     AuditEntry.record("rescoring.resumed", phase, by=by, gold=gold.number)
@@ -128,7 +140,7 @@ def resume(*, phase: Phase, gold: GoldVersion, by: User) -> int:
 
 
 def resumable(phase: Phase) -> list[GoldVersion]:
-    """Return the gold versions after the current one whose rescoring was cancelled, latest first."""
+    """Return the gold versions later than the one that the phase uses whose rescoring was cancelled, latest first."""
     current = board_state.gold_of(phase)
     if current is None:
         return []
@@ -138,24 +150,27 @@ def resumable(phase: Phase) -> list[GoldVersion]:
 
 
 def held(phase: Phase) -> Phase:
-    """Lock the split's row, then the phase's, and return the phase: submissions and corrections use this order."""
+    """Lock the split's row, then the phase's, and return the phase.
+
+    Submissions and corrections lock in the same order, so that no two transactions deadlock.
+    """
     Split.objects.select_for_update().get(pk=phase.split_id)
     rows = Phase.objects.select_for_update(of=("self",)).select_related("split__dataset", "benchmark", "scorer")
     return rows.get(pk=phase.pk)
 
 
 def _supersede(phase: Phase, board: Leaderboard) -> None:
-    """Cancel other boards in preparation, and the runs that are no longer needed."""
+    """Cancel the phase's boards in preparation other than `board`, and the runs that `board` does not need."""
     others = phase.leaderboards.filter(state=Leaderboard.State.PREPARING).exclude(pk=board.pk)
     golds = list(others.exclude(gold_version=board.gold_version_id).values_list("gold_version", flat=True))
     others.update(state=Leaderboard.State.CANCELLED)
     phase_runs = Run.objects.filter(prediction__submission__phase=phase)
     needed_runs = phase_runs.filter(gold_version=board.gold_version_id, task_version=board.task_version)
-    # A run for the shown board may finish; that board is frozen with it.
+    # A running run for the current board may finish: that board will be frozen with its result.
     _cancel(phase_runs.filter(state=State.QUEUED).exclude(pk__in=needed_runs.values("pk")))
     _cancel(phase_runs.filter(state=State.RUNNING, gold_version__in=golds).exclude(pk__in=needed_runs.values("pk")))
 
 
 def _cancel(open_runs: models.QuerySet[Run]) -> None:
-    """Cancel runs. A worker on one of them loses its lease, and its result is dropped."""
+    """Cancel queued or running runs. A worker that scores one of them loses its lease, and its result is dropped."""
     open_runs.update(state=State.CANCELLED, reason=Reason.SUPERSEDED, lease_until=None, finished_at=timezone.now())

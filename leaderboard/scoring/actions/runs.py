@@ -1,4 +1,4 @@
-"""Runs: queue them, score them in the background, and publish their results in one transaction."""
+"""Runs: queue the scoring of a prediction, score it in the background, and publish the result in one transaction."""
 
 from __future__ import annotations
 
@@ -27,16 +27,19 @@ from leaderboard.work_queue.worker_status import SCORERS
 
 log = structlog.get_logger(__name__)
 SCORER_TASK = "run_scorer"
-"""Name of the work for runs by a custom scorer (`containers.actions.run_scorer`)."""
+"""Name of the background work that scores runs with a custom scorer (`containers.actions.run_scorer`)."""
 WAITING = Run.objects.select_related(
     "prediction__submission__phase__split", "prediction__submission__system", "gold_version__split__dataset"
 )
 
 
 def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
-    """Create and enqueue a run. Call in the transaction that caused it, with the phase's row locked."""
+    """Create and enqueue a run of a prediction on a gold version, with the phase's current task version or scorer.
+
+    Call with the phase's row locked, in the transaction of the event that makes the run necessary.
+    """
     at = timezone.now()
-    # Read again: the caller's row may predate the lock, and the scorer may have changed.
+    # Read again: the caller may have read the phase before it was locked, and the scorer may have changed since.
     phase = Phase.objects.select_related("benchmark", "scorer").get(pk=prediction.submission.phase_id)
     run = Run.objects.create(
         prediction=prediction,
@@ -54,9 +57,10 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
 
 
 def on_prediction_ready(*, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
-    """Number an arrived prediction within its phase and queue a run, unless the phase scores finals only.
+    """Give an arrived prediction the next sequence number of its phase, and queue a run.
 
-    Call with the phase's row locked, in the transaction that stores the file.
+    Returns None, without a run, in a sealed phase, which scores only finals. Call with the phase's row locked, in the
+    transaction that stores the prediction.
     """
     Phase.objects.filter(pk=phase.pk).update(last_sequence=F("last_sequence") + 1)
     phase.refresh_from_db(fields=["last_sequence", "unsealed_at"])
@@ -68,10 +72,10 @@ def on_prediction_ready(*, phase: Phase, prediction: Prediction, gold: GoldVersi
 
 
 def _is_of_our_version(run_id: UUID) -> bool:
-    """Return True if the run's task version is this code's.
+    """Return True if the run is queued and its task version is that of this worker's code.
 
-    A run of a later version waits for an upgraded worker; one of an earlier version is replaced, since the code for
-    it is gone.
+    A run of a later version waits for an upgraded worker. One of an earlier version is replaced by a run of this
+    version, since the code of the earlier version is not available.
     """
     waiting = Run.objects.filter(pk=run_id, state=State.QUEUED, scorer=None)
     run = waiting.select_related("gold_version__split__dataset", "prediction__submission").first()
@@ -88,7 +92,7 @@ def _is_of_our_version(run_id: UUID) -> bool:
 
 @transaction.atomic
 def replace(run: Run, version: int) -> None:
-    """Replace a queued run of an earlier task version by one of the current version."""
+    """Cancel a queued run of an earlier task version, and queue one of `version` unless there is one."""
     phase = _hold_phase(run)
     stale = Run.objects.filter(pk=run.pk, state=State.QUEUED)
     if not stale.update(state=State.CANCELLED, reason=Reason.SUPERSEDED, finished_at=timezone.now()):
@@ -117,7 +121,7 @@ def _score(lease: Lease[Run]) -> None:
     if answer.reason in (Reason.TIME, Reason.MEMORY):
         reject(lease, reason=answer.reason, problems=[])
     elif answer.reason:
-        # The scorer crashed or returned an invalid report: no submission should cause that, so it is our failure.
+        # The scorer crashed or returned an invalid report. No submission should cause that: the server has failed.
         WORK.retry_or_fail(lease, reason=answer.reason, error_id=answer.error_id)
     elif answer.ok:
         _publish_if_valid(lease, answer)
@@ -129,7 +133,7 @@ def _score(lease: Lease[Run]) -> None:
 
 
 def _publish_if_valid(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
-    """Validate the report, then publish; raises ReportError for impossible numbers."""
+    """Validate the sandbox's report and publish it; raises ReportError for numbers that no correct scorer reports."""
     gold = lease.row.gold_version
     task = TASKS[gold.split.dataset.task]
     result = report_checks.checked(
@@ -142,9 +146,10 @@ def _publish_if_valid(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
 
 
 def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreReport, **produced_by: Any) -> None:
-    """Store scores, outcomes, release, standing and state in one transaction; raises LeaseLostError.
+    """Store a run's scores, outcomes, release, standing and state in one transaction.
 
-    produced_by: further fields of the receipt. A custom scorer may return no outcomes.
+    answer: its attachment is the outcomes file, which is empty for a custom scorer that returns none. produced_by:
+    further fields of the run's provenance. Raises LeaseLostError, with nothing stored, if the lease is lost.
     """
     run = lease.row
     scores = [to_builtins(score) for score in result.scores]
@@ -173,7 +178,7 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
             )
             release = releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
             plots.store_plot_data(release, result.plot_data)
-            # Before the commit, so that a finished run never has leftovers. Earlier attempts cannot win any more.
+            # Before the commit, so that a finished run never has leftovers. Earlier attempts have lost their leases.
             _discard_outcomes(run, before=lease.attempt)
     except BaseException:
         if stored:
@@ -186,7 +191,7 @@ def _outcomes_name(run: Run, attempt: int) -> str:
 
 
 def _discard_outcomes(run: Run, *, before: int) -> None:
-    """Delete outcomes of attempts that were killed between writing and committing."""
+    """Delete the outcomes files of attempts before `before` that were killed between writing and committing."""
     for attempt in range(1, before):
         run.outcomes.storage.delete(_outcomes_name(run, attempt))
 
@@ -199,7 +204,10 @@ def _row(run: Run, score: dict[str, Any], n_groups: int | None) -> Score:
 
 @transaction.atomic
 def reject(lease: Lease[Run], *, reason: str, problems: list[dict[str, Any]]) -> None:
-    """Reject a run for the submitter's error, which is final. Raises LeaseLostError."""
+    """Reject a run because of an error in the predictions; it is not retried, and the quota is not refunded.
+
+    reason: a value of `Reason`; problems: those of the file, as shown to the team. Raises LeaseLostError.
+    """
     phase = _hold_phase(lease.row)
     lease.finish(state=State.REJECTED, reason=reason, problems=problems)
     # A board in preparation, or later runs on a ladder, may have waited for this one.
@@ -207,15 +215,15 @@ def reject(lease: Lease[Run], *, reason: str, problems: list[dict[str, Any]]) ->
 
 
 def _on_failure(lease: Lease[Run], final: bool) -> None:
-    """Refund a run that failed for good, and settle its board without it."""
+    """After the last attempt: refund the quota, and let the boards go on that waited for this run."""
     if not final:
         return
     run = lease.row
     if not run.prediction.runs.filter(state=State.DONE).exists():
-        # A failed rescore takes nothing away: the submission was scored before.
+        # No refund if only a rescoring failed: the submission was scored before.
         submission = run.prediction.submission_id
         QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=timezone.now())
-    # After the commit: until then the last attempt may still succeed with its file.
+    # After the commit: until then the last attempt may still finish and keep its outcomes file.
     transaction.on_commit(lambda: _discard_outcomes(run, before=run.attempt + 1), robust=True)
     releases.release_waiting(_hold_phase(run))
 

@@ -1,4 +1,4 @@
-"""Sealed phases: teams choose their finals; on its date each phase is unsealed and its finals are scored, once."""
+"""Sealed phases: teams choose finals among their submissions; only finals are scored, once, at the unsealing date."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from leaderboard.scoring.actions import runs
 
 log = structlog.get_logger(__name__)
 LOST = (State.REJECTED, State.FAILED, State.CANCELLED)
+"""States of a prediction in which its submission cannot be a final."""
 
 
 @transaction.atomic
 def choose(*, submission: Submission, by: User) -> Final:
-    """Choose a submission as one of its team's finals; idempotent. Only before the phase is unsealed.
+    """Choose a submission as one of its team's finals, before the phase's unsealing date.
 
-    Raises Refused: NOT_A_MEMBER; NOT_TAKEN for a phase that is not sealed or is unsealed already, or a submission that
-    failed; QUOTA_EXCEEDED if the team has chosen the maximum.
+    Idempotent: a submission that is a final already stays one. Raises Refused: NOT_A_MEMBER; NOT_TAKEN for a phase that
+    is not sealed or whose date has passed, or for a submission without usable predictions; QUOTA_EXCEEDED if the team
+    has chosen the phase's maximum of finals.
     """
     phase = _choosing(submission, by)
     team = submission.system.team
@@ -34,7 +36,7 @@ def choose(*, submission: Submission, by: User) -> Final:
     if not _usable(phase).filter(pk=submission.pk).exists():
         raise Refused(
             Code.NOT_TAKEN,
-            "This submission has no predictions that can be scored; choose one that has.",
+            "This submission has no predictions that can be scored; choose another submission.",
             heading="The final was not chosen",
         )
     if Final.objects.filter(phase=phase, team=team).count() >= phase.finals_per_team:
@@ -50,7 +52,10 @@ def choose(*, submission: Submission, by: User) -> Final:
 
 @transaction.atomic
 def give_back(*, submission: Submission, by: User) -> bool:
-    """Unselect one of a team's finals; return True if it was one. Raises Refused as `choose` does."""
+    """Remove a submission from its team's finals; return True if it was one.
+
+    Raises Refused: NOT_A_MEMBER; NOT_TAKEN for a phase that is not sealed or whose date has passed.
+    """
     _choosing(submission, by)
     removed = bool(Final.objects.filter(submission=submission).delete()[0])
     if removed:
@@ -59,16 +64,20 @@ def give_back(*, submission: Submission, by: User) -> bool:
 
 
 def sweep() -> int:
-    """Unseal every phase whose date has come; return their number. Called periodically."""
+    """Unseal every sealed phase whose unsealing date has passed; return the number of phases. Called periodically."""
     due = Phase.objects.filter(disclosure=Phase.Disclosure.SEALED, unsealed_at=None, sealed_until__lte=timezone.now())
-    # A rehearsal that ended before its date stays sealed.
+    # The copy of a sealed phase in a rehearsal stays sealed if the rehearsal was ended before the unsealing date.
     due = due.exclude(benchmark__rehearsal__ended_at__lt=F("sealed_until"))
     return sum(unseal(phase=phase) for phase in list(due.order_by("sealed_until")))
 
 
 @transaction.atomic
 def unseal(*, phase: Phase) -> bool:
-    """Unseal a phase whose date has come, and queue its finals, chosen or default. False if too early or done."""
+    """Unseal a phase whose unsealing date has passed, and queue its finals for scoring; return True if it did.
+
+    Teams that chose no final get one by default (`default_finals`). Idempotent: returns False, and changes nothing, if
+    the date has not passed or the phase is not sealed any more.
+    """
     Split.objects.select_for_update().get(pk=phase.split_id)
     phase = Phase.objects.select_for_update(of=("self",)).select_related("split__dataset").get(pk=phase.pk)
     at = timezone.now()
@@ -92,10 +101,11 @@ def unseal(*, phase: Phase) -> bool:
 
 
 def default_finals(phase: Phase) -> list[Submission]:
-    """Return the submissions that would be finals by default if the phase were unsealed now.
+    """Return the submissions that would be finals by default if the phase were unsealed now, the earliest first.
 
-    That is the latest submission of each team that chose none, and the latest of each system that does not compete,
-    since baselines do not displace one another.
+    These are the latest submission of each team that has chosen no final, and the latest submission of each baseline or
+    other system that does not compete: such systems share a team but are all scored. Submissions with finished
+    predictions are preferred to those whose container still runs.
     """
     chosen = Final.objects.filter(phase=phase)
     latest = _usable(phase).select_related("system__team").order_by("received_at", "pk")
@@ -108,13 +118,13 @@ def default_finals(phase: Phase) -> list[Submission]:
 
 
 def _whole_last(submissions: QuerySet[Submission]) -> Iterable[Submission]:
-    """Sort submissions stably, those with finished predictions after those whose container still runs."""
+    """Sort submissions so that those with finished predictions come last; the order is otherwise unchanged."""
     done = set(Prediction.objects.filter(submission__in=submissions, state=State.DONE).values_list("submission"))
     return sorted(submissions, key=lambda submission: (submission.pk,) in done)
 
 
 def _usable(phase: Phase) -> QuerySet[Submission]:
-    """Return the phase's submissions that have not failed."""
+    """Return the phase's submissions that have not been rejected, failed or cancelled."""
     return phase.submissions.exclude(predictions__state__in=LOST)
 
 
@@ -131,12 +141,15 @@ def _choosing(submission: Submission, by: User) -> Phase:
     if not is_choosing(phase):
         raise Refused(
             Code.NOT_TAKEN,
-            f"Finals could be chosen until {phase.sealed_until:%Y-%m-%d %H:%M} UTC.",
+            f"Finals could be changed until {phase.sealed_until:%Y-%m-%d %H:%M} UTC; that time has passed.",
             heading="The finals were not changed",
         )
     return phase
 
 
 def is_choosing(phase: Phase, at: datetime | None = None) -> bool:
-    """Return True if finals can be chosen: the date has not come, even if the sweep is late."""
+    """Return True if finals can be chosen at `at` (default: now): the phase is sealed and its date has not passed.
+
+    After the date it is False even if the sweep has not unsealed the phase yet.
+    """
     return phase.is_sealed and phase.sealed_until is not None and (at or timezone.now()) < phase.sealed_until

@@ -1,4 +1,8 @@
-"""Leakage budget: how much of its gold a phase may have revealed, and how much further releases would add."""
+"""Leakage budget of a phase: how much the best shown score may exceed the true one because of all results so far.
+
+This excess is called inflation, in units of a proportion such as accuracy (0.02: 2 percentage points). A result is a
+release to a competing system, with or without scores.
+"""
 
 from __future__ import annotations
 
@@ -15,32 +19,35 @@ from leaderboard.boards.queries import board_state, n_groups_of
 from leaderboard.models import GoldVersion, Phase, Release, System
 
 AHEAD = 100
-"""Number of further answers in the forecast."""
+"""Number of further results in the forecast."""
 
 
 def full_disclosure_inflation(answers: int, n_groups: int) -> float:
-    """Return the expected excess of a shown proportion over the true one after `answers` full scores.
+    """Return the expected excess of a shown accuracy over the true one after k results with full scores.
 
-    It is Phi(sqrt(k / n)) - 1/2: a majority vote of k random guesses, each inverted if it scores below chance, agrees
-    with labels it has never seen that much more often than chance.
+    It is Phi(sqrt(k / n)) - 1/2 with k = `answers` and n = `n_groups`. An attacker reaches it on binary labels by a
+    majority vote of k random guesses, each weighted by the difference of its score from chance: the vote knows no
+    label, and its true accuracy is 1/2. 0.0 without groups.
     """
     return NormalDist().cdf(math.sqrt(answers / n_groups)) - 0.5 if n_groups else 0.0
 
 
 def ladder_inflation_bound(log_transcripts: float, n_groups: int) -> float:
-    """Return an upper bound of the expected excess after one of N possible transcripts of answers: sqrt(ln N / 2n).
+    """Return an upper bound of the expected excess if N sequences of results were possible: sqrt(ln N / (2 n)).
 
-    The luckiest of N classifiers fixed beforehand appears that much too good (Hoeffding), and a transcript selects one
-    of as many classifiers as there are transcripts.
+    log_transcripts: ln N; n is `n_groups`. By Hoeffding's inequality, the best shown score of N classifiers fixed
+    beforehand exceeds its true score by no more than that on average. An attacker's last submission depends only on the
+    results before it, so it is one of N classifiers. 0.0 without groups.
     """
     return math.sqrt(max(0.0, log_transcripts) / (2 * n_groups)) if n_groups else 0.0
 
 
 @dataclass(frozen=True)
 class Spent:
-    """The answers of a phase on one gold: `answers` to competing submissions, `told` of them with scores.
+    """The results that a phase has returned on one gold version.
 
-    levels: the natural logarithm of the number of values that one such answer could have had.
+    answers: number of competing submissions with a release; n_scored: number of those whose release revealed scores;
+    levels: natural logarithm of the number of values that the scores of one such release could have had on a ladder.
     """
 
     answers: int
@@ -49,7 +56,7 @@ class Spent:
 
     @property
     def log_transcripts(self) -> float:
-        """Log of the number of transcripts: which answers had scores, and which scores."""
+        """Natural logarithm of the number of possible sequences of results: which had scores, and which scores."""
         n_scored = min(self.n_scored, self.answers)
         which = math.lgamma(self.answers + 1) - math.lgamma(n_scored + 1) - math.lgamma(self.answers - n_scored + 1)
         return which + n_scored * self.levels
@@ -57,7 +64,11 @@ class Spent:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the budget. in_full: if every answer had full scores; inflation: upper bound with the phase's policy."""
+    """A row of the budget table, now or after further results.
+
+    answers: number of results; n_scored: number of those with scores; in_full: inflation if each result were a full
+    score; inflation: its upper bound under the phase's disclosure policy.
+    """
 
     title: str
     answers: int
@@ -68,7 +79,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Budget:
-    """A phase's budget on its shown board's gold. n_groups: the number of groups that it scores."""
+    """The leakage budget of a phase on the gold of its current board. n_groups: number of scored gold groups."""
 
     phase: Phase
     gold: GoldVersion | None
@@ -76,18 +87,21 @@ class Budget:
     spent: Spent
 
     def inflation(self, spent: Spent) -> float:
-        """Return the upper bound of the inflation with the phase's policy, after `spent`."""
+        """Return the upper bound of the inflation under the phase's disclosure policy after the results `spent`."""
         in_full = full_disclosure_inflation(spent.answers, self.n_groups)
         match self.phase.disclosure:
             case Phase.Disclosure.LADDER:
                 return min(in_full, ladder_inflation_bound(spent.log_transcripts, self.n_groups))
             case Phase.Disclosure.SEALED:
-                # Nothing is revealed before all have submitted: only the best of so many is selected.
+                # No score is revealed before the last submission: the only bias is that of selecting the best of them.
                 return min(in_full, ladder_inflation_bound(math.log(max(1, spent.answers)), self.n_groups))
         return in_full
 
     def after(self, more: int) -> Spent:
-        """Return the answers after `more` further ones; on a ladder one of them reveals a score."""
+        """Return the results after `more` further ones.
+
+        On a ladder one of these is assumed to reveal scores. A sealed phase returns no further results.
+        """
         if self.phase.disclosure == Phase.Disclosure.LADDER:
             return Spent(self.spent.answers + more, self.spent.n_scored + 1, self.spent.levels)
         if self.phase.disclosure == Phase.Disclosure.SEALED:
@@ -96,7 +110,7 @@ class Budget:
 
     @cached_property
     def rows(self) -> Sequence[Row]:
-        """Rows for now and after AHEAD further answers."""
+        """The two rows of the table: now, and after AHEAD further results."""
         later = self.after(AHEAD)
         return [self._row("So far", self.spent), self._row(f"After {AHEAD} more", later)]
 
@@ -106,17 +120,17 @@ class Budget:
 
     @property
     def added(self) -> float:
-        """Inflation that the next AHEAD answers would add."""
+        """The inflation that the next AHEAD results would add, under the phase's disclosure policy."""
         return self.rows[1].inflation - self.rows[0].inflation
 
     @property
     def step(self) -> float | None:
-        """Step size of a ladder, for a proportion."""
+        """The step of a ladder for a measure between 0 and 1: 1 / sqrt(n_groups); None without groups."""
         return 1 / math.sqrt(self.n_groups) if self.n_groups else None
 
 
 def budget_of(phase: Phase) -> Budget:
-    """Return a phase's budget in a few queries; `phase` must have its benchmark and split selected."""
+    """Return the leakage budget of a phase, in a few queries. `phase` must have its benchmark and split selected."""
     shown = board_state.current(phase)
     gold = shown.gold_version if shown else board_state.gold_of(phase)
     n_groups = n_groups_of(phase, gold) or 0
@@ -131,7 +145,7 @@ def budget_of(phase: Phase) -> Budget:
 
 @dataclass(frozen=True)
 class OfTeam:
-    """A team's share of the budget."""
+    """The results returned to one team, on all gold versions. n_scored: number of those with scores."""
 
     team: str
     answers: int
@@ -139,7 +153,7 @@ class OfTeam:
 
 
 def by_team(phase: Phase) -> Sequence[OfTeam]:
-    """Return the competing teams, sorted by number of answers, descending."""
+    """Return the results of each competing team of a phase, the team with the most results first."""
     released = Release.objects.filter(phase=phase, submission__system__kind=System.Kind.PARTICIPANT)
     rows = released.values("submission__system__team__name").annotate(
         answers=Count("submission", distinct=True), n_scored=Count("submission", ~Q(values=[]), distinct=True)
@@ -149,7 +163,7 @@ def by_team(phase: Phase) -> Sequence[OfTeam]:
 
 
 def others_on(phase: Phase) -> Sequence[Budget]:
-    """Return the budgets of the other phases that score any of this phase's groups, and so leak about it too."""
+    """Return the budgets of other phases that score any of this phase's groups: their results add to its leakage."""
     others = Phase.objects.filter(split=phase.split).exclude(pk=phase.pk).select_related("benchmark", "split")
     if phase.subset:
         others = others.filter(subset__in=("", phase.subset))
@@ -157,7 +171,10 @@ def others_on(phase: Phase) -> Sequence[Budget]:
 
 
 def _levels(phase: Phase, gold: GoldVersion | None) -> float:
-    """Return the log of the number of values that a ladder's answer could have had, from the last one's scores."""
+    """Return the natural logarithm of the number of values that the scores of one release could have had on a ladder.
+
+    It is computed from the measures and slices of the last release with scores. 0.0 if there is none, or no ladder.
+    """
     revealing = Release.objects.filter(phase=phase, run__gold_version=gold).exclude(values=[]).order_by("-sequence")
     last = revealing.select_related("run").first()
     if phase.disclosure != Phase.Disclosure.LADDER or last is None:

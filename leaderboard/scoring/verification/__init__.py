@@ -1,1 +1,1 @@
-"""Recompute boards and plots from stored runs, to verify what was shown."""
+"""Verification of published boards and plot data by recomputing them from stored runs."""

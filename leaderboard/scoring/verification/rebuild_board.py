@@ -1,6 +1,6 @@
-"""Rebuild a board from stored rows: runs with their scores, the sequence of releases, and the policy.
+"""Rebuilding of a board from its stored runs and scores, the sequence of its releases, and the disclosure policy.
 
-The result must equal what was shown, byte for byte; `manage.py check_boards` compares them.
+The rebuilt board must equal the shown one byte for byte; `manage.py check_boards` compares them.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Release, Sy
 from leaderboard.scoring.actions import releases
 
 Document = dict[str, Any]
-"""{"releases": revealed scores, in sequence; "standings": a row for each system}."""
+"""A board: {"releases": [the revealed scores of each release, in sequence], "standings": [one row per system]}."""
 
 
 def as_bytes(document: Document) -> bytes:
-    """Encode as canonical JSON: equal boards have equal bytes on every database."""
+    """Encode a board or a part of it as canonical JSON, so that equal boards have equal bytes on every database."""
     return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def as_stored(board: Leaderboard) -> Document:
-    """Return the board as shown."""
+    """Return the board as it is stored and shown."""
     rows = board.standings.select_related("release").order_by("system_id")
     return {
         "releases": [_line(release, release.values, release.warnings) for release in _releases(board)],
@@ -38,7 +38,7 @@ def as_stored(board: Leaderboard) -> Document:
 
 
 def as_rebuilt(board: Leaderboard) -> Document:
-    """Return the board rebuilt from its runs' scores, released again in the recorded sequence."""
+    """Return the board as rebuilt from its runs' scores, which are released again in the recorded sequence."""
     phase = board.phase
     revealed: list[tuple[Release, Scores]] = []
     for release in _releases(board):
@@ -51,7 +51,10 @@ def as_rebuilt(board: Leaderboard) -> Document:
 
 
 def differences(board: Leaderboard) -> list[str]:
-    """Return the parts in which the shown and the rebuilt board differ; empty if they are equal, byte for byte."""
+    """Return the rows in which the shown and the rebuilt board differ, such as `releases sequence 3`.
+
+    Empty if the boards are equal byte for byte.
+    """
     stored, rebuilt = as_stored(board), as_rebuilt(board)
     if as_bytes(stored) == as_bytes(rebuilt):
         return []
@@ -64,7 +67,7 @@ def differences(board: Leaderboard) -> list[str]:
             for key in sorted(stored_rows | rebuilt_rows)
             if as_bytes(stored_rows.get(key)) != as_bytes(rebuilt_rows.get(key))  # type: ignore[arg-type]
         ]
-    return different or ["the order of rows"]
+    return different or ["the order of the rows"]
 
 
 def _releases(board: Leaderboard) -> Sequence[Release]:

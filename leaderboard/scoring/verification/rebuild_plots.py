@@ -1,4 +1,4 @@
-"""Recompute plot data from stored outcomes; the published data must be equal, byte for byte."""
+"""Verification of published plot data: they must equal, byte for byte, those recomputed from the stored outcomes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from leaderboard.scoring.verification.rebuild_board import as_bytes
 
 
 def differences(board: Leaderboard) -> list[str]:
-    """Return the plot data of a board's releases that do not follow from their outcomes or should not be public; empty
-    if all are right. For an earlier task version only the latter is checked. Raises SandboxError (a server failure).
+    """Return a text for each release of a board with wrong plot data, such as `plots of release 3`; empty if none.
+
+    Plot data are wrong if they differ from those recomputed from the release's outcomes, or if the release's policy
+    does not reveal plots. On a board of an earlier task version only the policy is checked. Raises SandboxError if the
+    sandbox does not respond.
     """
     plots = ReleasePlot.objects.filter(
         release__phase=board.phase_id,

@@ -1,4 +1,4 @@
-"""Rescoring of a phase: progress and resulting changes, and actions to start, cancel and resume it."""
+"""Management page of a phase's rescoring: progress, changes of ranks, and actions to start, cancel and resume it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from leaderboard.models import Phase
 from leaderboard.scoring.actions import rescoring
 
 ASK_AGAIN = 2000
-"""Milliseconds between two polls of the page."""
+"""Milliseconds between two polls of the progress by the page."""
 
 
 @login_required
 @never_cache
 @require_safe
 def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Render the whole page."""
+    """Render the page."""
     return _page(request, managed_phase_or_404(request.user, slug, phase))
 
 
@@ -38,7 +38,7 @@ def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpRespons
 @never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Render the progress fragment; when scoring is over, make the page reload."""
+    """Render the fragment with the progress; when the rescoring is over, make the page reload."""
     context = _followed(managed_phase_or_404(request.user, slug, phase))
     response = render(request, "scoring/manage_rescoring_state.html", context)
     if context["progress"] is None:
@@ -49,7 +49,7 @@ def state(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def begin(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Queue failed and missing runs, on the current gold and task version."""
+    """Queue the runs that have failed or are missing on the current gold and task version."""
 
     def work(row: Phase) -> str:
         return _queued(rescoring.begin(phase=row, by=request.user))
@@ -113,7 +113,7 @@ def _page(request: PersonRequest, phase: Phase, refusal: Refusal | None = None) 
 
 def _followed(phase: Phase) -> dict[str, Any]:
     progress, shown = progress_of(phase), board_state.current(phase)
-    # If none is in preparation: the changes of the last switch.
+    # If no board is in preparation, the page shows the changes of the last replacement.
     replaced = next(iter(frozen_boards(phase)), None) if progress is None else None
     before, after = (shown, progress.board) if progress else (replaced, shown)
     is_correction = bool(progress and shown and progress.board.gold_version_id != shown.gold_version_id)

@@ -1,4 +1,7 @@
-"""Limit on failures of a custom scorer: failing on some predictions only leaks information, and refunds the quota."""
+"""Limit on the failures of a phase's custom scorer, after which the phase accepts no submissions.
+
+Each failure refunds the quota, and whether the scorer fails on certain predictions can reveal something about the gold.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,14 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase, Reason, Run, State, Team
 
 A_TEAM, ALL = 3, 20
-"""Maximum submissions, of one team and of all teams, that a scorer version may fail on before the phase stops."""
+"""Numbers of submissions, of one team and of all teams, on which one scorer may fail until the phase stops."""
 
 
 def check(*, phase: Phase, team: Team) -> None:
-    """Raise Refused NOT_READY if the phase's scorer has failed too often; the next scorer starts again at zero."""
+    """Raise Refused NOT_READY if the phase's scorer has failed on A_TEAM submissions of the team or ALL of all teams.
+
+    Does nothing for a phase without a custom scorer. When the phase gets another scorer, counting starts at zero.
+    """
     if phase.scorer_id is None:
         return
     failed = Run.objects.filter(

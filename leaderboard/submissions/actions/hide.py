@@ -1,8 +1,8 @@
-"""Hide a submission from the boards of its phase, and show it again. For the benchmark's organisers.
+"""Hiding of a submission from all boards of its phase by the benchmark's organisers, and showing it again.
 
-Releases stay: a hidden submission keeps its scores, receipt and quota charge, and a ladder still compares with the
-score that it revealed. On every board of the phase, its system is represented by its next release that is not hidden,
-or leaves the board.
+A hidden submission keeps its scores, its receipt and its quota charge, and a ladder still compares new scores with the
+score that it revealed. On every board of the phase, its system is represented by another of its submissions that is not
+hidden, or leaves the board if there is none.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ LONGEST_REASON = 300
 
 @transaction.atomic
 def hide(*, submission: Submission, reason: str, by: User) -> HiddenSubmission:
-    """Hide a submission, with a reason for its team and the organisers. If it is hidden already, replace the reason.
+    """Hide a submission; if it is hidden already, replace the reason.
 
-    A queued or running submission is scored, but not shown. Raises Refused NOT_AN_ORGANISER, and INVALID_NAME for an
-    empty reason or one of more than LONGEST_REASON characters.
+    reason: shown to the submission's team and the organisers only. A queued or running submission is still scored, but
+    not shown. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME for a reason that is empty or longer than LONGEST_REASON
+    characters.
     """
     phase = _locked_phase(submission, by)
     reason = " ".join(reason.split())
@@ -42,8 +43,9 @@ def hide(*, submission: Submission, reason: str, by: User) -> HiddenSubmission:
 
 @transaction.atomic
 def unhide(*, submission: Submission, by: User) -> None:
-    """Show a hidden submission again: all boards become as if it had never been hidden. Raises Refused
-    NOT_AN_ORGANISER.
+    """Show a hidden submission again: all boards become as if it had never been hidden.
+
+    Does nothing if the submission is not hidden. Raises Refused NOT_AN_ORGANISER.
     """
     phase = _locked_phase(submission, by)
     hidden = HiddenSubmission.objects.now().filter(submission=submission)
@@ -54,7 +56,7 @@ def unhide(*, submission: Submission, by: User) -> None:
 
 
 def _locked_phase(submission: Submission, by: User) -> Phase:
-    """Return the phase with its row locked, as for publishing on its boards. Raises Refused NOT_AN_ORGANISER."""
+    """Lock the phase's row, as publishing on its boards does, and return it. Raises Refused NOT_AN_ORGANISER."""
     rows = Phase.objects.select_for_update(of=("self",)).select_related("benchmark")
     phase = rows.get(pk=submission.phase_id)
     if not phase.benchmark.is_managed_by(by):
@@ -63,7 +65,7 @@ def _locked_phase(submission: Submission, by: User) -> Phase:
 
 
 def _update_standings(phase: Phase, submission: Submission) -> None:
-    # Cancelled boards too, because their scoring may be resumed.
+    # Of all boards: even a cancelled one may be resumed.
     for board in phase.leaderboards.select_related("gold_version"):
         if boards.recompute_standing(board, submission.system):
             rank_ranges.rank_again(board)

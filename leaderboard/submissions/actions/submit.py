@@ -1,4 +1,4 @@
-"""Submission of predictions: validated in the request, then charged and queued in one transaction."""
+"""Submission of predictions: the file is validated during the request, then charged and queued in one transaction."""
 
 from __future__ import annotations
 
@@ -51,12 +51,14 @@ def submit(
     note: str = "",
     check: Callable[[], None] | None = None,
 ) -> Submission:
-    """Accept a predictions file, or raise Refused and store nothing but an audit entry.
+    """Accept a predictions file and return its submission, or raise Refused and store nothing but an audit entry.
 
     A refused file costs no quota. The submission and its queued run are committed before a worker is notified.
-    `system` may be unsaved (`teams.named`): the first accepted file saves it.
-    `track`: the name of one of the phase's tracks; empty if it has none.
-    `check` may raise Refused; it is called with the phase locked, before anything is charged.
+
+    system: may be unsaved, as `teams.find_system` returns it; the first accepted file saves it.
+    track: the name of one of the phase's tracks; empty if the phase has none.
+    note: for the team's own list of submissions; never published.
+    check: called with the phase locked before anything is charged; it may raise Refused.
     """
     received_at = timezone.now()
     if not phase.takes_predictions:
@@ -96,9 +98,9 @@ def submit(
 
 
 def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, track: str) -> GoldVersion:
-    """Run the checks that need no sandbox; return the current gold. Raises Refused.
+    """Check everything that needs no sandbox: team, dates, track, data, scorer and quota; return the current gold.
 
-    Quota, team and track are checked again under their locks.
+    Raises Refused. `create_and_charge` checks team, scorer, quota and track again with their rows locked.
     """
     _check_team(phase=phase, system=system, by=by)
     check_open(phase, at, team=system.team)
@@ -107,7 +109,7 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, tr
     if gold is None or not phase.split.inputs:
         raise Refused(
             Code.NOT_READY,
-            "This phase has no data yet; its organisers are still preparing it.",
+            "This phase has no gold or no inputs yet; its organisers are still preparing it.",
             heading="This phase is not ready",
         )
     failure_limit.check(phase=phase, team=system.team)
@@ -116,7 +118,11 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, tr
 
 
 def _check_team(*, phase: Phase, system: System, by: User) -> None:
-    """Raise Refused if the user is not a member of the system's team, or competes in this phase for another one."""
+    """Raise Refused unless the user may submit for the system's team.
+
+    NOT_A_MEMBER for another's team, NOT_AN_ORGANISER for a team reserved for baselines, OTHER_TEAM if the user competes
+    in this phase for another team.
+    """
     if not system.team.members.filter(pk=by.pk).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the system's team.")
     official = Benchmark.objects.filter(baselines_team=system.team_id).first()
@@ -138,7 +144,7 @@ def _check_team(*, phase: Phase, system: System, by: User) -> None:
 
 
 def check_open(phase: Phase, at: datetime, *, team: Team | None = None) -> None:
-    """Raise Refused PHASE_CLOSED if the phase accepts no submissions of this team at `at`."""
+    """Raise Refused PHASE_CLOSED if the phase accepts no submissions of the team at `at`; team None: of any team."""
     check_in_use(phase)
     if not deadlines.is_open(phase, team=team, at=at):
         raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))
@@ -157,11 +163,13 @@ def check_in_use(phase: Phase) -> None:
         return
     if phase.split.is_draft:
         raise Refused(
-            Code.PHASE_CLOSED, "The data of this phase are not published yet; until then it accepts no submissions."
+            Code.PHASE_CLOSED,
+            "The data of this phase are not published yet; the phase accepts no submissions until they are.",
         )
     raise Refused(
         Code.PHASE_CLOSED,
-        f"The data of this phase are retired, and it accepts no more submissions: {phase.split.retired_reason}",
+        "The data of this phase are retired, and the phase accepts no more submissions. Reason: "
+        f"{phase.split.retired_reason}",
     )
 
 
@@ -191,7 +199,11 @@ def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
 
 
 def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str, by: User) -> tuple[int, list[str]]:
-    """Validate the file in the sandbox; return its number of lines and warnings. Raises Refused with the problems."""
+    """Validate the file in the sandbox; return its number of lines and the warnings.
+
+    Raises Refused: INVALID_PREDICTIONS, with the problems if the file was read; SANDBOX_UNAVAILABLE if the sandbox does
+    not respond or the phase's inputs cannot be read.
+    """
     try:
         answer = sandbox_client.validate(
             split=phase.split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=phase.options
@@ -208,12 +220,14 @@ def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str,
     if answer.reason:
         raise Refused(
             Code.INVALID_PREDICTIONS,
-            "Your file could not be checked within the limits of time and memory for one file.",
+            "Your file could not be checked within the limits of time and memory for one file. Nothing was submitted, "
+            "and no quota was used.",
         )
     if answer.report.get("fault") != "predictions":
         log.error("inputs_unreadable", split=phase.split_id)
         raise Refused(
-            Code.SANDBOX_UNAVAILABLE, "Your file could not be checked: the benchmark's inputs cannot be read."
+            Code.SANDBOX_UNAVAILABLE,
+            "Your file could not be checked: the benchmark's inputs cannot be read. Tell the organisers.",
         )
     problems, more = answer.report["problems"], answer.report["more"]
     count = len(problems) + more
@@ -245,7 +259,8 @@ def _accept(
     if phase.split.inputs_sha256 != prediction.inputs_sha256:
         raise Refused(
             Code.NOT_READY,
-            "The inputs were replaced while your file was checked; download them again.",
+            "The phase's inputs were replaced while your file was checked. Download the new inputs, and submit "
+            "predictions for them.",
             heading="The inputs were replaced in the meantime",
         )
     gold = board_state.gold_of(phase) or gold
@@ -258,9 +273,10 @@ def _accept(
 
 
 def lock_split(phase: Phase) -> Split:
-    """Lock the phase's split and the phase, in this order; return the split.
+    """Lock the phase's split and then the phase until the transaction ends; return the split.
 
-    Serializes submissions with corrections: no prediction is queued on replaced gold or accepted for replaced inputs.
+    No correction of the split can happen meanwhile: no prediction is queued on replaced gold or accepted for replaced
+    inputs.
     """
     split = Split.objects.select_for_update().get(pk=phase.split_id)
     Phase.objects.select_for_update().get(pk=phase.pk)
@@ -270,8 +286,12 @@ def lock_split(phase: Phase) -> Split:
 def create_and_charge(
     *, phase: Phase, system: System, by: User, track: str, note: str, at: datetime, image: Image | None = None
 ) -> Submission:
-    """Create a submission and charge the quota. Call in a transaction that holds `locked_split`. Raises Refused."""
-    # The lock makes count and insert atomic; concurrent submissions of a team are serialized.
+    """Create a submission and charge its team's quota; raises Refused as `check_may_submit` does.
+
+    An unsaved system is saved. image: the submitted container image; None for a predictions file. Call in a transaction
+    that has called `lock_split`.
+    """
+    # The lock lets a team's concurrent submissions proceed one after another: none exceeds the quota.
     team = Team.objects.select_for_update().get(pk=system.team_id)
     # Checked again under the locks: the user may have left the team or submitted for another one in the meantime.
     _check_team(phase=phase, system=system, by=by)
@@ -280,7 +300,7 @@ def create_and_charge(
     if system.pk is None:
         described = {"kind": system.kind, "description": system.description}
         system = teams.system(team=team, name=system.name, by=by, **described)
-    # Read under the lock: tracks may have been added, or another one declared, in the meantime.
+    # Read again now that the phase is locked: tracks may have been added, or the system may have declared another one.
     phase.refresh_from_db(fields=["tracks"])
     tracks.check(phase=phase, system=system, track=track)
     kind = Submission.Kind.IMAGE if image else Submission.Kind.PREDICTIONS

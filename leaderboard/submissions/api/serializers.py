@@ -1,4 +1,4 @@
-"""Serializers of submissions for those who may see them."""
+"""Serializers of submissions in the API: uploads, submissions and their published scorings."""
 
 from __future__ import annotations
 
@@ -18,19 +18,25 @@ from leaderboard.submissions.queries.progress import Progress, Revealed
 
 
 class Upload(serializers.Serializer[Any]):
-    """Fields of an upload. Other fields of a request are ignored."""
+    """Fields of a submission by multipart form. Other fields of the form are ignored."""
 
-    file = serializers.FileField(allow_empty_file=True, help_text="JSON Lines, or the same as .gz")
-    system = serializers.CharField(max_length=200, help_text="the system's name; a new system is created if needed")
+    file = serializers.FileField(allow_empty_file=True, help_text="JSON Lines, or JSON Lines compressed with gzip")
+    system = serializers.CharField(
+        max_length=200, help_text="the system's name; if your team has no system of this name, one is created"
+    )
     team = serializers.CharField(
-        max_length=100, required=False, allow_blank=True, default="", help_text="one of your teams; default: your first"
+        max_length=100,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="name of one of your teams; default: your first team",
     )
     track = serializers.CharField(
         max_length=80,
         required=False,
         allow_blank=True,
         default="",
-        help_text="one of the phase's tracks, if it has any",
+        help_text="name of one of the phase's tracks; omit it if the phase has none",
     )
     note = serializers.CharField(
         max_length=300,
@@ -42,12 +48,18 @@ class Upload(serializers.Serializer[Any]):
 
 
 class UploadQuery(serializers.Serializer[Any]):
-    """Query parameters that describe a raw body."""
+    """Query parameters that describe the predictions if the request's body is the file itself (a raw body)."""
 
     system = serializers.CharField(max_length=200, required=False, help_text="with a raw body: the system's name")
-    team = serializers.CharField(max_length=100, required=False, help_text="with a raw body")
-    track = serializers.CharField(max_length=80, required=False, help_text="with a raw body")
-    note = serializers.CharField(max_length=300, required=False, help_text="with a raw body")
+    team = serializers.CharField(
+        max_length=100, required=False, help_text="with a raw body: name of one of your teams; default: your first"
+    )
+    track = serializers.CharField(
+        max_length=80, required=False, help_text="with a raw body: name of one of the phase's tracks"
+    )
+    note = serializers.CharField(
+        max_length=300, required=False, help_text="with a raw body: for your list of submissions; never published"
+    )
     name = serializers.CharField(max_length=255, required=False, help_text="with a raw body: the file's name")
 
 
@@ -67,45 +79,49 @@ class SubmissionLine(serializers.Serializer[Any]):
     phase = serializers.CharField()
     system = serializers.CharField()
     team = serializers.CharField()
-    track = serializers.CharField(help_text="the track that it declares; empty: the phase has none")
+    track = serializers.CharField(help_text="name of the track that the submission declares; empty: none")
     note = serializers.CharField()
     submitted_by = serializers.CharField()
     received_at = serializers.DateTimeField()
     state = serializers.ChoiceField(State.choices)
     is_over = serializers.BooleanField(help_text="whether the state is final")
-    reason = serializers.CharField(help_text="a code for the reason of its state; often empty")
-    refunded = serializers.BooleanField(help_text="whether the quota was given back")
+    reason = serializers.CharField(help_text="a code that explains the state; empty: there is nothing to explain")
+    refunded = serializers.BooleanField(help_text="whether the quota charge was refunded because the server failed")
     kind = serializers.ChoiceField(Submission.Kind.choices)
     file = SentFileSerializer(
-        allow_null=True, help_text="null: its container has not finished, or its inputs are hidden"
+        allow_null=True,
+        help_text="the predictions file; null: its container has not finished, or the phase's inputs are hidden",
     )
 
 
 class ScoringSerializer(serializers.Serializer[Any]):
-    """A published scoring of the submission, on the current board or on one before a change of gold or scorer."""
+    """A published scoring of the submission, on the current board or on a frozen one of earlier gold or scorer."""
 
     gold_version = serializers.IntegerField()
     task_version = serializers.IntegerField()
     is_current = serializers.BooleanField(help_text="whether that board is the current one")
     released_at = serializers.DateTimeField()
     primary = serializers.CharField()
-    value = serializers.FloatField(allow_null=True, help_text="the primary measure")
+    value = serializers.FloatField(allow_null=True, help_text="revealed overall value of the primary measure")
     leaderboard = serializers.URLField()
     receipt = serializers.DictField(help_text="provenance of these numbers")
 
 
 class SubmissionSerializer(RenamedFields, SubmissionLine):
-    """A submission with its progress and its published scorings."""
+    """A submission with its progress, its problems and warnings, and its published scorings."""
 
     revealed = serializers.ChoiceField(
         [revealed.value for revealed in Revealed],
-        help_text="what is revealed of its scores: `scores`; `no_improvement` (on a ladder: it does not beat the best "
-        "revealed score by a step); `sealed` (received and valid; a final is scored when the phase is unsealed); "
-        "`not_final`; `nothing`: there are no scores",
+        help_text="what is revealed of the submission's scores: `scores`: its scores; `no_improvement`: on a ladder, "
+        "it does not beat the best revealed score by a step; `sealed`: it is valid, and a final is scored when the "
+        "phase is unsealed; `not_final`: the phase was unsealed, and it is none of its team's finals; `nothing`: there "
+        "are no scores",
     )
     is_final = serializers.BooleanField(help_text="whether it is one of its team's finals in a sealed phase")
-    reason_text = serializers.CharField(help_text="the reason in words")
-    queue_position = serializers.IntegerField(allow_null=True, help_text="number of runs ahead of it; null: not queued")
+    reason_text = serializers.CharField(help_text="`reason` in words")
+    queue_position = serializers.IntegerField(
+        allow_null=True, help_text="number of runs, or containers, ahead of it in the queue; null: it is not queued"
+    )
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
@@ -113,9 +129,13 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
     receipt = serializers.DictField(help_text="provenance of the numbers: versions, digests, seed, sandbox")
     scores = serializers.URLField()
     scorings = ScoringSerializer(many=True, help_text="all published scorings, the newest gold first")
-    stage = serializers.CharField(help_text="of a running container: reading, loading, running, collecting")
-    log = serializers.CharField(help_text="the end of what the container printed, if the phase shows it")
-    cost = serializers.DictField(help_text="of a container: seconds, memory and size, in coarse steps")
+    stage = serializers.CharField(
+        help_text="stage of a running container: reading, loading, running or collecting; else empty"
+    )
+    log = serializers.CharField(help_text="the end of what the container printed; empty if the phase does not show it")
+    cost = serializers.DictField(
+        help_text="of a container: wall_seconds, cpu_seconds, memory_mb and image_mb, rounded up to coarse steps"
+    )
 
 
 def line(progress: Progress, request: Request) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""API `/submissions/`: submit predictions and follow their progress."""
+"""API views of submissions: submit predictions, follow their progress, and read scores and predictions."""
 
 from __future__ import annotations
 
@@ -58,9 +58,10 @@ class SubmitView(View):
         responses={201: shapes.SubmissionSerializer, **errors(409, 411, 413, 415, 422, 503)},
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
-        """Submit predictions: as a multipart form, or as a raw file with its description in the query.
+        """Submit predictions: as a multipart form, or as a raw file with its description in query parameters.
 
-        The file is validated in the request: 422 lists the problems by line, and costs no quota.
+        The file is validated during the request. An invalid file gets status 422 with its problems by line, and costs
+        no quota.
         """
         row = lookup.phase_or_404(request.user, slug, phase)
         parsers.check_before_reading(request)
@@ -88,7 +89,10 @@ def _submit(phase: Phase, params: dict[str, Any], by: Any) -> Submission:
 
 
 def team_named(user: User, name: str) -> Team:
-    """Return a team of the user by name (case-insensitive), the first if it is empty. Raises Refused NOT_A_MEMBER."""
+    """Return the user's team of this name, ignoring case; for an empty name, the user's first team, created if needed.
+
+    Raises Refused NOT_A_MEMBER if the user has no team of this name.
+    """
     if not name:
         return teams.of(user)
     team = user.teams.filter(name__iexact=name).first()
@@ -110,7 +114,7 @@ class SubmissionsView(View):
         params = query_parameters.read(query_parameters.SubmissionQuery, request)
         filters = {field: params[name] for name, field in FILTERS.items() if params[name]}
         runs = Run.objects.filter(prediction__submission=OuterRef("pk")).order_by("-queued_at").values("state")
-        # A container's prediction has no run before it is done.
+        # The prediction of a container has no run before the container has finished.
         predictions = Prediction.objects.filter(submission=OuterRef("pk")).order_by("-queued_at").values("state")
         last = Coalesce(Subquery(runs[:1]), Subquery(predictions[:1]))
         rows = Submission.objects.of_teams_of(request.user).annotate(last=last).filter(**filters)
@@ -136,7 +140,7 @@ class ScoresView(View):
 
     @extend_schema(operation_id="submission_scores", responses={200: ScoresSerializer, **errors(409)})
     def get(self, request: Request, pk: UUID) -> Response:
-        """Show the revealed scores of a submission. 409 `not_ready` until there are some."""
+        """Show the revealed scores of a submission; status 409 `not_ready` while none are revealed."""
         current = progress.progress_or_404(request.user, pk)
         release = current.release
         if release is None:
@@ -148,15 +152,15 @@ class ScoresView(View):
 
 
 def _without_scores(current: progress.Progress) -> str:
-    """Return the message of why a submission has no release."""
+    """Return the message that says why a submission has no scores to show."""
     match current.revealed:
         case progress.Revealed.SEALED:
             opened = current.submission.phase.sealed_until
             day = f", {opened:%Y-%m-%d %H:%M} UTC" if opened else ""
-            return f"Received and valid. The phase is sealed: finals are scored when it is unsealed{day}."
+            return f"The submission is valid. The phase is sealed: finals are scored when it is unsealed{day}."
         case progress.Revealed.NOT_FINAL:
-            return "The phase was unsealed, and this submission is not one of your team's finals: it is not scored."
-    return f"There are no scores; the submission is {current.state.value}."
+            return "The phase was unsealed, and this submission is not one of its team's finals: it is not scored."
+    return f"The submission has no scores; its state is {current.state.value}."
 
 
 class PredictionsView(View):
@@ -167,7 +171,7 @@ class PredictionsView(View):
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY, **errors()},
     )
     def get(self, request: Request, pk: UUID) -> FileResponse:
-        """Download the submitted file, unchanged."""
+        """Download the predictions file, unchanged; status 404 if there is none or it may not be shown."""
         current = progress.progress_or_404(request.user, pk)
         prediction = current.prediction
         if prediction is None or not prediction.file or not current.file_is_shown:

@@ -1,4 +1,4 @@
-"""Deadlines of phases, including extensions of single teams."""
+"""Deadlines of phases, including extensions for single teams."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from leaderboard.models import Extension, Phase, Team, User
 
 
 def closes_at(phase: Phase, team: Team | None = None) -> datetime | None:
-    """Return the deadline for a team (inclusive), or without one the phase's; None: the phase stays open."""
+    """Return the deadline (inclusive) of a phase for a team, with its extension if it has one.
+
+    team None: the deadline for teams without an extension. Returns None if the phase has no deadline.
+    """
     if phase.closes_at is None or team is None or team.pk is None:
         return phase.closes_at
     own = Extension.objects.filter(phase=phase, team=team).order_by("-closes_at").first()
@@ -18,7 +21,11 @@ def closes_at(phase: Phase, team: Team | None = None) -> datetime | None:
 
 
 def is_open(phase: Phase, *, team: Team | None = None, at: datetime | None = None) -> bool:
-    """Return whether a submission of the team received at `at` (default: now) is in time."""
+    """Return whether the phase accepts a submission of the team at `at` (default: now).
+
+    That is within its dates, or until the end of the team's extension, while its split is in use. team None: no
+    extension counts.
+    """
     at = at or timezone.now()
     if not phase.is_in_use:
         return False
@@ -29,7 +36,7 @@ def is_open(phase: Phase, *, team: Team | None = None, at: datetime | None = Non
 
 
 def own_time(phase: Phase, user: User) -> list[Extension]:
-    """Return the extensions of the user's teams beyond the phase's own deadline."""
+    """Return the extensions of the user's teams that end after the phase's own deadline, by team."""
     if phase.closes_at is None:
         return []
     rows = Extension.objects.filter(phase=phase, team__members=user, closes_at__gt=phase.closes_at)
@@ -37,7 +44,7 @@ def own_time(phase: Phase, user: User) -> list[Extension]:
 
 
 def is_open_to(phase: Phase, user: User, at: datetime | None = None) -> bool:
-    """Return whether any team of the user may submit at `at` (default: now)."""
+    """Return whether the phase accepts submissions of any of the user's teams at `at` (default: now)."""
     at = at or timezone.now()
     if not phase.is_in_use:
         return False

@@ -1,4 +1,4 @@
-"""Progress of submissions, as read by pages and API."""
+"""Progress of submissions: state, reason, queue position, receipt, and what is revealed, for pages and API."""
 
 from __future__ import annotations
 
@@ -18,22 +18,25 @@ from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Prediction,
 
 
 class Revealed(StrEnum):
-    """Disclosure of a submission's scores to its owner."""
+    """What the phase reveals of a submission's scores to its team."""
 
     NOTHING = "nothing"
-    "There are no scores yet, or there will be none."
+    """There are no scores yet, or there will be none."""
     SCORES = "scores"
     NO_IMPROVEMENT = "no_improvement"
-    """Scored on a ladder, and not better by a step than the best revealed score."""
+    """The phase is a ladder, and the submission does not beat the best revealed score by a step."""
     SEALED = "sealed"
-    """Received and valid; the finals are scored when the phase is unsealed."""
+    """The predictions are valid, and the phase is sealed; finals are scored when it is unsealed."""
     NOT_FINAL = "not_final"
-    """The phase was unsealed, and this was none of the finals."""
+    """The phase was unsealed, and the submission is none of its team's finals."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """A submission with its prediction, the run that counts, and that run's release."""
+    """A submission with its latest prediction, that prediction's current run (`current_run`), and the run's release.
+
+    Each is None while there is none.
+    """
 
     submission: Submission
     prediction: Prediction | None
@@ -42,13 +45,13 @@ class Progress:
 
     @property
     def _leased_work(self) -> Prediction | Run | None:
-        """Return the row that determines the state: the prediction until it is done, then the run."""
+        """Return the row whose state is the submission's: the prediction until it is done, then its run."""
         waits = self.prediction is not None and self.prediction.state != State.DONE
         return self.prediction if waits or self.run is None else self.run
 
     @property
     def _is_held(self) -> bool:
-        """Return whether it was scored on a ladder and is shown as running until its turn to be released."""
+        """Return whether the run is scored but waits for earlier runs on a ladder; it is then shown as running."""
         is_scored = self.run is not None and self._leased_work is self.run and self.run.state == State.DONE
         return is_scored and self.release is None and self.submission.phase.disclosure == Phase.Disclosure.LADDER
 
@@ -77,12 +80,12 @@ class Progress:
 
     @property
     def is_final(self) -> bool:
-        """Return whether it is a final of a sealed phase, chosen or by default."""
+        """Return whether the submission is one of its team's finals in a sealed phase, chosen or by default."""
         return getattr(self.submission, "final", None) is not None
 
     @property
     def hidden(self) -> HiddenSubmission | None:
-        """Return the row with reason and date if it is currently hidden from boards, else None."""
+        """Return the row with reason and date if the submission is currently hidden from boards, else None."""
         row: HiddenSubmission | None = _first(self.submission.hidings.all())
         return row
 
@@ -93,7 +96,7 @@ class Progress:
 
     @cached_property
     def queue_position(self) -> int | None:
-        """Return the number of runs, or containers, ahead in the queue; None if it is not queued. One query."""
+        """Return the number of runs, or of containers, that were queued earlier and still are; None if not queued."""
         work = self._leased_work
         if work is None or work.state != State.QUEUED:
             return None
@@ -101,7 +104,7 @@ class Progress:
 
     @property
     def warnings(self) -> list[str]:
-        """Return the distinct warnings of the upload and, as far as the phase reveals them, of the scoring."""
+        """Return the distinct warnings of the validation and, as far as the phase reveals them, of the scoring."""
         scoring = self.run if reveals_all(self.submission.phase) else self.release
         sources = [source for source in (self.prediction, scoring) if source]
         return list(dict.fromkeys(warning for source in sources for warning in source.warnings))
@@ -118,25 +121,29 @@ class Progress:
 
     @property
     def container_waits_or_runs(self) -> bool:
-        """Return whether it can still be withdrawn: its container has not written its predictions yet."""
+        """Return whether its container waits or runs, so that the submission can still be withdrawn."""
         return self.is_container and self.prediction is not None and not self.prediction.is_over
 
     @property
     def file_is_shown(self) -> bool:
-        """Return whether its owner may download the predictions. A container's could contain hidden inputs."""
+        """Return whether the team may download the predictions.
+
+        It may not if a container wrote them and the phase's inputs are hidden: they could contain the inputs.
+        """
         return not self.is_container or self.submission.phase.split.inputs_public
 
     @property
     def log(self) -> str:
-        """Return the container's log if the phase shows it to owners, else an empty string."""
+        """Return the container's log if the phase shows logs to the submission's team, else an empty string."""
         shown = self.prediction is not None and self.submission.phase.logs_are_shown
         return self.prediction.log if shown and self.prediction else ""
 
     @property
     def receipt(self) -> dict[str, Any]:
-        """Return the provenance of the scores; empty until there are some.
+        """Return the provenance of the scores; empty until there are scores.
 
-        With hidden inputs, values that a container controls (its file's digest, times) are left out: they could leak.
+        If the phase's inputs are hidden, values that a container can control (the digest of its predictions, times) are
+        left out: it could encode the inputs in them.
         """
         if self.run is None or self._is_held or not self.run.provenance:
             return {}
@@ -151,13 +158,13 @@ class Progress:
 
     @property
     def container(self) -> dict[str, Any]:
-        """Return image, limits and runtime of the container's execution; empty until it ran."""
+        """Return image, runtime and limits of the container's execution; empty until the container has run."""
         execution = self.prediction.execution if self.prediction and self.is_container else {}
         return {name: execution[name] for name in ("image", "runtime", "limits") if name in execution}
 
     @property
     def value(self) -> float | None:
-        """Return the revealed value of the primary measure."""
+        """Return the revealed overall value of the primary measure, or None."""
         return primary_value(self.release) if self.release else None
 
     @property
@@ -178,7 +185,7 @@ _NEWEST = ("-gold_version__number", "-task_version", "-queued_at")
 
 
 def with_related(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Select and prefetch everything that `of` reads, in a fixed number of queries."""
+    """Select and prefetch everything that `of` and `published` read, in a fixed number of queries."""
     return submissions.select_related(
         "system__team", "phase__benchmark", "phase__split", "image", "submitted_by", "charge", "final"
     ).prefetch_related(
@@ -192,7 +199,7 @@ def with_related(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
 
 
 def of(submission: Submission) -> Progress:
-    """Return the progress of a submission fetched with `followed`."""
+    """Return the progress of a submission that was fetched from a queryset of `with_related`."""
     prediction = _first(submission.predictions.all())
     run = current_run(list(prediction.runs.all())) if prediction else None
     release = _first(release for release in submission.releases.all() if run and release.run_id == run.pk)
@@ -200,9 +207,9 @@ def of(submission: Submission) -> Progress:
 
 
 def published(submission: Submission) -> list[Progress]:
-    """Return the submission's progress on each public board (current or frozen), newest gold first.
+    """Return the submission's progress on each public board (current or frozen) on which it has a release.
 
-    The submission must have been fetched with `followed`.
+    The newest gold version comes first. The submission must have been fetched from a queryset of `with_related`.
     """
     releases = {release.run_id: release for release in submission.releases.all()}
     return [
@@ -214,9 +221,10 @@ def published(submission: Submission) -> list[Progress]:
 
 
 def current_run(runs: Sequence[Run]) -> Run | None:
-    """Return the run on a shown board, else the newest one that may get there. `runs` is sorted by newest gold first.
+    """Return the run for a current or frozen board, else the one for a board in preparation, else any; None without.
 
-    An ongoing or cancelled rescoring thus does not hide a submission's result.
+    Thus an ongoing or cancelled rescoring does not hide a submission's result. runs: sorted, the newest gold version
+    first; each must have been fetched from a queryset of `with_related`.
     """
     active = [run for run in runs if run.state != State.CANCELLED and _board(run) != Leaderboard.State.CANCELLED]
     shown = [run for run in active if _board(run) != Leaderboard.State.PREPARING]
@@ -224,7 +232,7 @@ def current_run(runs: Sequence[Run]) -> Run | None:
 
 
 def _board(run: Run) -> str | None:
-    """Return the state of the run's board as annotated by `followed`; None: it has none."""
+    """Return the state of the run's board, which `with_related` has annotated; None if the run has no board."""
     return getattr(run, "board", None)
 
 
@@ -233,5 +241,8 @@ def _first(rows: Iterable[Any]) -> Any:
 
 
 def progress_or_404(user: Any, pk: UUID) -> Progress:
-    """Return the progress of a submission visible to the user: of their teams, or to a benchmark that they manage."""
+    """Return the progress of a submission of the user's teams, or to a benchmark that the user manages.
+
+    Raises Http404 for any other submission.
+    """
     return of(get_object_or_404(with_related(Submission.objects.visible_to(user)), pk=pk))

@@ -1,4 +1,4 @@
-"""Submission quotas, counted from charges, so that refunds are restored."""
+"""Submission quotas: how many submissions a team has left in a phase. Refunded submissions do not count."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from leaderboard.models import Phase, QuotaCharge, Submission, System, Team, Use
 
 @dataclass(frozen=True)
 class Quota:
-    """A team's usage of a phase's quota; a day is a calendar day in UTC.
+    """A team's quota in a phase, in submissions: its limits, and how much of them is used.
 
-    of_all: limit for all teams together, None: no limit; used_by_all: how much of it is used.
+    per_day, total: limits of each team; a day is a calendar day in UTC, and resets_at the next midnight. of_all: limit
+    for all teams together, None if there is none; used_by_all: submissions of all teams, 0 if there is no such limit.
     """
 
     per_day: int
@@ -42,12 +43,15 @@ class Quota:
 
 
 def quota_of(*, phase: Phase, team: Team | None, at: datetime | None = None) -> Quota:
-    """Return a team's quota at a datetime (default: now). None: a team that does not exist yet, with nothing used."""
+    """Return a team's quota in a phase at `at` (default: now).
+
+    team None: the quota of a team that does not exist yet, and so has used nothing.
+    """
     return quotas_of(phases=[phase], team=team, at=at)[phase.pk]
 
 
 def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None = None) -> dict[int, Quota]:
-    """Return the quotas of several phases by primary key, in one query, or two if any has a limit for all teams."""
+    """Return a team's quotas in several phases, by the phase's primary key, in at most two queries."""
     at = at or timezone.now()
     midnight = at.astimezone(timezone.get_default_timezone()).replace(hour=0, minute=0, second=0, microsecond=0)
     used = {}
@@ -71,16 +75,16 @@ def quotas_of(*, phases: Sequence[Phase], team: Team | None, at: datetime | None
 
 
 def _used_by_all(phases: Sequence[int]) -> dict[int, int]:
-    """Return the number of charged submissions of all teams, by phase."""
+    """Return the number of charged submissions of all teams in each phase, by the phase's primary key."""
     charges = QuotaCharge.objects.filter(phase__in=phases, refunded_at=None).values("phase")
     return {count["phase"]: count["n"] for count in charges.annotate(n=Count("id"))}
 
 
 def team_of_phase(*, phase: Phase, user: User) -> Team | None:
-    """Return the team that a user competes for in a phase: that of their first submission; None before it.
+    """Return the team for which a user competes in a phase: that of the user's first submission there; None before it.
 
-    Leaving the team or a refund does not change it, or else joining one team after another would multiply quotas.
-    Baselines and organisers' own systems do not compete and are ignored.
+    Leaving the team or a refund does not change this: else a user could multiply quotas by joining one team after
+    another. Submissions of baselines and organisers' own systems do not compete and are ignored.
     """
     submissions = Submission.objects.filter(phase=phase, submitted_by=user, system__kind=System.Kind.PARTICIPANT)
     first = submissions.select_related("system__team").order_by("received_at", "pk").first()

@@ -1,4 +1,4 @@
-"""Receipt documents of submissions: provenance, scores, and the command that reproduces them."""
+"""Receipt documents of submissions: provenance, revealed scores, and the command that reproduces the scores."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ GOLD, PREDICTIONS, TASK = "/gold/gold.jsonl", "/predictions/predictions.jsonl", 
 
 
 def document(progress: Progress) -> dict[str, Any]:
-    """Return the receipt as JSON for reproducing scores; empty until the submission is scored.
+    """Return the content of `receipt.json`; empty until the submission has a release.
 
-    `receipt` is the API's field of that name; `scores` are the revealed ones.
+    Its key `receipt` is the provenance, as in the API's field of that name; `scores` are the revealed scores.
     """
     submission, release = progress.submission, progress.release
     if not progress.receipt or release is None:
@@ -26,7 +26,7 @@ def document(progress: Progress) -> dict[str, Any]:
         "submission": str(submission.pk),
         "system": submission.system.name,
         "team": submission.system.team.name,
-        # Omitted if empty, so that receipts of phases without tracks do not change.
+        # Omitted if empty: receipts of phases without tracks are the same as before there were tracks.
         **({"track": submission.track} if submission.track else {}),
         "received_at": submission.received_at.isoformat(),
         "receipt": progress.receipt,
@@ -37,10 +37,11 @@ def document(progress: Progress) -> dict[str, Any]:
 
 
 def command(receipt: dict[str, Any]) -> str:
-    """Return the shell command that reproduces the scores from GOLD and PREDICTIONS, the files that the receipt names.
+    """Return the shell command that reproduces the scores; empty for an old receipt without the task's name.
 
-    Empty for old receipts without task and options. For a custom scorer the command needs its image and a TASK_FILE as
-    in `docs/curators.md`, which the organisers have.
+    In the command, GOLD and PREDICTIONS stand for the paths of the files whose digests the receipt contains. For a
+    custom scorer the command runs its image; TASK_FILE stands for the task file of docs/curators.md, which the
+    organisers have, and OUTPUT for a folder.
     """
     if "scorer" in receipt:
         words = ["docker", "run", "--rm", "--network", "none", "--read-only", "--tmpfs", "/tmp"]  # noqa: S108

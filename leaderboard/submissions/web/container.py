@@ -1,4 +1,4 @@
-"""Container section of a submission's page: stage, limits, costs and log."""
+"""Container section of a submission's page: stage, limits, costs and log of its container."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ABOUT = (
 
 @dataclass(frozen=True)
 class CostRow:
-    """One published cost: rounded up to a coarse step, in its unit."""
+    """One published cost of a container. value: rounded up to a coarse step; about: what the cost includes."""
 
     name: str
     value: float
@@ -36,9 +36,11 @@ class CostRow:
 
 @dataclass(frozen=True)
 class Container:
-    """Details of a container. `seconds`: since a worker claimed it; None if it is not running or inputs are hidden.
+    """Details of a submission's container, as shown on the submission's page.
 
-    With hidden inputs `exact` and `log` are for organisers only.
+    seconds: time since a worker claimed the container; None if it is not running, or if the phase's inputs are hidden.
+    wall_seconds: the time limit. rows: all limits. log_is_for_managers: the phase does not show the log to the team.
+    exact: unrounded measurements as (name, value); empty except for managers of the benchmark.
     """
 
     stage: str
@@ -53,7 +55,10 @@ class Container:
 
 
 def container(progress: Progress, *, is_manager: bool) -> Container | None:
-    """Return the details of a submission's container; None for an uploaded file."""
+    """Return what the page shows of a submission's container; None for an uploaded predictions file.
+
+    is_manager: the reader manages the benchmark, and also sees the log and the exact measurements.
+    """
     prediction = progress.prediction
     if prediction is None or not progress.is_container:
         return None
@@ -85,7 +90,7 @@ def _costs(prediction: Prediction) -> list[CostRow]:
 
 
 def _exact(prediction: Prediction) -> list[tuple[str, Any]]:
-    """Return measurements and execution record as flat (name, value) rows."""
+    """Return a container's unrounded costs and its execution record as (name, value); nested names as `limits.cpus`."""
     rows: list[tuple[str, Any]] = []
     for name, value in {**prediction.cost, **prediction.execution}.items():
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Page on which teams choose their final submissions in a sealed phase."""
+"""Page on which a team chooses its finals in a sealed phase: the submissions that are scored when it is unsealed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def finals(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Show the submissions of the user's teams to a sealed phase, grouped by team."""
     row = phase_or_404(request.user, slug, phase)
     if row.disclosure != Phase.Disclosure.SEALED:
-        raise Http404("no phase with finals")
+        raise Http404("the phase is not sealed, so it has no finals")
     return _page(request, row)
 
 

@@ -1,4 +1,4 @@
-"""Forms to submit, and to hide a submission."""
+"""Forms to submit predictions or a container image, and to hide a submission."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ONE_IMAGE = "Choose an archive or enter an image in a registry, not both."
 
 
 class SystemChoice(forms.ModelChoiceField):
-    """Choice of a system, labelled with its team for users with several teams."""
+    """Choice of a system, labelled with the names of the system and its team."""
 
     def label_from_instance(self, obj: Any) -> str:
         return f"{obj.name} ({obj.team.name})"
 
 
 class SystemForm(forms.Form):
-    """Base form: an existing or a new system, a track if the phase has tracks, and a note."""
+    """Base class of submission forms: an existing or a new system, a track if the phase has tracks, and a note."""
 
     system = SystemChoice(System.objects.none(), required=False, empty_label="A new system, named below")
     new_system = forms.CharField(
@@ -57,7 +57,7 @@ class SystemForm(forms.Form):
             text = "For a new system. Shown on the leaderboard."
             self.fields["new_system"].help_text = text
         for name in ("system", "new_system"):
-            # Exactly one of the two is required, so that "optional" would mislead.
+            # Exactly one of the two fields is required, so the template must not label them as optional.
             if name in self.fields:
                 self.fields[name].is_one_of_two = True  # type: ignore[attr-defined]
 
@@ -95,7 +95,11 @@ class SubmissionForm(SystemForm):
 
 
 class ImageForm(SystemForm):
-    """Form to submit a container image: an archive, a finished upload (`upload`), or a registry reference by digest."""
+    """Form to submit a container image, by exactly one of the fields `file`, `upload` and `reference`.
+
+    file: an archive of the image; upload: a finished chunked upload of an archive; reference: an image in a registry,
+    by digest.
+    """
 
     file = forms.FileField(label="Archive of the image", max_length=300, allow_empty_file=True, required=False)
     reference = forms.CharField(max_length=400, required=False, label="Or an image in a registry, by digest")
@@ -125,4 +129,6 @@ class ImageForm(SystemForm):
 class HideForm(forms.Form):
     """Form for the reason why a submission is hidden."""
 
-    reason = forms.CharField(max_length=LONGEST_REASON, help_text="Only its team and the organisers can see it.")
+    reason = forms.CharField(
+        max_length=LONGEST_REASON, help_text="Only the submission's team and the organisers can see it."
+    )

@@ -27,7 +27,7 @@ PER_PAGE = 50
 @never_cache
 @require_safe
 def manage_hidden(request: PersonRequest, slug: str) -> HttpResponse:
-    """List current and former hidings of submissions, the latest first."""
+    """List the submissions of the benchmark that are or were hidden, the latest first."""
     benchmark = managed_or_404(request.user, slug)
     rows = HiddenSubmission.objects.filter(submission__phase__benchmark=benchmark).select_related(
         "submission__system__team", "submission__phase", "hidden_by", "unhidden_by"
@@ -40,7 +40,7 @@ def manage_hidden(request: PersonRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def hide_submission(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
-    """Show the form for the reason; a POST hides the submission."""
+    """Show the form for the reason; a POST hides the submission, or changes the reason if it is hidden already."""
     submission = _managed_or_404(request, slug, pk)
     hidden = submission.hidings.now().select_related("hidden_by").first()
     form = HideForm(request.POST or None, initial={"reason": hidden.reason if hidden else ""})

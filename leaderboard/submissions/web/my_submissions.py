@@ -1,4 +1,4 @@
-"""List of the submissions of the user's teams."""
+"""Page that lists the submissions of the user's teams."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PER_PAGE = 25
 @never_cache
 @require_safe
 def my_submissions(request: PersonRequest) -> HttpResponse:
-    """List submissions, newest first, with state and primary score."""
+    """List the submissions of the user's teams, the newest first, with state and revealed primary score."""
     submissions = progress.with_related(Submission.objects.of_teams_of(request.user)).order_by("-received_at", "-pk")
     page = Paginator(submissions, PER_PAGE).get_page(request.GET.get("page"))
     followed = [progress.of(submission) for submission in page]

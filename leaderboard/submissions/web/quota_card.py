@@ -7,12 +7,13 @@ from leaderboard.submissions.queries import deadlines
 from leaderboard.submissions.queries.quotas import Quota, quota_of, team_of_phase
 
 Quotas = list[tuple[Team | None, Quota]]
+"""(team, its quota in a phase); team None: the team that a user without one gets with the first submission."""
 
 
 def quotas_of_person(user: User, phase: Phase) -> Quotas:
-    """Return (team, quota) of each of the user's teams, or only of the one that they compete for in the phase.
+    """Return the quotas of the user's teams in a phase, or only that of the team for which the user competes there.
 
-    A user without a team gets the full quota of a future team (None).
+    For a user without a team, returns the full quota of a team that does not exist yet (None).
     """
     teams: list[Team | None] = [*user.teams.order_by("membership__id")] or [None]
     bound = team_of_phase(phase=phase, user=user)
@@ -22,5 +23,5 @@ def quotas_of_person(user: User, phase: Phase) -> Quotas:
 
 
 def may_submit(phase: Phase, quotas: Quotas, user: User) -> bool:
-    """Return whether the phase is open to the user and any of the teams has quota left today."""
+    """Return whether the phase is open to any of the user's teams, and any team in `quotas` has some left today."""
     return deadlines.is_open_to(phase, user) and any(quota.left_today for _, quota in quotas)

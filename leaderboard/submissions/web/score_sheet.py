@@ -1,4 +1,4 @@
-"""Score sheet of a release: the primary measure, scores over all units, and a table for each slice dimension."""
+"""Score sheet of a release: the primary measure, the overall scores, and a table of slices for each dimension."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ TIMES = " \N{MULTIPLICATION SIGN} "
 
 @dataclass(frozen=True)
 class ShownScore:
-    """One measure on one slice. An empty slice has no value and no interval."""
+    """One measure, overall or on one slice.
+
+    value: None if the measure is undefined there; low, high: ends of its confidence interval, None if it has none;
+    n: number of gold units.
+    """
 
     measure: str
     value: float | None
@@ -24,12 +28,15 @@ class ShownScore:
 
 
 Row = tuple[str, dict[str, ShownScore]]
-"""A slice's value as shown, and its scores by measure."""
+"""(value of a slice as shown, the slice's scores by measure)."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """The slices of one dimension, or of a pair: rows of (value, largest n of its scores, one score a measure)."""
+    """The slices of one dimension, or of a pair of dimensions.
+
+    rows: one per slice: (value of the slice, largest number of units of its scores, scores in the order of `measures`).
+    """
 
     title: str
     measures: list[str]
@@ -38,7 +45,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All revealed scores of one submission."""
+    """All revealed scores of one release. primary: overall score of the primary measure; whole: all overall scores."""
 
     primary: ShownScore | None
     whole: list[ShownScore]
@@ -46,12 +53,12 @@ class Sheet:
 
     @property
     def has_intervals(self) -> bool:
-        """Return whether any score has an interval: ladders reveal none, and some custom scorers have none."""
+        """Return whether any overall score has a confidence interval: ladders and some custom scorers show none."""
         return any(score.low is not None for score in self.whole)
 
 
 def sheet(release: Release) -> Sheet:
-    """Return the score sheet of a release, the primary measure first."""
+    """Return the score sheet of a release; the primary measure comes first."""
     whole: list[ShownScore] = []
     sliced: dict[tuple[str, ...], dict[str, Row]] = {}
     for score in release.values:
@@ -61,7 +68,7 @@ def sheet(release: Release) -> Sheet:
             continue
         values = list(score["slice"].values())
         rows = sliced.setdefault(tuple(score["slice"]), {})
-        # 1 and "1" are two slices, though they are shown in the same way.
+        # The number 1 and the text "1" are values of different slices, though they are shown alike.
         row = rows.setdefault(json.dumps(values), (TIMES.join(map(_shown, values)), {}))
         row[1][shown.measure] = shown
     whole.sort(key=lambda shown: shown.measure != release.primary)
@@ -89,7 +96,7 @@ def _shown(value: Any) -> str:
 
 
 def primary_of(releases: Iterable[Release]) -> ShownScore | None:
-    """Return the score of the primary measure of the first release; None if there is no release."""
+    """Return the overall score of the first release by its primary measure; None if there is no release."""
     for release in releases:
         return sheet(release).primary
     return None

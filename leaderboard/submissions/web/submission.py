@@ -1,4 +1,4 @@
-"""Submission page, its self-updating state, and downloads of predictions and receipt."""
+"""Submission page, the fragment by which it updates its state, and downloads of predictions and receipt."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from leaderboard.work_queue import worker_status
 
 # Polling intervals: (seconds since receipt, milliseconds until the page polls again).
 PATIENCE = ((10, 400), (60, 1000), (600, 3000))
+# Milliseconds until the next poll when the last interval has passed.
 SLOWEST = 10_000
 
 
@@ -32,7 +33,7 @@ SLOWEST = 10_000
 @never_cache
 @require_safe
 def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Show the whole page."""
+    """Show the page of a submission to its team and to the benchmark's managers."""
     context = _context(request, pk)
     context["manages"] = context["benchmark"].is_managed_by(request.user)
     return render(request, "submissions/submission.html", context)
@@ -41,7 +42,7 @@ def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
 @never_cache
 @require_safe
 def state(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Return the page fragment with the state, which polls until the submission is over."""
+    """Return the page's fragment with the state; the page requests it again until the state is final."""
     context = {**_context(request, pk), "asks": True}
     # Screen readers announce a change once, not on every poll.
     context["is_news"] = request.GET.get("was") not in (None, context["progress"].state)
@@ -51,7 +52,7 @@ def state(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_safe
 def download(request: PersonRequest, pk: UUID) -> FileResponse:
-    """Download the predictions file unchanged; the browser never renders it."""
+    """Download the predictions file, unchanged. It is an attachment, so that the browser does not render it."""
     progress = progress_or_404(request.user, pk)
     prediction = progress.prediction
     if prediction is None or not prediction.file or not progress.file_is_shown:
@@ -66,7 +67,10 @@ def download(request: PersonRequest, pk: UUID) -> FileResponse:
 @never_cache
 @require_safe
 def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Download the receipt, once there are scores. `?gold_version=1&task_version=1` selects an earlier board's."""
+    """Download the receipt; status 404 while there are no scores.
+
+    The default is the receipt of the current scores; `?gold_version=1&task_version=2` selects that of another board.
+    """
     progress = progress_or_404(request.user, pk)
     version = tuple(request.GET.get(name) for name in ("gold_version", "task_version"))
     rows = [row for row in published(progress.submission) if _version(row) == version] if any(version) else [progress]
@@ -82,7 +86,7 @@ def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
 def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
     progress = progress_or_404(request.user, pk)
     row = progress.submission
-    # Pages of uploaded files are the same for all who may see them; only container details depend on the user.
+    # For an uploaded file all readers see the same; of a container, managers of the benchmark see more than the team.
     is_manager = progress.is_container and row.phase.benchmark.is_managed_by(request.user)
     may_withdraw = progress.container_waits_or_runs and _is_of_its_team(request, progress)
     return {
@@ -106,13 +110,13 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
 
 
 def _rank_changes(row: Submission) -> QuerySet[RankChange]:
-    """Return the rank changes of its system at replacements of boards since the submission was received."""
+    """Return how the rank of the submission's system changed when boards were replaced after the submission."""
     changes = RankChange.objects.filter(leaderboard__phase=row.phase_id, leaderboard__shown_from__gt=row.received_at)
     return changes.filter(system=row.system_id).select_related("leaderboard__gold_version", "replaced__gold_version")
 
 
 def _scorer_is_away(progress: Progress) -> bool:
-    """Return whether its run waits for a custom scorer that no worker can currently run."""
+    """Return whether the submission waits for a custom scorer that no worker can run at present."""
     waits = progress.run is not None and progress.run.scorer_id is not None and progress.state is State.QUEUED
     return waits and not worker_status.of(worker_status.SCORERS).ready
 

@@ -1,4 +1,4 @@
-"""Submission page for predictions files, with quota and format."""
+"""Page to submit a predictions file, with the remaining quota and the file format."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from leaderboard.submissions.web.quota_card import may_submit, quotas_of_person
 @login_required
 @require_http_methods(["GET", "POST"])
 def submit(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the form; a POST submits a predictions file, or shows its problems with the refusal's status."""
+    """Show the form; a POST submits a predictions file, or shows why the file was refused and its problems."""
     row = phase_or_404(request.user, slug, phase)
     if request.method == "GET":
         if not row.takes_predictions:

@@ -1,4 +1,4 @@
-"""Actions on systems: description, anonymity, representative submission, and disqualification."""
+"""Actions on systems: describe, make anonymous, choose the representing submission, disqualify and reinstate."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ from leaderboard.models import (
 )
 
 LONGEST_BIBTEX = 10_000
+"""Maximum length of a system's BibTeX, in characters."""
 LONGEST_HIDDEN = timedelta(days=3 * 365)
-"""Maximum time that a name may stay hidden, so that boards do not stay anonymous forever."""
+"""Maximum time for which a system may be made anonymous, so that boards do not stay anonymous forever."""
 
 
 @transaction.atomic
 def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime | None, **described: str) -> System:
     """Update a system's description, links, BibTeX and anonymity, as a member of its team.
 
-    described: description, paper_url and code_url. anonymous_until: until then the public sees a fixed number instead
-    of name and team. Raises Refused, also INVALID_NAME for a changed anonymous_until that is past or further away than
-    LONGEST_HIDDEN.
+    described: the fields description, paper_url and code_url. anonymous_until: until then the public sees "Anonymous"
+    with a fixed number instead of the names of system and team; None: the names are shown. Raises Refused:
+    NOT_A_MEMBER; INVALID_NAME for an invalid field, and for a changed `anonymous_until` that is not within
+    LONGEST_HIDDEN from now.
     """
     _check_member(system, by)
     system = System.objects.select_for_update().get(pk=system.pk)
@@ -64,16 +66,17 @@ def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime
 
 @transaction.atomic
 def represent(*, submission: Submission, by: User) -> None:
-    """Let a submission represent its system on the phase's boards that are not frozen, as a member of its team.
+    """Let a submission represent its system on the phase's current board and on those in preparation.
 
-    Raises Refused NOT_TAKEN if the phase allows no choice, the submission has no revealed scores, or it is hidden.
+    `by` must be a member of the system's team. Raises Refused: NOT_A_MEMBER; NOT_TAKEN on a ladder, which allows no
+    choice, for a submission without revealed scores, and for a hidden submission.
     """
     _check_member(submission.system, by)
     phase = _locked_phase(submission.phase)
     if not lets_choose(phase):
         raise Refused(
             Code.NOT_TAKEN,
-            "On a ladder, the board shows a system's best shown score.",
+            "On a ladder, a system is always represented by its best revealed score.",
             heading="The submission was not chosen",
         )
     if not submission.releases.exists():
@@ -99,7 +102,10 @@ def represent(*, submission: Submission, by: User) -> None:
 
 @transaction.atomic
 def represent_by_best(*, phase: Phase, system: System, by: User) -> None:
-    """Reset the choice, as a member of the team: the best submission represents the system again."""
+    """Remove a team's choice, as a member of it, so that its best submission represents the system again.
+
+    Does nothing if there is no choice. Raises Refused NOT_A_MEMBER.
+    """
     _check_member(system, by)
     phase = _locked_phase(phase)
     if not phase.representatives.filter(system=system).delete()[0]:
@@ -110,9 +116,11 @@ def represent_by_best(*, phase: Phase, system: System, by: User) -> None:
 
 @transaction.atomic
 def disqualify(*, phase: Phase, system: System, reason: str, by: User) -> None:
-    """Remove a system from the phase's ranking, with a public reason, as an organiser. Raises Refused.
+    """Take a system out of a phase's ranking, with a public reason; if it is disqualified already, replace the reason.
 
-    Its row and revealed scores stay. Frozen boards do not change.
+    The system keeps its row and its revealed scores on the board. Frozen boards do not change. Raises Refused:
+    NOT_AN_ORGANISER, INVALID_NAME for a reason that is empty or longer than 300 characters, NOT_TAKEN for a system
+    without submissions to the phase.
     """
     _check_manages(phase, by)
     reason = " ".join(reason.split())
@@ -132,7 +140,10 @@ def disqualify(*, phase: Phase, system: System, reason: str, by: User) -> None:
 
 @transaction.atomic
 def reinstate(*, phase: Phase, system: System, by: User) -> None:
-    """Let a disqualified system compete again, as an organiser. Raises Refused."""
+    """Let a disqualified system compete again. Does nothing if it is not disqualified.
+
+    Raises Refused NOT_AN_ORGANISER.
+    """
     _check_manages(phase, by)
     phase = _locked_phase(phase)
     if not phase.disqualifications.filter(system=system).delete()[0]:
@@ -145,7 +156,7 @@ def _check_until(until: datetime | None) -> None:
     now = timezone.now()
     if until is not None and not now < until <= now + LONGEST_HIDDEN:
         latest = f"{now + LONGEST_HIDDEN:%Y-%m-%d}"
-        problem = f"The name cannot be hidden until {until:%Y-%m-%d %H:%M}"
+        problem = f"The system cannot be anonymous until {until:%Y-%m-%d %H:%M} UTC"
         raise Refused(Code.INVALID_NAME, f"{problem}; expected a time in the future, {latest} (UTC) at the latest.")
 
 
@@ -172,7 +183,7 @@ def _open_boards(phase: Phase) -> list[Leaderboard]:
 
 
 def _locked_phase(phase: Phase) -> Phase:
-    """Return the phase with its row locked, as for publishing on its boards."""
+    """Lock the phase's row, as publishing on its boards does, and return it."""
     return Phase.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=phase.pk)
 
 

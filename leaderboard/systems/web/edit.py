@@ -54,7 +54,7 @@ def edit(request: PersonRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def represent(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Let a submission of one of the user's teams represent its system."""
+    """Let a submission of one of the user's teams represent its system on the boards of its phase."""
     submission = get_object_or_404(
         Submission.objects.of_teams_of(request.user).select_related("system", "phase"), pk=pk
     )
@@ -70,7 +70,7 @@ def represent(request: PersonRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def represent_by_best(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
-    """Reset the choice: the best submission represents the system."""
+    """Remove the team's choice, so that the best submission represents the system again."""
     system = own_or_404(request, pk)
     systems.represent_by_best(phase=phase_or_404(request.user, slug, phase), system=system, by=request.user)
     messages.success(request, "The best submission represents the system on the board again.")

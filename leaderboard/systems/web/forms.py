@@ -1,4 +1,4 @@
-"""Forms to describe a system and to disqualify one."""
+"""Forms to describe a system and to disqualify a system."""
 
 from __future__ import annotations
 
@@ -25,15 +25,18 @@ class DescribeForm(forms.ModelForm):
             "bibtex": "How to cite the system. Shown exactly as entered.",
             "anonymous_until": "In UTC. Until then, only your team and the organisers can see the names of the system "
             "and your team and the texts above; everyone else sees “Anonymous” with a number. At "
-            "most three years. Leave empty to show the names.",
+            "most three years from now. Leave empty to show the names.",
         }
         widgets = {"anonymous_until": forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")}
 
     def clean_anonymous_until(self) -> datetime | None:
-        """Check that a changed date is in the future and within LONGEST_HIDDEN; an unchanged one is accepted."""
+        """Return the date if it is unchanged, or in the future and within LONGEST_HIDDEN from now.
+
+        Raises ValidationError otherwise.
+        """
         until: datetime | None = self.cleaned_data["anonymous_until"]
         current: datetime | None = self.instance.anonymous_until
-        # The form field has no seconds.
+        # The form field has no seconds, but the stored date may have.
         if until is None or (current is not None and until == current.replace(second=0, microsecond=0)):
             return current if until else None
         now = timezone.now()

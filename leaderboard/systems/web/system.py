@@ -1,4 +1,4 @@
-"""System page: description, boards and ranks, revealed scores of its runs, and links for its own team."""
+"""Page of a system: description, ranks on boards, revealed scores of its submissions, and links for its own team."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ from leaderboard.submissions.queries.progress import Progress
 from leaderboard.submissions.web.score_sheet import sheet
 
 MOST_OWN = 50
-"""Maximum number of a team's own submissions on this page; the team's list has all."""
+"""Maximum number of submissions that the page lists for the system's own team; `my_submissions` lists all."""
 
 
 @dataclass(frozen=True)
 class OwnRun:
-    """One submission of the reader's team. stands: it represents the system; can_stand: it may be chosen to."""
+    """One submission of the reader's own team.
+
+    represents: it represents the system on the board; can_represent: the team may choose it to do so.
+    """
 
     progress: Progress
     represents: bool
@@ -37,7 +40,10 @@ class OwnRun:
 @require_safe
 @conditional_page
 def system(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a system; `?board=` selects a board. 404 for others than its team if they may see no board with it."""
+    """Show a system; `?board=KEY` selects one of its boards.
+
+    404 if the system is on no board that the reader may see, unless the reader is a member of its team.
+    """
     target = get_object_or_404(System.objects.select_related("team"), pk=pk)
     is_own = request.user.is_authenticated and target.team.members.filter(pk=request.user.pk).exists()
     entries = entries_of(target, request.user)
@@ -62,7 +68,10 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
-    """Return the template context of one board: its revealed scores, chart and runs."""
+    """Return the template context for one board: the system's revealed scores, chart and runs there.
+
+    sees_all: the reader is of the system's team or manages the benchmark, and sees all runs.
+    """
     scored = of_board(entry.board)
     measure = scored.measure(entry.release.primary)
     releases = revealed_on(entry.board, [entry.standing.system_id])
@@ -84,7 +93,11 @@ def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
 def runs_shown(
     runs: Sequence[RevealedRun], *, standing: object, up: bool, sees_all: bool
 ) -> list[tuple[RevealedRun, bool, bool]]:
-    """Return (run, whether it was the best so far, whether it represents the system), in chronological order."""
+    """Return (run, whether it was the best when it was submitted, whether it represents the system) of the shown runs.
+
+    runs: in the order of submission, which the result keeps; standing: id of the submission that represents the system;
+    up: whether higher values are better; sees_all: False shows only runs that were the best or represent the system.
+    """
     best = records(runs, higher_is_better=up)
     return [
         (run, run in best, run.submission_id == standing)
@@ -101,7 +114,7 @@ def chart_of(runs: Sequence[tuple[RevealedRun, bool, bool]]) -> ProgressChart | 
 
 
 def _own(target: System, entry: BoardEntry | None, reader: Any) -> list[OwnRun]:
-    """Return the latest submissions of a team's own system, to the phase of that board or to all phases."""
+    """Return the latest submissions of a system for its own team: to the phase of `entry`, or without one to any."""
     submissions = Submission.objects.visible_to(reader).filter(system=target)
     if entry is not None:
         submissions = submissions.filter(phase=entry.phase)

@@ -114,7 +114,7 @@ def test_the_sweep_opens_it_and_scores_the_finals_once(world: World, phase: Phas
     score_all()
     assert [primary(each) for each in (first, second, *rival_submissions)] == [0.9, None, None, 0.85]
     client.force_login(world.researcher)
-    assert "not one of your team's finals" in client.get(f"/api/v1/submissions/{second.pk}/scores/").json()["message"]
+    assert "not one of its team's finals" in client.get(f"/api/v1/submissions/{second.pk}/scores/").json()["message"]
     assert [api_submission(each) for each in (first, second, *rival_submissions)] == [
         Revealed.SCORES,
         Revealed.NOT_FINAL,
