@@ -1,4 +1,4 @@
-"""Resource limits of a job. They are only lowered, which even root without CAP_SYS_RESOURCE may do."""
+"""Resource limits of a job. They are only lowered, which needs no capability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CPU_GRACE = 1  # seconds from SIGXCPU, which a process with pid 1 ignores, to th
 
 
 def table(limits: Limits, *, size: int, descriptors: int) -> dict[int, tuple[int, int]]:
-    """Return limit -> (soft, hard).
+    """Return the limits of a job's process: RLIMIT_* number -> (soft limit, hard limit).
 
     size: bytes of address space of the process before the job; descriptors: maximum number of open descriptors.
     """

@@ -1,4 +1,4 @@
-"""Reasons to refuse a submitted image: one class per reason, with its own code. The text is for the participant."""
+"""Reasons to refuse a submitted image: a class with a code for each. The exception's text is for the participant."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from evaluator.errors import EvaluatorError
 
 
 class ImageError(EvaluatorError):
-    """The image is invalid; its author has to fix it. `str()` gives the problem, the value and what was expected."""
+    """The image is invalid, and its author has to fix it.
+
+    The text says what is wrong, and what was found and expected.
+    """
 
     code: ClassVar[str] = "image"
 
@@ -26,13 +29,13 @@ class UnsafeMemberError(ImageArchiveError):
 
 
 class DuplicateMemberError(ImageArchiveError):
-    """Two members have the same name; readers disagree on which counts."""
+    """Two members of the archive have the same name, of which some tar readers take the first and others the last."""
 
     code = "duplicate"
 
 
 class SeveralImagesError(ImageError):
-    """The archive does not have exactly one image."""
+    """The archive has no image, or more than one."""
 
     code = "several_images"
 
@@ -44,19 +47,19 @@ class TooLargeError(ImageError):
 
 
 class LayerCountError(ImageError):
-    """The image has no layers, more than an engine mounts, or different numbers in manifest and config."""
+    """The image has no layers or too many, or its manifest and config list different numbers of layers."""
 
     code = "layers"
 
 
 class LayerDigestError(ImageError):
-    """A layer's digest differs from the image's config."""
+    """A layer's digest differs from the one in the image's config."""
 
     code = "layer_digest"
 
 
 class LayerContentError(ImageError):
-    """A layer is not a plain tar, or has members that engines could unpack differently."""
+    """A layer is not a tar (plain or gzip), or has members that two engines could unpack differently."""
 
     code = "layer_content"
 
@@ -80,12 +83,12 @@ class VolumeError(ConfigError):
 
 
 class RegistryReferenceError(ImageError):
-    """The reference has no digest, or its registry is not allowed."""
+    """The reference has no digest, its registry is not allowed, or the registry has no such image that may be read."""
 
     code = "reference"
 
 
 class ImageMismatchError(ImageError):
-    """The engine loaded an image that differs from the archive's config."""
+    """The engine loaded an image whose layers differ from the archive's config, or not exactly one image."""
 
     code = "mismatch"

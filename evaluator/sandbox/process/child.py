@@ -70,7 +70,7 @@ def receive(connection: socket.socket) -> tuple[protocol.Order, list[int]]:
     order = protocol.unpack(packet, protocol.Order)
     if len(descriptors) != 1 + len(order.files) or len(set(order.files)) != len(order.files):
         raise ValueError(
-            f"the order has {len(descriptors)} descriptors, expected one for the report and one for each of {order.files}"
+            f"the order has {len(descriptors)} descriptors, expected one and one per file of {order.files}"
         )
     return order, list(descriptors)
 
