@@ -33,7 +33,8 @@ def reap(
 
     Containers and volumes that are younger than `min_age_seconds` stay, since they may have been created after a set of
     ids was read. If `keep` is a function, `min_age_seconds` may be 0, provided that executions are recorded before
-    their containers are created. What is past its deadline is removed regardless of `keep`. Nothing without this instance's label is ever removed.
+    their containers are created. What is past its deadline is removed regardless of `keep`. Nothing without this
+    instance's label is ever removed.
 
     Returns descriptions of what was removed. Raises EngineError if containers or volumes cannot be listed. What cannot
     be removed is left for the next call.
