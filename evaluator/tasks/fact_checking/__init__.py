@@ -1,4 +1,4 @@
-"""Task fact-checking: score how likely a triple is to be true. BUCKLE's scenarios (Huynh & Papotti 2019)."""
+"""Task fact-checking: score how likely a triple is to be true, as in the benchmark BUCKLE (Huynh & Papotti 2019)."""
 
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO

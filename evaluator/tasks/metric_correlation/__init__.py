@@ -1,4 +1,4 @@
-"""Task metric-correlation: score texts as people do (Goodrich et al. 2019, section 8)."""
+"""Task metric-correlation: score texts so that scores agree with human ratings (Goodrich et al. 2019, section 8)."""
 
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
