@@ -30,7 +30,10 @@ def table(limits: Limits, *, size: int, descriptors: int) -> dict[int, tuple[int
 
 
 def apply(limits: Limits, *, size: int, descriptors: int) -> None:
-    """Set the limits. Raises OSError or ValueError if a limit cannot be set or does not read back."""
+    """Set the limits of this process.
+
+    Raises OSError or ValueError if a limit cannot be set, or is not as it was set.
+    """
     for kind, (soft, hard) in table(limits, size=size, descriptors=descriptors).items():
         ceiling = resource.getrlimit(kind)[1]
         expected = (soft, hard) if ceiling == resource.RLIM_INFINITY else (min(soft, ceiling), min(hard, ceiling))

@@ -1,4 +1,4 @@
-"""Loading, pulling and removing images on an engine, with checks before they run."""
+"""Loading, pulling and removing of images on an engine. Images are checked before they are run."""
 
 from __future__ import annotations
 

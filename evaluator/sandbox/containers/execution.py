@@ -98,7 +98,7 @@ class Run:
             code = self.engine.state(system).get("ExitCode")
             _log.info("%s could not be started: %s", self.job.execution_id, problem.said[:300])
             if code in _NOT_STARTED:
-                return "its command could not be started: not found, or not executable by nobody"
+                return "its command could not be started: it does not exist, or the user nobody may not execute it"
             if not problem.status or not self.probe():
                 raise
             return (

@@ -17,13 +17,13 @@ class ImageError(EvaluatorError):
 
 
 class ImageArchiveError(ImageError):
-    """Not an archive as `docker save` writes it: truncated, or with unexpected members."""
+    """The file is not an archive as `docker save` writes it: it is truncated, or has unexpected members."""
 
     code = "archive"
 
 
 class UnsafeMemberError(ImageArchiveError):
-    """A member's name or type could reach outside the archive."""
+    """The archive has a member whose name or type could lead outside the archive when it is unpacked."""
 
     code = "member"
 
@@ -65,7 +65,7 @@ class LayerContentError(ImageError):
 
 
 class ConfigError(ImageError):
-    """The image's config is malformed, or requests what a submitted system may not have."""
+    """The image's config is malformed, or has settings that a submitted image must not have."""
 
     code = "config"
 

@@ -37,7 +37,7 @@ class HostDescriptors:
 
 
 class Forker:
-    """Forks job processes from the server."""
+    """The part of the server that forks a process for each job. jobs: the known jobs by name."""
 
     def __init__(self, jobs: child.Jobs, layers: Layers, descriptors: HostDescriptors) -> None:
         self.jobs = jobs

@@ -61,7 +61,7 @@ class FactChecking(ScoreTask[Gold]):
         return gold.claims
 
     def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
-        """Return a mask of the true claims."""
+        """Return True for the true claims."""
         return np.array(gold.labels, dtype=np.bool_)
 
     def score(self, gold: Gold, answers: Scores, options: Options) -> Outcomes:

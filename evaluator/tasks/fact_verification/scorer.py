@@ -16,7 +16,7 @@ _UNVERIFIABLE = LABELS.index(NOT_ENOUGH_INFO)
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers, max_evidence: int | None) -> Outcomes:
-    """Return the outcomes. max_evidence: how many of the first predicted sentences count, None for all."""
+    """Return the outcomes. max_evidence: how many predicted evidence sentences count, from the first; None: all."""
     labels = np.array(gold.labels, dtype=np.int8)
     correct = labels == answers.labels
     names: dict[Id, int] = {}

@@ -119,7 +119,7 @@ def _usable(line: GoldDocument, number: int, fold: int | None, gold: Gold, probl
             problems.add(number, "fold is missing", "no such key", "1 to 5, because one fold is evaluated")
             is_usable = False
     elif line.fold not in FOLDS:
-        problems.add(number, "unknown fold", f"{shown(line.fold)}", "1 to 5")
+        problems.add(number, "unknown fold", f"fold {shown(line.fold)}", "1 to 5")
         is_usable = False
     if line.slices is not msgspec.UNSET and "property" in line.slices:
         problems.add(
