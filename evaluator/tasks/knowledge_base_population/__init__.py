@@ -119,8 +119,8 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
 
     def remarks(self, scores: list[Score]) -> list[str]:
         return [
-            f"span_ratio is over {_LONG_SPANS:g}: the median predicted span is over {_LONG_SPANS:g} times as long as gold's, "
-            "so text overlap says little; compare exact_f1"
+            f"span_ratio is over {_LONG_SPANS:g}: the median predicted span is over {_LONG_SPANS:g} times as long as "
+            "gold's, so text overlap says little; compare exact_f1"
             for score in scores
             if score.measure == SPAN_RATIO.name and not score.slice and (score.value or 0.0) > _LONG_SPANS
         ]
