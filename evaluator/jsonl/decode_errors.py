@@ -1,4 +1,8 @@
-"""Translates msgspec's decoding errors into JSON terms: location, found, expected. No values are quoted."""
+"""Translation of msgspec's decoding errors into what a line's author needs: what is wrong, what was found, what was
+expected.
+
+Types are given in JSON's terms (an object, a list, a string). The line's values are not quoted.
+"""
 
 import re
 
@@ -20,7 +24,7 @@ _WORDS = {
 
 
 def describe(error: Exception | None) -> LineError:
-    """Return the fault of a line that msgspec could not decode."""
+    """Return a description of what is wrong with a line, from the error that msgspec raised for it."""
     text = str(error)
     if match := _MISSING.search(text):
         inside = _name(match["path"])

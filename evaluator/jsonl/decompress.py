@@ -1,4 +1,4 @@
-"""Reads files that may be compressed: a name that ends in .gz is decompressed, within limits."""
+"""Reading of files that may be compressed with gzip: a file is decompressed if its name ends in .gz, within limits."""
 
 import zlib
 from collections.abc import Iterator
@@ -13,7 +13,11 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """Limits on a file: bytes and lines after decompression, compression ratio, bytes per line, levels of nesting."""
+    """Limits on one file.
+
+    file_bytes, lines: the maximum size, after decompression. ratio: the maximum of decompressed to compressed bytes.
+    line_bytes: the maximum length of a line. depth: the maximum number of nested JSON objects and lists on a line.
+    """
 
     file_bytes: int = 200_000_000
     ratio: int = 100
@@ -23,20 +27,21 @@ class ReadLimits:
 
 
 def chunks(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
-    """Yield the decompressed bytes of the file in chunks.
+    """Yield the decompressed bytes of the file in chunks. The file's name is `problems.file`.
 
-    Raises the error type of `problems` when the file exceeds its limits or its gzip data is damaged.
+    Raises `problems.error` if the file exceeds the limits, if its gzip data is damaged or incomplete, or if it is
+    compressed without a name that ends in .gz, or twice.
     """
     packed = problems.file.endswith(".gz")
     total = 0
     for chunk in _gunzipped(stream, limits, problems) if packed else _plain(stream):
         if total == 0 and chunk.startswith(_GZIP_MAGIC):
-            expected = "data compressed once" if packed else "a name that ends in .gz, or plain text"
+            expected = "data that is compressed only once" if packed else "a name that ends in .gz, or plain text"
             problems.stop(None, "the file is compressed", "gzip data", expected)
         total += len(chunk)
         if total > limits.file_bytes:
             problems.stop(
-                None, "the file is too large", f"over {limits.file_bytes} bytes", f"at most {limits.file_bytes}"
+                None, "the file is too large", f"over {limits.file_bytes} bytes", f"at most {limits.file_bytes} bytes"
             )
         yield chunk
 
@@ -65,7 +70,7 @@ def _gunzipped(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> I
             except zlib.error:
                 problems.stop(None, "the file cannot be decompressed", "damaged gzip data", "a gzip file")
             produced += len(out)
-            # One megabyte of slack while reading: the ratio holds for the file, not for its first block.
+            # While reading, one megabyte more is allowed: the limit is for the whole file, not for its first block.
             _check_ratio(produced - CHUNK, consumed, limits, problems)
             if out:
                 yield out

@@ -14,14 +14,14 @@ MAX_LISTED = 10
 
 
 class GoldLine(msgspec.Struct, gc=False, kw_only=True):
-    """Optional fields of a gold line in every task."""
+    """The optional fields of a gold line in every task: its group (the resampling unit) and its slices by dimension."""
 
     group: str | int | msgspec.UnsetType = msgspec.UNSET
     slices: dict[str, str | int | float | bool] | msgspec.UnsetType = msgspec.UNSET
 
 
 def count_gold_keys(line: GoldLine) -> int:
-    """Return the number of JSON keys on the line that GoldLine's own fields account for."""
+    """Return how many of a line's JSON keys belong to `group` and `slices`, with the keys inside `slices`."""
     n = 0 if line.group is msgspec.UNSET else 1
     return n if line.slices is msgspec.UNSET else n + 1 + len(line.slices)
 
@@ -31,7 +31,10 @@ def type_name(value: object) -> str:
 
 
 class IdRegister:
-    """Assigns each id of a file its index; reports duplicates and ids whose type differs from the first id's."""
+    """The distinct ids of a file, each with its index in the order of the file.
+
+    Duplicates, and ids of another type than the first, are reported in `problems`. name: the JSON key of the id.
+    """
 
     def __init__(self, problems: ProblemList, name: str = "id") -> None:
         self.indices: dict[Id, int] = {}
@@ -40,65 +43,80 @@ class IdRegister:
         self._type: type | None = None
 
     def add(self, value: Id, line: int) -> bool:
-        """Register the id. Return False, with a problem reported, if it is a duplicate or of the wrong type."""
+        """Register a line's id. Return False, after reporting a problem, if it is a duplicate or of the wrong type."""
         if self._type is None:
             self._type = type(value)
         if type(value) is not self._type:
             expected = "a string" if self._type is str else "an integer"
             self._problems.add(
-                line, f"{self._name} has another type than those before", type_name(value), f"{expected}, as before"
+                line,
+                f"{self._name} has another type than on earlier lines",
+                type_name(value),
+                f"{expected}, as on earlier lines",
             )
             return False
         if value in self.indices:
-            self._problems.add(line, f"duplicate {self._name}", shown(value), "each once")
+            self._problems.add(line, f"duplicate {self._name}", shown(value), f"each {self._name} once")
             return False
         self.indices[value] = len(self.indices)
         return True
 
 
 class AnswerRegister:
-    """Looks up the index of each answer's id; reports ids that are duplicates or not in the inputs."""
+    """The ids that predictions have to answer, each with its index, and the ids that are already answered.
+
+    Ids that are answered twice, or are not in the inputs, are reported in `problems`.
+    """
 
     def __init__(self, index_of: Mapping[Id, int], problems: ProblemList) -> None:
         self._indices = index_of
         self._problems = problems
-        self._first_line = array("Q", bytes(8 * len(index_of)))  # a list would need one object per line
+        # The line of each index's answer, 0 without one. An array, since a list would hold one object per line.
+        self._first_line = array("Q", bytes(8 * len(index_of)))
 
     def index_of(self, value: Id, line: int) -> int | None:
-        """Return the id's index, or None after reporting a problem."""
+        """Return the index of the id that a line answers, or None after reporting a problem."""
         index = self._indices.get(value)
         if index is None:
             self._problems.add(line, *unknown_id("id", value, self._indices))
             return None
         first = self._first_line[index]
         if first:
-            self._problems.add(line, "duplicate id", f"{shown(value)} (first on line {first})", "each once")
+            self._problems.add(line, "duplicate id", f"{shown(value)} (first on line {first})", "each id once")
             return None
         self._first_line[index] = line
         return index
 
     @property
     def silent(self) -> list[Id]:
-        """Ids without an answer."""
+        """The ids that no line has answered."""
         return [value for value, index in self._indices.items() if not self._first_line[index]]
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings for tasks that allow missing answers. Ids are sorted, so that the order of gold is not revealed."""
+        """One warning that lists the ids without an answer, or none; for tasks in which answers may be missing.
+
+        The ids are sorted, so that their order does not reveal the order of the gold.
+        """
         silent = sorted(self.silent)
         if not silent:
             return []
         verb = "id is" if len(silent) == 1 else "ids are"
-        return [f"{self._problems.file}: {len(silent)} {verb} missing, scored as nothing found: {format_ids(silent)}"]
+        return [
+            f"{self._problems.file}: {len(silent)} {verb} missing and scored like an empty answer: {format_ids(silent)}"
+        ]
 
 
 def order_key(value: Id) -> bytes:
-    """Sort key for public inputs. An order computed from the ids alone reveals nothing else about the gold."""
+    """Return a sort key for public inputs, a digest of the id: the order then depends on nothing else in the gold."""
     return hashlib.sha256(repr(value).encode()).digest()
 
 
 def unknown_id(name: str, value: Id, known: Iterable[Id]) -> tuple[str, str, str]:
-    """Return (what, found, expected) for an id that is not in the gold or the inputs."""
+    """Return the texts of a problem (what is wrong, found, expected) for an id that is not among the known ids.
+
+    name: the JSON key of the id.
+    """
     first = next(iter(known), None)
     if first is not None and type(first) is not type(value):
         return f"unknown {name}", f"{shown(value)} ({type_name(value)})", f"{type_name(first)}, as in the inputs"
@@ -112,7 +130,10 @@ def format_ids(ids: Sequence[Id]) -> str:
 
 
 def report_missing(problems: ProblemList, ids: Sequence[Id], n_unread: int) -> None:
-    """Report `3 ids are missing: "a", "b", "c"`, unless all of them may be on lines that could not be read."""
+    """Report ids without an answer, as `3 ids are missing: "a", "b", "c"`.
+
+    n_unread: the number of lines that could not be read; nothing is reported if all missing ids may be on them.
+    """
     if len(ids) <= n_unread:
         return
     verb = "id is" if len(ids) == 1 else "ids are"
@@ -123,6 +144,10 @@ def report_missing(problems: ProblemList, ids: Sequence[Id], n_unread: int) -> N
 def slice_columns(
     lines: Sequence[dict[str, SliceValue] | None],
 ) -> dict[str, list[SliceValue | None]]:
-    """Return one column per dimension that any line declares, in order of first appearance."""
+    """Return a column of slice values for each dimension that any line declares, in order of first appearance.
+
+    lines: the `slices` of every gold line, None where it has none. Each column has one entry per line, None
+    without a value.
+    """
     names = dict.fromkeys(name for slices in lines if slices for name in slices)
     return {name: [slices.get(name) if slices else None for slices in lines] for name in names}

@@ -33,7 +33,11 @@ _OTHER_BOMS = {b"\xff\xfe": "UTF-16 or UTF-32", b"\xfe\xff": "UTF-16", b"\x00\x0
 
 @dataclass(frozen=True)
 class Format(Generic[Record]):
-    """Layout of a line: its record type, the named keys, and a function that counts the keys of a record."""
+    """The layout of a file's lines.
+
+    record: the type that a line is decoded into. shape: the keys that the format names. count_keys: returns the number
+    of JSON keys on the line of a record, if that line has neither unknown nor repeated keys.
+    """
 
     record: type[Record]
     shape: Schema
@@ -41,8 +45,10 @@ class Format(Generic[Record]):
 
 
 class Reader(Generic[Record]):
-    """Reads one file. Iterate `records` to its end, then read `problems`, `warnings`, `n_lines`
-    and `n_unread` (the number of lines that gave no record).
+    """Reader of one file. Iterate `records` to its end, then use `problems`, `warnings`, `n_lines` (the number of
+    lines) and `n_unread` (the number of lines that gave no record).
+
+    file: the name for messages. error: the exception type for a file that cannot be used.
     """
 
     def __init__(
@@ -60,7 +66,8 @@ class Reader(Generic[Record]):
     def records(self, stream: BinaryIO) -> Iterator[tuple[int, Record]]:
         """Yield (line number, record) of each valid line; invalid lines are reported in `problems`.
 
-        Raises the reader's error type if the file is empty or exceeds its limits.
+        Raises the reader's `error` type if the file is empty, begins with the byte order mark of another encoding,
+        cannot be decompressed or exceeds the limits.
         """
         for raw, ends_file in self._blocks(stream):
             block = raw.replace(b"\r\n", b"\n") if b"\r" in raw else raw
@@ -145,7 +152,7 @@ class Reader(Generic[Record]):
                 yield number, record
 
     def _decode_all(self, block: bytes, lines: Sequence[bytes]) -> list[Record] | None:
-        """Return the records of a block, whose keys are still to be checked; None if each line must be examined."""
+        """Return the records of a block, their keys not yet checked; None if its lines must be examined one by one."""
         if b"\r" in block or b"\0" in block or (b"\\" in block and _SUSPICIOUS_ESCAPE.search(block)):
             return None
         if max(map(len, lines), default=0) > self.limits.line_bytes or may_hold_long_digits(block):
@@ -159,7 +166,10 @@ class Reader(Generic[Record]):
             return None
 
     def _decode_wide(self, block: bytes, lines: Sequence[bytes], first: int) -> Sequence[Record] | None:
-        """Return the records of a block whose unknown keys all occur on the first line, or None."""
+        """Return the records of a block, with its unknown keys noted; None if its lines must be examined one by one.
+
+        This works for a block whose unknown keys all occur on its first line, with scalar values.
+        """
         try:
             keys = frozenset(self._unknown_keys(lines[0]))
             if not keys:
@@ -179,7 +189,7 @@ class Reader(Generic[Record]):
         return records
 
     def _examine(self, line: bytes, is_last: bool) -> Record:
-        """Return one line's record. Raises LineFault for the first rule that the line breaks."""
+        """Return one line's record. Raises LineError for the first rule that the line breaks."""
         _check_bytes(line, self.limits)
         try:
             record = self._decode(line)
@@ -223,7 +233,7 @@ def _most_keys(text: bytes) -> int:
 
 
 def _most_keys_of_block(block: bytes) -> int:
-    """Return the same upper bound, computed from the characters before the colons."""
+    """Return the same upper bound as `_most_keys`, computed faster from the character before each colon."""
     text = np.frombuffer(block, dtype=np.uint8)
     before = text[np.flatnonzero(text == 0x3A) - 1]
     return int(np.count_nonzero(_BEFORE_COLON[before]))

@@ -22,7 +22,7 @@ _CONTAINERS = frozenset({dict, list})
 
 
 class LineError(Exception):
-    """A line breaks a rule: description, value found, value expected."""
+    """A line breaks a rule of the format. what: the rule that it breaks. found, expected: may be empty."""
 
     def __init__(self, what: str, found: str = "", expected: str = "") -> None:
         super().__init__(what)
@@ -33,9 +33,10 @@ class LineError(Exception):
 
 @dataclass(frozen=True)
 class Schema:
-    """The named keys at one level of a format. `nested`: the shape of the object, or list of objects, under a key.
+    """The keys that a format names at one level of nesting.
 
-    `free`: any key is allowed (as in gold's `slices`).
+    nested: for a key whose value is an object or a list of objects, the keys in these. free: any key is allowed (as in
+    gold's `slices`).
     """
 
     names: frozenset[str]
@@ -76,7 +77,10 @@ _CAREFUL = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant,
 
 
 def unknown_keys(line: bytes, shape: Schema, depth: int) -> set[str]:
-    """Return the keys of the line that the shape does not name. Raises LineFault if the line is not strict JSON."""
+    """Return the keys of the line that the shape does not name, at any level. depth: the maximum levels of nesting.
+
+    Raises LineError if the line is not strict JSON.
+    """
     text = line.decode("utf-8")
     if b"\\u" in line:
         _check_escapes(line)

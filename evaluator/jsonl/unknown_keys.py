@@ -14,10 +14,16 @@ Plain = str | int | float | bool | None | msgspec.UnsetType
 
 
 class Widened(Generic[Record]):
-    """A record type with additional keys. Decoding fails on a line where one of them is an object or a list."""
+    """A record type with additional keys, whose values are ignored.
+
+    Decoding fails on a line in which an additional key has an object or a list as its value.
+    """
 
     def __init__(self, record: type[Record], keys: Collection[str]) -> None:
-        """Raises ValueError for a key that cannot be a field's name, such as one that contains a quote."""
+        """Build the type.
+
+        Raises ValueError for a key that cannot be a field's name, such as one that contains a quote.
+        """
         fields = {f"ignored_{index}": key for index, key in enumerate(sorted(keys))}
         wide = msgspec.defstruct(
             f"Wide{record.__name__}",

@@ -1,6 +1,7 @@
 """Entry point of the sandbox server: `python -I .../evaluator/sandbox/__main__.py --socket PATH`.
 
-Isolated mode leaves the project's folder off the import path; this module adds it, and each missing `--path`.
+Isolated mode (`python -I`) leaves the project's folder off the import path. This module adds it, and the folders of
+`--path`.
 """
 
 import sys

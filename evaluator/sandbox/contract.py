@@ -1,4 +1,4 @@
-"""Interface of sandboxes: executions, limits, results, and verdicts on failed jobs."""
+"""Interface of sandboxes: executions, limits, results and verdicts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any, Protocol
 
 
 class Verdict(enum.StrEnum):
-    """How a job ended. All but DONE are the job's own fault and final: a retry would end the same."""
+    """How a job ended.
+
+    A verdict other than DONE is the job's own fault and final: a retry would end in the same way.
+    """
 
     DONE = "done"
     EXIT = "exit"  # it raised, exited non-zero or crashed
@@ -27,7 +30,7 @@ def check_limits(limits: Mapping[str, object]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Resource limits of one job. Sizes are bytes; `memory_bytes` is added to the sandbox's own size."""
+    """Resource limits of one job. Sizes are bytes; `memory_bytes` does not include what the sandbox itself occupies."""
 
     wall_seconds: float = 20.0
     cpu_seconds: float = 20.0
@@ -35,7 +38,7 @@ class Limits:
     processes: int = 1  # the process sandbox forks once and allows no more, whatever this value
     output_bytes: int = 64 << 20  # report and attachment together
     output_files: int = 1  # of a container; a process job writes to a pipe and to no file
-    log_bytes: int = 4096  # of the diagnosis in the operator's log
+    log_bytes: int = 4096  # of the error description that goes to the operator's log
 
     def __post_init__(self) -> None:
         check_limits(vars(self))
@@ -43,9 +46,11 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """One job: its name, JSON-able arguments, and files as open read-only descriptors of regular files.
+    """One job to run: its name, its arguments (JSON values), its limits, and its files by name.
 
-    The caller keeps ownership of the descriptors: they are not closed, and their offsets do not change.
+    A file is given as an open read-only descriptor of a regular file.
+
+    The caller keeps ownership: descriptors are not closed, and their offsets do not change.
     """
 
     job: str
@@ -56,20 +61,25 @@ class Execution:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """Result of a job. `report` is None unless the verdict is DONE; its content is untrusted."""
+    """Result of a job.
+
+    report: the JSON object that the job returned; None unless the verdict is DONE. attachment: the bytes that it
+    returned with the report. Both are untrusted. layers: the layers that confined the job, by name.
+    """
 
     verdict: Verdict
     report: dict[str, Any] | None = None
     attachment: bytes = b""
-    wall_seconds: float = 0.0  # request to result
-    start_seconds: float = 0.0  # request to a confined child that is ready
+    wall_seconds: float = 0.0  # from the request to the result
+    start_seconds: float = 0.0  # from the request until the confined process was ready to run the job
     layers: Mapping[str, bool | str] = field(default_factory=dict)
     code_sha256: str = ""  # of the sources that the sandbox runs (evaluator.code_digest); empty if unknown
-    error_id: str = ""  # of an EXIT: identifies the operator's log line; the only thing a participant may see
+    # For the verdict EXIT: identifies the line of the operator's log. Participants may see no more of the error.
+    error_id: str = ""
 
 
 class Sandbox(Protocol):
-    """Runs jobs that may be hostile."""
+    """A place to run jobs that may be hostile."""
 
     def run(self, execution: Execution) -> Result:
         """Run one job to its end.
@@ -78,4 +88,4 @@ class Sandbox(Protocol):
         """
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Return the active layers of confinement. Raises SandboxError if the sandbox does not respond."""
+        """Return the active layers of confinement, by name. Raises SandboxError if the sandbox does not respond."""

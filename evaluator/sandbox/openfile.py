@@ -1,4 +1,4 @@
-"""Read-only file objects on open descriptors, which never use the descriptor's shared offset."""
+"""Read-only file objects on open descriptors. They never use a descriptor's own offset, which processes share."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def check_readable(name: str, descriptor: int) -> None:
 
 
 class OpenFile(io.RawIOBase):
-    """Reads with pread, since two jobs may have the same descriptor and would share its offset.
+    """Raw file that keeps its own offset and reads with pread: two jobs may have copies of one descriptor, which share
+    its offset.
 
-    The size is read once; later growth of the file is ignored.
+    The file's size is read once, when the object is created; bytes that are appended later are not read.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -46,7 +47,7 @@ class OpenFile(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._offset, io.SEEK_END: self._size}[whence]
         if start + offset < 0:
-            raise ValueError(f"seek to {start + offset}")
+            raise ValueError(f"cannot seek to {start + offset}, expected 0 or more")
         self._offset = start + offset
         return self._offset
 
@@ -68,5 +69,8 @@ class OpenFile(io.RawIOBase):
 
 
 def open_file(descriptor: int) -> io.BufferedReader:
-    """Return a buffered reader. descriptor: of a regular file; it stays open when the reader is closed."""
+    """Return a buffered reader of a regular file, from its first byte.
+
+    Closing the reader leaves the descriptor open.
+    """
     return io.BufferedReader(OpenFile(descriptor), buffer_size=1 << 20)

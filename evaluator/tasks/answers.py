@@ -1,7 +1,7 @@
 """Answers of a prediction file, unit by unit, in a form that allows comparing two files.
 
-There are two forms. `Items`: one answer per unit, equal or different: a label, a first-ranked mention, a fact that is
-predicted or not. `Ordered`: one score per unit, of which only the order is meaningful.
+There are two forms. `Items` has one answer per unit, such as a label or the first-ranked mention; two answers are equal
+or different. `Ordered` has one score per unit, of which only the order is meaningful.
 """
 
 import hashlib
@@ -20,11 +20,14 @@ NO_ANSWER = np.uint64(0)
 
 @dataclass(frozen=True)
 class Items:
-    """Answers that are either equal or different.
+    """Answers that are either equal or different, as three arrays with one entry per unit.
 
-    units: sorted and distinct; answers: one digest per unit, 0: no answer; errs: True where the answer is wrong. Where
-    units are facts, they are those of the file or of gold, and the answer is 1 or 0: a predicted fact that gold lacks
-    is an error, and so is a missing one.
+    units: sorted and distinct numbers that identify the units. answers: a digest of each answer; 0: no answer. errs:
+    True where the answer is wrong.
+
+    In tasks whose predictions are facts, the units are all facts that are predicted or in the gold. The answer is 1 for
+    a predicted fact, else 0. A predicted fact that gold does not have is wrong, and so is a gold fact that is not
+    predicted.
     """
 
     units: Digests
@@ -34,7 +37,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Ordered:
-    """Scores and errors, one per gold unit, in gold order."""
+    """Scores of which only the order counts, and True where a score is an error; one per gold unit, in gold order."""
 
     scores: Numbers
     errs: npt.NDArray[np.bool_]
@@ -44,12 +47,16 @@ ComparableAnswers = Items | Ordered
 
 
 def digest(value: Any) -> int:
-    """Return 63 bits of a hash of the value's repr, never 0; 63 bits fit into JSON integers."""
+    """Return a hash of the value's repr, from 1 to 2**63 - 1, so that it fits into a signed 64-bit integer in JSON."""
     return int.from_bytes(hashlib.blake2b(repr(value).encode(), digest_size=8).digest(), "big") >> 1 or 1
 
 
 def predicted_or_gold(predictions: Iterable[Any], gold: Iterable[Any]) -> Items:
-    """Return Items whose units are facts. given, gold: keys that are equal where two facts are the same."""
+    """Return Items whose units are facts.
+
+    predictions, gold: the predicted facts and the gold facts, as values that have the same repr if the facts are the
+    same.
+    """
     predicted = {digest(fact) for fact in predictions}
     right = {digest(fact) for fact in gold}
     units = np.array(sorted(predicted | right), dtype=np.uint64)
@@ -59,10 +66,11 @@ def predicted_or_gold(predictions: Iterable[Any], gold: Iterable[Any]) -> Items:
 
 
 def by_score(scores: Numbers, high: npt.NDArray[np.bool_]) -> Ordered:
-    """Return Ordered answers. high: the units that gold ranks above the others.
+    """Return Ordered answers from the scores of all units.
 
-    A unit errs if it is on the wrong side of the threshold, the score that as many units reach as `high` has; ties with
-    the threshold reach it.
+    high: True for the units that gold ranks above the others. With k such units the threshold is the k-th highest
+    score, which tied scores reach too. A unit is an error if it is high and below the threshold, or not high and
+    reaches it.
     """
     count = int(high.sum())
     threshold = np.inf if not count else np.partition(scores, len(scores) - count)[len(scores) - count]

@@ -18,12 +18,16 @@ from evaluator.tasks.gold_fields import GoldFields, Line
 
 Options = Mapping[str, Any]
 Facts = Mapping[str, Any]
-"""Public facts about a gold, plain JSON values, which validation without gold needs."""
+"""Public facts about a gold (JSON values by name) that are needed to validate predictions without the gold."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a task. parse: returns the value of a text; raises ValueError saying what was expected."""
+    """An option of a task, which a phase sets as NAME=VALUE.
+
+    doc: for readers. default: the text that is parsed if the option is not set. parse: returns the option's value for a
+    text; raises ValueError, whose text is what was expected.
+    """
 
     name: str
     doc: str
@@ -33,14 +37,14 @@ class Option:
 
 @dataclass(frozen=True)
 class DimensionDoc:
-    """A dimension that every gold of the task has."""
+    """A dimension that every gold of the task has, whether or not its lines declare slices. doc: for readers."""
 
     name: str
     doc: str
 
 
 class ReadFile(Protocol):
-    """The line count and warnings that every parsed file has."""
+    """What every parsed file has: its number of lines, and warnings for its author."""
 
     @property
     def n_lines(self) -> int: ...
@@ -55,7 +59,10 @@ Answers = TypeVar("Answers", bound=ReadFile)
 
 
 def parse_cross(text: str) -> tuple[str, str] | None:
-    """Parse two dimensions separated by a comma; empty text: None. Raises ValueError."""
+    """Parse the names of two different dimensions, separated by a comma. Return None for an empty text.
+
+    Raises ValueError for any other text.
+    """
     if not text:
         return None
     names = text.split(",")
@@ -64,17 +71,23 @@ def parse_cross(text: str) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-CROSS = Option("cross", "Adds the two-way slices of two dimensions: cross=a,b.", "", parse_cross)
+CROSS = Option("cross", "Adds a slice for each pair of values of two dimensions a and b: cross=a,b.", "", parse_cross)
 
 
 class Task(ABC, Generic[Gold, Known, Answers]):
-    """A kind of problem. `version` is raised by hand when scores may change.
+    """A kind of problem: its file formats, its scorer, its measures and its baselines.
 
-    id_key: the key of an item's id in gold and inputs.
+    The type parameters are parsed gold (Gold), what predictions are validated against (Known) and parsed predictions
+    (Answers).
+
+    version: a number that is raised by hand when scores may change.
+    title, summary, gold_format, prediction_format, prediction_example: texts for readers.
+    own_options: the task's options besides `cross`, which every task has.
+    id_key: the JSON key of an item's id in gold and inputs.
     gold_only: keys of gold lines that inputs must not have, besides group and slices.
-    input_parts: the key under which an input line lists its parts, if it does.
-    samples: small gold and predictions that exercise every path of the task. A sandbox runs them once at its start,
-    because its jobs cannot import anything later.
+    input_parts: the key under which an input line lists its parts, such as a document's passages; empty: none.
+    samples: pairs of a small gold file and a small predictions file, which exercise every path of the task. A sandbox
+    runs them once at its start, because its jobs cannot import anything later.
     baselines: in display order.
     """
 
@@ -99,7 +112,10 @@ class Task(ABC, Generic[Gold, Known, Answers]):
         return (*self.own_options, CROSS)
 
     def parse_options(self, texts: Mapping[str, str]) -> dict[str, Any]:
-        """Return the value of every option, with defaults for missing ones. Raises UsageError."""
+        """Return the value of every option by name. texts: the options that are set; the others have their defaults.
+
+        Raises UsageError for an unknown name or an invalid value.
+        """
         known = {option.name: option for option in self.options}
         for name in texts:
             if name not in known:
@@ -114,11 +130,11 @@ class Task(ABC, Generic[Gold, Known, Answers]):
         return parsed
 
     def measure(self, name: str) -> Measure:
-        """Return the measure of that name. Raises KeyError."""
+        """Return the measure of that name. Raises KeyError if the task has none."""
         return {measure.name: measure for measure in self.measures}[name]
 
     def baseline(self, name: str) -> Baseline:
-        """Return the baseline of that name. Raises UsageError."""
+        """Return the baseline of that name. Raises UsageError if the task has none."""
         known = {baseline.name: baseline for baseline in self.baselines}
         if name not in known:
             raise UsageError(f"unknown baseline {shown(name)} of {self.name}, expected one of: {', '.join(known)}")
@@ -126,21 +142,24 @@ class Task(ABC, Generic[Gold, Known, Answers]):
 
     @abstractmethod
     def primary(self, facts: Facts | None = None) -> str:
-        """Return the name of the ranking measure for a gold with these facts."""
+        """Return the name of the measure that ranks systems on a gold with these facts. None: no gold is known yet."""
 
     @abstractmethod
     def read_gold(self, stream: BinaryIO, file: str, options: Options, limits: ReadLimits | None = None) -> Gold:
-        """Parse gold. Raises GoldError, and UsageError where an option does not fit this gold."""
+        """Parse gold. Raises GoldError if it is invalid, UsageError if an option does not fit this gold."""
 
     @abstractmethod
     def read_inputs(
         self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
     ) -> Known:
-        """Parse the public inputs and facts into what validation may know. Raises InputsError."""
+        """Parse the public inputs, and return what predictions are validated against where there is no gold.
+
+        Raises InputsError.
+        """
 
     @abstractmethod
     def known(self, gold: Gold) -> Known:
-        """Return the same as `read_inputs`, from gold."""
+        """Return what predictions are validated against where there is gold; it may hold more than without."""
 
     @abstractmethod
     def read_predictions(
@@ -150,40 +169,44 @@ class Task(ABC, Generic[Gold, Known, Answers]):
 
     @abstractmethod
     def unanswered(self, gold: Gold) -> Answers:
-        """Return empty predictions, to get the outcomes of a gold before any submission."""
+        """Return predictions without answers, for the outcomes of a gold before any submission."""
 
     @abstractmethod
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
-        """Return the outcomes; the same files give the same table."""
+        """Compare predictions with gold and return the outcomes.
+
+        The same files and options always give the same table.
+        """
 
     @abstractmethod
     def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        """Return the answers of a prediction file, unit by unit, for comparison with another file. Raises
-        PredictionError.
+        """Return the answers of a prediction file, unit by unit, so that they can be compared with another file's.
+
+        Raises PredictionError.
         """
 
     @abstractmethod
     def facts(self, gold: Gold) -> dict[str, Any]:
-        """Return the public facts that validation without gold needs."""
+        """Return the public facts about the gold that are needed to validate predictions without it."""
 
     @abstractmethod
     def public_inputs(self, gold: Gold) -> bytes:
-        """Return the public inputs as JSON Lines: listed fields only, never answers, groups or slices."""
+        """Return the public inputs as JSON Lines, with only the fields of inputs: no answers, groups or slices."""
 
     @abstractmethod
     def audit_columns(self, gold: Gold) -> AuditColumns:
-        """Return the gold as columns for audits and baselines."""
+        """Return the gold as columns, which audits and baselines of all tasks can use."""
 
     def check_gold(self, split: Split) -> Iterator[Finding]:
-        """Yield an audit's findings about the gold itself; `split.gold` is as returned by `read_gold`."""
+        """Yield the findings of an audit that only this task can make. `split.gold` is a result of `read_gold`."""
         return iter(())
 
     @abstractmethod
     def gold_fields(self, line: Line) -> GoldFields:
-        """Return the fields of a valid gold line, for comparing corrected gold with the previous version."""
+        """Return the content of a valid gold line, so that corrected gold can be compared with the gold before it."""
 
     def remarks(self, scores: list[Score]) -> list[str]:
-        """Return the warnings shown with a leaderboard row."""
+        """Return warnings about a run's scores, which are shown with its row of the leaderboard."""
         return []
 
 

@@ -12,17 +12,17 @@ from typing import Any
 
 Line = Mapping[str, Any]
 Whole = dict[str, Any]
-"""Field -> its single value; a field without one is left out."""
+"""Field -> its value; a field that the line does not have is left out."""
 Members = dict[str, list[Any]]
-"""Field -> its members, in any order; collections that count repetitions repeat the member."""
+"""Field -> the members of its collection, in any order. A member occurs more than once only if repetitions count."""
 
 
 @dataclass(frozen=True)
 class GoldFields:
     """The content of a gold line.
 
-    question: visible to participants. answer and many: the right answer, as values and as collections of members.
-    system: the system that produced the item, where measures distinguish systems.
+    question: the fields that participants see. answer, many: the right answer; `answer` has the fields with a single
+    value, `many` those with a collection. system: the system that produced the item, if measures distinguish systems.
     """
 
     question: Whole

@@ -1,6 +1,6 @@
-"""Registry of tasks: the built-in ones, and those of installed packages (entry point group `holdout.tasks`).
+"""Registry of tasks: the built-in tasks, and those of installed packages (entry point group `holdout.tasks`).
 
-An entry point's name is the task's name, its object a `Task`:
+An entry point's name is the task's name, and its object is an instance of `Task`:
 
     [project.entry-points."holdout.tasks"]
     text-classification = "holdout_text_classification:TASK"
@@ -39,7 +39,7 @@ _DECLARED = ("version", "title", "summary", "dimensions", "gold_format", "predic
 
 
 class MissingTaskError(KeyError):
-    """No task has this name: its package is not installed here, or was skipped."""
+    """No task has this name: the package that defines it is not installed here, or could not be used."""
 
     def __str__(self) -> str:
         return f"The task {self.args[0]} is not installed on this server."
@@ -47,7 +47,7 @@ class MissingTaskError(KeyError):
 
 @dataclass(frozen=True)
 class TaskProblem:
-    """An entry point that was skipped. package: the distribution's name and version."""
+    """An entry point that cannot be used. name: the entry point's. package: its distribution's name and version."""
 
     name: str
     package: str
@@ -64,10 +64,10 @@ class _Installed:
 
 
 class Tasks(Mapping[str, AnyTask]):
-    """Mapping of tasks by name: the built-in ones in their order, then the installed ones by name.
+    """Mapping of task names to tasks: the built-in tasks in their given order, then those of packages by name.
 
-    Packages are loaded when a name that is not built in is looked up, or when all tasks are listed, so that built-in
-    tasks alone cost nothing extra.
+    Packages are loaded when a name is looked up that is not built in, or when all tasks are listed, so that a process
+    that uses only built-in tasks does not load them.
     """
 
     def __init__(self, built_in: Mapping[str, AnyTask]) -> None:
@@ -76,7 +76,7 @@ class Tasks(Mapping[str, AnyTask]):
         self._loaded: _Installed | None = None
 
     def __getitem__(self, name: str) -> AnyTask:
-        """Return the task. Raises MissingTaskError."""
+        """Return the task of that name. Raises MissingTaskError."""
         task = self.built_in.get(name) or self._installed().tasks.get(name)
         if task is None:
             raise MissingTaskError(name)
@@ -90,11 +90,11 @@ class Tasks(Mapping[str, AnyTask]):
 
     @property
     def problems(self) -> list[TaskProblem]:
-        """Skipped entry points, by name."""
+        """The entry points that cannot be used, in the order of their names."""
         return [problem for _, problems in sorted(self._installed().problems.items()) for problem in problems]
 
     def leave_out(self, name: str, why: str) -> None:
-        """Remove an installed task from this process, after it was found broken when in use."""
+        """Remove a package's task from this process after it has failed in use. why: the reason, for `problems`."""
         installed = self._installed()
         task = installed.tasks.pop(name)
         package = type(task).__module__.partition(".")[0]
@@ -117,7 +117,7 @@ def _load(built_in: Mapping[str, AnyTask]) -> _Installed:
         if name in built_in:
             reasons = ["the name is taken by a built-in task"] * len(entries)
         elif len(entries) > 1:
-            # It is ambiguous which one is meant, and the scores of a benchmark must not depend on a guess.
+            # It is unknown which of them is meant, and the scores of a benchmark must not depend on a guess.
             reasons = [f"the name is taken twice, by {' and '.join(packages)}"] * len(entries)
         else:
             task, reason = _loaded(entries[0])
@@ -138,7 +138,7 @@ def _loaded(entry: EntryPoint) -> tuple[AnyTask | None, str]:
 
 
 def _unfit(name: str, task: Any) -> str:
-    """Return the reason why an object cannot be the task of this name; empty: it can."""
+    """Return the reason why an object cannot be the task of this name; empty if it can."""
     if not isinstance(task, Task):
         description = f"the class {task.__name__}" if isinstance(task, type) else f"of type {type(task).__name__}"
         return f"the object is {description}, expected an instance of evaluator.tasks.base.Task"
@@ -152,7 +152,7 @@ def _unfit(name: str, task: Any) -> str:
     if task.name != name:
         return f"the task's name is {shown(task.name)}, expected the entry point's name"
     if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
-        return f"the name has other characters, or more than {_LONGEST_NAME}, expected lower-case words with hyphens"
+        return f"the name is not valid, expected lower-case words joined by hyphens, at most {_LONGEST_NAME} characters"
     if not task.samples:
         return "the task has no samples, expected at least one pair of small gold and predictions"
     if not task.measures or not all(isinstance(measure, Measure) for measure in task.measures):
@@ -167,7 +167,7 @@ def _package(entry: EntryPoint) -> str:
 
 
 def import_paths() -> list[str]:
-    """Return the folders that hold the packages of installed tasks, for a process with another import path."""
+    """Return the folders from which tasks of packages are imported, for a process that has another import path."""
     folders = (entry.dist.locate_file("") for entry in entry_points(group=GROUP) if entry.dist is not None)
     return sorted({str(Path(str(folder)).resolve()) for folder in folders})
 
@@ -188,7 +188,7 @@ TASKS = Tasks(
 
 
 def find_task(name: str) -> AnyTask:
-    """Return the task of that name. Raises UsageError."""
+    """Return the task of that name. Raises UsageError if there is none."""
     if name not in TASKS:
         reason = "".join(f" ({problem})" for problem in TASKS.problems if problem.name == name)
         raise UsageError(f"unknown task {shown(name)}, expected one of: {', '.join(TASKS)}{reason}")

@@ -1,7 +1,8 @@
-"""Confines a fork of the server to computing and writing one report. The order of the steps matters.
+"""Confinement of a job's process, so that it can only compute and write one report. The order of the steps matters.
 
-Ids before capabilities (dropping ids needs them), no_new_privs before Landlock and seccomp (both require it),
-limits after Landlock (it needs a descriptor temporarily), seccomp last (it refuses all of the above).
+User and group ids are dropped before capabilities, since dropping ids needs capabilities. no_new_privs is set before
+Landlock and seccomp, which both require it. Resource limits are set after Landlock, which briefly needs a descriptor.
+The seccomp filter is installed last, since it refuses the calls of all other steps.
 """
 
 from __future__ import annotations
@@ -28,14 +29,18 @@ def arrange(*, null: int, report: int, status: int, files: list[int]) -> None:
 
 
 def _above(descriptor: int, least: int) -> int:
-    """Duplicate the descriptor to a number that no later dup2 overwrites."""
+    """Return a copy of the descriptor with a number of at least `least`, which no later dup2 overwrites."""
     import fcntl
 
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, least)
 
 
 def confine(limits: Limits, layers: Layers, *, size: int, descriptors: int) -> None:
-    """Apply every layer to this process, which must not continue if this raises OSError, ValueError or KeyError."""
+    """Apply every layer of confinement to this process.
+
+    size: bytes of address space that the process has already. descriptors: the maximum number of open descriptors.
+    Raises OSError, ValueError or KeyError, after which the process must not continue.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
     if layers.uid_drop:

@@ -1,4 +1,4 @@
-"""Landlock rules: a job cannot open, change or run files, use TCP, or reach abstract sockets or processes outside.
+"""Landlock rules: a job cannot open, change or run files, use TCP, or reach outside abstract sockets or processes.
 
 Landlock does not cover stat and similar calls; seccomp does. Source: landlock(7), linux/landlock.h.
 """
@@ -11,14 +11,14 @@ import os
 from evaluator.sandbox.confinement import syscalls
 
 _VERSION = 1  # LANDLOCK_CREATE_RULESET_VERSION: query the ABI only
-# number of file access rights per ABI: bits 0-12, then refer, truncate, and ioctl on devices
+# ABI version: number of file access rights. Version 1 has bits 0 to 12; refer, truncate and device ioctl came later.
 _FILE_BITS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-_NET_FROM, _SCOPE_FROM = 4, 6
-_TWO_BITS = 0b11  # bind and connect; abstract sockets and signals
+_NET_FROM, _SCOPE_FROM = 4, 6  # the ABI versions that added TCP ports and scopes
+_TWO_BITS = 0b11  # for ports: bind and connect; for scopes: abstract sockets and signals
 
 
 def abi() -> int:
-    """Return the kernel's Landlock ABI; 0 if it is missing or disabled."""
+    """Return the version of the kernel's Landlock ABI; 0 if the kernel has no Landlock or has it disabled."""
     try:
         return syscalls.call("landlock_create_ruleset", None, 0, _VERSION)
     except (OSError, KeyError):
@@ -26,7 +26,7 @@ def abi() -> int:
 
 
 def restrict(version: int) -> None:
-    """Deny this process every right that ABI `version` handles; `no_new_privs` must be set. Raises OSError."""
+    """Deny this process every right that ABI `version` covers. `no_new_privs` must be set before. Raises OSError."""
     files = (1 << _FILE_BITS[min(version, max(_FILE_BITS))]) - 1
     ports = _TWO_BITS if version >= _NET_FROM else 0
     scopes = _TWO_BITS if version >= _SCOPE_FROM else 0

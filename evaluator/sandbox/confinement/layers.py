@@ -13,17 +13,23 @@ REQUIRED = ("no_new_privs", "rlimits", "seccomp", "descriptors")
 
 @dataclass(frozen=True, kw_only=True)
 class Layers:
-    """The best-effort layers. Those that hold at the start must hold for every job."""
+    """The best-effort layers, as found when the server started: True (or an ABI version) for those that work here.
+
+    These are applied to every job. A job to which one of them cannot be applied does not run.
+    """
 
     user_namespace: bool
     namespaces: bool  # network, ipc, uts, cgroup, mount
     empty_root: bool
-    pid_namespace: bool  # one per job
+    pid_namespace: bool  # a namespace for each job
     uid_drop: bool
-    landlock: int  # ABI, 0 = none
+    landlock: int  # version of the ABI; 0: no Landlock
 
     def report(self) -> dict[str, bool | str]:
-        """Return all layers by name, as recorded with a run."""
+        """Return all layers by name, as they are stored with a run. The required layers are included.
+
+        A value is True, False or, for Landlock, a text such as `abi 4`.
+        """
         layers: dict[str, bool | str] = dict.fromkeys(REQUIRED, True)
         layers |= {name: value for name, value in vars(self).items() if isinstance(value, bool)}
         layers["landlock"] = f"abi {self.landlock}" if self.landlock else False
@@ -31,7 +37,10 @@ class Layers:
 
 
 def find(plan: Plan, pids: JobPids | None) -> Layers:
-    """Try each layer in a throw-away process. The caller has already carried out the plan."""
+    """Return the best-effort layers that work here, found by trying each in a throw-away process.
+
+    plan: the namespaces that the caller has already unshared. pids: None if jobs get no pid namespaces.
+    """
     abi = landlock.abi()
     return Layers(
         user_namespace=plan.user,
@@ -44,13 +53,13 @@ def find(plan: Plan, pids: JobPids | None) -> Layers:
 
 
 def drop_uid() -> None:
-    """Become nobody. Raises OSError."""
+    """Change the user and group of this process to nobody, without further groups. Raises OSError."""
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
 
 
 def lock_files(abi: int) -> None:
-    """Apply Landlock as in a job. Raises OSError."""
+    """Apply Landlock to this process, as to a job. abi: the version to apply. Raises OSError."""
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     landlock.restrict(abi)

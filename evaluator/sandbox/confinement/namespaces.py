@@ -1,7 +1,8 @@
 """Namespaces and the empty root of the server, which every forked job inherits.
 
-It takes two steps, since a process never enters its own pid namespace: `leave_host` in the outer process, then
-`empty_root` in its child. Each of PLANS is tried in throw-away processes to find one that this machine permits.
+Two steps are needed, since a process never enters the pid namespace that it creates: `leave_host` in the outer process,
+then `empty_root` in its child. `choose` tries each of PLANS in throw-away processes to find one that this machine
+permits.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ _ALL = (
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Namespaces to unshare: all, with or without a user namespace around them, or none."""
+    """The namespaces to unshare.
+
+    user: a user namespace around the others. rest: the network, ipc, uts, cgroup, pid and mount namespaces.
+    """
 
     user: bool
     rest: bool
@@ -37,7 +41,7 @@ PLANS = (Plan(user=True, rest=True), Plan(user=False, rest=True), Plan(user=Fals
 
 
 def permitted(action: Callable[[], object]) -> bool:
-    """Return True if `action` succeeds in a throw-away process."""
+    """Return True if `action` works: it is called in a forked throw-away process and must not raise an error."""
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
@@ -65,9 +69,9 @@ def _rehearse(plan: Plan) -> None:
 
 
 def leave_host(plan: Plan) -> None:
-    """Unshare the plan's namespaces; the pid namespace affects children only. The process must be single-threaded.
+    """Unshare the plan's namespaces. The new pid namespace holds only children that are forked later.
 
-    Raises OSError, after which the process must not continue.
+    The process must have one thread. Raises OSError, after which the process must not continue.
     """
     if not plan.rest:
         return
@@ -78,10 +82,11 @@ def leave_host(plan: Plan) -> None:
 
 
 def _unshare_mapped(flags: int) -> None:
-    """Unshare a user namespace that maps our own ids, and nobody's if we are root.
+    """Unshare a user namespace that maps this process's own ids and, if it is root, those of nobody.
 
-    A process that has unshared may map one id at most, so a helper that stays outside writes the maps. Changing
-    credentials makes a process undumpable, and then only root may write them: hence the dumpable flag until then.
+    A process inside the new namespace may map one id at most, so a helper process that stays outside writes the maps.
+    Unsharing makes a process undumpable, and then only root may write its maps: so it is dumpable until they are
+    written.
     """
     uid, gid, target = os.geteuid(), os.getegid(), os.getpid()
     go_read, go_write = os.pipe()
@@ -120,7 +125,7 @@ def _write_maps(target: int, uid: int, gid: int) -> None:
 
 
 def empty_root() -> None:
-    """Replace the root with an empty, read-only tmpfs, and detach the old one. Raises OSError."""
+    """Replace the root folder with an empty, read-only tmpfs, and detach the old root. Raises OSError."""
     syscalls.unshare(syscalls.CLONE_NEWNS)
     syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
     mount_point = next(folder for folder in ("/tmp", "/proc") if Path(folder).is_dir())  # noqa: S108 mounted over
@@ -136,7 +141,10 @@ def empty_root() -> None:
 
 
 class JobPids:
-    """Gives the next fork its own pid namespace, in which the child is pid 1 and sees no other process."""
+    """Pid namespaces of jobs: each job is pid 1 of its own namespace and sees no other process.
+
+    Call `next_fork`, then fork, then `back`.
+    """
 
     def __init__(self) -> None:
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
@@ -145,10 +153,10 @@ class JobPids:
         syscalls.unshare(syscalls.CLONE_NEWPID)
 
     def rehearse(self) -> None:
-        """Enter and leave a namespace, to test for permission in a throw-away process. Raises OSError."""
+        """Set and unset a namespace for forks, to test in a throw-away process if that is permitted. Raises OSError."""
         self.next_fork()
         self.back()
 
     def back(self) -> None:
-        """Return to the original namespace for further forks, since a namespace takes no second pid 1."""
+        """Fork into the original namespace again. A namespace whose pid 1 has ended takes no further process."""
         syscalls.setns(self._own, syscalls.CLONE_NEWPID)

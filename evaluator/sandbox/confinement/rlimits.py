@@ -1,4 +1,4 @@
-"""Resource limits of a job. They are only lowered, which even root without CAP_SYS_RESOURCE may do."""
+"""Resource limits of a job. They are only lowered, which needs no capability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CPU_GRACE = 1  # seconds from SIGXCPU, which a process with pid 1 ignores, to th
 
 
 def table(limits: Limits, *, size: int, descriptors: int) -> dict[int, tuple[int, int]]:
-    """Return limit -> (soft, hard).
+    """Return the limits of a job's process: RLIMIT_* number -> (soft limit, hard limit).
 
     size: bytes of address space of the process before the job; descriptors: maximum number of open descriptors.
     """
@@ -30,7 +30,10 @@ def table(limits: Limits, *, size: int, descriptors: int) -> dict[int, tuple[int
 
 
 def apply(limits: Limits, *, size: int, descriptors: int) -> None:
-    """Set the limits. Raises OSError or ValueError if a limit cannot be set or does not read back."""
+    """Set the limits of this process.
+
+    Raises OSError or ValueError if a limit cannot be set, or is not as it was set.
+    """
     for kind, (soft, hard) in table(limits, size=size, descriptors=descriptors).items():
         ceiling = resource.getrlimit(kind)[1]
         expected = (soft, hard) if ceiling == resource.RLIM_INFINITY else (min(soft, ceiling), min(hard, ceiling))

@@ -1,8 +1,8 @@
 """Seccomp filter for jobs: an allow-list of system calls as a BPF program; every other call fails with EPERM.
 
 No allowed call takes a path, creates a descriptor, a process or executable memory, or reaches another process. Files
-are read only at explicit offsets: a descriptor's own offset is shared with the client that sent it.
-Calls of a foreign table (i386, x32) kill the process. Source: seccomp(2), linux/seccomp.h, linux/filter.h.
+are read only at explicit offsets: a descriptor's own offset is shared with the client that sent it. A call by the
+numbers of another architecture (i386, x32) kills the process. Source: seccomp(2), linux/seccomp.h, linux/filter.h.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ Instruction = tuple[int, int, int, int]  # code, steps to jump if true, if false
 
 
 def program(machine: str, writable: Sequence[int]) -> list[Instruction]:
-    """Return the filter for one architecture. Raises KeyError for an architecture without a table."""
+    """Return the filter's instructions. Raises KeyError for an architecture other than x86_64 and aarch64.
+
+    machine: the architecture. writable: the descriptors that the process may write to.
+    """
     column = COLUMN[machine]
     code: list[Instruction] = [
         (LOAD, 0, 0, ARCHITECTURE),
@@ -106,7 +109,11 @@ class _Program(ctypes.Structure):
 
 
 def install(writable: Sequence[int]) -> None:
-    """Install the filter in this process, irrevocably; `no_new_privs` must be set. Raises OSError, KeyError."""
+    """Install the filter in this process, for good. `no_new_privs` must be set before.
+
+    writable: the descriptors that the process may still write to. Raises OSError if the kernel refuses the filter,
+    KeyError for an architecture other than x86_64 and aarch64.
+    """
     code = program(syscalls.machine(), writable)
     text = b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
     filter_mode = 2

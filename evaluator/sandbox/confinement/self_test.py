@@ -53,7 +53,10 @@ def _map_executable() -> int | None:
 
 
 def attempt_everything(_: Mapping[str, BinaryIO], __: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Run as the self-test's job: report the forbidden actions that were not refused with EPERM."""
+    """Run as the self-test's job: try every forbidden action, and look for inherited descriptors.
+
+    The report has those actions that were not refused with EPERM, and the open descriptors from FIRST_FILE on.
+    """
     allowed = []
     for name, attempt in _FORBIDDEN.items():
         ctypes.set_errno(0)
@@ -78,7 +81,11 @@ def _is_open(descriptor: int) -> bool:
 
 
 def check(layers: Layers, descriptors: HostDescriptors) -> None:
-    """Raise SandboxError, with what is missing and what to do, unless a job has the required layers."""
+    """Run a job that tests its own confinement.
+
+    Raises SandboxError, with what is missing and what to do, if a required layer does not hold or no job can be
+    started.
+    """
     forker = Forker({SELF_TEST: attempt_everything}, layers, descriptors)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     report_read, report_write = os.pipe2(os.O_CLOEXEC)

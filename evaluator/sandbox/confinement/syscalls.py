@@ -1,4 +1,7 @@
-"""System calls without a Python function, made through libc; each raises OSError with its name."""
+"""System calls for which Python has no function, made through libc.
+
+A function raises OSError, with the name of the call in its text, if the call fails.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ MS_REC = 16384
 MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
 
-# pivot_root, capset and landlock have no wrapper in every libc: (x86_64, aarch64)
+# Numbers on (x86_64, aarch64) of the calls for which not every libc has a wrapper.
 NUMBERS = {
     "pivot_root": (155, 41),
     "capset": (126, 91),
@@ -56,7 +59,10 @@ def _checked(result: int, name: str) -> int:
 
 
 def call(name: str, *arguments: object) -> int:
-    """Make a raw system call of NUMBERS; integers are widened to a register. Raises OSError, KeyError."""
+    """Make a system call of NUMBERS by its number. Integer arguments are passed as C longs.
+
+    Raises OSError if the call fails, KeyError for an unknown call or an architecture other than x86_64 and aarch64.
+    """
     column = {"x86_64": 0, "aarch64": 1}[machine()]
     wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     return _checked(LIBC.syscall(ctypes.c_long(NUMBERS[name][column]), *wide), name)
@@ -90,7 +96,7 @@ def pivot_root(new: str, old: str) -> None:
 
 
 def drop_capabilities() -> None:
-    """Drop every capability, which a process may always do. Raises OSError."""
+    """Drop every capability of this process, which is always permitted. Raises OSError."""
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
     nothing = (ctypes.c_uint32 * 6)()
     call("capset", header, nothing)

@@ -1,4 +1,4 @@
-"""Specification of a container's job, for systems and scorers: its input and output files. Pure data."""
+"""Specification of the job of a system's or scorer's container: its input files, output files and environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TASK_FILE = "task.json"
 
 @dataclass(frozen=True)
 class InputFile:
-    """An input file of a container: its bytes, or the descriptor of a file that contains them."""
+    """An input file of a container. content: its bytes, or an open descriptor of a file that contains them."""
 
     name: str
     content: bytes | int
@@ -25,7 +25,10 @@ class InputFile:
 
 @dataclass(frozen=True)
 class OutputFile:
-    """An output file of a container: the first of these paths that exists is copied to `into`, up to `most` bytes."""
+    """An output file of a container: the first of `paths` that exists is copied to `into`.
+
+    A file of more than `most` bytes is an error, and so is a missing file if it is `required`.
+    """
 
     paths: tuple[str, ...]
     into: BinaryIO
@@ -35,7 +38,11 @@ class OutputFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A job. kind: "system" or "scorer", used as the container's label. folders: mount point -> files, read-only."""
+    """What one container has to do.
+
+    kind: "system" or "scorer". folders: mount point -> its files, read-only. output_files: the files to copy from the
+    container when it has ended. The other fields are as in SystemExecution.
+    """
 
     kind: str
     execution_id: str
@@ -47,7 +54,7 @@ class Job:
 
     @property
     def descriptors(self) -> dict[str, int]:
-        """Descriptors of its input files, by name."""
+        """The descriptors of those input files that are given as descriptors, by file name."""
         input_files = [file for files in self.folders.values() for file in files]
         return {file.name: file.content for file in input_files if isinstance(file.content, int)}
 

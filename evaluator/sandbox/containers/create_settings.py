@@ -1,7 +1,7 @@
-"""Settings for creating containers and volumes, in the engine API's format; pure data, testable without an engine.
+"""Settings with which containers and volumes are created, in the format of the Docker Engine API.
 
-They override an image's USER, HEALTHCHECK, STOPSIGNAL, labels and ports. Its ENTRYPOINT, CMD, ENV and WORKDIR stay,
-since they only act inside the container.
+The settings override an image's USER, HEALTHCHECK, STOPSIGNAL, labels and ports. The image's ENTRYPOINT, CMD, ENV and
+WORKDIR stay in force, since they only act inside the container.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _VOLUME_HOLDER_PROCESSES = 64
 def output_volume(output_bytes: int, output_files: int) -> dict[str, str]:
     """Return the options of a tmpfs volume with limited bytes and inodes.
 
-    Its mode is 0777, since nobody's uid may differ outside the container (user namespaces). No other container mounts
-    it, and on the host it is below a folder that only root can access.
+    The volume's mode is 0777, since the container's user may have another uid on the host (user namespaces). No other
+    job's container mounts the volume, and on the host it is below a folder that only root can access.
     """
     size = -(-output_bytes // 4096) * 4096
     limits = f"size={size},nr_inodes={output_files + 1},mode=0777"
@@ -42,7 +42,11 @@ def work(
     labels: Mapping[str, str],
     image_labels: Iterable[str],
 ) -> dict[str, Any]:
-    """Return the settings of a system's or scorer's container. folders: mount point -> volume; output: volume name."""
+    """Return the settings of a system's or scorer's container.
+
+    folders: mount point -> name of its volume. output: the name of the volume for /output. labels: those to set.
+    image_labels: the names of the image's own labels, which are blanked.
+    """
     limits = job.limits
     host = _confined(runtime, architecture) | {
         "Memory": limits.memory_bytes,
@@ -79,7 +83,7 @@ def work(
 def volume_holder(
     image: str, *, folders: Mapping[str, str], output: str, architecture: str, labels: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the settings of the volume holder: a tmpfs exists only while a running container mounts it."""
+    """Return the settings of the volume holder, which keeps the tmpfs volume in existence while it runs."""
     host = _confined("", architecture) | {
         "Memory": _VOLUME_HOLDER_MEMORY_BYTES,
         "MemorySwap": _VOLUME_HOLDER_MEMORY_BYTES,
@@ -94,7 +98,7 @@ def volume_holder(
 
 
 def probe(image: str, *, runtime: str, architecture: str, labels: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings of the health check's probe, confined like a system."""
+    """Return the settings of the container that the health check runs (the probe), confined like a system's."""
     host = _confined(runtime, architecture) | {
         "Memory": 64 << 20,
         "MemorySwap": 64 << 20,
@@ -112,7 +116,7 @@ def probe(image: str, *, runtime: str, architecture: str, labels: Mapping[str, s
 
 
 def _confined(runtime: str, architecture: str) -> dict[str, Any]:
-    """Return the host settings of every container. runtime: empty for the engine's default."""
+    """Return the `HostConfig` that all containers share. runtime: empty for the engine's default."""
     return {
         "NetworkMode": "none",
         "ReadonlyRootfs": True,

@@ -32,10 +32,11 @@ _CONTAINERD_STORE = "io.containerd.snapshotter"
 
 
 class DockerSandbox:
-    """Runs submitted systems with one engine. Threads may share it. It connects to the engine on first use.
+    """Sandbox that runs containers on one Docker engine, connecting on first use. Threads may share it.
 
-    instance: name that labels its containers; two sites on one engine need two names. runtime: the engine's name for it
-    (runc, runsc); there is no fallback. registries: those that `pull` may use, as `host[:port]`.
+    instance: the name of the site, which labels its containers; two sites on one engine need two names. url: of the
+    engine, as for `Engine`. runtime: the container runtime's name in the engine's configuration (runc, runsc); no other
+    is ever used. registries: those that `pull` may use, as `host[:port]`. image_limits: for pulled images.
     """
 
     def __init__(
@@ -48,7 +49,10 @@ class DockerSandbox:
         image_limits: ImageLimits | None = None,
     ) -> None:
         if not _NAME.fullmatch(instance) or not _NAME.fullmatch(runtime):
-            raise ValueError(f"instance {instance!r} or runtime {runtime!r}: expected letters, digits, _ . -")
+            raise ValueError(
+                f"instance is {instance!r} and runtime is {runtime!r}, expected a letter or digit and then up to 62 "
+                "of A-Z a-z 0-9 _ . -"
+            )
         self.instance = instance
         self.runtime = runtime
         self.registries = frozenset(registries)
@@ -79,8 +83,8 @@ class DockerSandbox:
     ) -> SystemResult:
         """Run a custom scorer to its end and copy its output files, unchanged, to `scores` and `outcomes`.
 
-        They are valid only if the verdict is DONE; the result's `outputs` names the files that existed. Raises the same
-        errors as `run`, and cleans up like it. Nothing in the result is for participants.
+        The copied files are valid only if the verdict is DONE; the result's `outputs` names those that the scorer
+        wrote. keep_going, errors and cleaning up are as in `run`. Participants may see nothing of the result.
         """
         return self._run(container_spec.of_scorer(execution, scores, outcomes), keep_going)
 
@@ -121,7 +125,7 @@ class DockerSandbox:
         return engine_images.pull(self._engine, target, limits=self.image_limits, architecture=self.architecture)
 
     def images(self) -> frozenset[str]:
-        """Return the ids of all images on the engine, including those of others. Raises SandboxError."""
+        """Return the ids of all images on the engine, also of images that others have loaded. Raises SandboxError."""
         return self._engine.images()
 
     def forget(self, image: str) -> bool:
@@ -131,8 +135,10 @@ class DockerSandbox:
     def reap(
         self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset(), min_age_seconds: float = 60.0
     ) -> list[str]:
-        """Implement `system_contract.SystemSandbox.reap`. settle_seconds: may be 0 at a start, when no worker of this
-        instance runs, and if `keep` is a function that knows every execution before it begins.
+        """Implement `system_contract.SystemSandbox.reap`.
+
+        min_age_seconds: younger containers and volumes are not removed. It may be 0 if no worker of this instance runs,
+        or if `keep` is a function that returns every execution before its first container or volume is created.
         """
         removed = reaper.reap(self._engine, self.instance, keep, min_age_seconds)
         for item in removed:
@@ -140,7 +146,10 @@ class DockerSandbox:
         return removed
 
     def check(self) -> None:
-        """Raise SandboxError unless the engine responds and the last health check passed. Starts no container if so."""
+        """Raise SandboxError unless the engine responds and has passed the health check of `layers`.
+
+        The health check is run only if it has not passed since this object was created or the engine last failed.
+        """
         if not self._layers:
             self.layers()
             return
@@ -151,7 +160,7 @@ class DockerSandbox:
             raise
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Implement `system_contract.SystemSandbox.layers`. Raises SandboxError also for a missing or wrong runtime."""
+        """Implement `system_contract.SystemSandbox.layers`. A missing or wrong runtime also raises SandboxError."""
         self._info, self._volume_holder = {}, None
         info = self._about()
         if self.runtime not in (info.get("Runtimes") or {}):
@@ -170,7 +179,10 @@ class DockerSandbox:
 
     @property
     def processors(self) -> float:
-        """Number of processors of the engine, the most that a container may request. Raises SandboxError."""
+        """The number of processors of the engine's machine, the most that a container may request.
+
+        Raises SandboxError.
+        """
         return float(self._about().get("NCPU") or 1)
 
     @property
@@ -206,7 +218,7 @@ class DockerSandbox:
         return any(_CONTAINERD_STORE in str(pair) for pair in self._about().get("DriverStatus") or ())
 
     def _volume_holder_image(self) -> VolumeHolderImage:
-        """Return the volume holder's image. Load it if missing: it has no tag, so an operator's prune may remove it."""
+        """Return the volume holder's image, loaded if missing: it has no tag, so `docker image prune` may remove it."""
         if self._volume_holder is None:
             holder = volume_holder_image(self.architecture)
             try:

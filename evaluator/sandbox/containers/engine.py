@@ -19,18 +19,18 @@ from evaluator.errors import SandboxError, shown
 REMOVAL = 10.0  # seconds to wait for another client's removal of a container
 _AGAIN = 0.1
 _CONFLICT = 409
-TIMEOUT = 120.0  # seconds for any response but a wait's: disks may be slow
+TIMEOUT = 120.0  # seconds to wait for a response, since disks may be slow; `wait` has its own limit
 _OLDEST = (1, 41)  # Engine 20.10
 _FAILURES = (docker.errors.DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
 
 
 class EngineError(SandboxError):
-    """The engine refused, failed, or is gone. `status`: its HTTP status, 0 if it did not respond."""
+    """The engine refused, failed, or is gone. `status`: the HTTP status of its response, 0 if there was none."""
 
     def __init__(self, text: str, status: int = 0, said: str = "") -> None:
         super().__init__(text)
         self.status = status
-        self.said = said  # the engine's message, which may quote an image: for operators only
+        self.said = said  # the engine's message, which may quote content of an image: for operators only
 
 
 class NotFoundError(EngineError):
@@ -53,7 +53,10 @@ class Engine:
     """Client of one engine. Threads may share it."""
 
     def __init__(self, url: str | None = None) -> None:
-        """url: `unix:///path/docker.sock` or `tcp://...`; default: DOCKER_HOST or the usual socket. Connects on use."""
+        """Remember the engine's address; the connection is made on first use.
+
+        url: `unix:///path/docker.sock` or `tcp://...`; None: DOCKER_HOST, or else Docker's usual socket.
+        """
         self._url = url
         self._client: docker.APIClient | None = None
 
@@ -84,7 +87,7 @@ class Engine:
             return frozenset(str(image["Id"]) for image in self.client.images())
 
     def load(self, archive: Iterable[bytes]) -> list[str]:
-        """Load an archive and return the image ids that the engine reports."""
+        """Load an archive of `docker save` and return the image ids that the engine reports."""
         with _translated_errors("loading an image"):
             messages = list(self.client.load_image(iter(archive)))
         for message in messages:
@@ -96,7 +99,10 @@ class Engine:
         return re.findall(r"Loaded image ID: (sha256:[0-9a-f]{64})", text)
 
     def save(self, image: str) -> Iterator[bytes]:
-        """Yield an image's archive, as `docker save` writes it. Raises NotThereError before the first piece."""
+        """Yield an image's archive as `docker save` writes it.
+
+        Raises NotFoundError, before the first piece, if it is missing.
+        """
         with _translated_errors("saving an image"):
             yield from self.client.get_image(image)
 
@@ -127,7 +133,9 @@ class Engine:
             return
 
     def create(self, config: Mapping[str, Any]) -> str:
-        """Create a container and return its id. config: as for the engine's API."""
+        """Create a container and return its id. config: the body of the Engine API's request, as from
+        `create_settings`.
+        """
         with _translated_errors("creating a container"):
             return str(self.client.create_container_from_config(dict(config))["Id"])
 
@@ -136,7 +144,11 @@ class Engine:
             self.client.start(container)
 
     def wait(self, container: str, seconds: float) -> bool:
-        """Return True if the container ended in time. False can also mean a broken connection: the next call fails."""
+        """Wait up to `seconds` for a container to end. Return True if it has ended.
+
+        False means that the time is over or that the connection broke; in the second case the next call raises
+        EngineError.
+        """
         try:
             self.client.wait(container, timeout=max(seconds, 0.01))
         except (requests.RequestException, urllib3.exceptions.HTTPError):
@@ -174,16 +186,20 @@ class Engine:
             self.client.put_archive(container, folder, iter(archive))
 
     def get(self, container: str, path: str) -> Generator[bytes, None, None]:
-        """Yield a file or folder as tar. Raises NotThereError before the first piece.
+        """Yield a file or folder of a container as tar. Raises NotFoundError, before the first piece, if it is missing.
 
-        Close it: until the stream ends, the engine answers no request about this container.
+        Close the generator after use: until the stream ends, the engine answers no other request about this container.
         """
         with _translated_errors("reading from a volume"):
             pieces, _ = self.client.get_archive(container, path)
             yield from pieces
 
     def remove(self, container: str) -> None:
-        """Kill and remove a container and its anonymous volumes. On return it is gone, even if others remove it too."""
+        """Kill and remove a container and its anonymous volumes. A missing container is not an error.
+
+        If another client is removing the container, this waits until it is gone. Raises EngineError after REMOVAL
+        seconds.
+        """
         deadline = time.monotonic() + REMOVAL
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Loading, pulling and removing images on an engine, with checks before they run."""
+"""Loading, pulling and removing of images on an engine. Images are checked before they are run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ def inspect_image(engine: Engine, image: str) -> dict[str, Any]:
 
 
 def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -> LoadedImage:
-    """Implement `SystemSandbox.load`. With the containerd store an id is the manifest's digest, not the config's."""
+    """Implement `system_contract.SystemSandbox.load`.
+
+    has_containerd_store: True if the engine keeps images in containerd's store. Then an image's id is the digest of its
+    manifest; otherwise it is the digest of its config, which is known from the archive.
+    """
     ids = engine.load(archive.clean())
     if not has_containerd_store:
         ids = [archive.id]
@@ -31,13 +35,13 @@ def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -
         raise ImageMismatchError(f"the engine loaded {len(ids)} images from the archive, expected one")
     image = inspect_image(engine, ids[0])
     if _layers(image) != list(archive.diff_ids):
-        raise ImageMismatchError("the engine's layers for the image's id differ from the image's config")
+        raise ImageMismatchError("the layers of the loaded image differ from those in the archive's config")
     check_settings(image.get("Config") or {})
     return LoadedImage(id=ids[0], size=_size(image))
 
 
 def pull(engine: Engine, reference: Reference, *, limits: ImageLimits, architecture: str) -> LoadedImage:
-    """Implement `SystemSandbox.pull` for an allowed reference. An image that may not be run is removed again."""
+    """Implement `system_contract.SystemSandbox.pull`. A pulled image that must not be run is removed again."""
     _fetch(engine, reference, limits.archive_bytes)
     image = inspect_image(engine, str(reference))
     loaded = LoadedImage(id=str(image["Id"]), size=_size(image))
@@ -55,7 +59,7 @@ def pull(engine: Engine, reference: Reference, *, limits: ImageLimits, architect
 
 
 def forget(engine: Engine, image: str) -> bool:
-    """Implement `SystemSandbox.forget`."""
+    """Implement `system_contract.SystemSandbox.forget`."""
     try:
         if engine.image(image).get("RepoTags"):
             return False
@@ -68,7 +72,11 @@ def forget(engine: Engine, image: str) -> bool:
 
 
 def _fetch(engine: Engine, reference: Reference, most: int) -> None:
-    """Pull an image. most: maximum of the compressed layers' bytes, above which the pull is aborted."""
+    """Pull an image. most: the maximum bytes of its compressed layers.
+
+    Raises TooLargeError, which aborts the pull, for a larger image; RegistryReferenceError if the registry has no such
+    image or does not allow to read it; EngineError.
+    """
     sizes: dict[str, int] = {}
     try:
         for message in engine.pull(reference.repository, reference.digest):
@@ -76,7 +84,7 @@ def _fetch(engine: Engine, reference: Reference, most: int) -> None:
             packed = max(int(progress.get("total") or 0), int(progress.get("current") or 0))
             sizes[str(message.get("id"))] = max(sizes.get(str(message.get("id")), 0), packed)
             if sum(sizes.values()) > most:
-                raise TooLargeError(f"{reference} has over {most} compressed bytes")
+                raise TooLargeError(f"{reference} has over {most} compressed bytes, expected at most {most}")
     except EngineError as problem:
         if isinstance(problem, NotFoundError) or "manifest unknown" in problem.said:
             raise RegistryReferenceError(

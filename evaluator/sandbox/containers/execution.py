@@ -27,7 +27,7 @@ _NOT_STARTED = (126, 127)  # the engine's statuses for a command that is missing
 
 
 class Run:
-    """State of one execution."""
+    """One execution of a container: its timings, measurements and log, from which its result is made."""
 
     def __init__(
         self,
@@ -38,7 +38,11 @@ class Run:
         layers: Mapping[str, bool | str],
         probe: Callable[[], bool],
     ) -> None:
-        """layers: those that the last probe found. probe: returns True if a probe can still be run."""
+        """Prepare an execution; nothing is created on the engine yet.
+
+        layers: the layers of confinement that the last health check found. probe: runs the health check again and
+        returns True if it passes.
+        """
         self.engine = engine
         self.job = job
         self.limits = job.limits
@@ -52,7 +56,10 @@ class Run:
         self._measurements = ThreadPoolExecutor(1)
 
     def follow(self, keep_going: Callable[[], bool] | None) -> SystemResult:
-        """Run the container, copy its output, return the result. Raises SandboxError; `clean_up` must always follow."""
+        """Run the container, copy its output and return the result.
+
+        `clean_up` must be called after it. Raises SandboxError.
+        """
         with self._timed("prepare"):
             holder, working = self.resources.make()
         with self._timed("start"):
@@ -69,12 +76,12 @@ class Run:
             return self._judge(state, in_time, holder)
 
     def completed(self, result: SystemResult, *, image_bytes: int, total_seconds: float) -> SystemResult:
-        """Return the result, completed with the facts that are known only after the clean-up."""
+        """Return the result with the image's size and the timings, which are complete only after the clean-up."""
         facts = {"image_bytes": image_bytes, "total_seconds": total_seconds, "timings": dict(self.timings)}
         return SystemResult(**{**vars(result), **facts})
 
     def clean_up(self) -> None:
-        """Remove its resources from the engine; what cannot be removed is left to the reaper."""
+        """Remove the execution's containers and volumes; what cannot be removed is left to the reaper."""
         with self._timed("clean_up"):
             self.resources.remove()
         self._measurements.shutdown(wait=False)  # the last one may still be in progress
@@ -82,8 +89,8 @@ class Run:
     def _start(self, system: str) -> str:
         """Start the container. Return an empty string, or the reason why the image could not be started.
 
-        Engines give the same status for a WORKDIR that is not a folder and for a broken runtime. In that case the probe
-        is run again: if it can be started and the system cannot, the image is at fault.
+        Engines give the same status for a WORKDIR that is not a folder and for a broken runtime. In that case the
+        health check is run again: if it passes, the image is at fault, otherwise EngineError is raised.
         """
         try:
             self.engine.start(system)
@@ -91,7 +98,7 @@ class Run:
             code = self.engine.state(system).get("ExitCode")
             _log.info("%s could not be started: %s", self.job.execution_id, problem.said[:300])
             if code in _NOT_STARTED:
-                return "its command could not be started: not found, or not executable by nobody"
+                return "its command could not be started: it does not exist, or the user nobody may not execute it"
             if not problem.status or not self.probe():
                 raise
             return (
@@ -100,7 +107,10 @@ class Run:
         return ""
 
     def _wait(self, system: str, began: float, keep_going: Callable[[], bool] | None) -> bool:
-        """Return True if the container ended in time; kill it at its limit and return False. Raises CancelledError."""
+        """Wait for the container to end. Return True if it ended in time; at its time limit, kill it and return False.
+
+        Raises CancelledError if `keep_going` returns False.
+        """
         deadline = began + self.limits.wall_seconds
         last_call = began
         measuring: Future[None] | None = None
@@ -123,7 +133,10 @@ class Run:
         return False
 
     def _measure(self, system: str) -> None:
-        """Sample usage. Called in a thread, since an engine may take a second while the container is ending."""
+        """Sample the resource usage.
+
+        This runs in a thread, since an engine may need a second while the container ends.
+        """
         self.meter.look(self.engine.stats(system))
 
     def _judge(self, state: dict[str, Any], in_time: bool, holder: str) -> SystemResult:

@@ -11,16 +11,20 @@ from evaluator.sandbox.containers.engine import Engine
 from evaluator.sandbox.containers.log_tail import tail
 from evaluator.sandbox.containers.volume_holder_image import UNAME_BYTES, UNAME_FIELD
 
-PATIENCE = 30.0
-_SHARE_KERNEL = {"runc", "crun", "io.containerd.runc.v2"}  # any other runtime must show its own kernel
+PATIENCE = 30.0  # seconds in which the probe container must end
+_SHARE_KERNEL = {"runc", "crun", "io.containerd.runc.v2"}  # these run on the host's kernel, all others on their own
 
 
 def examine(
     engine: Engine, image: str, *, runtime: str, info: Mapping[str, Any], architecture: str, labels: Mapping[str, str]
 ) -> dict[str, bool | str]:
-    """Run the probe, confined like a system, and return its layers. Raises SandboxError if a required one is missing.
+    """Run a probe container, confined like a system's, and return its layers of confinement.
 
-    runc must show the host's kernel, and runsc must not. This detects an engine that substitutes one for the other.
+    image: the volume holder's image, which has the probe. info: the engine's `info`. labels: for the container.
+
+    Raises SandboxError if a required layer is missing, if the probe fails, or if it ran under another runtime. Under
+    runc the probe must see the host's kernel, and under runsc it must not: so an engine that substitutes one for the
+    other is detected.
     """
     container = engine.create(create_settings.probe(image, runtime=runtime, architecture=architecture, labels=labels))
     try:
@@ -64,7 +68,7 @@ def examine(
 
 
 def read_probe(said: bytes) -> tuple[str, dict[str, str]]:
-    """Return the kernel's release, and the fields of /proc/self/status by name."""
+    """Return from the probe's output: the kernel's release, and the fields of /proc/self/status by name."""
     release = said[2 * UNAME_FIELD : 3 * UNAME_FIELD].split(b"\0", 1)[0].decode("ascii", "replace")
     lines = said[UNAME_BYTES:].decode("ascii", "replace").splitlines()
     return release, {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}

@@ -1,4 +1,4 @@
-"""The outer archive of an image: an index of its members, each read in place."""
+"""The archive that `docker save` writes for an image: an index of its members, whose contents are read in place."""
 
 from __future__ import annotations
 
@@ -21,14 +21,18 @@ from evaluator.sandbox.containers.image_layers import CHUNK, GZIP, Allowance, pl
 
 # Engines up to version 24 write the second of two equal layers as a link to the first.
 _LAYER = re.compile(r"[0-9a-f]{64}/layer\.tar")
-_RATIO = 1000  # of a compressed archive; its uncompressed size is limited separately
+_RATIO = 1000  # maximum of uncompressed to compressed bytes of an archive; its uncompressed size has its own limit
 
 
 class Archive:
-    """Members by name, not unpacked. A compressed archive is decompressed to an unnamed file in `scratch`."""
+    """The members of an archive by name, not unpacked."""
 
     def __init__(self, descriptor: int, most_bytes: int, most_members: int, scratch: str | Path | None) -> None:
-        """Raises ArchiveError and its subclasses, TooLargeError."""
+        """Index an archive, which is first decompressed to an unnamed file in the folder `scratch` if it is compressed.
+
+        descriptor: of a regular file. most_bytes: the maximum size, compressed and uncompressed. Raises
+        ImageArchiveError, UnsafeMemberError, DuplicateMemberError, TooLargeError or LayerContentError.
+        """
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise ImageArchiveError("the image is not a regular file")
@@ -41,20 +45,23 @@ class Archive:
         try:
             for count, member in enumerate(tar.members(_Seeking(self._descriptor, self._size)), 1):
                 if count > most_members:
-                    raise TooLargeError(f"the archive has over {most_members} members")
+                    raise TooLargeError(f"the archive has over {most_members} members, expected at most {most_members}")
                 self._add(member)
         except tar.TarError as problem:
             raise ImageArchiveError(f"the image is not an archive from `docker save`: {problem}") from None
 
     def read(self, name: str, most: int) -> bytes:
-        """Return a member's content of at most `most` bytes. Raises ArchiveError, TooLargeError."""
+        """Return a member's content.
+
+        Raises TooLargeError if it has over `most` bytes, ImageArchiveError if it is missing.
+        """
         member = self._find(name)
         if member.size > most:
             raise TooLargeError(f"{shown(name)} has {member.size} bytes, expected at most {most}")
         return b"".join(self.pieces(name))
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """Return a member's content in pieces. Raises ArchiveError."""
+        """Return a member's content in pieces. Raises ImageArchiveError if it is missing or truncated."""
         member = self._find(name)
         return _range(self._descriptor, member.offset, member.size)
 
@@ -84,7 +91,7 @@ class Archive:
         if member.kind != "file" and not alias:
             raise UnsafeMemberError(f"the archive has a {member.kind}, {shown(name)}, expected only files")
         if name in self._members:
-            raise DuplicateMemberError(f"the archive has {shown(name)} twice")
+            raise DuplicateMemberError(f"the archive has the name {shown(name)} twice, expected different names")
         self._members[name] = member
 
     def _unpack(self, most_bytes: int, scratch: str | Path | None) -> None:
@@ -98,7 +105,7 @@ class Archive:
 
 
 class _Seeking(tar.Reader):
-    """A tar reader that skips by seeking."""
+    """A tar reader of a file, which skips content without reading it."""
 
     def __init__(self, descriptor: int, size: int) -> None:
         super().__init__(())
@@ -116,7 +123,7 @@ class _Seeking(tar.Reader):
 
 
 def _range(descriptor: int, start: int, size: int) -> Iterator[bytes]:
-    """Yield a range of the file. Raises ArchiveError if the file has been truncated."""
+    """Yield `size` bytes of a file from the offset `start`. Raises ImageArchiveError if the file ends before."""
     end = start + size
     while start < end:
         piece = os.pread(descriptor, min(CHUNK, end - start), start)

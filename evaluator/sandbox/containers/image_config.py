@@ -18,14 +18,16 @@ _KERNELS_FOLDERS = ("proc", "sys", "dev")
 
 
 def this_architecture() -> str:
-    """Return this machine's architecture by the engines' name, such as amd64."""
+    """Return this machine's architecture by the name that container engines use, such as amd64."""
     return _ARCHITECTURES.get(platform.machine(), platform.machine())
 
 
 def read_config(content: bytes, *, architecture: str, most_layers: int) -> tuple[dict[str, Any], list[str]]:
-    """Return the checked config, with keys in lower case, and its layers' digests, base first.
+    """Return the checked config, with the keys of its two upper levels in lower case, and the digests of the image's
+    layers, base first.
 
-    Raises ConfigError and its subclasses, LayerCountError.
+    architecture: the one that the image must have, such as amd64. Raises ConfigError or one of its subclasses, or
+    LayerCountError.
     """
     config = read_json(content, "the image's config")
     if not isinstance(config, dict):
@@ -44,7 +46,7 @@ def read_config(content: bytes, *, architecture: str, most_layers: int) -> tuple
 
 
 def check_platform(system: str, platform: str, architecture: str) -> None:
-    """Raise PlatformError unless the image is for Linux on this architecture."""
+    """Raise PlatformError unless an image for `system` and `platform` is one for Linux and `architecture`."""
     if (system, platform) != ("linux", architecture):
         raise PlatformError(
             f"the image is for {shown(system)} on {shown(platform)}, expected linux on {architecture}: build it with "
@@ -59,9 +61,11 @@ def check_layers(count: int, most: int) -> None:
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
-    """Check an image's run settings, with keys in any case. Raises ConfigError and its subclasses.
+    """Check the settings with which an image is run; the case of their keys is ignored. Raises ConfigError,
+    VolumeError.
 
-    USER, HEALTHCHECK, STOPSIGNAL, labels and ports are overridden at run time; ONBUILD has no effect then.
+    USER, HEALTHCHECK, STOPSIGNAL, labels and ports are not checked, since they are overridden when the image is run,
+    nor is ONBUILD, which has no effect then.
     """
     settings = {key.lower(): value for key, value in settings.items()}
     if volumes := settings.get("volumes"):
@@ -82,7 +86,10 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 
 
 def _check_folder(folder: object) -> None:
-    """Refuse a WORKDIR in /proc, /sys or /dev: one on a descriptor let containers escape (CVE-2024-21626)."""
+    """Raise ConfigError for a WORKDIR in /proc, /sys or /dev, or one that is not an absolute path.
+
+    A WORKDIR in /proc/self/fd once let containers escape (CVE-2024-21626).
+    """
     path = PurePosixPath(folder) if isinstance(folder, str) and "\0" not in folder else PurePosixPath()
     if not path.is_absolute() or ".." in path.parts or path.parts[1:2] in [(name,) for name in _KERNELS_FOLDERS]:
         raise ConfigError(
@@ -91,10 +98,10 @@ def _check_folder(folder: object) -> None:
 
 
 def read_json(content: bytes, what: str) -> Any:
-    """Return parsed JSON without duplicate keys; keys of the two upper levels in lower case. Raises ConfigError.
+    """Return parsed JSON, with the keys of the two upper levels of objects in lower case. what: names it in errors.
 
-    Engines ignore the case of keys, even by Unicode case folding, and take the last: so keys that differ only in case
-    are duplicates.
+    Raises ConfigError for invalid JSON and for duplicate keys. Keys that differ only in case are duplicates: engines
+    ignore case (by Unicode case folding) and take the last of equal keys.
     """
 
     def refuse(why: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Reasons to refuse a submitted image: one class per reason, with its own code. The text is for the participant."""
+"""Reasons to refuse a submitted image: a class with a code for each. The exception's text is for the participant."""
 
 from __future__ import annotations
 
@@ -8,31 +8,34 @@ from evaluator.errors import EvaluatorError
 
 
 class ImageError(EvaluatorError):
-    """The image is invalid; its author has to fix it. `str()` gives the problem, the value and what was expected."""
+    """The image is invalid, and its author has to fix it.
+
+    The text says what is wrong, and what was found and expected.
+    """
 
     code: ClassVar[str] = "image"
 
 
 class ImageArchiveError(ImageError):
-    """Not an archive as `docker save` writes it: truncated, or with unexpected members."""
+    """The file is not an archive as `docker save` writes it: it is truncated, or has unexpected members."""
 
     code = "archive"
 
 
 class UnsafeMemberError(ImageArchiveError):
-    """A member's name or type could reach outside the archive."""
+    """The archive has a member whose name or type could lead outside the archive when it is unpacked."""
 
     code = "member"
 
 
 class DuplicateMemberError(ImageArchiveError):
-    """Two members have the same name; readers disagree on which counts."""
+    """Two members of the archive have the same name, of which some tar readers take the first and others the last."""
 
     code = "duplicate"
 
 
 class SeveralImagesError(ImageError):
-    """The archive does not have exactly one image."""
+    """The archive has no image, or more than one."""
 
     code = "several_images"
 
@@ -44,25 +47,25 @@ class TooLargeError(ImageError):
 
 
 class LayerCountError(ImageError):
-    """The image has no layers, more than an engine mounts, or different numbers in manifest and config."""
+    """The image has no layers or too many, or its manifest and config list different numbers of layers."""
 
     code = "layers"
 
 
 class LayerDigestError(ImageError):
-    """A layer's digest differs from the image's config."""
+    """A layer's digest differs from the one in the image's config."""
 
     code = "layer_digest"
 
 
 class LayerContentError(ImageError):
-    """A layer is not a plain tar, or has members that engines could unpack differently."""
+    """A layer is not a tar (plain or gzip), or has members that two engines could unpack differently."""
 
     code = "layer_content"
 
 
 class ConfigError(ImageError):
-    """The image's config is malformed, or requests what a submitted system may not have."""
+    """The image's config is malformed, or has settings that a submitted image must not have."""
 
     code = "config"
 
@@ -80,12 +83,12 @@ class VolumeError(ConfigError):
 
 
 class RegistryReferenceError(ImageError):
-    """The reference has no digest, or its registry is not allowed."""
+    """The reference has no digest, its registry is not allowed, or the registry has no such image that may be read."""
 
     code = "reference"
 
 
 class ImageMismatchError(ImageError):
-    """The engine loaded an image that differs from the archive's config."""
+    """The engine loaded an image whose layers differ from the archive's config, or not exactly one image."""
 
     code = "mismatch"

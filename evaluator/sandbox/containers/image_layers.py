@@ -1,4 +1,4 @@
-"""Checks an image's layers: decompressed within limits, hashed and parsed in one pass, without writing to disk."""
+"""Checks of an image's layers. A layer is decompressed, hashed and parsed in one pass, without writing to disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluator.sandbox.containers import tar
 from evaluator.sandbox.containers.image_errors import LayerContentError, LayerDigestError, TooLargeError
 
 CHUNK = 1 << 20
-_GRACE = 1 << 20  # bytes before the ratio is checked: a small layer of zeros is not a bomb
+_GRACE = 1 << 20  # bytes that the ratio allows in addition, since a small layer of zeros does no harm
 # Formats that an engine would decompress by their first bytes, regardless of the member's name.
 _FOREIGN = {b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"\x50\x2a\x4d\x18": "zstd"}
 GZIP = b"\x1f\x8b"
@@ -20,7 +20,11 @@ GZIP = b"\x1f\x8b"
 
 @dataclass
 class Allowance:
-    """Remaining limits for the layers that are not read yet."""
+    """What the layers that are not read yet may still have.
+
+    bytes, members: uncompressed bytes and files, for all of them together. ratio: the maximum of uncompressed to
+    compressed bytes, for each layer.
+    """
 
     bytes: int
     members: int
@@ -28,7 +32,11 @@ class Allowance:
 
 
 def plain(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[bytes]:
-    """Yield the bytes that an engine would unpack, decompressed if gzip. Raises TooLargeError, LayerContentError."""
+    """Yield the bytes that an engine would unpack: gzip data decompressed, other data as it is.
+
+    allowance: its `bytes` are reduced by those that are yielded. what: the name of the data in error texts. Raises
+    TooLargeError; LayerContentError for damaged gzip data or another compression.
+    """
     first = next(pieces, b"")
     for magic, name in _FOREIGN.items():
         if first.startswith(magic):
@@ -41,12 +49,15 @@ def plain(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[
     for piece in _gunzipped(rejoined(), allowance, what) if first.startswith(GZIP) else rejoined():
         allowance.bytes -= len(piece)
         if allowance.bytes < 0:
-            raise TooLargeError(f"{what} decompresses to more bytes than an image may have")
+            raise TooLargeError(f"{what} brings the image over the limit on uncompressed bytes")
         yield piece
 
 
 def _gunzipped(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[bytes]:
-    """Decompress one gzip stream, which nothing may follow. Raises LayerContentError, TooLargeError."""
+    """Yield the content of one gzip stream, after which there may be nothing.
+
+    Raises LayerContentError, TooLargeError.
+    """
     packed = produced = 0
     unpacker = zlib.decompressobj(wbits=31)
     for piece in pieces:
@@ -72,7 +83,11 @@ def _gunzipped(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iter
 
 
 def check_layer(pieces: Iterator[bytes], diff_id: str, allowance: Allowance, what: str) -> int:
-    """Check a layer and return its uncompressed bytes. Raises LayerDigestError, LayerContentError, TooLargeError."""
+    """Check a layer and return its uncompressed size in bytes.
+
+    diff_id: the digest that the layer must have. allowance: reduced by what the layer has. what: the layer's name in
+    error texts. Raises LayerDigestError, LayerContentError, TooLargeError.
+    """
     digest = hashlib.sha256()
     size = 0
 
@@ -87,7 +102,7 @@ def check_layer(pieces: Iterator[bytes], diff_id: str, allowance: Allowance, wha
         for member in tar.members(tar.Reader(watched())):
             allowance.members -= 1
             if allowance.members < 0:
-                raise TooLargeError(f"{what} has more files than an image may have")
+                raise TooLargeError(f"{what} brings the image over the limit on files")
             if member.kind == "sparse file":
                 raise LayerContentError(f"{what} has a sparse file, {shown(member.name)}, expected regular files")
             if ".." in member.name.split("/"):

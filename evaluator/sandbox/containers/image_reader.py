@@ -1,4 +1,4 @@
-"""Validates untrusted image archives, and writes the clean archive that an engine may load.
+"""Validation of untrusted image archives, and the clean archives that an engine may load.
 
 `docker load` does not validate: it moves existing tags, unpacks bombs, and trusts a layer's claimed digest if it has
 that layer. So an archive is read here first, without an engine and without unpacking the image to disk: an index of its
@@ -34,7 +34,7 @@ class ImageLimits:
 
     archive_bytes: int = 10_000_000_000  # as received
     unpacked_bytes: int = 10_000_000_000  # of all layers
-    ratio: int = 200  # uncompressed to compressed bytes of a layer
+    ratio: int = 200  # maximum of uncompressed to compressed bytes of a layer
     members: int = 2000  # of the archive
     layers: int = 127  # the maximum of engines with overlayfs
     layer_members: int = 1_000_000  # files of all layers
@@ -43,10 +43,11 @@ class ImageLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class ImageArchive:
-    """An image whose layers all match its config. Its source stays in use until `clean` has finished.
+    """A validated image archive: every layer matches the config. Its file is read again until `clean` has finished.
 
-    id: `sha256:` and the digest of its config, its id on an engine without the containerd store. config: with the keys
-    of its two upper levels in lower case.
+    id: `sha256:` and the digest of its config, its id on an engine without the containerd store. config: the image's
+    config, with the keys of its two upper levels in lower case. diff_ids: digests of the uncompressed layers, base
+    first.
     """
 
     id: str
@@ -59,9 +60,11 @@ class ImageArchive:
     _sizes: Sequence[int] = field(repr=False)
 
     def clean(self) -> Iterator[bytes]:
-        """Yield the archive to load: uncompressed layers, the config, one manifest entry without tags.
+        """Yield the archive to load, which has only the uncompressed layers, the config, and one manifest entry without
+        tags.
 
-        Layers are hashed again. If one has changed, raises LayerDigestError and leaves the archive incomplete.
+        Layers are hashed again. Raises LayerDigestError if one has changed; what was yielded until then is not a whole
+        archive.
         """
         written: set[str] = set()
         names = []
@@ -84,7 +87,7 @@ class ImageArchive:
             digest.update(piece)
             yield piece
         if f"sha256:{digest.hexdigest()}" != diff_id:
-            raise LayerDigestError(f"{name} changed while it was read")
+            raise LayerDigestError(f"the file of the layer {shown(name)} changed while it was read")
 
 
 def read_image(
@@ -96,9 +99,9 @@ def read_image(
 ) -> ImageArchive:
     """Read and validate an archive of `docker save`, plain or compressed with gzip.
 
-    descriptor: of a regular file, open while the result is used. architecture: the engine's, default this machine's.
-    scratch: folder in which a compressed archive is decompressed, to an unnamed file. Raises the subclasses of
-    ImageError in `image_errors`, with a code and a text for the participant.
+    descriptor: of a regular file; it must stay open while the result is used. architecture: that of the engine, such as
+    amd64; None: this machine's. scratch: the folder for the unnamed file to which a compressed archive is decompressed.
+    Raises ImageError, always one of the subclasses in `image_errors`, with a code and a text for the participant.
     """
     limits = limits or ImageLimits()
     archive = Archive(descriptor, limits.archive_bytes, limits.members, scratch)
@@ -113,7 +116,9 @@ def read_image(
         or not isinstance(layers, list)
         or not all(isinstance(layer, str) for layer in layers)
     ):
-        raise ImageArchiveError("manifest.json has no config and layers, expected Config and Layers")
+        raise ImageArchiveError(
+            "manifest.json does not name the image's files, expected Config, a file name, and Layers, a list of them"
+        )
     content = archive.read(config_name, limits.config_bytes)
     config, diff_ids = read_config(content, architecture=architecture or this_architecture(), most_layers=limits.layers)
     if len(layers) != len(diff_ids):

@@ -1,4 +1,4 @@
-"""References to registry images by digest, the only name that always denotes the same bytes."""
+"""References to images in registries, by digest: only a digest always denotes the same image."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Reference:
 
 
 def parse_reference(text: str, allowed: Iterable[str]) -> Reference:
-    """Parse a reference. allowed: registries as `host` or `host:port`. Raises RegistryReferenceError.
+    """Parse a reference of the form `registry/name@sha256:...`. allowed: registries as `host` or `host:port`.
 
-    The registry must be explicit: an engine takes a first part without a dot or port as a namespace of Docker Hub.
+    The registry must be given. Otherwise an engine would look on Docker Hub. Raises RegistryReferenceError.
     """
     allowed = sorted(allowed)
     match = _REFERENCE.fullmatch(text) if len(text) <= 400 else None

@@ -1,4 +1,4 @@
-"""Copies a container's output files from its volume. Each tar header is checked before its content is read."""
+"""Copying of a container's output files from its volume. A tar header is checked before the content is read."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Output:
 
 
 def fetch(engine: Engine, holder: str, output_file: OutputFile) -> Output | None:
-    """Copy a file of an ended container to `wanted.into`. Return None if it is missing and not required.
+    """Copy an output file of an ended container to `output_file.into`. Return None if it is missing and not required.
 
-    Raises OutputError, EngineError. Only the header reveals a sparse file, which may have a terabyte on a small tmpfs.
-    A hard link counts as the file itself.
+    holder: the volume holder's container. Raises OutputError, EngineError. A sparse file on a small tmpfs can have a
+    terabyte, so its size is checked in the tar header. A hard link counts as the file itself.
     """
     for path in output_file.paths:
         try:
@@ -54,7 +54,7 @@ def copy(archive: Iterable[bytes], name: str, most: int, into: BinaryIO) -> Outp
             raise OutputError(f"its {name} is a {member.kind}, expected a regular file")
         if member.size > most:
             # The container chose the actual size, so reporting it could leak hidden inputs.
-            raise OutputError(f"its {name} is too large, expected at most {most}")
+            raise OutputError(f"its {name} is too large, expected at most {most} bytes")
         digest = hashlib.sha256()
         for piece in reader.content(member.size):
             digest.update(piece)

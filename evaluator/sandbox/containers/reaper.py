@@ -1,4 +1,4 @@
-"""Labels of containers and volumes, and removal of orphans that dead workers left."""
+"""Labels of containers and volumes, and removal of the orphans that workers left when they died."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ INSTANCE, EXECUTION, PART, DEADLINE = (f"holdout.{name}" for name in ("instance"
 
 
 def labels(instance: str, execution: str, part: str, seconds: float) -> dict[str, str]:
-    """Return the labels of a container or volume. seconds: from now until its deadline."""
+    """Return the labels of a container or volume.
+
+    part: what it is for, such as `output` or `system`. seconds: from now until its deadline, after which it is an
+    orphan.
+    """
     deadline = str(int(time.time() + seconds))
     return {INSTANCE: instance, EXECUTION: execution, PART: part, DEADLINE: deadline}
 
@@ -25,11 +29,15 @@ def reap(
 ) -> list[str]:
     """Remove this instance's containers, then its volumes, except those of executions in `keep`.
 
-    Resources younger than `settle_seconds` stay: they may have been created after a set was read. A function is called
-    after each listing, so executions that are recorded before their resources exist do not need this delay. Resources
-    past their deadline are removed regardless of `keep`. Nothing without our label is ever touched. Returns
-    descriptions of what was removed. Raises EngineError if nothing can be listed; what cannot be removed is left for
-    the next call.
+    keep: ids of executions, or a function that returns them, which is called after each listing of the engine.
+
+    Containers and volumes that are younger than `min_age_seconds` stay, since they may have been created after a set of
+    ids was read. If `keep` is a function, `min_age_seconds` may be 0, provided that executions are recorded before
+    their containers are created. What is past its deadline is removed regardless of `keep`. Nothing without this
+    instance's label is ever removed.
+
+    Returns descriptions of what was removed. Raises EngineError if containers or volumes cannot be listed. What cannot
+    be removed is left for the next call.
     """
     label = f"{INSTANCE}={instance}"
     removed = []

@@ -1,4 +1,4 @@
-"""Resource usage of a container, sampled while it runs, since its control group ends with it."""
+"""Resource usage of a container. It is sampled while the container runs, since its control group then disappears."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FIRST_GAP, _MOST_GAP = 0.05, 1.0
 
 
 class Meter:
-    """Collects samples, at intervals that grow to one second."""
+    """Samples of a container's resource usage. gap: seconds until the next sample is due, growing from 0.05 to 1."""
 
     def __init__(self) -> None:
         self.gap = _FIRST_GAP
@@ -23,7 +23,7 @@ class Meter:
         self._last = time.monotonic()
 
     def look(self, stats: Mapping[str, Any]) -> None:
-        """Add a sample. stats: the engine's response; an ended container's has no figures and is ignored."""
+        """Add a sample. stats: the engine's response. It is ignored if it has no figures, as for an ended container."""
         self.gap = min(self.gap * 2, _MOST_GAP)
         memory = stats.get("memory_stats") or {}
         nanoseconds = ((stats.get("cpu_stats") or {}).get("cpu_usage") or {}).get("total_usage")
@@ -36,7 +36,7 @@ class Meter:
         self._peak = max(self._peak or 0, memory.get("max_usage") or memory["usage"])
 
     def usage(self) -> Usage:
-        """Return the usage at the container's end."""
+        """Return the usage so far. To be called when the container has ended."""
         return Usage(
             cpu_seconds=self._cpu,
             peak_memory_bytes=self._peak,

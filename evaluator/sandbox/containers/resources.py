@@ -1,4 +1,4 @@
-"""Volumes and containers of one execution: created, filled and removed."""
+"""The volumes and containers of one execution: their creation, their input files and their removal."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from evaluator.sandbox.openfile import open_file
 
 _log = logging.getLogger(__name__)
 _CHUNK = 1 << 20
-_GRACE = 60.0  # seconds beyond an execution's limit before the reaper may remove its resources
+_GRACE = 60.0  # seconds after an execution's time limit until the reaper may remove its containers and volumes
 
 
 class Resources:
-    """The containers and volumes of a job. `remove` must always be called."""
+    """The containers and volumes of a job. After `make`, `remove` must be called, even if `make` has failed."""
 
     def __init__(
         self,
@@ -46,9 +46,10 @@ class Resources:
         self._pool = ThreadPoolExecutor(3)  # for independent requests to the engine
 
     def make(self) -> tuple[str, str]:
-        """Create the resources; return the running volume holder, with the job's files, and the job's container.
+        """Create the volumes and containers, and return the ids of the two containers.
 
-        The job's container is created, not started. Raises SandboxError.
+        The first is the volume holder, which runs; through it the job's input files were copied into the volumes. The
+        second is the job's container, which is not started yet. Raises SandboxError.
         """
         limits = self.job.limits
         folders = {folder: self._volume(folder.strip("/"), {}) for folder in self.job.folders}
@@ -75,7 +76,7 @@ class Resources:
         return holder, working.result()
 
     def remove(self) -> None:
-        """Remove containers, then volumes. What cannot be removed is left to the reaper."""
+        """Remove the containers, then the volumes. What cannot be removed is logged and left to the reaper."""
         self._each("container", self.engine.remove, self.containers)
         self._each("volume", self.engine.remove_volume, self.volumes)
         self._pool.shutdown()
@@ -122,7 +123,7 @@ class Resources:
 
 
 def _packed(files: Sequence[InputFile]) -> Iterator[bytes]:
-    """Yield the files of a folder as tar. Raises ValueError if the size of a file has changed meanwhile."""
+    """Yield the files of a folder as tar. Raises ValueError if the size of a file changes while it is read."""
     for file in files:
         if isinstance(file.content, bytes):
             yield from tar.file(file.name, [file.content], len(file.content))

@@ -9,7 +9,7 @@ The container has these read-only files:
 
 It writes `/output/scores.json`, and optionally `/output/outcomes.jsonl` (`evaluator.custom_scorer.scores_file`
 describes both), then exits with status 0. It is confined like a submitted system (`system_contract`): nobody, read-only
-root, no network. The caller must not pass on what it prints, which could contain gold.
+root, no network. What the scorer prints could contain gold, so the caller must not show it to participants.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ OUTCOMES = "/output/outcomes.jsonl"
 
 @dataclass(frozen=True, kw_only=True)
 class ScorerExecution:
-    """One execution of one scorer on one gold and one prediction.
+    """One execution of one custom scorer on one gold version and one prediction.
 
     execution_id, image: as for `system_contract.SystemExecution`. gold, predictions: open read-only descriptors of
-    regular files; they are not closed, and their offsets do not change. task_version: the scorer's number, which
-    `scores.json` must repeat. measures: each {"name", "title", "doc", "lower", "upper", "higher_is_better"}.
-    dimensions: those of the gold, with values. scores_bytes: maximum size of `scores.json`.
+    regular files; they are not closed, and their offsets do not change. task_version: the version of the custom scorer,
+    in place of a task's version; `scores.json` must repeat it. measures: each with the keys "name", "title", "doc",
+    "lower", "upper" and "higher_is_better". primary: the name of the measure that ranks systems. dimensions: those of
+    the gold, with their values. scores_bytes: the maximum size of `scores.json`.
     """
 
     execution_id: str

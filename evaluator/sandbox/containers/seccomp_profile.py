@@ -1,4 +1,4 @@
-"""Seccomp profile of submitted systems: an allow-list of system calls.
+"""Seccomp profile of containers: an allow-list of system calls.
 
 Engines' default profiles differ: before version 25 they allow io_uring, and some allow vsock, which reaches outside a
 virtual machine. This list has the calls that computing needs. Refused with EPERM are, among others, namespaces, mounts,
@@ -56,7 +56,7 @@ _TABLES = {"amd64": "SCMP_ARCH_X86_64", "arm64": "SCMP_ARCH_AARCH64"}
 
 
 def profile(architecture: str) -> str:
-    """Return the profile as JSON for an engine. architecture: amd64 or arm64; else raises KeyError."""
+    """Return the profile as JSON, for a container engine. architecture: amd64 or arm64; others raise KeyError."""
     sockets = [
         {"names": ["socket"], "action": "SCMP_ACT_ALLOW", "args": [{"index": 0, "value": family, "op": "SCMP_CMP_EQ"}]}
         for family in _FAMILIES

@@ -5,9 +5,10 @@ A system is a container image. Its container has these files:
     /input/inputs.jsonl   the split's public inputs, read-only
     /input/task.json      {"format_version", "task", "options", "limits", "inputs", "output"}
 
-It writes `/output/predictions.jsonl` (or else `predictions.jsonl.gz`), then exits with status 0. The environment has
-the same facts as `HOLDOUT_*`. It runs as nobody (65534) on a read-only root, without network and capabilities; `/tmp`
-is its scratch space and its HOME. `/tmp` and `/output` are in memory and count towards its limit.
+The system writes `/output/predictions.jsonl` (or else `predictions.jsonl.gz`), then exits with status 0. Environment
+variables `HOLDOUT_*` repeat the task, the paths and the main limits. The system runs as nobody (uid 65534) on a
+read-only root, without network and capabilities; `/tmp` is its scratch space and its HOME. `/tmp` and `/output` are in
+memory and count towards its memory limit.
 
 This module knows no engine; `evaluator.sandbox.containers.docker.DockerSandbox` implements it.
 """
@@ -37,7 +38,10 @@ _COARSE = (10, 30, 60, 120, 300, 600, 1200, 1800, 3600)
 
 
 class PublicClass(enum.StrEnum):
-    """The outcome of a container as shown to participants. An exit status, with 256 values, could leak inputs."""
+    """How a container ended, as shown to participants.
+
+    The exit status is not shown: a system could choose among its 256 values to reveal something about hidden inputs.
+    """
 
     COMPLETED = "completed"
     ERROR = "error"  # a non-zero status, a crash, or no usable output
@@ -46,14 +50,14 @@ class PublicClass(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class SystemLimits:
-    """Limits of one execution. Sizes are bytes. `memory_bytes` includes `/tmp` and `/output`; there is no swap."""
+    """Limits of one container. Sizes are bytes. `memory_bytes` includes `/tmp` and `/output`; there is no swap."""
 
     wall_seconds: float = 600.0  # from the container's start
     cpus: float = 1.0  # processors at a time
     memory_bytes: int = 4_000_000_000
     processes: int = 256  # processes and threads at a time
     tmp_bytes: int = 512 << 20
-    output_bytes: int = 200_000_000  # of the predictions file; the folder has little more space
+    output_bytes: int = 200_000_000  # of the predictions file, and of all files in /output together
     output_files: int = 64  # files and folders in /output
     open_files: int = 1024
     log_bytes: int = 64_000  # stored bytes from the end of its printed output
@@ -73,9 +77,9 @@ class SystemLimits:
 class SystemExecution:
     """One execution of one image on one file of inputs.
 
-    execution_id: the caller's name for it, unique among those in progress (a prediction's id and attempt); the reaper
-    uses it. image: `sha256:...`, as returned by loading or pulling, never a tag. inputs: an open read-only descriptor
-    of a regular file; it is not closed, and its offset does not change. gpus: must be 0.
+    execution_id: the caller's name for the execution, unique among those in progress (such as a prediction's id and
+    attempt); `SystemSandbox.reap` uses it. image: `sha256:...`, as returned by loading or pulling, never a tag. inputs:
+    an open read-only descriptor of a regular file; it is not closed, and its offset does not change. gpus: must be 0.
     """
 
     execution_id: str
@@ -91,7 +95,7 @@ class SystemExecution:
 
 
 def check_names(execution_id: str, image: str) -> None:
-    """Raise ValueError for a name that an engine would reject, or an image that is not an id."""
+    """Raise ValueError for an execution id that is no valid name, or an image that is not given by its id."""
     if not _EXECUTION_ID.fullmatch(execution_id):
         raise ValueError(f"execution_id is {execution_id!r}, expected 1 to 64 of A-Z a-z 0-9 _ . -")
     if not _IMAGE_ID.fullmatch(image):
@@ -102,23 +106,24 @@ def check_names(execution_id: str, image: str) -> None:
 class Usage:
     """Resource usage of a container, sampled from the engine while it ran.
 
-    cpu_seconds: at the last sample, so it may lack up to `gap_seconds` of running. peak_memory_bytes: the kernel's own
-    maximum if the engine reports it (cgroup 1), else the largest sample (`peak_is_sampled`), which can miss a short
-    peak; page cache and tmpfs count. Both are None if the container ended before the first sample.
+    cpu_seconds: processor time until the last sample, so the last `gap_seconds` are missing. peak_memory_bytes: the
+    kernel's own maximum if the engine reports it (cgroup 1); otherwise the largest sample (`peak_is_sampled` is True),
+    which can miss a short peak; page cache and tmpfs count. Both are None if the container ended before the first
+    sample.
     """
 
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     peak_is_sampled: bool = False
     samples: int = 0
-    gap_seconds: float = 0.0  # from the last sample to the end
+    gap_seconds: float = 0.0  # from the last sample to the end of the container
 
 
 @dataclass(frozen=True, kw_only=True)
 class SystemResult:
-    """Result of a system's or scorer's container. Participants may see only `public_class`, `public_seconds` and
-    `explanation`, and only of a system.
+    """Result of a system's or scorer's container.
 
+    Of a system's result participants may see `public_class`, `public_seconds` and `explanation`, of a scorer's nothing.
     `log`, `exit_code` and exact times are for organisers: each could leak hidden inputs.
     """
 
@@ -131,12 +136,12 @@ class SystemResult:
     outputs: Mapping[str, int] = field(default_factory=dict)  # all copied files: name -> bytes
     wall_seconds: float = 0.0  # of the container, start to end
     total_seconds: float = 0.0  # from request to result
-    timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step of the sandbox
+    timings: Mapping[str, float] = field(default_factory=dict)  # step of the sandbox, such as prepare -> seconds
     usage: Usage = field(default_factory=Usage)
-    image_bytes: int = 0  # uncompressed
+    image_bytes: int = 0  # the image's uncompressed size
     log: str = ""  # the end of its standard output and error, without control characters
     log_is_cut: bool = False
-    layers: Mapping[str, bool | str] = field(default_factory=dict)  # as for `contract.Result`, and the runtime
+    layers: Mapping[str, bool | str] = field(default_factory=dict)  # layers of confinement by name, with the runtime
 
     @property
     def public_class(self) -> PublicClass:
@@ -152,44 +157,46 @@ class SystemResult:
 
 
 class ImageMissingError(SandboxError):
-    """The engine no longer has the image: load or pull it again, then retry."""
+    """The engine does not have the image (any more). The caller should load or pull it again, then retry."""
 
 
 class KilledError(SandboxError):
-    """The container ended with status 137: killed from outside, or it chose this status itself. Retries must be
-    limited, since a system could always end like this.
+    """The container ended with status 137 (128 + SIGKILL): it was killed from outside, or chose this status itself.
+
+    The caller must limit retries, since a system could end like this every time.
     """
 
 
 class CancelledError(SandboxError):
-    """`keep_going` returned False; the container is removed and has no valid output."""
+    """The execution was cancelled, because `keep_going` returned False. It has no valid output."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedImage:
-    """An image on the engine. `id`: for SystemExecution.image; `size`: uncompressed bytes."""
+    """An image on the engine. id: the value for `SystemExecution.image`. size: its uncompressed bytes."""
 
     id: str
     size: int
 
 
 class SystemSandbox(Protocol):
-    """Runs submitted systems."""
+    """A sandbox that runs submitted systems in containers."""
 
     def load(self, archive: ImageArchive) -> LoadedImage:
-        """Load an image that `image_reader.read_image` has read. Loading it twice is harmless; tags do not change.
+        """Load an image that `image_reader.read_image` has read. Loading it twice is harmless; no tag is set or moved.
 
-        Raises SandboxError, and ImageError if the loaded image differs from its config.
+        Raises SandboxError; ImageError if the loaded image differs from the archive's config.
         """
 
     def pull(self, reference: str) -> LoadedImage:
-        """Pull `registry/name@sha256:...` from an allowed registry. Raises ImageError, SandboxError.
+        """Pull the image `registry/name@sha256:...` from an allowed registry.
 
-        The engine unpacks the registry's layers without our limits: allow only trusted registries.
+        The engine unpacks the layers before their sizes are checked, so only trusted registries should be allowed.
+        Raises ImageError if the image must not be run or cannot be found; SandboxError.
         """
 
     def forget(self, image: str) -> bool:
-        """Remove an image by id. Return False if it is missing, in use, or has a tag (and so is not ours)."""
+        """Remove an image by its id. Return False if it is missing, in use, or has a tag, so that others loaded it."""
 
     def run(
         self, execution: SystemExecution, predictions: BinaryIO, *, keep_going: Callable[[], bool] | None = None
@@ -197,20 +204,24 @@ class SystemSandbox(Protocol):
         """Run a system to its end and write its predictions file, unchanged, to `predictions`.
 
         At most `output_bytes` are written; they are valid only if the verdict is DONE. keep_going: called about once a
-        second while the container runs (for example to renew a lease); False ends it and raises CancelledError.
+        second while the container runs (for example to renew a lease); if it returns False, the execution is cancelled.
 
-        Raises SandboxError (the platform's fault, may be retried; includes ImageMissingError and CancelledError),
-        ImageError (the image must not be run; its author's fault) and UsageError (a GPU, or a limit that this engine
-        cannot enforce). No container or volume of this execution remains in any case, unless the engine itself is gone:
-        then the reaper removes them.
+        Raises SandboxError if the platform is at fault, so that the execution may be retried; its subclasses are
+        ImageMissingError, KilledError and CancelledError. Raises ImageError if the image must not be run, and
+        UsageError for a GPU or a limit that this engine cannot enforce. In any case all containers and volumes of the
+        execution are removed, unless the engine itself is gone; then `reap` removes them later.
         """
 
     def reap(self, *, keep: frozenset[str] | Callable[[], frozenset[str]] = frozenset()) -> list[str]:
         """Remove orphans of dead workers: containers and volumes with this instance's label, except those in `keep`.
 
-        keep: a function is called after the engine has been queried, so an execution that is recorded before its
-        container is created is never removed. Returns descriptions of what was removed. Raises SandboxError.
+        keep: ids of executions, or a function that returns them. The function is called after the engine has been
+        queried, so an execution that is recorded before its container is created is never removed. Returns descriptions
+        of what was removed. Raises SandboxError.
         """
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Health check: run a container confined like a system's, and return its layers. Raises SandboxError."""
+        """Run the health check: a container confined like a system's. Return its layers of confinement, by name.
+
+        Raises SandboxError if a required layer is missing, or if the engine fails.
+        """

@@ -1,7 +1,7 @@
 """Strict reader for untrusted tar archives, with bounded memory, and a streaming writer.
 
-Go's reader (the engines') and Python's disagree on unusual archives. These are refused, so that the engine sees what
-was checked.
+The tar readers of Go, which container engines use, and of Python disagree on unusual archives. Such archives are
+refused, so that an engine sees what was checked.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import dataclass
 
 BLOCK = 512
 _ZERO = bytes(BLOCK)
-_MOST_EXTENSION = 1 << 20  # of a long name or a set of PAX records; Go stops there too
+_MOST_EXTENSION = 1 << 20  # bytes of a long name or of a header's PAX records; Go has the same limit
 _KINDS = {b"0": "file", b"\0": "file", b"1": "hard link", b"2": "symlink", b"3": "character device"}
 _KINDS |= {b"4": "block device", b"5": "folder", b"6": "FIFO", b"S": "sparse file", b"g": "global header"}
 
 
 class TarError(ValueError):
-    """The archive is invalid or unsupported; the text gives the reason and position."""
+    """The archive is invalid or unsupported. The text gives the reason and, where it helps, the position in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
     """A member of an archive. kind: file, folder, symlink, hard link, FIFO, character or block device, or sparse file.
 
-    size: bytes of content, which start at `offset` of the stream.
+    size: the bytes of its content, which begin at byte `offset` of the archive. target: what a link points to.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Member:
 
 
 class Reader:
-    """Reads exact numbers of bytes from an iterator of pieces of any length."""
+    """Reader of exact numbers of bytes from pieces of any length. offset: the number of bytes read so far."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)
@@ -44,7 +44,7 @@ class Reader:
         self.offset = 0
 
     def upto(self, count: int) -> bytes:
-        """Return `count` bytes, fewer at the end."""
+        """Return the next `count` bytes, or fewer at the end of the archive."""
         pieces = []
         remaining = count
         while remaining and (piece := self._some(remaining)):
@@ -59,7 +59,7 @@ class Reader:
         return content
 
     def content(self, size: int) -> Iterator[bytes]:
-        """Yield `size` bytes in pieces. Raises TarError if the archive ends before."""
+        """Yield the next `size` bytes in pieces. Raises TarError if the archive ends before."""
         while size:
             piece = self._some(size)
             if not piece:
@@ -83,7 +83,10 @@ class Reader:
 
 
 def members(reader: Reader) -> Iterator[Member]:
-    """Yield the members in order. Content that the caller does not read is skipped. Raises TarError."""
+    """Yield the members of an archive in their order. Raises TarError.
+
+    Between two members the caller may read the content of the first; what it does not read is skipped.
+    """
     extensions: dict[str, str] = {}
     while (block := reader.upto(BLOCK)) not in (b"", _ZERO):
         if len(block) < BLOCK:
@@ -91,24 +94,24 @@ def members(reader: Reader) -> Iterator[Member]:
         flag, size = _checked(block, reader.offset)
         if flag in (b"L", b"K", b"x"):
             if size > _MOST_EXTENSION:
-                raise TarError(f"a header of {size} bytes, expected at most {_MOST_EXTENSION}")
+                raise TarError(f"an extended header has {size} bytes, expected at most {_MOST_EXTENSION}")
             content = reader.exactly(_padded(size))[:size]
             extensions |= _records(content) if flag == b"x" else {_LONG[flag]: _text(content)}
             continue
         kind = _KINDS.get(flag, "")
         if not kind:
-            raise TarError(f"a member of type {flag!r}, expected a file, folder or link")
+            raise TarError(f"a member has the type {flag!r}, expected a file, folder or link")
         if "size" in extensions:
             if not extensions["size"].isascii() or not extensions["size"].isdigit() or len(extensions["size"]) > 18:
-                raise TarError("a size that is not a number")
+                raise TarError("the size in a PAX record is not a number of 1 to 18 digits")
             size = int(extensions["size"])
         if kind not in ("file", "sparse file", "global header") and size:
-            raise TarError(f"a {kind} of {size} bytes, expected 0")
+            raise TarError(f"a {kind} has {size} bytes of content, expected 0")
         if any(key.startswith("GNU.sparse.") for key in extensions):
             kind = "sparse file"
         name = extensions.get("path", _name(block))
         if flag == b"\0" and name.endswith("/") and size:
-            raise TarError(f"a folder of {size} bytes, expected 0")
+            raise TarError(f"a folder has {size} bytes of content, expected 0")
         end = reader.offset + _padded(size)
         if kind != "global header":
             yield Member(name, kind, size, extensions.get("linkpath", _text(block[157:257])), reader.offset)
@@ -125,10 +128,10 @@ def _padded(size: int) -> int:
 
 
 def _checked(block: bytes, at: int) -> tuple[bytes, int]:
-    """Return type and size from a header. Raises TarError if its checksum is wrong."""
+    """Return the type and size in a header, which ends at byte `at`. Raises TarError if its checksum is wrong."""
     stated = _number(block[148:156])
     if stated != sum(block[:148]) + 8 * 32 + sum(block[156:]):
-        raise TarError(f"no tar header at byte {at - BLOCK}: its checksum is wrong")
+        raise TarError(f"there is no tar header at byte {at - BLOCK}: the checksum is wrong")
     return block[156:157], _number(block[124:136])
 
 
@@ -136,7 +139,7 @@ def _number(field: bytes) -> int:
     if field[0] & 0x80:
         value = int.from_bytes(bytes([field[0] & 0x7F]) + field[1:], "big")
         if field[0] & 0x40 or value >> 62:
-            raise TarError("a header has a number that is negative or too large")
+            raise TarError("a header has a number that is negative or too large, expected 0 to 2**62 - 1")
         return value
     digits = field.strip(b"\0 ")
     if digits.strip(b"01234567"):
@@ -159,31 +162,34 @@ def _records(content: bytes) -> dict[str, str]:
     while content:
         length, space, _ = content[:20].partition(b" ")
         if not space or not length.isdigit() or not len(length) < int(length) <= len(content):
-            raise TarError("a PAX record without its length")
+            raise TarError("a PAX record does not begin with its length, or the length is wrong")
         record, content = content[len(length) + 1 : int(length)], content[int(length) :]
         key, equals, value = record.partition(b"=")
         if not equals or not value.endswith(b"\n"):
-            raise TarError("a truncated PAX record")
+            raise TarError("a PAX record is not KEY=VALUE and a newline")
         records[key.decode("utf-8", "surrogateescape")] = value[:-1].decode("utf-8", "surrogateescape")
     return records
 
 
 def _check_rest(reader: Reader) -> None:
-    """Allow only padding after the end marker, since other readers might continue and see more members."""
+    """Raise TarError for data after the end marker, since other readers might continue there and see more members."""
     while rest := reader.upto(1 << 20):
         if rest.strip(b"\0"):
-            raise TarError(f"data after the end mark, before byte {reader.offset}")
+            raise TarError(f"there is data after the end marker, before byte {reader.offset}, expected zeros")
 
 
 def header(name: str, size: int, *, mode: int = 0o444) -> bytes:
-    """Return the header of a regular file owned by root, with the modification time 0."""
+    """Return the tar header of a regular file that root owns, with the modification time 0."""
     info = tarfile.TarInfo(name)
     info.size, info.mode = size, mode
     return info.tobuf(tarfile.GNU_FORMAT)
 
 
 def file(name: str, content: Iterable[bytes], size: int, *, mode: int = 0o444) -> Iterator[bytes]:
-    """Yield a regular file as tar, in pieces. Raises ValueError if `content` does not have `size` bytes."""
+    """Yield a regular file as a member of a tar, in pieces.
+
+    Raises ValueError if `content` does not have `size` bytes.
+    """
     yield header(name, size, mode=mode)
     sent = 0
     for piece in content:

@@ -1,7 +1,7 @@
-"""Builds the volume holder's image: two static programs of about a hundred bytes, without a registry or compiler.
+"""The volume holder's image: two static programs of a few hundred bytes, built without a registry or compiler.
 
-`/keep` sleeps for ever. `/probe` prints the kernel that it sees (uname) and its own /proc/self/status, and exits: the
-health check reads from this which confinement a container really has. The archive is reproducible, so its id is known.
+`/keep` sleeps for ever. `/probe` prints the kernel that it sees (uname) and its own /proc/self/status, and exits; from
+this the health check reads how a container is really confined. The archive is reproducible, so the image's id is known.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class VolumeHolderImage:
 
 
 def volume_holder_image(architecture: str) -> VolumeHolderImage:
-    """Return the image for an architecture, amd64 or arm64; else raises KeyError."""
+    """Return the image for an architecture, amd64 or arm64. Others raise KeyError."""
     layer = b"".join(
         [
             *_program("keep", architecture, _KEEP[architecture]),

@@ -1,6 +1,7 @@
-"""One job in its forked process: receives the order, confines itself, runs the job and writes the report.
+"""The forked process of one job: it receives its order, confines itself, runs the job and writes the report.
 
-Only this process ever has the order and the files, so nothing of one job can leak into another.
+The order names the job, its arguments and its files. Only this process ever has the order and the files, so nothing of
+one job can leak into another.
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ EXIT_RAISED, EXIT_MEMORY, EXIT_OUTPUT, EXIT_UNCONFINED, EXIT_UNPREPARED = 81, 82
 def run(
     connection: socket.socket, *, jobs: Jobs, limits: Limits, layers: Layers, null: int, status: int, size: int
 ) -> NoReturn:
-    """Run one job and exit. Nothing unwinds into the server's code, of which this process is a copy.
+    """Run one job and end the process. No exception reaches the server's code, of which this process is a copy.
 
-    A failure before READY is written to the status pipe is the sandbox's; after it, the job's.
-    size: the server's address space in bytes.
+    A failure before READY is written to the status pipe counts as a failure of the sandbox, a later one as the job's.
+
+    connection: the client's, from which the order is read. jobs: the known jobs by name. null: descriptor of /dev/null.
+    status: descriptor of the status pipe. size: the server's address space in bytes.
     """
     code = EXIT_UNCONFINED
     try:
@@ -56,19 +59,24 @@ def run(
 
 
 def receive(connection: socket.socket) -> tuple[protocol.Order, list[int]]:
-    """Return the order and its descriptors. Raises ValueError if they do not match."""
+    """Receive the order and its descriptors: the report's pipe, then one for each file that the order names.
+
+    Raises ValueError if the descriptors do not match the order, or if the order is too large.
+    """
     connection.setblocking(True)
     packet, descriptors, flags, _ = socket.recv_fds(connection, protocol.PACKET_BYTES + 1, protocol.MOST_FILES + 1)
     if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
-        raise ValueError("the order does not fit into a packet")
+        raise ValueError(f"the order has over {protocol.PACKET_BYTES} bytes, or over {protocol.MOST_FILES} files")
     order = protocol.unpack(packet, protocol.Order)
     if len(descriptors) != 1 + len(order.files) or len(set(order.files)) != len(order.files):
-        raise ValueError(f"{len(descriptors)} descriptors, expected a pipe and one for each of {order.files}")
+        raise ValueError(
+            f"the order has {len(descriptors)} descriptors, expected one and one per file of {order.files}"
+        )
     return order, list(descriptors)
 
 
 def _work(job: Job, arguments: dict[str, Any], files: dict[str, BinaryIO], limits: Limits) -> int:
-    """Run the job, write its report and return the exit status. Raises nothing: a traceback could quote gold."""
+    """Run the job, write its report and return the exit status. Nothing is raised: a traceback could quote gold."""
     try:
         report, attachment = job(files, arguments)
         try:

@@ -26,7 +26,10 @@ _PIPE_BYTES = 1 << 20  # fewer reads for a large attachment; the kernel may gran
 
 
 class ProcessSandbox:
-    """Runs jobs in children of the server that listens at `socket_path`."""
+    """Client that has jobs run by the sandbox server at `socket_path`, each in a child process of the server.
+
+    patience: seconds to wait until a job has started, or for any other reply of the server.
+    """
 
     def __init__(self, socket_path: str | os.PathLike[str], *, patience: float = PATIENCE) -> None:
         self.path = Path(socket_path)
@@ -35,7 +38,8 @@ class ProcessSandbox:
     def run(self, execution: Execution) -> Result:
         """Run one job to its end; the calling thread waits.
 
-        Raises SandboxError if the server is gone, overloaded, silent or fails; the job may be run again.
+        Raises SandboxError if the job is malformed, or if the server is gone, overloaded, does not respond or fails.
+        After a failure of the server the job may be run again.
         """
         try:
             for name, descriptor in execution.files.items():
@@ -63,11 +67,17 @@ class ProcessSandbox:
             return run.follow(connection, read_end, self.patience)
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Return the layers of confinement of the server's jobs. Raises SandboxError."""
+        """Return the layers that confine the server's jobs, by name.
+
+        Raises SandboxError if the server does not respond.
+        """
         return self._describe().layers
 
     def code(self) -> str:
-        """Return the digest of the sources that the server runs (`evaluator.code_digest`). Raises SandboxError."""
+        """Return the digest of the source code that the server runs (`evaluator.code_digest`).
+
+        Raises SandboxError if the server does not respond.
+        """
         return self._describe().code
 
     def _describe(self) -> protocol.Reply:
@@ -156,7 +166,7 @@ class _Run:
         raise SandboxError("the sandbox server did not respond in time")
 
     def _drain(self, pipe: int) -> bool:
-        """Read what the pipe holds, up to one byte over the limit. Return False if it is empty or at its end."""
+        """Read what the pipe holds, up to one byte over the limit. Return False if the pipe is empty or at its end."""
         room = self.most + 1 - len(self.received)
         try:
             piece = os.read(pipe, min(room, _PIPE_BYTES))

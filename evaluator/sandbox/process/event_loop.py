@@ -1,7 +1,7 @@
-"""Event loop of the server: one thread, up to MOST_CONNECTIONS clients, a bounded number of concurrent jobs.
+"""Event loop of the sandbox server: one thread that serves up to MOST_CONNECTIONS clients.
 
-It never sees a job's content: it reads a request's limits, forks, and waits for the end, the deadline or the client's
-hang-up.
+The loop never sees a job's arguments or files. It reads the limits from a client's request, forks a process for the
+job, and waits until that process ends, the job's time is over or the client disconnects.
 """
 
 from __future__ import annotations
@@ -19,12 +19,17 @@ from evaluator.sandbox.process.job import Forker, RunningJob
 
 MOST_CONNECTIONS = 256
 REQUEST_SECONDS = 5.0  # a client that sends no request is disconnected after this
-LONGEST_NAP = 3600.0  # epoll limits its timeout
+LONGEST_NAP = 3600.0  # seconds; epoll has a maximum timeout
 _HANG_UP = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
 
 
 class Loop:
-    """listener: bound and listening; stops: readable (or hung up) when the server must stop; parallel: jobs at once."""
+    """The event loop. Requests beyond `parallel` jobs wait in the order of arrival.
+
+    listener: a socket that is bound and listening. forker: starts the jobs' processes. stops: descriptors, of which one
+    becomes readable or loses its other end when the server must stop. parallel: the maximum number of jobs that run at
+    the same time. log: called with an event's name and its fields as keyword arguments.
+    """
 
     def __init__(
         self, listener: socket.socket, forker: Forker, *, stops: list[int], parallel: int, log: Callable[..., None]
@@ -35,12 +40,13 @@ class Loop:
         self._parallel = parallel
         self._log = log
         self._poll = select.epoll()
-        self._silent: dict[int, tuple[socket.socket, float]] = {}  # connected without a request yet, with deadline
+        self._silent: dict[int, tuple[socket.socket, float]] = {}  # clients without a request yet, and when to give up
         self._waiting: deque[tuple[socket.socket, protocol.Request]] = deque()
-        self._running: dict[int, RunningJob] = {}  # each job by its connection, its status pipe and its pidfd
+        # Each job has three keys: the descriptors of its connection, its status pipe and its pidfd.
+        self._running: dict[int, RunningJob] = {}
 
     def run(self) -> None:
-        """Serve until one of `stops` is readable; kill all jobs before returning."""
+        """Serve until one of the `stops` descriptors is readable, then kill all running jobs and return."""
         self._listener.setblocking(False)
         self._poll.register(self._listener.fileno(), select.EPOLLIN)
         for stop in self._stops:

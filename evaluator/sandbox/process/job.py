@@ -1,4 +1,4 @@
-"""Jobs from the server's side: a forked process, a deadline and a verdict."""
+"""Jobs as the server sees them: a forked process with a deadline, and in the end a verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluator.sandbox.process import child, protocol, sanitized_errors
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _STATUS_BYTES = 4096
-READY_SECONDS = 10.0  # to receive the order and apply the confinement
+READY_SECONDS = 10.0  # maximum time in which a job receives its order and confines itself
 _VERDICTS = {
     0: Verdict.DONE,
     child.EXIT_MEMORY: Verdict.MEMORY,
@@ -25,7 +25,10 @@ _VERDICTS = {
 
 
 class HostDescriptors:
-    """Descriptors of the host that the server keeps open after it gives up its root."""
+    """Descriptors of the host's files, which the server opens before it gives up its root folder, and keeps.
+
+    pids: True if each job is to get its own pid namespace.
+    """
 
     def __init__(self, *, pids: bool) -> None:
         self.null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
@@ -34,7 +37,7 @@ class HostDescriptors:
 
 
 class Forker:
-    """Forks job processes from the server."""
+    """The part of the server that forks a process for each job. jobs: the known jobs by name."""
 
     def __init__(self, jobs: child.Jobs, layers: Layers, descriptors: HostDescriptors) -> None:
         self.jobs = jobs
@@ -43,11 +46,14 @@ class Forker:
         self._pids = descriptors.pids if layers.pid_namespace else None
 
     def size(self) -> int:
-        """Return the bytes of address space of this process, with which a fork starts."""
+        """Return the size of this process's address space in bytes. A forked process starts with the same size."""
         return int(os.pread(self._descriptors.statm, 100, 0).split()[0]) * _PAGE
 
     def fork(self, connection: socket.socket, limits: Limits) -> RunningJob:
-        """Fork a job process; return only in the server. Raises OSError if no process can be created."""
+        """Fork a process that runs the job of this connection, and return the job. The forked process never returns.
+
+        Raises OSError if no process can be created.
+        """
         size = self.size()
         status_read, status_write = os.pipe2(os.O_CLOEXEC)
         try:
@@ -79,7 +85,10 @@ class Forker:
 
 
 class RunningJob:
-    """One forked job: the content of its status pipe, and the reason if the server killed it."""
+    """One forked job: its process, its deadline, and what it has written to its status pipe.
+
+    killed: why the server killed the process; empty if it did not. diagnosis: what went wrong, for the operator's log.
+    """
 
     def __init__(self, connection: socket.socket, limits: Limits, pid: int, status: int, layers: Layers) -> None:
         self.connection = connection
@@ -95,9 +104,9 @@ class RunningJob:
         self._announced = False
 
     def read_status(self) -> bool:
-        """Read from the status pipe; return False when no more is to be read.
+        """Read from the status pipe. Return False if nothing more can be read from it.
 
-        Informs the client once that the job is ready.
+        When the job first reports that it is ready, its wall time starts and the client is informed.
         """
         room = min(_STATUS_BYTES, len(child.READY) + int(self.limits.log_bytes)) - len(self._said)
         try:
@@ -116,7 +125,7 @@ class RunningJob:
         return bool(piece)
 
     def kill(self, why: str) -> None:
-        """Kill the process. why: `time`, `hang-up` or `stopped`; only the first reason counts."""
+        """Kill the process, once. why: `time`, `hang-up` (of the client) or `stopped` (the whole server)."""
         if not self.killed:
             self.killed = why
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
@@ -145,7 +154,7 @@ class RunningJob:
             if cpu_seconds >= self.limits.cpu_seconds:
                 return protocol.Reply(event="end", verdict=Verdict.TIME)
             # A job cannot send signals, so this came from outside: an operator, or the kernel's OOM killer.
-            return protocol.Reply(event="failed", what="the job was killed from outside")
+            return protocol.Reply(event="failed", what="the job was killed from outside the sandbox (SIGKILL)")
         text = sanitized_errors.sanitise(self._said.removeprefix(child.READY))
         if code == child.EXIT_UNPREPARED:
             self.diagnosis = f"warm_up() does not cover all imports of the job: {text}"

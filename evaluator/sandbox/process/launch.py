@@ -1,4 +1,4 @@
-"""Starts the sandbox server as a separate program, with a clean environment and nothing inherited."""
+"""Start of the sandbox server as a separate program, with an environment of its own and no inherited descriptors."""
 
 from __future__ import annotations
 
@@ -18,12 +18,19 @@ _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NU
 
 
 def environment() -> dict[str, str]:
-    """Return the server's whole environment: no secret of the site, and one thread for every BLAS."""
+    """Return all environment variables of the server.
+
+    None is taken over from this process, whose variables may hold secrets. Each BLAS library gets one thread.
+    """
     return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"} | dict.fromkeys(_ONE_THREAD, "1")
 
 
 def command(python: str, arguments: Sequence[str], root: Path = ROOT) -> list[str]:
-    """Return the server's command line. root: the folder that holds the `evaluator` package to run."""
+    """Return the server's command line.
+
+    python: the interpreter. arguments: the server's options. root: the folder that holds the `evaluator`
+    package to run.
+    """
     return [python, "-I", str(root / "evaluator/sandbox/__main__.py"), "--clean", *arguments]
 
 
@@ -39,12 +46,16 @@ def start(
     timeout: float = 60.0,
     stderr: int | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a server and return it when it is ready for clients; it ends with `terminate()`, or when this process dies.
+    """Start a sandbox server and return its process when it is ready for clients.
 
-    jobs: the module with JOBS and warm_up; paths: additional folders to import from; wrapper: words put before the
-    command (`setpriv ...`); root: the folder that holds the `evaluator` package; stderr: destination of the operator's
-    log, as for Popen.
-    Raises SandboxError with the server's reason if it refuses, or if it is not ready in `timeout` seconds.
+    The server ends when `terminate()` is called on the returned process, or when the calling process dies.
+
+    jobs: the module that defines the jobs, JOBS (name -> function), and their preparation, warm_up(). paths: additional
+    folders to import from. parallel: the maximum number of jobs at the same time; None: the server's default. wrapper:
+    a command that starts the server's command line, such as `setpriv ...`. root: the folder that holds the `evaluator`
+    package. stderr: where the operator's log is written, as for Popen.
+
+    Raises SandboxError if the server refuses to start (with its reason), or is not ready within `timeout` seconds.
     """
     ready_read, ready_write = os.pipe()
     arguments = ["--socket", os.fspath(socket_path), "--jobs", jobs, "--ready-fd", str(ready_write), "--tied"]
@@ -80,7 +91,7 @@ def start(
 
 
 def _words(descriptor: int, timeout: float) -> dict[str, object]:
-    """Read the server's message when it is ready or refuses: one JSON object, then the end of the pipe."""
+    """Read the JSON object that the server writes when it is ready or refuses; empty if none comes in time."""
     deadline = time.monotonic() + timeout
     received = b""
     while (left := deadline - time.monotonic()) > 0:

@@ -1,4 +1,4 @@
-"""The server's socket: one owner at a time, and only the server's user may connect."""
+"""The server's socket: one server at a time may use its path, and only the server's user may connect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from evaluator.errors import SandboxError
 
 BACKLOG = 256
-_MOST_BYTES = 107  # of a socket's path: sockaddr_un
+_MOST_BYTES = 107  # the maximum length of a socket's path (sockaddr_un)
 
 
 @contextlib.contextmanager
@@ -29,9 +29,11 @@ def address(path: Path) -> Iterator[str]:
 
 
 def listen(path: Path) -> socket.socket:
-    """Return a SEQPACKET socket at `path`, mode 0600. A lock file shows if an existing socket is stale.
+    """Return a listening Unix socket (SOCK_SEQPACKET) at `path`, to which only this user may connect.
 
-    The lock is held as long as this process and its forks exist. Raises SandboxError.
+    A lock file next to the socket is held as long as this process and its forks exist. A socket without a held lock is
+    left over from a dead server, and is replaced. Raises SandboxError if another server holds the lock, or if the
+    socket or the lock file cannot be created.
     """
     lock = _lock(path.with_name(path.name + ".lock"))
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -11,7 +11,10 @@ MOST_A_MINUTE = 120
 
 
 class OperatorLog:
-    """Writes log lines. Never fails and never delays a job for long: a line that cannot be written is dropped."""
+    """The operator's log: a call writes one line, with an event's name and its fields.
+
+    A call never fails: a line that cannot be written is dropped, and so are lines beyond MOST_A_MINUTE in a minute.
+    """
 
     def __init__(self, descriptor: int = 2) -> None:
         self._descriptor = descriptor

@@ -1,8 +1,10 @@
 """Messages on the socket and the report's pipe, shared by client and server.
 
-Socket (SEQPACKET, one connection per run): a Request; for a run, an Order with descriptors (the report's pipe first,
-then the files). The server sends Replies: ready, then end; or failed, which is the sandbox's own fault.
-Pipe: a header, the report as JSON, the attachment; nothing after it.
+Socket (SEQPACKET, one connection per run): the client sends a Request, and for a run then an Order with descriptors
+(the report's pipe first, then the files). The server sends Replies: first ready, then end; or failed, if the sandbox
+and not the job is at fault.
+
+Pipe: the job writes a header, the report as JSON and the attachment; nothing may follow.
 """
 
 from __future__ import annotations
@@ -45,10 +47,10 @@ class Reply(msgspec.Struct, omit_defaults=True):
 
 
 def pack(message: msgspec.Struct) -> bytes:
-    """Return the message as JSON. Raises ValueError if it does not fit in a packet."""
+    """Return the message as JSON. Raises ValueError if it has more than PACKET_BYTES bytes."""
     packet = msgspec.json.encode(message)
     if len(packet) > PACKET_BYTES:
-        raise ValueError(f"a packet of {len(packet)} bytes, expected at most {PACKET_BYTES}")
+        raise ValueError(f"the message has {len(packet)} bytes, expected at most {PACKET_BYTES}")
     return packet
 
 
@@ -66,9 +68,10 @@ def encode_report(report: Mapping[str, Any]) -> bytes:
 
 
 def read_frame(received: bytes | bytearray) -> tuple[dict[str, Any], bytes]:
-    """Return (report, attachment) from all bytes of the pipe.
+    """Return (report, attachment) from all bytes that came through the pipe.
 
-    Raises ValueError, which does not quote the content, if it is truncated, too long or not a JSON object.
+    Raises ValueError if they are fewer or more than the header declares, or if the report is not a JSON object. The
+    text of the error does not quote the report.
     """
     if len(received) < HEADER_BYTES:
         raise ValueError("the report is truncated")

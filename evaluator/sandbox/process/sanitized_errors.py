@@ -1,6 +1,6 @@
-"""Sanitized descriptions of exceptions in a job, for the operator's log: type and traceback, never the message.
+"""Sanitized descriptions of exceptions in a job, for the operator's log: type and code locations, never the message.
 
-A message may quote gold. The description comes from a job that may be hostile, so the reader checks its format.
+An exception's message may quote gold. A description is written by a job, which may be hostile, so `sanitise` checks it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ _SHAPE = re.compile(rf"[\w.]{{1,80}}(?: errno \d{{1,4}})?(?:{_LOCATION}){{0,{MOS
 
 
 def describe(problem: BaseException) -> bytes:
-    """Return `TypeName errno 1 at package/module.py:41 in function at ...`, innermost frame last."""
+    """Return a description such as `OSError errno 1 at package/module.py:41 in function at ...`.
+
+    It ends with the innermost frame, and has at most MOST_FRAMES frames.
+    """
     kind = type(problem)
     text = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     if isinstance(problem, OSError) and problem.errno is not None:
@@ -28,6 +31,6 @@ def describe(problem: BaseException) -> bytes:
 
 
 def sanitise(text: bytes) -> str:
-    """Return the description as logged; a fixed phrase if it does not have the expected format."""
+    """Return a job's description for the log; a fixed phrase if it does not have the format that `describe` writes."""
     decoded = text.decode("ascii", "replace")
     return decoded if _SHAPE.fullmatch(decoded) else "no valid diagnosis"

@@ -3,8 +3,9 @@
     python -m evaluator.sandbox.process.server --socket PATH [--jobs MODULE] [--path FOLDER]... [--parallel N]
     python -m evaluator.sandbox.process.server --probe
 
-There are two processes. The outer one owns the socket's file and outlives the inner one, which is pid 1 of its
-namespaces, sees an empty root and serves. Only the socket's mode authenticates clients: it admits the server's user.
+The server has two processes. The inner process serves the clients; it is pid 1 of its namespaces and sees an empty root
+folder. The outer process waits for the inner one to end, and then removes the socket's file. Clients are authenticated
+by the socket's file mode alone, which admits only the server's user.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ from evaluator.sandbox.process.operator_log import OperatorLog
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the server. Return 0 after a stop; 1 on refusal, with the reason on standard error and the ready pipe."""
+    """Run the server and return its exit status: 0 after it was stopped, 1 if it refused to start.
+
+    The reason for a refusal is written to standard error and, if --ready-fd is given, to that descriptor.
+    """
     arguments = _parser().parse_args(argv)
     if not arguments.clean:
         server_command = launch.command(sys.executable, sys.argv[1:] if argv is None else argv)
@@ -50,14 +54,18 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m evaluator.sandbox.process.server", description="The sandbox server."
     )
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--socket", type=Path, metavar="PATH", help="where clients connect")
-    what.add_argument("--probe", action="store_true", help="print the layers that this machine permits")
-    parser.add_argument("--jobs", default="evaluator.jobs", metavar="MODULE", help="the module with JOBS and warm_up()")
-    parser.add_argument(
-        "--path", action="append", default=[], metavar="FOLDER", help="a further folder to import from; may be repeated"
+    what.add_argument("--socket", type=Path, metavar="PATH", help="path of the Unix socket to which clients connect")
+    what.add_argument(
+        "--probe", action="store_true", help="print the layers of confinement that this machine permits, and exit"
     )
     parser.add_argument(
-        "--parallel", type=int, default=max(4, 2 * (os.cpu_count() or 1)), help="number of jobs to run at the same time"
+        "--jobs", default="evaluator.jobs", metavar="MODULE", help="the module that defines JOBS and warm_up()"
+    )
+    parser.add_argument(
+        "--path", action="append", default=[], metavar="FOLDER", help="another folder to import from; may be repeated"
+    )
+    parser.add_argument(
+        "--parallel", type=int, default=max(4, 2 * (os.cpu_count() or 1)), help="maximum number of simultaneous jobs"
     )
     parser.add_argument("--tied", action="store_true", help="stop when standard input is closed")
     parser.add_argument("--ready-fd", type=int, default=None, help=argparse.SUPPRESS)
@@ -76,7 +84,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     try:
         namespaces.leave_host(plan)
     except OSError as problem:
-        raise SandboxError(f"namespaces worked in the probe but failed afterwards: {problem}") from None
+        raise SandboxError(f"namespaces could be created in a trial, but not for the server: {problem}") from None
     inner = os.fork()
     if inner == 0:
         os.close(alive_write)
@@ -107,9 +115,10 @@ def _guarded(action: Callable[[], None], ready: int | None) -> int:
 
 
 def load(module: str) -> Jobs:
-    """Import the jobs and run their warm-up, since nothing can be imported later under the empty root.
+    """Import a module of jobs, run its `warm_up()` and return its JOBS (name -> function).
 
-    Raises SandboxError if they fail, or if a library has started threads, which a fork would lose.
+    The warm-up imports all that jobs need, since nothing can be imported later under the empty root folder. Raises
+    SandboxError if the import or the warm-up fails, or if a library has started threads, which a fork would lose.
     """
     try:
         loaded = importlib.import_module(module)
@@ -154,7 +163,7 @@ def _inside(
 
 
 def describe(active: layers.Layers) -> str:
-    """Return the layers as a text table."""
+    """Return the layers of confinement as a text table."""
     lines = [
         f"{name:16} {'no' if value is False else 'yes' if value is True else value:8} "
         f"{'required' if name in layers.REQUIRED else 'best effort'}"

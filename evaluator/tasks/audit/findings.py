@@ -12,7 +12,10 @@ _DIGITS = 6
 
 
 class Severity(enum.Enum):
-    """An error blocks publishing; a warning must be answered in writing; a note is good to know."""
+    """The severity of a finding.
+
+    An error prevents publication. A warning must be answered in writing before publication. A note is only information.
+    """
 
     ERROR = "error"
     WARNING = "warning"
@@ -24,10 +27,10 @@ _ORDER = list(Severity)
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding. It may quote gold, so it is for the curator alone.
+    """One finding of an audit. It may quote gold, so it must be shown to curators only.
 
-    code: identifies the kind of finding, for programs. file, line: the location; None: the whole. found: the
-    observation. means: why it matters. do: how to fix it. numbers: plain JSON values behind the sentence.
+    code: the kind of finding, for programs. found: what was observed. meaning: why it matters. advice: what to do.
+    file, line: where; None: the whole split, or the whole file. numbers: the numbers behind `found`, as JSON values.
     """
 
     severity: Severity
@@ -52,13 +55,14 @@ class Finding:
 
 
 def gravest_first(findings: Sequence[Finding]) -> list[Finding]:
-    """Return errors, warnings, then notes; within each in the order in which the checks found them."""
+    """Return the findings by severity: errors, warnings, notes. Findings of one severity keep their order."""
     return sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
 
 
 def plain(value: Any) -> Any:
-    """Convert to JSON values: numbers rounded to six digits, so that a last bit does not change a report; non-finite is
-    null.
+    """Return the value as JSON values, at all levels. A number that is not finite becomes None.
+
+    Floats are rounded to six significant digits, so that a difference in the last bit does not change a report.
     """
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}

@@ -1,4 +1,4 @@
-"""Groups many lines with one fault into one finding, which names the first of them."""
+"""Findings about many lines: all lines with the same fault give one finding, which names the first line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ _NAMED = 10
 
 @dataclass
 class GroupedFinding:
-    """One kind of fault. what: the text after "N lines"; one_of: the noun counted, in the plural."""
+    """One kind of fault, and where it occurs.
+
+    what: what the lines have in common, as the rest of a sentence that begins with "3 lines", such as "have no text".
+    severity, code, meaning, advice: as for `Finding`. one_of: the noun that is counted in place of "lines", in the
+    plural. indices: the index of the line of each occurrence. examples: texts that describe the first occurrences.
+    """
 
     severity: Severity
     code: str
@@ -31,7 +36,11 @@ class GroupedFinding:
 
 
 class GroupedFindings:
-    """Kinds of faults in the order of declaration."""
+    """The kinds of faults that a task looks for in a split.
+
+    Declare each with `kind`, add the lines that have it, then take the `findings`, which come in the order of
+    declaration.
+    """
 
     def __init__(self, split: Split) -> None:
         self._split = split

@@ -25,7 +25,7 @@ _SHOWN = 160
 
 
 class AnswerKind(enum.Enum):
-    """The kind of answer of a line: one class, one human rating, or a set (facts, mentions)."""
+    """The kind of answer that the lines have: a label, a human rating, or a set (of facts or of mentions)."""
 
     LABEL = "label"
     RATING = "rating"
@@ -33,7 +33,11 @@ class AnswerKind(enum.Enum):
 
 
 class QueriedTriple(NamedTuple):
-    """A triple that a line asks about. subjects, objects: all mentions of the end that is asked for, where known."""
+    """A triple that a line asks about, complete: a missing subject or object is filled in with an answer.
+
+    subjects, objects: all known mentions of the missing subject or of the missing object. Both are empty if the line
+    asks about a complete triple.
+    """
 
     subject: str
     relation: str
@@ -44,11 +48,11 @@ class QueriedTriple(NamedTuple):
 
 @dataclass(frozen=True)
 class Secret:
-    """A confidential value: the label, or another value that only gold has.
+    """A confidential column of the gold: the answers, or another property that only gold has.
 
-    values: one per line, strings for classes or numbers; None: the line has none. answer: True for the answer itself (a
-    label), False for another property. grave: True if public ids, order or columns must not reveal it; which system
-    wrote a text is less critical.
+    values: one per line, strings for classes or floats for numbers; None: the line has no value. answer: True for the
+    answers themselves, False for another property. grave: True if it is an error when public ids, order or columns
+    reveal the values; False if it is only a warning, as for the system that wrote a text.
     """
 
     name: str
@@ -63,18 +67,19 @@ class Secret:
 
 @dataclass(kw_only=True)
 class AuditColumns:
-    """A task's gold for audits and baselines; every list has one entry per gold line, in gold order.
+    """A task's gold as columns for audits and baselines: lists with one entry per gold line, in gold order.
 
-    questions: the exact question as participants see it; None: nothing comparable.
-    texts: the question as words, for near-duplicates; empty: none are searched.
-    answers: the right answer, comparable.
-    secrets: the answer first.
-    labels: for LABEL, the labels of the task; empty: those of the gold.
-    triples: the facts that each line is about (true and false ones), for leakage.
-    asked_triples: for tasks that ask about triples, in line order; None for others.
-    labelled_texts: for LABEL, the text whose words may give the label away (of a claim with its evidence, the claim);
-    empty: there is none.
-    evidence: the sentence by which such a text is judged, None without.
+    questions: what participants see of the line, equal values for equal questions; None: nothing comparable.
+    answers: the right answer, as a value that is equal for equal answers.
+    answer_kind: the kind of all answers.
+    secrets: the columns that must not be revealed; the first is the answer.
+    texts: the question as a text, for a search of near-duplicates; an empty list: they are not searched.
+    labels: all labels of the task (not one per line); empty: those that occur in the gold.
+    triples: the true and false facts that each line is about, for a search of leakage.
+    queried_triples: for a task that asks about triples, these in line order, any number per line; else None.
+    labelled_texts: the text whose words may reveal the label, such as a claim without its evidence; an empty list:
+    there is none.
+    evidence: the sentence by which the labelled text is judged; None: the line has none.
     """
 
     ids: list[Id]
@@ -94,13 +99,13 @@ class AuditColumns:
 
 @dataclass(kw_only=True)
 class Split(AuditColumns):
-    """A gold with its columns.
+    """The gold of one split, with the task and the file that it comes from.
 
-    gold: as the task reads it.
-    columns: further columns of the file that are not part of the task's format, by name.
-    first_line: the line number of the file's first item.
-    published: the file is in a layout that was published unchanged, so its order and its columns are public too.
-    has_ids: False if ids were numbered when the file was read.
+    gold: the parsed gold, as `Task.read_gold` returns it.
+    columns: columns of the file that are not part of the task's format, by name.
+    first_line: the line number of the first gold line in the file.
+    published: True if the file has the layout of a published dataset, so that its order and columns are public too.
+    has_ids: False if the file has no ids, and its lines were numbered when it was read.
     """
 
     task: Task[Any, Any, Any]
@@ -113,9 +118,9 @@ class Split(AuditColumns):
 
     @classmethod
     def of(cls, task: Task[Any, Any, Any], file: str, gold: Any) -> Split:
-        """Build the split of a gold that the task has read."""
+        """Build a split from gold that `Task.read_gold` has returned. A slice `origin` becomes a further secret."""
         split = cls(task=task, file=file, gold=gold, **vars(task.audit_columns(gold)))
-        # The origin identifies a line's role in its group. Other slices describe how a line was chosen, not its answer.
+        # The origin is a line's role in its group, which can reveal the answer. Other slices say how a line was chosen.
         origins = split.column(_ORIGIN)
         if any(value is not None for value in origins):
             split.secrets.append(
@@ -133,32 +138,35 @@ class Split(AuditColumns):
 
     @property
     def measure(self) -> Measure:
-        """The measure that ranks systems on this gold."""
+        """The task's measure that ranks systems on this gold."""
         return self.task.measure(self.task.primary(self.task.facts(self.gold)))
 
     @property
     def states_facts(self) -> bool:
-        """True if facts are to be extracted from the lines' texts."""
+        """True if systems have to extract facts from the lines' texts."""
         return bool(self.triples) and self.queried_triples is None
 
     def line(self, index: int) -> int:
-        """Return the line number of an item: every line of a parsed file is an item."""
+        """Return the line number in the file of the gold line with this index."""
         return index + self.first_line
 
     def queried(self, index: int) -> str:
-        """Return a line's question as one short text."""
+        """Return the question of the gold line with this index as one text of at most 160 characters."""
         question = self.questions[index]
         parts = question if isinstance(question, tuple) else (question,)
         text = " | ".join(" ".join(str(part).split()) for part in parts if part is not None)
         return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
     def column(self, dimension: str) -> list[SliceValue | None]:
-        """Return the slice value of every line."""
+        """Return the value of every line in this dimension; None: the line has none."""
         return [slices.get(dimension) if slices else None for slices in self.slices]
 
 
 def as_words(question: Hashable) -> Hashable:
-    """Return the question in lower-cased words, comparable; None: nothing comparable is asked."""
+    """Return a question as its lower-case words, so that questions can be compared regardless of case and punctuation.
+
+    A question without words is returned unchanged. question: as in `AuditColumns.questions`; None gives None.
+    """
     if question is None:
         return None
     parts = question if isinstance(question, tuple) else (question,)
@@ -167,11 +175,14 @@ def as_words(question: Hashable) -> Hashable:
 
 
 def text_or_empty(value: str | msgspec.UnsetType) -> str:
-    """Return the text; empty where there is none, or none with a word."""
+    """Return the text if it has at least one word, else an empty text."""
     return value if isinstance(value, str) and tokens(value) else ""
 
 
 def rarest(values: Sequence[Sequence[str]]) -> list[str]:
-    """Return for each line its value that the fewest lines have; ties alphabetically; "" without values."""
+    """Return for each line that of its values which is rarest over all lines; "" for a line without values.
+
+    Of equally rare values the alphabetically first is returned.
+    """
     counts = Counter(value for line_values in values for value in line_values)
     return [min(line_values, key=lambda value: (counts[value], value), default="") for line_values in values]

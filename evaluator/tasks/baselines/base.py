@@ -1,6 +1,7 @@
-"""Baselines: systems that solve nothing, built from what participants have.
+"""Baselines: systems that do not really solve the task, built from what participants have.
 
-They never see the gold that they are scored on. The same inputs, training gold and seed give the same bytes.
+A baseline never sees the gold that it is scored on, except in an audit (`BaselineInput.own`). The same inputs, public
+gold and seed give the same bytes.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ Line = dict[str, Any]
 class BaselineInput:
     """The data that a baseline may use.
 
-    inputs: the lines that participants get. trains: public gold. facts: the public facts for validation. own: in an
-    audit, the audited split; without public gold a baseline may learn from its other groups.
+    inputs: the lines of the public inputs. trains: splits whose gold is public. facts: the public facts about the gold
+    (`Task.facts`). seed: of all random choices. own: in an audit, the audited split; otherwise None. If there is no
+    public gold, a baseline may learn from this split: how often each label occurs, or by cross-validation over the
+    split's groups.
     """
 
     inputs: Sequence[Line]
@@ -38,10 +41,10 @@ class BaselineInput:
 class AuditUse:
     """How an audit reports a baseline.
 
-    chance: the value of the watched measure without any knowledge, where it is not the baseline's own `chance`.
-    shown: further measures to report.
-    untrained: what the baseline does where the audit has no public gold.
-    advice: how to fix a score above chance.
+    chance: returns the value of the watched measure that chance gives on a split; None: it is `Baseline.chance`.
+    shown: the names of further measures to report.
+    untrained: replaces `Baseline.doc` if there is no public gold, so that the baseline works in another way.
+    advice: what to do if the score is above chance.
     """
 
     chance: Callable[[Split], float] | None = None
@@ -52,14 +55,16 @@ class AuditUse:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A way to answer without solving the task.
+    """A way to make predictions without solving the task.
 
-    answer: returns lines of the task's prediction format; None where inputs or training lack what it needs.
-    watched: the measure that is compared with a reference: `chance`, or the score of the baseline named `beside`;
-    neither: there is no reference.
-    needs: in words, shown where it has no answer.
-    known: the task's boards show it, marked as a baseline.
-    audit: None where audits omit it.
+    doc: what it predicts, for readers.
+    answer: returns lines of the task's prediction format; None if the inputs or the public gold lack what it needs.
+    watched: the name of the measure by which the baseline is judged.
+    chance: the value of `watched` that chance gives; None: there is no fixed one.
+    reference: the name of another baseline, whose score replaces `chance`; empty: there is none.
+    needs: what it needs to make predictions, for readers.
+    known: True if the baseline is known to score above chance, so that audits report that as a note, not as a warning.
+    audit: how audits report the baseline; None: audits omit it.
     """
 
     name: str

@@ -15,13 +15,13 @@ FOLDS = 5
 
 
 def most_frequent(labels: Sequence[str], order: Sequence[str]) -> str:
-    """Return the most frequent label; of ties, and without labels, the first in `order`."""
+    """Return the most frequent label; among ties, or if `labels` is empty, the first in `order`."""
     count = Counter(labels)
     return max(order, key=lambda label: count[label])
 
 
 def majority_share(split: Split) -> float:
-    """Return the accuracy of the best constant answer."""
+    """Return the accuracy of predicting the split's most frequent answer for every line."""
     return max(Counter(split.answers).values()) / len(split)
 
 
@@ -33,7 +33,11 @@ def learnt_from(known: Sequence[str], labels: Sequence[str], texts: Sequence[str
 
 
 def cross_validated(groups: Sequence[Hashable], texts: Sequence[str], labels: Sequence[str]) -> list[str]:
-    """Predict the label of each text by naive Bayes trained on the other groups' texts, in FOLDS folds."""
+    """Predict the label of each text by naive Bayes in a cross-validation with FOLDS folds of whole groups.
+
+    groups: of each text. A text's label is predicted from the texts of the other folds. If there is one group, the
+    model is trained and applied on all texts.
+    """
     names = list(dict.fromkeys(groups))
     random_stream(0, "folds").shuffle(names)
     fold = {name: index % FOLDS for index, name in enumerate(names)}

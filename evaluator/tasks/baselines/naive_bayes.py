@@ -1,6 +1,6 @@
-"""Multinomial naive Bayes over words and bigrams (add-one smoothing), in NumPy, for single texts.
+"""Multinomial naive Bayes over words and bigrams (add-one smoothing), in NumPy.
 
-Equivalent to scikit-learn's MultinomialNB on counts; a test compares the two.
+The predictions equal those of scikit-learn's MultinomialNB on counts; a test compares the two.
 """
 
 from __future__ import annotations
@@ -17,21 +17,27 @@ Marks = npt.NDArray[np.bool_]
 
 
 class Words:
-    """Texts with their words counted once, to train on some of them and predict others."""
+    """Texts whose words are counted once, so that models can be trained on any of them and applied to all."""
 
     def __init__(self, texts: Sequence[str], labels: Sequence[str]) -> None:
-        """labels: of all texts; those of texts not trained on do not matter."""
+        """Count the words and bigrams of the texts. labels: one per text; only those of training texts matter."""
         self.names = sorted(set(labels))
         code = {name: index for index, name in enumerate(self.names)}
         self._label = np.array([code[name] for name in labels], dtype=np.int64)
         self._ngrams = [occurrences(texts, n=n) for n in (1, 2)]
 
     def predicted(self, learnt: Marks) -> npt.NDArray[np.int64]:
-        """Return the index in `names` of the most probable label for every text; of ties the first."""
+        """Return the most probable label of every text as an index into `names`; among ties the first.
+
+        learnt: True for the texts to train on.
+        """
         return np.asarray(self.log_probabilities(learnt).argmax(axis=1), dtype=np.int64)
 
     def log_probabilities(self, learnt: Marks) -> Numbers:
-        """Return texts x labels, up to a constant per text. Words absent from the training texts are left out."""
+        """Return an array texts x labels of the log-probabilities of the labels, up to a constant per text.
+
+        learnt: True for the texts to train on. Words that do not occur in them are ignored.
+        """
         n = len(self.names)
         tables, totals, size = [], np.zeros(n), 0
         for grams in self._ngrams:

@@ -1,4 +1,4 @@
-"""Task fact-checking: score how likely a triple is to be true. BUCKLE's scenarios (Huynh & Papotti 2019)."""
+"""Task fact-checking: score how likely a triple is to be true, as in the benchmark BUCKLE (Huynh & Papotti 2019)."""
 
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
@@ -61,7 +61,7 @@ class FactChecking(ScoreTask[Gold]):
         return gold.claims
 
     def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
-        """Return a mask of the true claims."""
+        """Return True for the true claims."""
         return np.array(gold.labels, dtype=np.bool_)
 
     def score(self, gold: Gold, answers: Scores, options: Options) -> Outcomes:

@@ -1,4 +1,4 @@
-"""fact-checking in audits: columns, and implausible triples."""
+"""Audits of fact-checking: the gold's columns, and implausible triples."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from evaluator.tasks.scored_items.files import IdIndex
 
 @dataclass
 class Gold:
-    """Claims in the order of the file."""
+    """Parsed gold. The lists have one entry per claim, in the order of the file. ids: id -> index of the claim."""
 
     ids: IdIndex
     n_lines: int = 0
@@ -28,7 +28,7 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Parse gold. Raises GoldError. Gold of one class is legal, with a warning: no measure has a value there."""
+    """Parse gold. Raises GoldError. If all labels are equal, there is a warning, since no measure then has a value."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)

@@ -8,7 +8,7 @@ from evaluator.jsonl.strict_json import Schema
 
 
 class GoldClaim(GoldLine, gc=False, kw_only=True):
-    """A gold line. label: True if the triple holds."""
+    """A gold line. label: True if the triple is true."""
 
     id: str | int
     subject: str

@@ -1,4 +1,4 @@
-"""Task fact-extraction: extract the facts that a text states. WikiFact, and fact_acc (Goodrich et al. 2019)."""
+"""Task fact-extraction: extract the facts that a text states, as in WikiFact (Goodrich et al. 2019)."""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -90,7 +90,10 @@ class FactExtraction(Task[Gold, Known, Answers]):
         return {}
 
     def public_inputs(self, gold: Gold) -> bytes:
-        """Return the inputs ordered by id: the order of the gold file may reveal how a text was annotated."""
+        """Return the inputs in the order of a digest of their ids.
+
+        The order of the gold may reveal how a text was annotated.
+        """
         lines = sorted(gold.inputs, key=lambda line: order_key(line.id))
         return msgspec.json.Encoder().encode_lines(lines)
 

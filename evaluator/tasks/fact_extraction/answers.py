@@ -1,4 +1,4 @@
-"""Comparable answers of fact-extraction: the predicted facts, each with its text."""
+"""Comparable answers of fact-extraction: the predicted facts, each with the text that it was extracted from."""
 
 from typing import BinaryIO
 
@@ -11,7 +11,7 @@ from evaluator.tasks.fact_extraction.layout import PREDICTIONS
 
 
 def predicted_facts(stream: BinaryIO, file: str, gold: Gold) -> Items:
-    """Return Items whose units are facts of texts. Raises PredictionError."""
+    """Return Items whose units are the facts of each text that are predicted or in the gold. Raises PredictionError."""
     reader = Reader(file, PREDICTIONS, PredictionError)
     register = AnswerRegister(gold.ids, reader.problems)
     predicted = []

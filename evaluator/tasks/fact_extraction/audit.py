@@ -1,4 +1,4 @@
-"""fact-extraction in audits: columns, facts whose ends are not in the text, and empty facts."""
+"""Audits of fact-extraction: the gold's columns, and findings such as a subject or object that is not in its text."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Facts = frozenset[Fact]
 
 @dataclass(frozen=True)
 class GoldFacts:
-    """Facts per text, in the order of the file; relations: the code of every relation that a gold fact has."""
+    """The gold facts. texts: the facts of each text, in the order of the file. relations: relation -> its code."""
 
     texts: Sequence[Facts]
     relations: Mapping[str, int]
@@ -34,7 +34,10 @@ class Known:
 
 @dataclass
 class Gold:
-    """Texts in the order of the file. relations: codes, in the order of their names."""
+    """Parsed gold. The lists have one entry per text, in the order of the file.
+
+    ids: id -> index of the text. relations: relation -> its code, in alphabetical order.
+    """
 
     ids: dict[Id, int]
     n_lines: int = 0

@@ -18,9 +18,10 @@ from evaluator.tasks.fact_extraction.tallies import tally
 
 @dataclass
 class Answers:
-    """Tallies of every text that has predicted facts; the facts themselves are not stored.
+    """Parsed predictions: counts of predicted facts. The facts themselves are not stored.
 
-    tallies: n x 5, the index of a text and its tally of one relation.
+    tallies: an array with a row for each text and each relation that was predicted for it. The five columns are the
+    index of the text and the numbers of a `Tally`.
     """
 
     tallies: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64))

@@ -1,7 +1,7 @@
 """Scorer of fact-extraction: one row per text, and one per text x relation cell.
 
-The text's own row carries the counts per text, and its predicted facts of relations that gold never has: those are
-wrong in the whole, but in no relation's slice.
+A text's own row has the columns that count texts, and the predicted facts of relations that no gold fact has. Such
+facts count as wrong in the overall score, but in no relation's slice.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ Indices = npt.NDArray[np.int64]
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
-    """Return outcomes with rows in the order of texts, each text's own row first, then its relations."""
+    """Return the outcomes. The rows are in the order of the texts: each text's own row first, then its relations."""
     n_texts, width = len(gold.facts), len(gold.relations) + 1
     text_keys = np.arange(n_texts) * width
     gold_keys = _keys_of(gold, width)
@@ -50,15 +50,16 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
 
 
 def _keys_of(gold: Gold, width: int) -> Indices:
-    """Return the cell of each gold fact."""
+    """Return the number of each gold fact's cell, a text x relation: text * width + 1 + relation code."""
     code = gold.relations
     keys = (text * width + 1 + code[fact[1]] for text, facts in enumerate(gold.facts) for fact in facts)
     return np.fromiter(keys, dtype=np.int64)
 
 
 def _distinct(indices: Indices) -> Indices:
-    """Return sorted distinct values. The input is nearly sorted: a stable sort costs a thirtieth of numpy.unique
-    here.
+    """Return the sorted distinct values; `indices` is sorted in place.
+
+    The input is nearly sorted, so that a stable sort needs a thirtieth of the time of numpy.unique.
     """
     indices.sort(kind="stable")
     return indices[np.concatenate(([True], indices[1:] != indices[:-1]))]
@@ -69,7 +70,11 @@ def _sums(rows: Indices, n_rows: int, values: Indices | None = None) -> Numbers:
 
 
 def _text_columns(own_rows: Indices, texts: Indices, correct: Numbers, verifiable: Numbers) -> dict[str, Numbers]:
-    """Return columns set on each text's own row: a mark of the text, one of verifiable facts, and their accuracy."""
+    """Return the columns that are 0 except on each text's own row.
+
+    text: 1. verifiable_text: 1 if gold can verify some predicted fact. text_accuracy: the share of correct facts among
+    the verifiable ones.
+    """
     n_found, n_verifiable = np.bincount(texts, weights=correct), np.bincount(texts, weights=verifiable)
     columns = {name: np.zeros(len(texts)) for name in ("text", "verifiable_text", "text_accuracy")}
     columns["text"][own_rows] = 1.0
@@ -90,7 +95,11 @@ def _dimensions(gold: Gold, texts: Indices, codes: Indices, groups: Codes) -> di
 def _relations(
     gold: Gold, texts: Indices, codes: Indices, groups: Codes, extra_slices: list[SliceValue | None] | None
 ) -> Dimension:
-    """Build the dimension. given: gold slice values per text, which override the relations of the text's facts."""
+    """Build the dimension `relation`.
+
+    extra_slices: the values of the gold's own slice `relation`, one per text; a value replaces the relations of the
+    text's facts, None does not.
+    """
     if extra_slices is None:
         return Dimension(codes.astype(np.int32), tuple(gold.relations), False, True)
     names: list[Any] = [*gold.relations, None]

@@ -10,15 +10,18 @@ OTHER = -1
 
 
 Tally = tuple[int, int, int, int]
-"""A relation's code, and the numbers of distinct facts of it that are predicted, found and verifiable in one text.
+"""The code of a relation, then three counts of a text's distinct predicted facts with it: all, found, verifiable.
 
-Found: gold has them. Verifiable: some gold fact of the text has their subject and relation, so that gold can judge
-them.
+A fact is found if it is a gold fact of the text. It is verifiable if a gold fact of the text has its subject and
+relation, so that gold can judge it.
 """
 
 
 def tally(predicted: Iterable[Fact], gold: Facts, relations: Mapping[str, int]) -> list[Tally]:
-    """Return one tally per predicted relation, in the order of codes; relations outside gold share one."""
+    """Return the tallies of one text, one for each predicted relation, in the order of the relations' codes.
+
+    gold: the gold facts of the text. relations: codes of the relations in the gold; all other relations share a tally.
+    """
     pairs = {fact[:2] for fact in gold}
     counts: dict[int, list[int]] = {}
     for fact in set(predicted):

@@ -1,5 +1,6 @@
-"""Task fact-verification: label claims as supported, refuted, or neither. FEVER, and FEVER Symmetric (Schuster et al.
-2019).
+"""Task fact-verification: label claims as supported, refuted or neither, as in FEVER (Thorne et al. 2018).
+
+Symmetric sets (Schuster et al. 2019) have further measures.
 """
 
 import re
@@ -51,7 +52,7 @@ class FactVerification(Task[Gold, Known, Answers]):
     own_options = (
         Option(
             "max_evidence",
-            "Number of predicted sentences that count, from the first; none: all count.",
+            "The number of predicted evidence sentences that count, from the first; none: all of them.",
             "5",
             _max_evidence,
         ),
@@ -100,7 +101,7 @@ class FactVerification(Task[Gold, Known, Answers]):
         return score(self.name, self.version, gold, answers, options["max_evidence"])
 
     def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        """Return one label per claim; evidence is ignored, since a copy could shuffle it without loss."""
+        """Return one label per claim. Evidence is ignored, since its order could be changed in a copy without loss."""
         labels = self.read_predictions(stream, file, gold.known(), options).labels
         units = np.arange(len(labels), dtype=np.uint64)
         return Items(units, (labels + 1).astype(np.uint64), labels != np.array(gold.labels, dtype=np.int8))
@@ -109,8 +110,9 @@ class FactVerification(Task[Gold, Known, Answers]):
         return gold.facts()
 
     def public_inputs(self, gold: Gold) -> bytes:
-        """Return the inputs ordered by a digest of the id: the gold order could reveal the roles of a group's
-        members.
+        """Return the inputs in the order of a digest of their ids.
+
+        The gold's order could reveal which role a claim has in its group.
         """
         questions = [
             Question(value, claim, msgspec.UNSET if text is None else text)

@@ -1,4 +1,4 @@
-"""fact-verification in audits: columns, inconsistent labels and evidence, symmetric sets that are not symmetric."""
+"""Audits of fact-verification: the gold's columns, evidence that does not fit its label, and broken symmetric sets."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def audit_columns(gold: Gold) -> AuditColumns:
 def gold_fields(line: Line) -> GoldFields:
     fields = GoldFields(present(line, "claim", "evidence_text"), {"label": line["label"].upper()})
     if "evidence" in line:
-        # A set is identified by its pages and lines alone, and duplicate sets count once.
+        # An evidence set is identified by its pages and lines alone, and duplicate sets count once.
         sets = [
             sorted({(page, line_number) for *_, page, line_number in evidence_set}, key=repr)
             for evidence_set in line["evidence"]

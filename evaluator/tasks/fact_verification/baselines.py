@@ -1,5 +1,5 @@
-"""Baselines of fact-verification: majority label, random label, and labels predicted from the claim or sentence
-alone.
+"""Baselines of fact-verification: the majority label, random labels, and labels predicted from the claim alone or from
+the evidence sentence alone.
 """
 
 from __future__ import annotations

@@ -17,7 +17,9 @@ from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, GOLD, INPUT
 
 @dataclass(frozen=True)
 class Known:
-    """The data that predictions are checked against: the index of each id, and a mask of those that need
+    """The data that predictions are checked against.
+
+    index_of: id -> index of the claim. needs_evidence: for each claim, True if its prediction needs
     `predicted_evidence`.
     """
 
@@ -27,7 +29,11 @@ class Known:
 
 @dataclass
 class Gold:
-    """Claims in the order of the file. `evidence`: a claim's sets, None without the key."""
+    """Parsed gold. The lists have one entry per claim, in the order of the file.
+
+    ids: id -> index of the claim. labels: indices into LABELS. evidence: the claim's evidence sets, of which each is
+    sufficient; None: the line has no key `evidence`.
+    """
 
     ids: dict[Id, int]
     n_lines: int = 0
@@ -82,7 +88,10 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
 
 
 def read_inputs(stream: BinaryIO, file: str, share: str, limits: ReadLimits | None) -> Known:
-    """Parse public inputs. share: which gold lines have evidence: all, some or none. Raises InputsError."""
+    """Parse public inputs. Raises InputsError.
+
+    share: which gold lines have evidence: all, some or none. Predictions need evidence here only if all lines have it.
+    """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
     for number, line in reader.records(stream):

@@ -13,7 +13,7 @@ GoldSentence = tuple[int | str | None, int | str | None, str | None, int | None]
 
 
 class Claim(GoldLine, gc=False, kw_only=True):
-    """A gold line. `verifiable` occurs in FEVER's published files; it follows from the label."""
+    """A gold line. verifiable: a key of FEVER's published files, which is ignored, since it follows from the label."""
 
     id: str | int
     claim: str
@@ -65,7 +65,7 @@ PREDICTIONS = Format(
 
 
 def label_code(text: str) -> int:
-    """Return the label's index in LABELS, -1 for none of them. ASCII case is ignored; non-ASCII texts never match."""
+    """Return the index of the text in LABELS, or -1 if it is no label. The case of ASCII letters is ignored."""
     code = _CODES.get(text)
     if code is None:
         return _CODES.get(text.upper(), -1) if text.isascii() else -1

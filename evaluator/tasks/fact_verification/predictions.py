@@ -17,7 +17,10 @@ from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, PREDICTIONS
 
 @dataclass
 class Answers:
-    """Answers in gold order: a label code per claim (-1: none), and the predicted (page, line) pairs."""
+    """Parsed predictions, one entry per claim in gold order.
+
+    labels: indices into LABELS; -1: no answer. evidence: the predicted (page, line) pairs, best first.
+    """
 
     labels: npt.NDArray[np.int8]
     evidence: list[list[tuple[str, int]]]
@@ -30,8 +33,9 @@ def unanswered(n_claims: int) -> Answers:
 
 
 def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
-    """Parse predictions. Raises PredictionError: every id needs one answer, with evidence where the gold line has
-    some.
+    """Parse predictions. Raises PredictionError.
+
+    Every id needs exactly one answer, and `predicted_evidence` if `known.needs_evidence` says so.
     """
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     problems = reader.problems

@@ -16,7 +16,7 @@ _UNVERIFIABLE = LABELS.index(NOT_ENOUGH_INFO)
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers, max_evidence: int | None) -> Outcomes:
-    """Return the outcomes. max_evidence: how many of the first predicted sentences count, None for all."""
+    """Return the outcomes. max_evidence: how many predicted evidence sentences count, from the first; None: all."""
     labels = np.array(gold.labels, dtype=np.int8)
     correct = labels == answers.labels
     names: dict[Id, int] = {}
@@ -77,10 +77,9 @@ def _evidence_columns(
 
 
 def _compare(sets: Sequence[Sequence[GoldSentence]], predicted: Sequence[tuple[str, int]]) -> tuple[float, bool]:
-    """Return the share of predictions that are in some set (1 without predictions), and whether a complete set was
-    found.
+    """Return the share of predicted sentences that are in any gold evidence set, and True if a complete set was found.
 
-    An empty set is always found; without any set, none is.
+    Without predicted sentences the share is 1. An empty set counts as found; if there is no set, none is found.
     """
     if not predicted:
         return 1.0, not all(sets)
@@ -113,8 +112,9 @@ def _symmetric_columns(gold: Gold, groups: Codes, correct: npt.NDArray[np.bool_]
 
 
 def _wholes(codes: npt.NDArray[Any], correct: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], Numbers]:
-    """Return two marks on the first row of each set of rows: that it is the first, and that all its rows are
-    correct.
+    """Return two columns that are 0 except on the first row of each set of rows.
+
+    codes: the set of each row. The first column is 1 on these rows, the second is 1 if all rows of the set are correct.
     """
     _, first = np.unique(codes, return_index=True)
     mark = np.zeros(len(codes), dtype=np.bool_)

@@ -1,7 +1,8 @@
 """Validation of symmetric sets before publication (Schuster et al. 2019).
 
-Each group has four members: 1 = (c, e, l), the original; 2 = (c, e', not l); 3 = (c', e, not l); 4 = (c', e', l). If
-that holds, a claim or an evidence sentence alone carries no information about the label.
+A group has four members, made of two claims c and c', two evidence sentences e and e', and two labels l and l': 1 = (c,
+e, l), the original; 2 = (c, e', l'); 3 = (c', e, l'); 4 = (c', e', l). If all groups are like that, a claim or an
+evidence sentence alone carries no information about the label.
 """
 
 import re
@@ -21,8 +22,8 @@ _MAX_NAMED = 10
 def check_symmetric(lines: Iterable[Line]) -> list[str]:
     """Return the faults of a symmetric set, one sentence each; an empty list means that it can be published.
 
-    lines: gold lines with `claim`, `evidence_text`, `label`, `group` and the slice `origin`. The sentences name groups
-    and n-grams, which the public does not see, so they are for the curator.
+    lines: gold lines with `claim`, `evidence_text`, `label`, `group` and the slice `origin`. The faults name groups and
+    n-grams of hidden gold, so they must be shown to curators only.
     """
     lines = list(lines)
     problems = []
@@ -33,8 +34,9 @@ def check_symmetric(lines: Iterable[Line]) -> list[str]:
 
 
 def symmetric_problems(lines: Sequence[Line]) -> Iterator[tuple[int | None, str]]:
-    """Yield each fault with the index of its group's first line, None for faults of the whole set, without group
-    names.
+    """Yield each fault of a symmetric set as (index, description).
+
+    The index is that of the first line of the faulty group; None for a fault of the whole set.
     """
     groups: dict[Any, list[Line]] = defaultdict(list)
     first: dict[Any, int] = {}
@@ -73,7 +75,10 @@ def _group_problems(members: list[Line]) -> Iterator[str]:
     second = [m for m in others if m["claim"] == first["claim"] and m["evidence_text"] != first["evidence_text"]]
     third = [m for m in others if m["claim"] != first["claim"] and m["evidence_text"] == first["evidence_text"]]
     if len(second) != 1 or len(third) != 1:
-        yield "the crosses are missing, expected one more member with the original's claim, and one with its evidence"
+        yield (
+            "the crossed members are missing, expected one more member with the original's claim, "
+            "and one with its evidence"
+        )
         return
     (fourth,) = (m for m in others if m is not second[0] and m is not third[0])
     if fourth["claim"] != third[0]["claim"]:
@@ -87,7 +92,7 @@ def _group_problems(members: list[Line]) -> Iterator[str]:
 
 
 def _both_labels(groups: Mapping[Any, list[Line]]) -> Iterator[tuple[Any, str]]:
-    """Yield a fault for groups with another group's claim and evidence under a different label."""
+    """Yield a fault for each group that has a claim and evidence of an earlier group under a different label."""
     seen: dict[tuple[Any, Any], tuple[Any, Any]] = {}
     for name, members in groups.items():
         labels = {
@@ -112,7 +117,10 @@ def _origin(member: Line) -> Any:
 
 
 def _one_sided(field: str, members: list[Line]) -> Iterator[str]:
-    """Yield texts and n-grams that are not evenly distributed over the labels: p(l|w) is not one half."""
+    """Yield a fault for each text, unigram or bigram that does not occur equally often with both labels.
+
+    field: the field whose texts are examined, `claim` or `evidence_text`.
+    """
     labels = sorted({member["label"] for member in members})
     if len(labels) != 2:
         yield f"{field}: {len(labels)} labels, expected 2"

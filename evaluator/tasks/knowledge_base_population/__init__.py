@@ -1,5 +1,6 @@
-"""Task knowledge-base-population: extract facts of a text, as spans and as entities (KnowledgeNet, Mesquita et al.
-2019).
+"""Task knowledge-base-population: extract facts of passages, as spans of text and as links to entities.
+
+It is the task of KnowledgeNet (Mesquita et al. 2019).
 """
 
 from collections.abc import Iterator
@@ -54,7 +55,7 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
     )
     measures = MEASURES
     dimensions = (DimensionDoc("property", "The property of the fact, by name."),)
-    own_options = (Option("fold", "Evaluates the documents of one fold (1 to 5), or all.", "all", _fold),)
+    own_options = (Option("fold", "Evaluates the documents of one fold (1 to 5), or of all folds.", "all", _fold),)
     gold_format = (
         "One document per line: documentId, documentText, fold (1 to 5; optional unless a fold is selected) and "
         "passages, each with passageId, passageStart, passageEnd, passageText, exhaustivelyAnnotatedProperties "
@@ -106,7 +107,7 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
         return score(self.name, self.version, gold, answers)
 
     def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        """Return facts with their exact spans and pages: an almost equal fact is a different one."""
+        """Return Items whose units are facts, which are the same only if their passages, spans and URIs are equal."""
         predicted = self.read_predictions(stream, file, gold.known(), options).facts
         return predicted_or_gold(predicted.rows(), gold.facts.rows())
 
@@ -118,8 +119,8 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
 
     def remarks(self, scores: list[Score]) -> list[str]:
         return [
-            f"span_ratio is over {_LONG_SPANS:g}: predicted spans are that many times as long as gold's, "
-            "so text overlap says little; compare exact_f1"
+            f"span_ratio is over {_LONG_SPANS:g}: the median predicted span is over {_LONG_SPANS:g} times as long as "
+            "gold's, so text overlap says little; compare exact_f1"
             for score in scores
             if score.measure == SPAN_RATIO.name and not score.slice and (score.value or 0.0) > _LONG_SPANS
         ]

@@ -1,4 +1,4 @@
-"""knowledge-base-population in audits: columns, offsets, the text at the offsets, properties."""
+"""Audits of knowledge-base-population: the gold's columns, and faults of offsets, properties, links and passages."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def gold_fields(line: Line) -> GoldFields:
         ]
 
     annotated = inside("exhaustivelyAnnotatedProperties", _PROPERTY)
-    # Of two equal facts each must be found, so repetitions count; a property is annotated or it is not.
+    # Equal facts count separately, so a repetition is kept; a property is annotated or not, so a repetition is dropped.
     return GoldFields(question, many={"facts": inside("facts", _FACT), "annotated": distinct(annotated)})
 
 
@@ -233,7 +233,7 @@ class _Documents:
                 self.undated.add(index, shown(_object_text(text, fact)))
 
     def _span(self, text: str, passage: Any, start: int, end: int, said: Any) -> GroupedFinding | None:
-        """Return the most severe fault of a span, None without one. said: the annotated text."""
+        """Return the most severe fault of a span, None if it has none. said: the span's text in the annotation."""
         if start >= end:
             return self.inverted
         if start < 0 or end > len(text):

@@ -1,4 +1,4 @@
-"""Facts of a file's passages as columns, for vectorised comparison."""
+"""The facts of a gold or predictions file as columns, for vectorised comparison."""
 
 from array import array
 from collections.abc import Iterator, MutableSequence
@@ -12,19 +12,20 @@ from evaluator.tasks.knowledge_base_population.layout import Fact
 
 Indices = npt.NDArray[np.int64]
 Offsets = npt.NDArray[Any]
-"""int64; Python integers (dtype object) where some offset does not fit, since any integer is legal."""
+"""An array of int64, or of Python integers (dtype object) if some offset does not fit: files may have any integer."""
 
 _FITS = 1 << 62
 _LONGEST = 10**300
-"""Span lengths are capped here, so that float64 can hold every length and ratio of two."""
+"""The maximum span length; longer spans count as this long, so that float64 can hold lengths and their ratios."""
 
 
 @dataclass(frozen=True)
 class FactTable:
-    """Facts in the order of the file.
+    """Facts as arrays, in the order of the file.
 
-    passage, property: indices; offsets: 4 x facts, subject start and end, object start and end; uris: 2 x facts,
-    indices of the subject's and the object's URI in `uri_texts`.
+    passage, property: the fact's passage and property, as indices. offsets: an array 4 x facts: subject start, subject
+    end, object start, object end. uris: an array 2 x facts: the subject's and the object's URI, as indices into
+    `uri_texts`.
     """
 
     passage: Indices
@@ -43,14 +44,14 @@ class FactTable:
         )
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Yield each fact as one value: indices of passage and property, offsets, the texts of its URIs."""
+        """Yield each fact as a tuple: indices of passage and property, four offsets, URIs of subject and object."""
         indices = zip(self.passage.tolist(), self.property.tolist(), strict=True)
         spans, uris = self.offsets.T.tolist(), self.uris.T.tolist()
         for pair, span, (subject, object_) in zip(indices, spans, uris, strict=True):
             yield (*pair, *span, self.uri_texts[subject], self.uri_texts[object_])
 
     def lengths(self) -> npt.NDArray[np.float64]:
-        """Return 2 x facts: the number of characters in the subject's and the object's span; 0 for inverted spans."""
+        """Return an array 2 x facts: the lengths of the subject's and object's spans; 0 for an inverted span."""
         starts, ends = self.offsets[[0, 2]], self.offsets[[1, 3]]
         lengths = np.maximum(ends - starts, 0)
         if lengths.dtype == object:
@@ -59,7 +60,7 @@ class FactTable:
 
 
 class FactCollector:
-    """Collects facts passage by passage into a FactTable."""
+    """Facts that are collected one by one, for a FactTable."""
 
     def __init__(self) -> None:
         self._passage = array("q")
@@ -84,7 +85,7 @@ class FactCollector:
         self._uris[1].append(uri_indices.setdefault(fact.objectUri, len(uri_indices)))
 
     def _add_huge_offsets(self, fact: Fact) -> None:
-        """Switch the offsets to Python integers, since any integer is legal, and add the fact's."""
+        """Change all offsets to Python integers, and add those of a fact that do not fit into int64."""
         n = len(self._passage) - 1
         self._offsets = tuple(list(column[:n]) for column in self._offsets)
         huge = (fact.subjectStart, fact.subjectEnd, fact.objectStart, fact.objectEnd)
@@ -111,7 +112,10 @@ def _offsets(columns: tuple[MutableSequence[int], ...]) -> Offsets:
 
 
 def comparable(a: FactTable, b: FactTable) -> tuple[Offsets, Offsets]:
-    """Return both tables' offsets as int64, with the order and the equalities of the original integers."""
+    """Return the offsets of two tables as int64.
+
+    If some do not fit, all are replaced by their ranks, which compare like the offsets (before, equal, after).
+    """
     if a.offsets.dtype.kind == b.offsets.dtype.kind == "i":
         return a.offsets, b.offsets
     combined = np.concatenate([a.offsets.astype(object).ravel(), b.offsets.astype(object).ravel()])

@@ -20,8 +20,10 @@ FOLDS = range(1, 6)
 
 @dataclass(frozen=True)
 class KnownDocument:
-    """passages: the index of each passage id. length: code points of its text. evaluated: it belongs to the scored
-    fold.
+    """A document, as far as predictions are validated against it.
+
+    passages: passage id -> index of the passage in the file. length: the number of code points of the document's text.
+    evaluated: True if the document is scored: its fold was chosen, or all folds are.
     """
 
     passages: dict[str, int]
@@ -31,7 +33,10 @@ class KnownDocument:
 
 @dataclass(frozen=True)
 class Known:
-    """The data that predictions are checked against. properties: the index of each property id; None: unknown."""
+    """The data that predictions are checked against.
+
+    properties: property id -> its index; None: the properties are not known, and predictions may name any.
+    """
 
     documents: dict[Id, KnownDocument]
     properties: dict[str, int] | None
@@ -39,10 +44,11 @@ class Known:
 
 @dataclass
 class Gold:
-    """The whole file; `facts` and `annotated` hold only the evaluated folds.
+    """Parsed gold: all documents and passages of the file, but only the facts of the evaluated documents.
 
-    documents: every document; passage_document: the document's index for each passage; annotated: passages x
-    properties.
+    fold: the fold that is evaluated; None: all. documents, evaluated, groups, slices, lines: one entry per document.
+    passage_document: the index of the document of each passage. properties: property id -> its index. names: property
+    id -> its name. annotated_pairs: (index of a passage, index of a property that is exhaustively annotated in it).
     """
 
     fold: int | None
@@ -65,11 +71,14 @@ class Gold:
 
     @property
     def property_names(self) -> list[str]:
-        """The names of the properties; one that no passage names has its id as name."""
+        """The names of the properties, in the order of their indices.
+
+        A property that no passage names has its id as name.
+        """
         return [self.names.get(identifier, identifier) for identifier in self.properties]
 
     def annotated(self) -> npt.NDArray[np.bool_]:
-        """Return passages x properties: True if the passage is exhaustively annotated with the property."""
+        """Return an array passages x properties: True if all facts with the property are annotated in the passage."""
         marks = np.zeros((len(self.passage_document), max(len(self.properties), 1)), dtype=np.bool_)
         if self.annotated_pairs:
             passages, properties = np.array(self.annotated_pairs).T
@@ -84,7 +93,10 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, fold: int | None, limits: ReadLimits | None) -> Gold:
-    """Parse gold. fold: the fold to evaluate, None for all. Raises GoldError; UsageError where no line has the fold."""
+    """Parse gold. fold: the fold to evaluate; None: all.
+
+    Raises GoldError if the gold is invalid, UsageError if no document is in the fold.
+    """
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems, "documentId")
     gold = Gold(fold)
@@ -107,13 +119,13 @@ def _usable(line: GoldDocument, number: int, fold: int | None, gold: Gold, probl
             problems.add(number, "fold is missing", "no such key", "1 to 5, because one fold is evaluated")
             is_usable = False
     elif line.fold not in FOLDS:
-        problems.add(number, "unknown fold", "another integer", "1 to 5")
+        problems.add(number, "unknown fold", f"fold {shown(line.fold)}", "1 to 5")
         is_usable = False
     if line.slices is not msgspec.UNSET and "property" in line.slices:
         problems.add(
             number,
             'slices names the dimension "property"',
-            "a dimension other than property, which the task sets",
+            "a name that the task itself uses",
             "another name",
         )
         is_usable = False
@@ -125,7 +137,9 @@ def _usable(line: GoldDocument, number: int, fold: int | None, gold: Gold, probl
         seen.add(passage.passageId)
         for prop in passage.exhaustivelyAnnotatedProperties:
             if gold.names.setdefault(prop.propertyId, prop.propertyName) != prop.propertyName:
-                problems.add(number, "a propertyId has two names", "another propertyName", "one name for each id")
+                problems.add(
+                    number, "a propertyId has two names", "another propertyName", "one propertyName for each propertyId"
+                )
                 is_usable = False
     return is_usable
 
@@ -171,7 +185,11 @@ def _check_names(gold: Gold, problems: ProblemList) -> None:
 def read_inputs(
     stream: BinaryIO, file: str, fold: int | None, properties: list[str] | None, limits: ReadLimits | None
 ) -> Known:
-    """Parse public inputs. Raises InputsError. Without folds in the inputs every document counts as evaluated."""
+    """Parse public inputs. Raises InputsError.
+
+    fold: the fold to evaluate; None: all. A document without a fold counts as evaluated. properties: the property ids
+    of the gold; None: they are not known.
+    """
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems, "documentId")
     documents: dict[Id, KnownDocument] = {}

@@ -22,8 +22,8 @@ class Fact(msgspec.Struct, gc=False):
     objectUri: str
 
 
-# Published gold has further keys, which are not used. They are decoded nevertheless, so that counting the keys can
-# prove that a line has no others (jsonl/reader.py), which is faster than the second pass that other lines need.
+# Published gold has more keys than the scorer needs. They are decoded nevertheless: if all keys of a line are decoded,
+# counting them proves that it has no unknown key (jsonl/reader.py), and the line needs no second, slower pass.
 Unused = str | int | float | bool | None | msgspec.UnsetType
 
 
@@ -86,7 +86,7 @@ class PredictedPassage(msgspec.Struct, gc=False):
 
 
 class PredictionLine(msgspec.Struct, gc=False, kw_only=True):
-    """A line in either layout: a document with its passages, or one passage."""
+    """A line of predictions, in one of two layouts: a document with its passages, or one passage."""
 
     documentId: str | int
     passageId: str | msgspec.UnsetType = msgspec.UNSET
@@ -94,7 +94,7 @@ class PredictionLine(msgspec.Struct, gc=False, kw_only=True):
     passages: list[PredictedPassage] | msgspec.UnsetType = msgspec.UNSET
 
 
-# Further keys of published files, listed so that they are ignored without a warning.
+# Keys of published files that are not decoded. They are listed so that they are ignored without a warning.
 _FACT_NAMES = frozenset({*GoldFact.__struct_fields__, "is_current", "start_time", "end_time"})
 _PASSAGE_NAMES = frozenset(GoldPassage.__struct_fields__)
 _DOCUMENT_NAMES = frozenset({"fold", "source", "documentId", "documentText", "passages"})

@@ -1,8 +1,11 @@
-"""Matching of predicted and gold facts in the three modes of knowledge-base-population.
+"""Matching of predicted and gold facts of knowledge-base-population, in three modes.
 
-Facts are compared within a passage. A gold fact that some prediction matches is a true positive, otherwise a false
-negative. A prediction is no false positive if it matches a prediction that matched a gold fact. For exact spans and for
-links "matches" is an equality, so this holds exactly when the prediction itself matches gold. Overlap is neither
+In the mode `text` two facts match if their spans overlap, in `exact` if their spans are equal, and in `link` if they
+link to the same entities. Only facts of the same passage and property are compared.
+
+A gold fact that some prediction matches is a true positive, otherwise a false negative. A prediction is a false
+positive unless it matches a prediction (itself or another) that matches a gold fact. In the modes `exact` and `link`
+matching is an equality, so that this holds if and only if the prediction itself matches a gold fact. Overlap is neither
 transitive nor, for empty spans, reflexive, so pairs of predictions are compared too.
 """
 
@@ -21,10 +24,11 @@ _MAX_PAIRS = 1 << 20
 
 @dataclass(frozen=True)
 class Matches:
-    """The result of one mode.
+    """The result of matching in one mode (text, exact or link).
 
-    gold, predicted: the facts compared in this mode. found: mask of gold facts that a prediction matches. surplus: mask
-    of false positives, before unscored properties are ignored.
+    gold, predicted: the facts that are compared in this mode. matched: True for the gold facts that some prediction
+    matches. surplus: True for the predictions that are false positives; the scorer then ignores those whose
+    property has no gold fact or is not annotated in the passage.
     """
 
     gold: FactTable
@@ -34,7 +38,11 @@ class Matches:
 
 
 def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[Matches, Matches]:
-    """Return matches for (text, exact): overlapping subject and object spans; four equal offsets."""
+    """Return the matches in the modes text and exact.
+
+    In the mode text both the subject spans and the object spans must overlap; in the mode exact all four offsets must
+    be equal.
+    """
     gold_offsets, offsets = comparable(gold, predicted)
     gold_keys, keys = _keys(gold, n_properties), _keys(predicted, n_properties)
     matched_gold, matched_exactly = np.zeros((2, len(gold)), dtype=np.bool_)
@@ -47,7 +55,7 @@ def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[
         same = np.all(a == b, axis=0)
         equal[i[same]] = True
         matched_exactly[j[same]] = True
-    # A member whose spans are not empty matches itself. All others are compared with the members.
+    # A member whose spans are not empty matches itself. All other predictions are compared with the members.
     is_nonempty = (offsets[0] < offsets[1]) & (offsets[2] < offsets[3])
     surplus = ~(member & is_nonempty)
     rest, members = np.flatnonzero(surplus), np.flatnonzero(member)
@@ -58,7 +66,10 @@ def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[
 
 
 def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> Matches:
-    """Return matches by links: the last segments of both URIs are equal, among facts that can be linked."""
+    """Return the matches in the mode link: the last segments of both URIs are equal.
+
+    Facts that have no two links, or a date property, are left out.
+    """
     gold, predicted = gold.take(_linkable(gold, property_ids)), predicted.take(_linkable(predicted, property_ids))
     segments: dict[str, int] = {}
     gold_ends, ends = _segments(gold, segments), _segments(predicted, segments)
@@ -73,12 +84,12 @@ def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> M
 
 
 def _keys(facts: FactTable, n_properties: int) -> Indices:
-    """Return equal keys for facts of one passage and property; only those are compared."""
+    """Return a key for each fact, equal for facts of the same passage and property. Only these are compared."""
     return facts.passage * n_properties + facts.property
 
 
 def _pairs(keys: Indices, others: Indices) -> Iterator[tuple[Indices, Indices]]:
-    """Yield all (i, j) with keys[i] == others[j], in blocks."""
+    """Yield all pairs (i, j) with keys[i] == others[j], as two arrays per block of pairs."""
     order = np.argsort(others, kind="stable")
     ordered = others[order]
     first = np.searchsorted(ordered, keys, side="left")
@@ -100,8 +111,9 @@ def _overlap(a: Offsets, b: Offsets) -> Marks:
 
 
 def _spans_overlap(a_start: Indices, a_end: Indices, b_start: Indices, b_end: Indices) -> Marks:
-    """Return a mask of overlaps. The last two conditions matter for empty or inverted spans; touching spans do not
-    overlap.
+    """Return True for the pairs of spans that overlap. Spans that only touch do not.
+
+    The last two of the conditions make a difference only for empty or inverted spans.
     """
     overlap: Marks = (
         ((b_start <= a_start) & (a_start < b_end))
@@ -113,7 +125,10 @@ def _spans_overlap(a_start: Indices, a_end: Indices, b_start: Indices, b_end: In
 
 
 def _linkable(facts: FactTable, property_ids: list[str]) -> Indices:
-    """Return indices of facts with both URIs and no date; of equal raw URIs and property in a passage, the first."""
+    """Return the indices of the facts that are compared by links, in their order.
+
+    They have both URIs and no date property. Of facts in a passage with the same property and URIs, the first is taken.
+    """
     empty = np.array([text == "" for text in facts.uri_texts] or [True])
     dated = np.array([identifier in DATE_PROPERTIES for identifier in property_ids] or [True])
     linkable = np.flatnonzero(~empty[facts.uris].any(axis=0) & ~dated[facts.property])
@@ -128,8 +143,9 @@ def _linkable(facts: FactTable, property_ids: list[str]) -> Indices:
 
 
 def _segments(facts: FactTable, codes: dict[str, int]) -> Indices:
-    """Return 2 x facts: the code of each URI's last segment, ignoring trailing slashes; new segments get the next
-    codes.
+    """Return an array 2 x facts: the code of the last segment of each URI, trailing slashes ignored.
+
+    codes: segment -> its code; segments that it lacks are added.
     """
     of_text = [codes.setdefault(text.rstrip("/").rpartition("/")[2], len(codes)) for text in facts.uri_texts] or [0]
     return np.array(of_text, dtype=np.int64)[facts.uris]

@@ -1,4 +1,4 @@
-"""Parser of knowledge-base-population predictions: documents or passages, in either layout, each once."""
+"""Parser of knowledge-base-population predictions: each line is a whole document or one passage."""
 
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -16,7 +16,7 @@ from evaluator.tasks.knowledge_base_population.layout import PREDICTIONS, Fact, 
 
 @dataclass
 class Answers:
-    """The predicted facts of the evaluated folds."""
+    """Parsed predictions. facts: the predicted facts of the evaluated documents."""
 
     facts: FactTable
     n_lines: int = 0
@@ -37,11 +37,11 @@ class _PredictionFile:
         self.reader = Reader(file, PREDICTIONS, PredictionError, limits)
         self.problems = self.reader.problems
         self.known = known
-        # Without a list of properties, each is accepted when it first occurs.
+        # If the properties of the gold are not known, every property is accepted.
         self.properties = {} if known.properties is None else known.properties
         self.facts = FactCollector()
         self.passage_lines: dict[int, int] = {}  # index of a passage: its line number
-        self.document_lines: dict[Id, int] = {}  # documents submitted as a whole: the line number
+        self.document_lines: dict[Id, int] = {}  # id of a document that is on one line: its line number
         self.odd_facts = 0
         self.first_odd_line = 0
 
@@ -71,7 +71,7 @@ class _PredictionFile:
         if line.documentId in self.document_lines:
             first_line = self.document_lines[line.documentId]
             self.problems.add(
-                number, "duplicate documentId", f"{shown(line.documentId)} (first on line {first_line})", "each once"
+                number, "duplicate documentId", f"{shown(line.documentId)} (first on line {first_line})", "each id once"
             )
             return
         self.document_lines[line.documentId] = number
@@ -87,7 +87,7 @@ class _PredictionFile:
         if index in self.passage_lines:
             first_line = self.passage_lines[index]
             self.problems.add(
-                number, "duplicate passageId", f"{shown(passage_id)} (first on line {first_line})", "each once"
+                number, "duplicate passageId", f"{shown(passage_id)} (first on line {first_line})", "each id once"
             )
             return
         self.passage_lines[index] = number

@@ -14,8 +14,9 @@ from evaluator.tasks.knowledge_base_population.predictions import Answers
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
-    """Return outcomes with a row for each cell that holds a gold or a predicted fact; groups are those of the evaluated
-    documents.
+    """Return the outcomes, with a row for each document x property that has a gold or a predicted fact.
+
+    The groups are those of all evaluated documents, also of documents without a row.
     """
     n = max(len(gold.properties), 1)
     facts, predicted = gold.facts, answers.facts
@@ -58,8 +59,9 @@ def _count(rows: Indices, n_rows: int) -> npt.NDArray[np.float64]:
 
 
 def _counts(matches: Matches, annotated: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return a mask of predictions that count if wrong: the property has a gold fact somewhere and is annotated on the
-    passage.
+    """Return True for the predictions that can count as false positives.
+
+    Their property has a gold fact somewhere, and is exhaustively annotated in their passage.
     """
     has_gold = np.zeros(annotated.shape[1], dtype=np.bool_)
     has_gold[matches.gold.property] = True
@@ -71,7 +73,7 @@ def _counts(matches: Matches, annotated: npt.NDArray[np.bool_]) -> npt.NDArray[n
 
 
 def _groups(gold: Gold) -> tuple[npt.NDArray[np.int32], tuple[str | int, ...]]:
-    """Return each document's group code, -1 outside the evaluated folds, and the group names."""
+    """Return the group code of each document, -1 for those that are not evaluated, and the names of the groups."""
     names: dict[tuple[type, Any], int] = {}
     codes = [
         names.setdefault((type(group), group), len(names)) if evaluated else -1
@@ -83,7 +85,7 @@ def _groups(gold: Gold) -> tuple[npt.NDArray[np.int32], tuple[str | int, ...]]:
 def _dimensions(
     gold: Gold, groups: npt.NDArray[np.int32], documents: Indices, properties: Indices
 ) -> dict[str, Dimension]:
-    """Build the dimensions from gold alone: a submission adds no slice."""
+    """Build the dimensions. Their values come from gold alone, so that predictions do not add slices."""
     property_indices = np.unique(gold.facts.property)
     names = sorted((gold.property_names[index], index) for index in property_indices.tolist())
     code = np.full(max(len(gold.properties), 1), -1, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Task link-prediction: rank mentions that answer (subject, relation, ?). Open and closed; OLPBENCH (Broscheit et al.
+"""Task link-prediction: rank mentions for the missing subject or object of a triple, as in OLPBENCH (Broscheit et al.
 2020).
 """
 
@@ -42,7 +42,7 @@ class LinkPrediction(Task[Gold, Known, Answers]):
         "answer, and other known answers do not count against a ranking."
     )
     measures = MEASURES
-    dimensions = (DimensionDoc("side", "The missing end of the triple: head (the subject) or tail (the object)."),)
+    dimensions = (DimensionDoc("side", "The missing part of the triple: head (the subject) or tail (the object)."),)
     own_options = (
         Option(
             "setting",
@@ -102,7 +102,10 @@ class LinkPrediction(Task[Gold, Known, Answers]):
         return {}
 
     def public_inputs(self, gold: Gold) -> bytes:
-        """Return the inputs not in gold order, in which (a, r, ?) is often next to (?, r, b), revealing its answer."""
+        """Return the inputs in the order of a digest of their ids.
+
+        In gold order (a, r, ?) is often next to (?, r, b), so that each would reveal the answer of the other.
+        """
         ids = sorted(gold.ids, key=order_key)
         return msgspec.json.Encoder().encode_lines([Question(value, gold.questions[gold.ids[value]]) for value in ids])
 

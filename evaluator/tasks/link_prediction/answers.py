@@ -13,7 +13,10 @@ from evaluator.tasks.link_prediction.layout import PREDICTIONS
 
 
 def first_ranked(stream: BinaryIO, file: str, known: Known) -> Items:
-    """Return Items with one unit per question, wrong unless its first mention is an answer. Raises PredictionError."""
+    """Return Items with one unit per question. The answer is the ranking's first mention.
+
+    It is wrong unless it is one of the gold answers. Raises PredictionError.
+    """
     assert known.mentions is not None
     reader = Reader(file, PREDICTIONS, PredictionError)
     register = AnswerRegister(known.index_of, reader.problems)

@@ -1,4 +1,4 @@
-"""link-prediction in audits: columns, answers that do not fit their question, questions that answer each other."""
+"""Audits of link-prediction: the gold's columns, faulty answers, and questions that answer each other."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def check_gold(split: Split) -> Iterator[Finding]:
     paired = findings.kind(
         note,
         "questions-answer-each-other",
-        "are answered by another public question, about the other end of the triple, in another group",
+        "are answered by another public question with the same relation, whose other part is missing, in another group",
         "combining (i, k, ?) with (?, k, j) gives a short list of answers, and groups count as independent",
         "put the questions of a triple into one group (as split open-questions does), and forbid combining in the "
         "rules",

@@ -1,4 +1,7 @@
-"""Baselines of link-prediction: frequent mentions, by relation or by the known entity (Broscheit et al. 2020)."""
+"""Baselines of link-prediction: random mentions, and frequent mentions by relation or by the given mention.
+
+They follow Broscheit et al. 2020.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from evaluator.tasks.link_prediction.layout import MAX_RANKED, QUERY_MARKER
 Key = tuple[str, ...]
 Counts = dict[Key, Counter[str]]
 MOST_RANKED = 4_000_000
-"""The maximum number of mentions in all: 20,000 questions have 200 each, and their file stays within a phase's size
-limit."""
+"""The maximum number of mentions in all rankings of a file, so that the file stays within a phase's size limit. For
+20,000 questions, that is 200 mentions each."""
 
 
 def _most(data: BaselineInput) -> int:
@@ -37,7 +40,7 @@ def _random(data: BaselineInput) -> Iterable[Line]:
 
 
 def _by_questions(data: BaselineInput) -> Iterable[Line] | None:
-    """Answer (i, k, ?) with the mentions for which the inputs have a question (?, k, ...)."""
+    """Answer (i, k, ?) with the mentions j of other questions (?, k, j) in the inputs, and (?, k, j) accordingly."""
     if data.own is not None and _known(data):  # audits show the baselines from public gold instead
         return None
     counts: Counts = defaultdict(Counter)

@@ -20,8 +20,8 @@ Mentions = tuple[str, ...]
 class Known:
     """The data that predictions are checked against.
 
-    places: the index of each id; mentions: where gold is available, the answers and the filtered mentions at each
-    index.
+    index_of: id -> index of the question. mentions: the answers and the filtered mentions of each question; None if
+    there is no gold.
     """
 
     index_of: dict[Id, int]
@@ -30,7 +30,11 @@ class Known:
 
 @dataclass
 class Gold:
-    """Questions in the order of the file. mentions: a question's answers and filtered mentions."""
+    """Parsed gold. The lists have one entry per question, in the order of the file.
+
+    ids: id -> index of the question. sides: the missing part, `head` or `tail`. mentions: the answers and the filtered
+    mentions.
+    """
 
     ids: dict[Id, int]
     n_lines: int = 0
@@ -46,7 +50,7 @@ class Gold:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Parse gold. Raises GoldError. A question without answers is legal, with a warning: nothing can be found there."""
+    """Parse gold. Raises GoldError. A question without answers gives a warning, since no system can answer it."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)
@@ -56,7 +60,9 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
         unknown_side = side(line.question)
         if unknown_side is None:
             expected = '["...", "...", "?"] or ["?", "...", "..."]'
-            reader.problems.add(number, "question does not have exactly one unknown end", "another triple", expected)
+            reader.problems.add(
+                number, 'question does not have "?" as one of subject and object', "another triple", expected
+            )
         if not register.add(line.id, number) or unknown_side is None:
             continue
         if not line.answers:

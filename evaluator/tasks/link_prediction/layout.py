@@ -11,11 +11,11 @@ MAX_RANKED = 1000
 """The maximum number of mentions in a ranking."""
 
 Triple = tuple[str, str, str]
-"""Subject, relation, object; one of the two ends is ASKED."""
+"""Subject, relation, object. In a question either the subject or the object is QUERY_MARKER."""
 
 
 class GoldQuestion(GoldLine, gc=False, kw_only=True):
-    """answers: every mention of the evaluated entity; filtered: mentions of the other known answers."""
+    """A gold line. answers: every mention of the evaluated entity. filtered: mentions of the other known answers."""
 
     id: str | int
     question: Triple
@@ -50,7 +50,7 @@ PREDICTIONS = Format(Ranking, Schema(frozenset({"id", "ranking"})), lambda _: 2)
 
 
 def side(question: Triple) -> str | None:
-    """Return the end that is asked for, head or tail; None unless it is exactly one."""
+    """Return the part that is missing: head (subject) or tail (object). None: neither is missing, or both are."""
     if (question[0] == QUERY_MARKER) == (question[2] == QUERY_MARKER):
         return None
     return "head" if question[0] == QUERY_MARKER else "tail"

@@ -19,10 +19,10 @@ Ranks = npt.NDArray[np.int64]
 
 @dataclass
 class Answers:
-    """Ranks of gold's mentions in the rankings, in gold order; the rankings themselves are not stored.
+    """Parsed predictions: what was found in each ranking, in gold order. The rankings themselves are not stored.
 
-    raw: the rank, from 1, of the first answer among the ranking's distinct mentions; 0: there is none.
-    filtered_before: the number of mentions before that rank that are other known answers.
+    raw: the rank of the first gold answer among the ranking's distinct mentions, from 1; 0: the ranking has no answer.
+    filtered_before: the number of distinct mentions before this rank that are other known answers.
     """
 
     raw: Ranks
@@ -54,8 +54,9 @@ def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimi
 
 
 def locate(ranking: Sequence[str], answers: Mentions, filtered: Mentions) -> tuple[int, int]:
-    """Return (raw, filtered_before) as in Answers. A mention that is both an answer and filtered counts as an
-    answer.
+    """Return `raw` and `filtered_before` of `Answers` for one ranking.
+
+    A mention that is in both lists counts as an answer.
     """
     answer_set = frozenset(answers)
     if answer_set.isdisjoint(ranking):

@@ -12,7 +12,7 @@ from evaluator.tasks.link_prediction.predictions import Answers
 
 
 def score(task: str, version: int, gold: Gold, answers: Answers, *, filtered: bool) -> Outcomes:
-    """Return the outcomes. filtered: other known answers do not take up a rank."""
+    """Return the outcomes. filtered: True to remove other known answers from rankings before an answer is ranked."""
     rank = answers.raw - answers.filtered_before if filtered else answers.raw
     has_answer = rank > 0
     names: dict[Id, int] = {}

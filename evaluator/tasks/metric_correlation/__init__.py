@@ -1,4 +1,4 @@
-"""Task metric-correlation: score texts as people do (Goodrich et al. 2019, section 8)."""
+"""Task metric-correlation: score texts so that scores agree with human ratings (Goodrich et al. 2019, section 8)."""
 
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
@@ -58,7 +58,7 @@ class MetricCorrelation(ScoreTask[Gold]):
         return gold.texts
 
     def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
-        """Return a mask of the texts that people rate above the median."""
+        """Return True for the texts whose human rating is above the median."""
         ratings = np.array(gold.ratings, dtype=np.float64)
         return np.asarray(ratings > np.median(ratings))
 

@@ -1,4 +1,4 @@
-"""metric-correlation in audits: columns, ratings without texts, and uninformative ratings."""
+"""Audits of metric-correlation: the gold's columns, lines without text or system, and uninformative ratings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def gold_fields(line: Line) -> GoldFields:
 
 
 def _contradicting_ratings(split: Split) -> Iterator[Finding]:
-    """Yield a finding for equal texts and references with ratings in both the lowest and the highest quarter."""
+    """Yield a finding if equal texts (with equal references) have ratings in the lowest and in the highest quarter."""
     ratings = np.array(split.gold.ratings, dtype=np.float64)
     ordered, quarter = np.sort(ratings), len(ratings) // 4
     low, high = ordered[quarter], ordered[-1 - quarter]

@@ -16,7 +16,10 @@ from evaluator.tasks.scored_items.files import IdIndex
 
 @dataclass
 class Gold:
-    """Rated texts in the order of the file. systems: None where a line names none."""
+    """Parsed gold. The lists have one entry per rated text, in the order of the file.
+
+    ids: id -> index of the text. systems: the system that generated the text; None: the line names none.
+    """
 
     ids: IdIndex
     n_lines: int = 0

@@ -1,4 +1,4 @@
-"""Base class of the tasks in which every id gets one finite score: fact-checking and metric-correlation."""
+"""Base class of the tasks in which a system gives each id one finite score: fact-checking and metric-correlation."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ Gold = TypeVar("Gold", bound=GoldWithIds)
 
 
 class ScoreTask(Task[Gold, IdIndex, Scores]):
-    """A task with one score per id. inputs_format: the layout of a line of the public inputs."""
+    """A task in which a system gives each id one score. inputs_format: the layout of the public inputs."""
 
     inputs_format: ClassVar[Format[Any]]
 
@@ -50,7 +50,7 @@ class ScoreTask(Task[Gold, IdIndex, Scores]):
 
     @abstractmethod
     def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
-        """Return a mask of the units that a good system scores above the others, in gold order."""
+        """Return a mask over the gold lines: True for those that a perfect system scores above the rest."""
 
     def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         scores = self.read_predictions(stream, file, self.known(gold), options)
@@ -60,5 +60,5 @@ class ScoreTask(Task[Gold, IdIndex, Scores]):
         return {}
 
     def public_inputs(self, gold: Gold) -> bytes:
-        """Return the inputs in salted order, since gold may be sorted by its answers, as published files are."""
+        """Return the inputs in an order that depends on the ids alone, since gold may be sorted by its answers."""
         return msgspec.json.Encoder().encode_lines(salted_order(self.inputs(gold), self.name))

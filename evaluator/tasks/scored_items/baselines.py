@@ -1,4 +1,4 @@
-"""Uninformative scores, and a helper that writes score lines."""
+"""Baselines with uninformative scores, and a helper that writes lines of predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files in which every id gets one finite score, for fact-checking and metric-correlation."""
+"""Predictions in which each id has one finite score, and public inputs, of fact-checking and metric-correlation."""
 
 import hashlib
 from array import array
@@ -17,7 +17,7 @@ from evaluator.jsonl.strict_json import Schema
 from evaluator.outcomes.table import Numbers
 
 IdIndex = dict[Id, int]
-"""The index of each id in the gold or the inputs, which is all that predictions are checked against."""
+"""The index of each id in the gold or the inputs. Predictions of scores are validated against nothing else."""
 
 
 class ScoreLine(msgspec.Struct, gc=False):
@@ -32,7 +32,7 @@ _LAYOUT = Format(ScoreLine, Schema(frozenset({"id", "score"})), lambda _: 2)
 
 @dataclass
 class Scores:
-    """Scores, one per gold line, in gold order."""
+    """Parsed predictions. values: one score per gold line, in gold order."""
 
     values: Numbers
     n_lines: int = 0
@@ -40,7 +40,7 @@ class Scores:
 
 
 def read_scores(stream: BinaryIO, file: str, index_of: IdIndex, limits: ReadLimits | None) -> Scores:
-    """Parse predictions. Raises PredictionError: every id needs one score."""
+    """Parse predictions. Raises PredictionError, also unless every id has exactly one score."""
     reader = Reader(file, _LAYOUT, PredictionError, limits)
     register = AnswerRegister(index_of, reader.problems)
     values = array("d", bytes(8 * len(index_of)))  # a list would hold one object per line
@@ -54,7 +54,7 @@ def read_scores(stream: BinaryIO, file: str, index_of: IdIndex, limits: ReadLimi
 
 
 def no_scores(n_lines: int) -> Scores:
-    """Return equal scores for all lines, without information."""
+    """Return predictions that carry no information: the same score for all gold lines."""
     return Scores(np.zeros(n_lines))
 
 
@@ -77,7 +77,7 @@ Line = TypeVar("Line", bound=Named)
 
 
 def salted_order(lines: Iterable[Line], salt: str) -> list[Line]:
-    """Return the lines of public inputs ordered by a keyed digest of their ids.
+    """Return the lines of public inputs in the order of a digest of their ids. salt: the digest's key, no secret.
 
     The order reveals neither the gold's order nor how the ids themselves would sort.
     """

@@ -203,7 +203,7 @@ def _wrong_crc():
         (gzip.compress(GOOD) + b"junk", "p.jsonl.gz", "damaged gzip data"),
         (_wrong_crc(), "p.jsonl.gz", "damaged gzip data"),
         (gzip.compress(b" " * 5_000_000), "p.jsonl.gz", "over 100:1"),
-        (gzip.compress(gzip.compress(GOOD)), "p.jsonl.gz", "expected data compressed once"),
+        (gzip.compress(gzip.compress(GOOD)), "p.jsonl.gz", "expected data that is compressed only once"),
     ],
     ids=["not gzip", "gzip by another name", "cut off", "junk behind", "wrong checksum", "bomb", "nested"],
 )

@@ -53,7 +53,7 @@ def test_installed_tasks_follow_the_built_in_ones(tasks: Tasks, tmp_path: Path) 
             GOOD.format("another"),
             'the task\'s name is "another", expected',
         ),
-        ("Other Task = {}:TASK", GOOD.format("Other Task"), "the name has other characters"),
+        ("Other Task = {}:TASK", GOOD.format("Other Task"), "the name is not valid"),
         ("other = {}:TASK", GOOD.format("other") + "Other.measures = ()", "the task has no measures"),
         ("other = {}:TASK", GOOD.format("other") + "Other.samples = ()", "the task has no samples"),
         ("other = {}:TASK", GOOD.format("other") + "Other.primary = lambda *_: 'x'", 'the primary measure is "x"'),

@@ -96,11 +96,11 @@ def test_an_integer_and_a_string_are_two_originals():
         (lambda o, c: c.__setitem__(1, c[1]._replace(evidence="")), "contraries.jsonl:2: a text is empty"),
         (
             lambda o, c: c.__setitem__(1, c[1]._replace(claim=o[1].claim)),
-            "originals.jsonl:2: the pairs of 1: the crosses are missing, expected one more member",
+            "originals.jsonl:2: the pairs of 1: the crossed members are missing, expected one more member",
         ),
         (
             lambda o, c: c.__setitem__(1, c[1]._replace(evidence=o[1].evidence)),
-            "originals.jsonl:2: the pairs of 1: the crosses are missing, expected one more member",
+            "originals.jsonl:2: the pairs of 1: the crossed members are missing, expected one more member",
         ),
         (
             lambda o, c: (

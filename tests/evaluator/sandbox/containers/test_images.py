@@ -97,7 +97,7 @@ INVALID: dict[str, tuple[Image, type[ImageError], str]] = {
     "two images": (Image(entries=TWO), image_errors.SeveralImagesError, "lists 2 images"),
     "no image": (Image(entries=[]), image_errors.SeveralImagesError, "lists 0 images"),
     "no manifest": (Image(without="manifest.json"), image_errors.ImageArchiveError, "no file"),
-    "a manifest without layers": (Image(entries=[{"Config": "x"}]), image_errors.ImageArchiveError, "has no config"),
+    "a manifest without layers": (Image(entries=[{"Config": "x"}]), image_errors.ImageArchiveError, "does not name"),
     "a manifest with a path": (
         Image(entries=[{"Config": "../../etc/passwd", "Layers": []}]),
         image_errors.ImageArchiveError,
@@ -208,12 +208,12 @@ INVALID: dict[str, tuple[Image, type[ImageError], str]] = {
     "layer of a million files": (
         Image(layers=[tarred(member(f"f{number}") for number in range(1001))]),
         image_errors.TooLargeError,
-        "more files",
+        "limit on files",
     ),
     "layer too large": (
         Image(layers=[tarred([member("f", bytes(2 << 20))])]),
         image_errors.TooLargeError,
-        "more bytes",
+        "limit on uncompressed bytes",
     ),
     "layer packed with xz": (Image(pack=lzma.compress), image_errors.LayerContentError, "xz"),
     "layer packed twice": (

@@ -140,7 +140,7 @@ def test_a_terabyte_is_refused_by_its_header() -> None:
         requests.append("content")
         yield b"\0" * 512
 
-    with pytest.raises(output.OutputError, match=r"is too large, expected at most 100$") as error:
+    with pytest.raises(output.OutputError, match=r"is too large, expected at most 100 bytes$") as error:
         output.copy(pieces(), "predictions.jsonl", 100, io.BytesIO())
     assert requests == []
     assert str(1 << 40) not in str(error.value)

@@ -241,7 +241,7 @@ def test_a_job_killed_from_outside_is_a_sandbox_error(own: Make) -> None:
         [job] = children(inner)
         os.kill(job, signal.SIGKILL)
         reply = answer(client)
-        assert (reply.event, reply.what) == ("failed", "the job was killed from outside")
+        assert (reply.event, reply.what) == ("failed", "the job was killed from outside the sandbox (SIGKILL)")
 
 
 def test_the_server_ends_when_its_inner_process_dies(own: Make) -> None:

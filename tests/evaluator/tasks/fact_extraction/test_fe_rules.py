@@ -167,7 +167,9 @@ def test_a_missing_text_counts_as_empty():
     gold = [text(f"t{i}", (ADA, BORN, LONDON)) for i in range(3)]
     report = run_score(TASK, gold, [text("t1", (ADA, BORN, LONDON))])
     assert table(report)["recall", "{}"] == (cut(1 / 3), 3)
-    assert report["result"]["warnings"] == ['predictions.jsonl: 2 ids are missing, scored as nothing found: "t0", "t2"']
+    assert report["result"]["warnings"] == [
+        'predictions.jsonl: 2 ids are missing and scored like an empty answer: "t0", "t2"'
+    ]
 
 
 def test_texts_are_resampled_whole():
@@ -208,7 +210,7 @@ def test_bad_predictions(line, what):
 
 def test_a_duplicate_id_is_refused():
     report = run_score(TASK, [text(1)], [text(1), text(1, (ADA, BORN, LONDON))])
-    assert texts(report) == ["predictions.jsonl:2: duplicate id, found 1 (first on line 1), expected each once"]
+    assert texts(report) == ["predictions.jsonl:2: duplicate id, found 1 (first on line 1), expected each id once"]
 
 
 def test_a_submission_cannot_bring_its_own_gold():
