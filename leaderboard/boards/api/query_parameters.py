@@ -73,9 +73,7 @@ class VersionQuery(serializers.Serializer[Any]):
 
 class BoardQuery(VersionQuery):
     measure = Names(help_text="names of the measures to show, separated by commas; default: all")
-    slices = Names(
-        help_text="dimensions whose slices are shown as well, separated by commas, or `all`; default: none"
-    )
+    slices = Names(help_text="dimensions whose slices are shown as well, separated by commas, or `all`; default: none")
     slice = Words(
         max_length=2000,
         help_text="slice whose scores are shown, such as `property:CEO` or `origin:generated,label:SUPPORTS`; "

@@ -166,9 +166,7 @@ def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawF
             f"{big.name} has {big.bytes:,} bytes; {offer.title} reads at most {limit // 1_000_000} MB of one file.",
         )
     if len(files) > sandbox_client.MAX_FILES:
-        raise Refused(
-            Code.INVALID_NAME, f"{len(files)} files are chosen; expected at most {sandbox_client.MAX_FILES}."
-        )
+        raise Refused(Code.INVALID_NAME, f"{len(files)} files are chosen; expected at most {sandbox_client.MAX_FILES}.")
     return files
 
 

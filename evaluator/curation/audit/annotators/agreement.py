@@ -60,9 +60,7 @@ def _value(line: RawLine, kind: str, problems: ProblemList) -> Any:
     if number if kind == "score" else isinstance(value, str | bool):
         return value
     expected = "a number" if kind == "score" else "a string, true or false"
-    problems.add(
-        line.number, f"{kind} is not valid", shown(value) if kind in line.value else "no such key", expected
-    )
+    problems.add(line.number, f"{kind} is not valid", shown(value) if kind in line.value else "no such key", expected)
     return None
 
 
