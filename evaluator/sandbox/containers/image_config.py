@@ -113,8 +113,11 @@ def read_json(content: bytes, what: str) -> Any:
             refuse("has a duplicate key, expected different keys in an object (engines ignore case)")
         return result
 
+    def constant(name: str) -> None:
+        refuse(f"has the number {name}, which JSON does not allow")
+
     try:
-        read = json.loads(content.decode("utf-8"), object_pairs_hook=once, parse_constant=refuse)
+        read = json.loads(content.decode("utf-8"), object_pairs_hook=once, parse_constant=constant)
     except (ValueError, RecursionError):
         refuse("is not valid JSON")
     return _lowered(read, 2)

@@ -190,7 +190,7 @@ def test_a_phase_scored_by_its_task_accepts_no_scorer(world: World) -> None:
     world.insert_run()
     answer = post(world.curator, "manage_scorer_attach", "tiny", "test", scorer=row(world).pk)
     assert answer.status_code == 409
-    assert "Create another phase for it" in answer.content.decode()
+    assert "can no longer change between its task and a scorer image" in answer.content.decode()
 
 
 def test_a_subset_of_the_gold_accepts_no_scorer(world: World) -> None:
