@@ -4,7 +4,7 @@ Running a row is idempotent: a message contains only the row's key, and may be l
 several workers. `Work.claim` lets only one worker have the row, by compare and swap in the database (`lease.py`).
 An attempt that fails or whose lease expires is retried, up to MAX_ATTEMPTS; then the row has failed.
 
-To add a kind of background work, define a `Work` and list it in `leaderboard.jobs.SWEEPS`, which gives it a Celery task
+To add a kind of background work, define a `Work` and list it in `leaderboard/jobs.py`, which gives it a Celery task
 and a periodic sweep.
 """
 

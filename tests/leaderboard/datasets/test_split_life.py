@@ -159,7 +159,7 @@ class TestAnswers:
         report = audited_splits.report()
         report["findings"][0]["severity"] = "error"
         audit = answer_findings(audited_splits.done(world.gold, report=report), world.curator)
-        assert "1 of its errors" in refusal(lifecycle.show_audit, audit=audit, by=world.curator).message
+        assert "1 of the audit's errors" in refusal(lifecycle.show_audit, audit=audit, by=world.curator).message
         lifecycle.answer(audit=audit, finding=0, text="Corrected soon.", by=world.curator)
         lifecycle.show_audit(audit=audit, by=world.curator)
         page = text(Client().get("/benchmarks/tiny/splits/test/"))

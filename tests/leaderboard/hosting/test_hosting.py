@@ -301,7 +301,7 @@ def test_predictions_for_inputs_replaced_meanwhile_are_refused(world: World, mon
         return answer
 
     monkeypatch.setattr(submit, "_validate", check)
-    with pytest.raises(Refused, match="download them again"):
+    with pytest.raises(Refused, match="Download the new inputs"):
         world.submit()
     assert not Submission.objects.exists()
     assert not QuotaCharge.objects.exists()

@@ -197,7 +197,7 @@ def test_only_the_team_chooses_before_the_date(world: World, phase: Phase) -> No
         sealed_phases.choose(submission=submission, by=world.researcher)
     submission.predictions.update(state=State.DONE)
     pass_closing_date(phase)
-    with pytest.raises(Refused, match="could be chosen until"):
+    with pytest.raises(Refused, match="could be changed until"):
         sealed_phases.choose(submission=submission, by=world.researcher)
     with pytest.raises(Refused, match="closed"):
         send(world, Phase.objects.get(pk=phase.pk), answers(LABELS, 3))

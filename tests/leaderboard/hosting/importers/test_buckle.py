@@ -189,8 +189,8 @@ def test_bytes_that_are_no_text_have_their_line(scenario: Scenario, prepare: Pre
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("test_c1.0_h1.0_r1.0_random_scenario.tsv", "the file's name, expected {test|train}_c"),
-        ("test_c1.0_h1.0_s4_r1.0_famous_scenario.tsv", "the file's name"),
+        ("test_c1.0_h1.0_r1.0_random_scenario.tsv", "unknown form of the file's name, expected {test|train}_c"),
+        ("test_c1.0_h1.0_s4_r1.0_famous_scenario.tsv", "unknown form of the file's name"),
         ("test_c1.5_h1.0_s4_r1.0_random_scenario.tsv", "transparency in the file's name, found 1.5, expected 0 to 1"),
         ("test_c1.0_h1.0.0_s4_r1.0_random_scenario.tsv", "homogeneity in the file's name, found 1.0.0"),
     ],
@@ -212,7 +212,7 @@ def test_two_scenarios_must_agree_on_a_pair(scenario: Scenario, prepare: Prepare
 def test_a_scenario_that_is_there_twice(scenario: Scenario, prepare: Prepare) -> None:
     scenario()
     scenario(folder="copy")
-    with pytest.raises(PublishedFileError, match="expected each scenario of a relation once"):
+    with pytest.raises(PublishedFileError, match="the same scenario of bornIn is also in"):
         prepare("buckle")
 
 
