@@ -21,7 +21,7 @@ from evaluator.progress import Steps
 from evaluator.scoring.score import checked, existing, number_or_none
 from evaluator.statistics.bootstrap import Resampled, batches, group_weights
 from evaluator.statistics.mcnemar import right_or_wrong
-from evaluator.statistics.permutation import p_values
+from evaluator.statistics.permutation_test import p_values
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Permuted differences of many pairs of systems at once; `evaluator.scoring.compare_pairs` counts them into p-values.
 
-`evaluator.statistics.permutation` tests every measure on every slice of one pair. A board tests one measure on many
+`evaluator.statistics.permutation_test` tests every measure on every slice of one pair. A board tests one measure on many
 pairs, and the least p of m pairs must be below .05 / m. All pairs use the same permutations (swaps of whole groups),
 and a pair's results depend only on its two tables and the seed, so that a pair has the same p when it is tested with
 others, again, or later.

@@ -18,7 +18,7 @@ from evaluator.scoring.compare import compare_outcomes
 from evaluator.scoring.score import score_outcomes
 from evaluator.statistics.bootstrap import intervals
 from evaluator.statistics.mcnemar import exact_p
-from evaluator.statistics.permutation import permutations
+from evaluator.statistics.permutation_test import permutations
 from evaluator.tasks.registry import TASKS
 from tests.evaluator.measures.test_measures import CASES
 from tests.support.full_run import examples
@@ -170,7 +170,7 @@ def test_results_do_not_depend_on_batching(monkeypatch):
     a, b = pair(11)
     once = compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=150)
     monkeypatch.setattr("evaluator.statistics.bootstrap._MAX_HELD", 200)
-    monkeypatch.setattr("evaluator.statistics.permutation._MAX_WEIGHTS", 1000)
+    monkeypatch.setattr("evaluator.statistics.permutation_test._MAX_WEIGHTS", 1000)
     monkeypatch.setattr("evaluator.statistics.bootstrap._MAX_WEIGHTS", 1000)
     for row, batched in zip(once, compare_outcomes(a, b, (*SUMS, *ORDERS), resamples=150), strict=True):
         assert (row.measure, row.slice, row.p) == (batched.measure, batched.slice, batched.p)

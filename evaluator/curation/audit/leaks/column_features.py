@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.curation.audit.leaks.permutation_test import Indices, encode
+from evaluator.curation.audit.leaks.max_t_test import Indices, encode
 
 _MOST = 50
 _LEAST = 5

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.curation.audit.leaks.permutation_test import Indices, Permutations, encode
+from evaluator.curation.audit.leaks.max_t_test import Indices, Permutations, encode
 from evaluator.outcomes.table import Numbers
 from evaluator.tasks.audit.findings import percent
 

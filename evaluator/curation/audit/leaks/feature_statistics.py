@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluator.curation.audit.leaks.permutation_test import Feature, Hidden, Indices
+from evaluator.curation.audit.leaks.max_t_test import Feature, Hidden, Indices
 
 PERIODS = (2, 3, 4, 5)
 

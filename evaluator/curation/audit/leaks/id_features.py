@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import numpy as np
 
-from evaluator.curation.audit.leaks.permutation_test import Indices, encode
+from evaluator.curation.audit.leaks.max_t_test import Indices, encode
 from evaluator.jsonl.ids import Id
 
 _MOST = 50

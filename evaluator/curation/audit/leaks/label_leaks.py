@@ -12,7 +12,7 @@ from evaluator.curation.audit.leaks.column_features import column_codes
 from evaluator.curation.audit.leaks.effect_sizes import Effect, Guesses
 from evaluator.curation.audit.leaks.feature_statistics import along, by_value
 from evaluator.curation.audit.leaks.id_features import id_order, id_parts
-from evaluator.curation.audit.leaks.permutation_test import (
+from evaluator.curation.audit.leaks.max_t_test import (
     TIMES,
     Feature,
     Indices,

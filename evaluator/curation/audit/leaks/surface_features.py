@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 import msgspec
 import numpy as np
 
-from evaluator.curation.audit.leaks.permutation_test import Indices, encode
+from evaluator.curation.audit.leaks.max_t_test import Indices, encode
 from evaluator.statistics.ngrams import tokens
 from evaluator.tasks.audit.split import Split
 

@@ -11,7 +11,7 @@ from evaluator.curation.audit.leaks.effect_sizes import Guesses
 from evaluator.curation.audit.leaks.feature_statistics import along, by_value
 from evaluator.curation.audit.leaks.id_features import id_order, id_parts
 from evaluator.curation.audit.leaks.label_leaks import LEVEL, find_label_leaks
-from evaluator.curation.audit.leaks.permutation_test import Permutations, encode, hidden, max_t_test
+from evaluator.curation.audit.leaks.max_t_test import Permutations, encode, hidden, max_t_test
 from evaluator.progress import Steps
 from tests.evaluator.curation.audit.splits import claims, facts, split
 from tests.support.full_run import FULL
