@@ -49,12 +49,12 @@ def statistic(name: str) -> Sum:
 class Measure(ABC):
     """A measure such as F1: a number that is computed from outcomes and published, with its description.
 
-    units: the number of gold units in a slice; where it is 0, the measure has no value.
-    rests_on: the number that is published as n (default: `units`).
+    units: the sum of statistics that counts the measure's units in a slice; where it is 0, the measure has no value.
+    rests_on: the sum of statistics that is published as n (default: `units`).
     low, high: the smallest and the largest possible value (not the ends of a confidence interval).
     higher_is_better: None if the measure has no direction.
-    per_group: True if the measure describes whole groups. It then exists only for the whole gold and for slices of
-    declared dimensions that split no group.
+    per_group: True if the measure is computed from whole groups, such as group accuracy. It then exists only for the
+    whole gold and for slices of declared dimensions that split no group.
     requires: the name of a fact of the gold that must be true; otherwise the measure does not exist.
     doc: an explanation for readers, one or two sentences; source: the publication that defines the measure.
     none_where: an explanation for readers why there may be no value although there are units.
