@@ -22,7 +22,11 @@ _RESERVED = {"rank", "system", "team", "date", "received_at", "released_at"}
 
 
 class MeasureDeclaration(msgspec.Struct, forbid_unknown_fields=True):
-    """A declared measure. lower, upper: bounds, None if unbounded. higher_is_better: None if it has no direction."""
+    """A measure that organisers declare for their scorer.
+
+    lower, upper: the smallest and the largest possible value, None if unbounded. higher_is_better: None if the measure
+    has no direction.
+    """
 
     name: str
     title: str
@@ -53,7 +57,7 @@ def check_declaration(declaration: object, primary: str) -> list[MeasureDeclarat
     for measure in measures:
         _check(measure)
         if names.count(measure.name) > 1:
-            raise UsageError(f"the measure {shown(measure.name)} is declared twice")
+            raise UsageError(f"the measure {shown(measure.name)} is declared twice, expected each name once")
     if primary not in names:
         raise UsageError(f"the primary measure is {shown(primary)}, expected one of: {', '.join(names)}")
     if measures[names.index(primary)].higher_is_better is None:
@@ -64,16 +68,18 @@ def check_declaration(declaration: object, primary: str) -> list[MeasureDeclarat
 def _check(measure: MeasureDeclaration) -> None:
     if not _NAME.fullmatch(measure.name) or measure.name in _RESERVED:
         raise UsageError(
-            f"a measure's name is {shown(measure.name)}, expected at most 60 of a-z, 0-9 and _, starting with a "
-            f"letter, and none of: {', '.join(sorted(_RESERVED))}"
+            f"a measure's name is {shown(measure.name)}, expected at most 60 characters of a-z, 0-9 and _, starting "
+            f"with a letter, and none of: {', '.join(sorted(_RESERVED))}"
         )
     for field, most in (("title", 100), ("doc", 1000)):
         text = getattr(measure, field)
         if not text.strip() or len(text) > most:
-            raise UsageError(f"the {field} of {measure.name} has {len(text)} characters, expected 1 to {most}")
+            raise UsageError(
+                f"the {field} of {measure.name} has {len(text)} characters, expected 1 to {most}, not only spaces"
+            )
     low, high = bounds(measure)
     if not low < high:
-        raise UsageError(f"the bounds of {measure.name} are {low:g} and {high:g}, expected a lower and an upper bound")
+        raise UsageError(f"the bounds of {measure.name} are {low:g} and {high:g}, expected lower < upper")
 
 
 def bounds(measure: MeasureDeclaration) -> tuple[float, float]:
@@ -88,7 +94,11 @@ def presence_statistic(name: str) -> str:
 
 
 def measures_of(declaration: Sequence[MeasureDeclaration]) -> tuple[Mean, ...]:
-    """Return measures, like the built-in ones, over outcomes that have the statistics `name` and `has name`."""
+    """Return the declared measures as objects like those of built-in tasks: means of per-unit values.
+
+    For each measure the outcomes must have two statistics: one of its name with each unit's value, and
+    `presence_statistic`.
+    """
     means = []
     for measure in declaration:
         low, high = bounds(measure)

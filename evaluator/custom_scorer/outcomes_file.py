@@ -26,7 +26,7 @@ _LARGEST = 1e100  # a sum of a million such values stays finite
 
 
 class Line(msgspec.Struct, gc=False):
-    """One line of the file: a unit."""
+    """One line of outcomes.jsonl: a unit, with its value of each measure that it has a value of."""
 
     id: str | int
     values: dict[str, float]
@@ -47,9 +47,11 @@ LAYOUT = Format(
 
 
 def read_outcomes(stream: BinaryIO, expected: Expected, scores: Scores, most_bytes: int) -> Outcomes:
-    """Return the outcomes, with the statistics `name` and `has name` for each measure that any unit has.
+    """Read outcomes.jsonl into a table.
 
-    Raises ScorerError.
+    For each measure that any unit has a value of, the table has two statistics: one of its name with the values (0
+    where a unit has none), and `presence_statistic`. most_bytes: the maximum size of the file. Raises ScorerError if
+    the file is invalid or does not fit scores.json.
     """
     reader = Reader(OUTCOMES, LAYOUT, ScorerError, ReadLimits(file_bytes=most_bytes))
     register = IdRegister(reader.problems)
@@ -70,7 +72,7 @@ def read_outcomes(stream: BinaryIO, expected: Expected, scores: Scores, most_byt
     if reader.warnings:
         _refuse("a line has keys that are not in the schema, expected id, group, slices and values")
     if (len(lines), len(groups)) != (scores.n_units, scores.n_groups):
-        _refuse("the numbers of lines and groups differ from n_units and n_groups in scores.json")
+        _refuse("the number of lines or of groups differs from n_units or n_groups in scores.json")
     return _table(lines, np.array(codes, dtype=np.int32), tuple(name for _, name in groups), expected)
 
 
@@ -111,8 +113,8 @@ def _table(lines: Sequence[Line], groups: Codes, names: tuple[Id, ...], expected
             for name, column in columns.items()
             if any(value is not None for value in column)
         },
-        # A task's outcomes lack the fact "scorer", so the two kinds cannot be confused. Units must be the same for
-        # every system: gold sets the rows.
+        # Outcomes of a task lack the fact "scorer", so they are not taken for those of a custom scorer. With the digest
+        # systems are checked for having the same units, since gold determines the units.
         facts={"scorer": expected.task_version, "units_sha256": _digest(lines, [*statistics])},
     )
 
@@ -129,9 +131,11 @@ def _digest(lines: Sequence[Line], statistics: Sequence[str]) -> str:
 def with_intervals(
     scores: Scores, table: Outcomes, expected: Expected, *, resamples: int, seed: int
 ) -> tuple[list[Score], list[str]]:
-    """Return the scores as published, and the names of the measures that have per-unit values.
+    """Return (scores as published, names of the measures that have per-unit values).
 
-    Raises ScorerError if a measure's mean differs from its value in scores.json by more than TOLERANCE.
+    Scores of measures with per-unit values get the value and the interval that are computed from the table; the others
+    are as in scores.json, without interval. Raises ScorerError if the mean of a measure's per-unit values differs from
+    its value in scores.json by more than TOLERANCE.
     """
     measures = [measure for measure in measures_of(expected.measures) if measure.name in table.statistics]
     computed = score_outcomes(table, measures, resamples=resamples, seed=seed)

@@ -1,4 +1,4 @@
-"""Reads the two output files of a custom scorer into one result."""
+"""Reader of the two output files of a custom scorer, which gives one result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ MOST_BYTES = 200_000_000
 
 @dataclass(frozen=True)
 class Read:
-    """The scorer's output. scores: as published; table: per-unit outcomes, None if absent; given: measures in it."""
+    """The output of a custom scorer.
+
+    content: scores.json; scores: the scores as published; table: the per-unit outcomes, None if the scorer wrote none;
+    measures: the names of the measures that have per-unit values.
+    """
 
     content: Scores
     scores: list[Score]
@@ -25,7 +29,10 @@ class Read:
 
 
 def read(files: Mapping[str, BinaryIO], expected: Expected, *, resamples: int, seed: int) -> Read:
-    """Return the checked output. files: scores, and outcomes if the scorer wrote any. Raises ScorerError."""
+    """Read and check the output. Raises ScorerError if it is invalid.
+
+    files: `scores`, and `outcomes` if the scorer wrote outcomes.jsonl.
+    """
     content = read_scores(files["scores"], expected)
     if "outcomes" not in files:
         return Read(content, without_intervals(content), None, [])

@@ -4,7 +4,7 @@
     outcomes.jsonl  one line per unit: {"id", "group"?, "slices"?: {...}, "values": {measure: number}}
 
 A measure with per-unit values is their mean; its intervals are computed here by resampling groups, as for every task.
-Errors never quote the output: a scorer has seen gold, and could write it anywhere.
+Errors never quote the output: a scorer has seen gold, and could write gold anywhere into it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ _UNKNOWN = re.compile(r"unknown field `.*", re.S)
 
 
 class ScorerError(FileError):
-    """The scorer's output is invalid; the benchmark's organisers have to fix it. The text never quotes the output."""
+    """Error for invalid output of a custom scorer, which the benchmark's organisers have to fix.
+
+    Its text never quotes the output.
+    """
 
 
 class Row(msgspec.Struct, forbid_unknown_fields=True):
-    """One measure on one slice. low, high: null; intervals are computed from outcomes."""
+    """One score: one measure on one slice. low, high: always null, since intervals are computed from outcomes.jsonl."""
 
     measure: str
     slice: dict[str, str | int | float | bool]
@@ -58,7 +61,11 @@ class Scores(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Expected:
-    """Requirements on a scorer's output. dimensions: the gold version's dimensions, with their values."""
+    """Requirements on a scorer's output.
+
+    task_version: the number of the scorer's version; primary: the name of the measure that ranks, which must have a
+    value; dimensions: the gold version's dimensions, with their values.
+    """
 
     task: str
     task_version: int
@@ -117,7 +124,7 @@ def _decoded(content: bytes) -> Scores:
         _refuse(f"{line_error.what}, expected {line_error.expected or 'the published schema'}")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         text = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else _UNKNOWN.sub("unknown field", str(error))
-        _refuse(f"it does not fit the published schema: {text}")
+        _refuse(f"the file does not fit the published schema: {text}")
 
 
 def _check_row(
@@ -133,7 +140,7 @@ def _check_row(
     if row.value is not None and not (math.isfinite(row.value) and lower <= row.value <= upper):
         _refuse(f"{where}, {row.measure}, is outside its bounds, {lower:g} to {upper:g}")
     if row.n < 0 or (row.n == 0 and row.value is not None):
-        _refuse(f"{where}, {row.measure}, has a negative n, or a value with n = 0")
+        _refuse(f"{where}, {row.measure}, has a negative n, or a value although n is 0")
     if row.n > MOST:
         _refuse(f"{where}, {row.measure}, has an n that is too large, expected at most {MOST}")
 
@@ -141,7 +148,10 @@ def _check_row(
 def check_slice(
     slice_: Mapping[str, SliceValue], where: str, dimensions: Mapping[str, Sequence[SliceValue]], file: str = SCORES
 ) -> None:
-    """Raise ScorerError for a dimension, or a value of one, that the gold version does not have."""
+    """Raise ScorerError if a dimension of the slice, or its value, does not occur in the gold version.
+
+    where: the place in the file, for the error; dimensions: the gold version's dimensions, with their values.
+    """
     for name, value in slice_.items():
         if name not in dimensions:
             known = ", ".join(dimensions) or "none: the gold has no slices"

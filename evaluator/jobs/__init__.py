@@ -40,7 +40,7 @@ JOBS = {job.request.job: job for job in _ALL}
 
 
 def run(request: Request, files: Mapping[str, BinaryIO]) -> tuple[dict[str, Any], bytes]:
-    """Run the request's job in this process; return (report, attachment)."""
+    """Run the request's job in this process; return (report, attachment). files: the job's opened files by role."""
     return JOBS[request.job](files, request)
 
 

@@ -19,7 +19,11 @@ NAMES = tuple(CHECKS)
 
 
 class AuditPartRequest(TaskRequest, frozen=True, kw_only=True):
-    """part: one of NAMES. train_names: file names of public gold, in the order of their keys "0", "1"..."""
+    """Arguments of `audit_part`.
+
+    part: one of NAMES; gold_name, inputs_name: names of the files `gold` and `inputs`, the latter empty if inputs are
+    not public; train_names: names of the training files "0", "1"... in this order.
+    """
 
     job = "audit_part"
     part: str
@@ -55,8 +59,8 @@ class AuditPartReport(Report):
 def audit_part(files: Files, request: AuditPartRequest) -> tuple[AuditPartReport, bytes]:
     """Run one part of a split's audit. The report quotes gold. Raises UsageError for an unknown part.
 
-    files: gold, inputs if they are public, and gold of public training splits as "0", "1"... All are in the task's own
-    format.
+    files: `gold`, `inputs` if they are public, and the gold of public training splits as "0", "1"... All are in the
+    task's own format.
     """
     if request.part not in CHECKS:
         raise UsageError(f"part is {request.part!r}, expected one of {', '.join(CHECKS)}")

@@ -32,13 +32,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class TaskRequest(Request, frozen=True, kw_only=True):
-    """Arguments of a job that reads files of a task. options: the task's options, as strings."""
+    """Arguments of a job that reads files of a task. options: name -> value of the task's options, as strings."""
 
     task: str
     options: dict[str, str] = {}
 
     def parsed(self) -> tuple[Task[Any, Any, Any], dict[str, Any]]:
-        """Return the task and the values of all its options. Raises UsageError."""
+        """Return the task and the values of all its options. Raises UsageError if the task or an option is invalid."""
         task = find_task(self.task)
         return task, task.parse_options(self.options)
 
@@ -59,7 +59,10 @@ class ProblemRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Refusal(msgspec.Struct, forbid_unknown_fields=True):
-    """Result of a job that failed, and the input at fault; sent with `"ok": false`. more: problems left out."""
+    """Result of a job that failed because of its input; sent with `"ok": false`.
+
+    fault: the input that has to be fixed; more: the number of further problems that are not listed.
+    """
 
     fault: Literal["predictions", "inputs", "gold", "scorer", "usage"]
     problems: Annotated[list[ProblemRow], msgspec.Meta(max_length=2 * (MAX_PROBLEMS + 1))]
@@ -77,13 +80,19 @@ _AnyRequest = TypeVar("_AnyRequest", bound=Request)
 
 @dataclass(frozen=True)
 class Job(Generic[_AnyRequest]):
-    """A function on open files and its request, wrapped so that the sandbox passes and receives plain values."""
+    """A job: the type of its request, and the function that does the work on open files.
+
+    It is called with plain JSON values or with a request, and returns plain values, as the sandbox needs them.
+    """
 
     request: type[_AnyRequest]
     work: Callable[[Files, _AnyRequest], tuple[Report, bytes]]
 
     def __call__(self, files: Files, arguments: Mapping[str, Any] | Request) -> tuple[dict[str, Any], bytes]:
-        """Return (report, attachment). Bad files and usage errors give refusals; an exception is an internal error."""
+        """Return (report, attachment). Invalid files and usage errors give a refusal as the report.
+
+        Any exception is an internal error.
+        """
         try:
             with _without_garbage_collection():
                 report, attachment = self.work(files, self._decoded(arguments))
@@ -106,7 +115,7 @@ def _float(value: object) -> float:
     """Convert NumPy floats, which subclass Python's, for msgspec. Raises TypeError for any other type."""
     if isinstance(value, float):
         return float(value)
-    raise TypeError(f"a {type(value).__name__} in a report")
+    raise TypeError(f"a report contains a {type(value).__name__}, expected a float")
 
 
 def reproducible(score: dict[str, Any]) -> dict[str, Any]:
@@ -117,8 +126,8 @@ def reproducible(score: dict[str, Any]) -> dict[str, Any]:
     with the same ranks on different questions have equal mean reciprocal ranks, and must share a rank on a board.
     """
     for name in _CUT & score.keys():
-        if isinstance(score[name], float):  # in pairs of a board, a and b are file numbers
-            # Differences of nearly equal numbers have fewer significant digits: below 1e-13 they count as zero.
+        if isinstance(score[name], float):  # in the pairs of `compare_board`, a and b are integers
+            # Differences of nearly equal numbers have fewer correct digits: numbers are first rounded to 13 decimals.
             score[name] = float(f"{round(score[name], _SAME_DIGITS + 1):.{_SAME_DIGITS}g}") + 0.0
     return score
 

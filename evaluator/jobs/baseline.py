@@ -12,7 +12,11 @@ from evaluator.tasks.baselines.base import BaselineInput
 
 
 class BaselineRequest(TaskRequest, frozen=True, kw_only=True):
-    """train_names: file names of public gold, in the order of their keys. expects: as for `ValidateRequest`."""
+    """Arguments of `make_baseline`.
+
+    baseline: its name; train_names: names of the training files "0", "1"... in this order; expects: as for
+    `ValidateRequest`.
+    """
 
     job = "baseline"
     baseline: str
@@ -23,16 +27,17 @@ class BaselineRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class BaselineReport(Report):
-    """says: True if there are predictions."""
+    """Result of `make_baseline`. says: True if the baseline made predictions; n_lines: the number of their lines."""
 
     says: bool
     n_lines: int
 
 
 def make_baseline(files: Files, request: BaselineRequest) -> tuple[BaselineReport, bytes]:
-    """Generate a baseline's predictions; the attachment holds them, empty if the baseline has no answer.
+    """Generate a baseline's predictions; the attachment is the predictions file.
 
-    files: inputs, and gold of public training splits as "0", "1"...
+    It is empty if the baseline cannot answer with these inputs and training splits. files: `inputs`, and the gold of
+    public training splits as "0", "1"...
     """
     task, options = request.parsed()
     baseline = task.baseline(request.baseline)

@@ -65,7 +65,7 @@ class CompareReport(Report):
 
 
 def compare(files: Files, request: CompareRequest) -> tuple[CompareReport, bytes]:
-    """Compare two systems' predictions on every measure. files: gold, predictions_a, predictions_b."""
+    """Compare two systems' predictions by every measure. files: `gold`, `predictions_a`, `predictions_b`."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     known = task.known(gold)
@@ -99,7 +99,7 @@ def compare(files: Files, request: CompareRequest) -> tuple[CompareReport, bytes
 
 
 class CompareOutcomesRequest(Request, frozen=True, kw_only=True):
-    """options: options of the outcomes' task."""
+    """Arguments of `compare_stored`. options: options of the task that the outcomes belong to, as strings."""
 
     job = "compare_outcomes"
     options: dict[str, str] = {}
@@ -108,18 +108,21 @@ class CompareOutcomesRequest(Request, frozen=True, kw_only=True):
 
 
 def compare_stored(files: Files, request: CompareOutcomesRequest) -> tuple[CompareReport, bytes]:
-    """Compare two systems from stored outcomes, without reading or scoring predictions again. files: a, b."""
+    """Compare two systems from stored outcomes, without reading or scoring predictions again.
+
+    files: `a` and `b`, from `evaluator.outcomes.serialization.to_bytes`.
+    """
     a, b = (from_bytes(files[name].read()) for name in ("a", "b"))
     task = find_task(a.task)
     if a.task_version != task.version:
-        raise UsageError(f"a is of {a.task} version {a.task_version}, expected version {task.version}")
+        raise UsageError(f"file a has outcomes of {a.task} version {a.task_version}, expected version {task.version}")
     cross = task.parse_options(request.options)["cross"]
     rows = compare_outcomes(a, b, task.measures, cross=cross, resamples=request.resamples, seed=request.seed)
     return _compared(task, a, rows), b""
 
 
 class ScorerDeclaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A custom scorer: its number, and the measures that it declares."""
+    """A custom scorer: the number of its version, and its measures. primary: the name of the measure that ranks."""
 
     number: int
     measures: list[MeasureDeclaration]
@@ -127,7 +130,11 @@ class ScorerDeclaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class CompareBoardRequest(Request, frozen=True, kw_only=True):
-    """pairs: file numbers. measure: name of a measure of the task, or of `scorer` if the outcomes are a scorer's."""
+    """Arguments of `compare_board`.
+
+    pairs: pairs of systems, by the numbers of their files; measure: the name of a measure of the task, or of the custom
+    scorer; scorer: the custom scorer that made the outcomes, None if the task did.
+    """
 
     job = "compare_board"
     pairs: list[tuple[int, int]]
@@ -138,7 +145,7 @@ class CompareBoardRequest(Request, frozen=True, kw_only=True):
 
 
 class PairRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.scoring.compare_pairs.PairComparison`. a, b: file numbers."""
+    """Serialized `evaluator.scoring.compare_pairs.PairComparison`. a, b: the numbers of the systems' files."""
 
     a: int
     b: int
@@ -155,7 +162,7 @@ class CompareBoardReport(Report):
 
 
 def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBoardReport, bytes]:
-    """Compare pairs of systems on one measure, from stored outcomes. files: "0", "1"..."""
+    """Compare pairs of systems by one measure, from stored outcomes. files: the outcomes of each system, "0", "1"..."""
     tables = [from_bytes(files[str(index)].read()) for index in range(len(files))]
     measures = {measure.name: measure for measure in _measures_of(tables, request.scorer)}
     if request.measure not in measures:
@@ -167,7 +174,11 @@ def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBo
 
 
 class HeadToHeadRequest(Request, frozen=True, kw_only=True):
-    """gold_name: name of the gold file, if there is one. scorer: as for `CompareBoardRequest`."""
+    """Arguments of `head_to_head`.
+
+    gold_name: the name of the file `gold`, empty if there is none; scorer: the custom scorer that made the outcomes,
+    None if the task did.
+    """
 
     job = "head_to_head"
     gold_name: str = ""
@@ -203,9 +214,10 @@ class HeadToHeadReport(Report, omit_defaults=True):
 
 
 def head_to_head(files: Files, request: HeadToHeadRequest) -> tuple[HeadToHeadReport, bytes]:
-    """Compare two systems on every measure and one-way slice, from stored outcomes; count the units each has right.
+    """Compare two systems by every measure on the whole and on one-way slices, from stored outcomes.
 
-    files: a, b, and gold if it is public: `items` then lists the units that only one of the two has right.
+    The report also counts the units that both, one or neither of the systems has right. files: the outcomes `a` and
+    `b`, and `gold` if it is public: `items` then lists the units that only one of the two systems has right.
     """
     a, b = (from_bytes(files[name].read()) for name in ("a", "b"))
     measures = _measures_of([a, b], request.scorer)
@@ -226,20 +238,23 @@ class PlotReport(Report):
 
 
 def plot(files: Files, request: PlotRequest) -> tuple[PlotReport, bytes]:
-    """Compute the plot data that `score` reports, from stored outcomes. files: table."""
+    """Compute the plot data that `score` reports, from stored outcomes. files: `table`, the outcomes."""
     table = from_bytes(files["table"].read())
     return PlotReport(plot_data(table, _measures_of([table], None))), b""
 
 
 def _measures_of(tables: list[Outcomes], scorer: ScorerDeclaration | None) -> tuple[Measure, ...]:
-    """Return the measures that exist for the tables. Raises UsageError for another task or scorer version."""
+    """Return the measures that exist for the tables.
+
+    Raises UsageError if a table is of another version of the task, or of another version of the custom scorer.
+    """
     if scorer is None:
         task = find_task(tables[0].task)
         for table in tables:
             _check_version(table, task)
         return existing(task.measures, tables[0].facts)
     if any(table.facts.get("scorer") != scorer.number for table in tables):
-        raise UsageError(f"outcomes are of another scorer, expected those of scorer {scorer.number}")
+        raise UsageError(f"some outcomes are not of the custom scorer's version {scorer.number}, expected only these")
     scorer_measures = measures_of(check_declaration(scorer.measures, scorer.primary))
     return tuple(measure for measure in scorer_measures if measure.name in tables[0].statistics)
 

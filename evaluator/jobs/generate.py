@@ -13,7 +13,11 @@ from evaluator.tasks.registry import find_task
 
 
 class GenerateRequest(Request, frozen=True, kw_only=True):
-    """parameters: strings, as from a form. sources: (role for the generator, name) of each file."""
+    """Arguments of `generate`.
+
+    parameters: the generator's parameters, as strings from a form; sources: (role in the generator, file name) of each
+    of the files "0", "1"...; salt: the secret from which ids are generated.
+    """
 
     job = "generate"
     task: str
@@ -32,7 +36,10 @@ class GeneratedPart(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class GenerateReport(Report):
-    """told: the generator's report, which quotes gold. text: the report as text."""
+    """Result of `generate`. version: of the generator; result: its report, which quotes gold; text: the report as text.
+
+    parts: the generated splits, in the order of the attachment.
+    """
 
     version: int
     parts: list[GeneratedPart]
@@ -41,7 +48,7 @@ class GenerateReport(Report):
 
 
 def generate(files: Files, request: GenerateRequest) -> tuple[GenerateReport, bytes]:
-    """Generate gold of one or more splits; the attachment is their concatenation. files: "0", "1"...
+    """Generate gold of one or more splits; the attachment is their concatenation. files: raw files as "0", "1"...
 
     Raises UsageError for a generator that does not exist or does not serve the task.
     """

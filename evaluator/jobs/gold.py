@@ -19,7 +19,8 @@ class PrepareGoldRequest(TaskRequest, frozen=True, kw_only=True):
 class PrepareGoldReport(Report):
     """Description of a gold file, without answers.
 
-    measures: names of those that exist for it. expects: requirements on predictions, for `ValidateRequest`.
+    measures: names of the measures that exist for this gold; primary: the name of the measure that ranks; expects:
+    requirements on predictions, for `ValidateRequest`.
     """
 
     n_lines: int
@@ -33,7 +34,7 @@ class PrepareGoldReport(Report):
 
 
 def prepare_gold(files: Files, request: PrepareGoldRequest) -> tuple[PrepareGoldReport, bytes]:
-    """Check and describe a gold file; the attachment is the public inputs. files: gold."""
+    """Check and describe a gold file; the attachment is the public inputs. files: `gold`."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options, request.limits)
     outcomes = task.score(gold, task.unanswered(gold), options)
@@ -53,7 +54,7 @@ def prepare_gold(files: Files, request: PrepareGoldRequest) -> tuple[PrepareGold
 
 
 class PartitionRequest(TaskRequest, frozen=True, kw_only=True):
-    """share: fraction of the groups that become public, a decimal string."""
+    """Arguments of `partition`. share: the fraction of groups that become public, as a decimal string such as "0.3"."""
 
     job = "partition"
     gold_name: str
@@ -63,16 +64,17 @@ class PartitionRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class PartitionReport(Report):
-    """Number of groups in each subset."""
+    """Numbers of public and of private groups."""
 
     n_public: int
     n_private: int
 
 
 def partition(files: Files, request: PartitionRequest) -> tuple[PartitionReport, bytes]:
-    """Partition a gold's groups into public and private; the attachment lists the groups of each.
+    """Partition a gold's groups into public and private; the attachment lists the groups of each subset.
 
-    files: gold, and `previous`, the public/private split of an earlier version, if any: its groups keep their subset.
+    files: `gold`, and `previous`, the public/private split of an earlier gold version, if any: its groups keep their
+    subset.
     """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options, request.limits)

@@ -10,7 +10,7 @@ from evaluator.jobs.base import Files, Report, TaskRequest
 
 
 class GoldDifferenceRequest(TaskRequest, frozen=True, kw_only=True):
-    """before_name, after_name: file names; a file whose name ends in .gz is decompressed."""
+    """Arguments of `gold_difference`. before_name, after_name: file names; a file named *.gz is decompressed."""
 
     job = "gold_difference"
     before_name: str
@@ -18,7 +18,11 @@ class GoldDifferenceRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class GoldDifferenceCounts(msgspec.Struct, forbid_unknown_fields=True):
-    """Numbers of items. by_kind: changes per kind of `evaluator.curation.gold_diff.diff.KINDS`."""
+    """Numbers of items before and after a correction, and of changed ones.
+
+    reordered: True if the order of items differs; by_kind: kind of change, from
+    `evaluator.curation.gold_diff.diff.KINDS` -> number of changed items.
+    """
 
     n_before: int
     n_after: int
@@ -41,7 +45,7 @@ class ChangeRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ItemRow(msgspec.Struct, forbid_unknown_fields=True):
-    """One line of the attachment: `evaluator.curation.gold_diff.diff.Item`."""
+    """One line of the attachment of `gold_difference`: serialized `evaluator.curation.gold_diff.diff.Item`."""
 
     id: str | int
     line: int
@@ -50,9 +54,9 @@ class ItemRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def gold_difference(files: Files, request: GoldDifferenceRequest) -> tuple[GoldDifferenceReport, bytes]:
-    """Count the changes of each kind; the attachment has one `ItemRow` per line, and quotes gold.
+    """Compare corrected gold with the previous version and count the changes of each kind.
 
-    files: before, after.
+    files: `before`, `after`. The attachment has one `ItemRow` per line, and quotes gold.
     """
     task, options = request.parsed()
     before, after = GoldFile(files["before"], request.before_name), GoldFile(files["after"], request.after_name)

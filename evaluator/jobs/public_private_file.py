@@ -18,7 +18,10 @@ def write_public_private(split: PublicPrivateSplit) -> bytes:
 
 
 def read_public_private(content: bytes) -> PublicPrivateSplit:
-    """Parse the bytes of `write_public_private`. Raises SandboxError for anything else, since the site stored them."""
+    """Parse the bytes of `write_public_private`.
+
+    Raises SandboxError for anything else: the site wrote these bytes, so other bytes are an internal error.
+    """
     try:
         file = msgspec.json.decode(content, type=_File)
     except msgspec.MsgspecError as error:

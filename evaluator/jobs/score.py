@@ -19,7 +19,11 @@ from evaluator.scoring.score import Score, score_outcomes
 
 
 class ValidateRequest(TaskRequest, frozen=True, kw_only=True):
-    """expects: requirements on predictions from the gold's `PrepareGoldReport`. limits: of the predictions file."""
+    """Arguments of `validate`.
+
+    expects: requirements on predictions, from the gold's `PrepareGoldReport`; limits: sizes that the predictions file
+    may have.
+    """
 
     job = "validate"
     inputs_name: str
@@ -34,7 +38,7 @@ class ValidateReport(Report):
 
 
 def validate(files: Files, request: ValidateRequest) -> tuple[ValidateReport, bytes]:
-    """Check the format of predictions against the inputs, without gold. files: inputs, predictions."""
+    """Check the format of predictions against the inputs, without gold. files: `inputs`, `predictions`."""
     task, options = request.parsed()
     known = task.read_inputs(files["inputs"], request.inputs_name, options, request.expects, ReadLimits())
     answers = task.read_predictions(files["predictions"], request.predictions_name, known, options, request.limits)
@@ -42,7 +46,7 @@ def validate(files: Files, request: ValidateRequest) -> tuple[ValidateReport, by
 
 
 class ScoreRequest(TaskRequest, frozen=True, kw_only=True):
-    """subset: `public` or `private` to score only that subset of the gold's groups, else empty."""
+    """Arguments of `score`. subset: `public` or `private` to score only these groups of the gold, else empty."""
 
     job = "score"
     gold_name: str
@@ -54,7 +58,7 @@ class ScoreRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class ScoreRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Score of one measure on one slice. n: number of gold units."""
+    """Score of one measure on one slice: serialized `evaluator.scoring.score.Score`, without n_groups."""
 
     measure: str
     slice: Slice
@@ -76,9 +80,10 @@ class ScoreResult(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ScoreReport(Report):
-    """groups: number of gold groups with units in each score, in the order of the scores; empty if not counted.
+    """Result of `score`.
 
-    primary: name of the measure that ranks. drawing: plot data, None for a custom scorer.
+    primary: the name of the measure that ranks; groups: for each score, the number of gold groups with units in its
+    slice, in the order of the scores, empty for a custom scorer; plot_data: None for a custom scorer.
     """
 
     result: ScoreResult
@@ -97,9 +102,9 @@ class ScoreReport(Report):
 
 
 def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
-    """Compute every score, with intervals; the attachment is the outcomes.
+    """Compute every score, with confidence intervals; the attachment is the serialized outcomes.
 
-    files: gold, predictions, and partition (the public/private split) if the request names a subset.
+    files: `gold`, `predictions`, and `partition` (the public/private split) if the request names a subset.
     """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
@@ -132,7 +137,11 @@ def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
 
 
 class ScorerOutputRequest(Request, frozen=True, kw_only=True):
-    """task_version: the scorer's number. measures, primary: as declared. dimensions: those of the gold version."""
+    """Arguments of `scorer_output`.
+
+    task_version: the number of the custom scorer's version; measures, primary: as the scorer declares them; dimensions:
+    the gold version's dimensions, with their values.
+    """
 
     job = "scorer_output"
     task: str
@@ -145,7 +154,11 @@ class ScorerOutputRequest(Request, frozen=True, kw_only=True):
 
 
 class ScorerOutputReport(ScoreReport):
-    """given: names of the measures in outcomes. units_sha256: digest of the units in outcomes, empty without them."""
+    """Result of `scorer_output`.
+
+    measures: the names of the measures that have per-unit values in the outcomes; units_sha256: a digest of the units
+    of the outcomes, empty without outcomes; n_warnings: the number of the scorer's warnings, which are not shown.
+    """
 
     measures: list[str] = []
     units_sha256: str = ""
@@ -153,9 +166,9 @@ class ScorerOutputReport(ScoreReport):
 
 
 def scorer_output(files: Files, request: ScorerOutputRequest) -> tuple[ScorerOutputReport, bytes]:
-    """Check a custom scorer's output and add intervals; the attachment is its outcomes, empty if it wrote none.
+    """Check a custom scorer's output and add confidence intervals.
 
-    files: scores, and outcomes if the scorer wrote any.
+    files: `scores`, and `outcomes` if the scorer wrote any. The attachment is the serialized outcomes, else empty.
     """
     expected = Expected(
         task=request.task,

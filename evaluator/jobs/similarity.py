@@ -15,14 +15,18 @@ class SignatureRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class SignatureReport(Report):
-    """ordered: True if the task orders units. signature: `evaluator.similarity.predictions.signature`."""
+    """Result of `make_signature`.
+
+    ordered: True if the predictions are scores of units, of which only the order counts; signature: from
+    `evaluator.similarity.predictions.signature`.
+    """
 
     ordered: bool
     signature: list[int]
 
 
 def make_signature(files: Files, request: SignatureRequest) -> tuple[SignatureReport, bytes]:
-    """Compute the signature of a prediction file. files: gold, predictions."""
+    """Compute the signature of a prediction file. files: `gold`, `predictions`."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     answered = task.answered(gold, files["predictions"], request.predictions_name, options)
@@ -30,7 +34,7 @@ def make_signature(files: Files, request: SignatureRequest) -> tuple[SignatureRe
 
 
 class NearDuplicatesRequest(TaskRequest, frozen=True, kw_only=True):
-    """names: prediction file names, in the order of their keys "0", "1"..."""
+    """Arguments of `near_duplicates`. names: names of the prediction files "0", "1"... in this order."""
 
     job = "near_duplicates"
     gold_name: str
@@ -38,7 +42,7 @@ class NearDuplicatesRequest(TaskRequest, frozen=True, kw_only=True):
 
 
 class SimilarityRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.similarity.predictions.SimilarityResult` to one other file."""
+    """Serialized `evaluator.similarity.predictions.SimilarityResult` of file "0" and one other file."""
 
     equal: float | None
     shared_errors: float | None
@@ -48,13 +52,16 @@ class SimilarityRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NearDuplicatesReport(Report):
-    """One row for each file from "1" on, None for a file that cannot be read."""
+    """Result of `near_duplicates`. rows: one for each file from "1" on, None for a file with invalid predictions."""
 
     rows: list[SimilarityRow | None]
 
 
 def near_duplicates(files: Files, request: NearDuplicatesRequest) -> tuple[NearDuplicatesReport, bytes]:
-    """Compute the similarity of file "0" to each of the other files. files: gold, and predictions "0", "1"..."""
+    """Compute the similarity of file "0" to each of the other files.
+
+    files: `gold`, and prediction files as "0", "1"... Raises PredictionError if file "0" is invalid.
+    """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     own = task.answered(gold, files["0"], request.names[0], options)

@@ -29,7 +29,7 @@ from evaluator.tasks.registry import TASKS
 
 Jobs = Mapping[str, Job[Any]]
 Once = Callable[..., tuple[dict[str, Any], bytes]]
-"""Runs a request on files by name, with plain arguments as in the sandbox. A file called `_0` is passed as "0"."""
+"""Function that runs a request with plain arguments, as in the sandbox. Files are keyword arguments; `_0` means "0"."""
 
 _MEASURE = {"name": "m", "title": "M", "doc": "d", "lower": 0.0, "upper": None, "higher_is_better": True}
 _DECLARED = {"task": "t", "task_version": 1, "measures": [_MEASURE], "primary": "m", "dimensions": {"d": ["x", "y"]}}
@@ -44,7 +44,7 @@ SCORER_SAMPLES: tuple[tuple[dict[str, Any], bytes, bytes], ...] = tuple(
     for scores in (_HEAD + _WHOLE + b"]}", _HEAD + _WHOLE + b", " + _WHOLE + b"]}", b'{"a": NaN}', b"\xff", b"")
     for outcomes in (_UNITS, _UNITS[:-9], _UNITS.replace(b"values", b"value"), b"")
 )
-"""(declaration, scores.json, outcomes.jsonl) of a custom scorer, valid and invalid."""
+"""(declared measures, scores.json, outcomes.jsonl) of a custom scorer, valid and invalid."""
 
 
 _PUBLISHED = b"".join(
@@ -90,7 +90,7 @@ GENERATOR_SAMPLES: tuple[tuple[str, str, dict[str, str], tuple[tuple[str, bytes]
 
 
 def run(jobs: Jobs) -> None:
-    """Run each of `evaluator.jobs.JOBS` on valid and invalid files."""
+    """Run each job on valid and invalid files. jobs: `evaluator.jobs.JOBS`."""
 
     def once(request: Request, **files: bytes) -> tuple[dict[str, Any], bytes]:
         streams = {name.removeprefix("_"): io.BytesIO(body) for name, body in files.items()}
@@ -117,7 +117,7 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
     resampling: dict[str, Any] = {"resamples": 20, "seed": 1}
     prepared, inputs = once(PrepareGoldRequest(task=task, gold_name="gold.jsonl"), gold=gold)
     if not prepared["ok"]:
-        raise ValueError(f"its gold is invalid: {prepared['problems'][0]['text']}")
+        raise ValueError(f"the gold of a sample is invalid: {prepared['problems'][0]['text']}")
     expects = prepared["expects"]
     broken = b'{"id": 1, "id": "\\ud800", "x": [NaN, 1e999]}\n\xff\n\n{"documentId": 5}\n{"id": 1.5}\n[1]\n' + b"[" * 99
     scoring = ScoreRequest(task=task, **names, **resampling)
@@ -187,7 +187,7 @@ def _generators(once: Once) -> None:
 
 
 def _audit(once: Once, task: str, gold: bytes, inputs: bytes) -> None:
-    """Run each part alone, and with inputs and a training split of the same lines, so that everything leaks."""
+    """Run each part of the audit alone, and with inputs and a training split of the same lines, which all leak."""
     for part in [*NAMES, "?"]:
         request = AuditPartRequest(task=task, part=part, gold_name="gold.jsonl", inputs_name="inputs.jsonl", seed=1)
         once(request, gold=gold)

@@ -1,7 +1,7 @@
-"""AUROC and average precision of a score against a binary label, under the weights of resamples.
+"""AUROC and average precision of a score against a binary label, for many bootstrap resamples at once.
 
-A weight says how often a row's group was resampled, so every value equals the measure on the resampled rows written
-out. Counts are whole numbers, exact in float64 up to 9e15 pairs.
+The weight of a row is the number of times that its group was drawn, so every value equals the measure on a table that
+repeats each row that many times. Counts are integers, exact in float64 up to 9e15 pairs.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,10 @@ _BLOCK = 1 << 17  # weights processed at a time, so that the dozen passes over t
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreLabelMeasure(Measure):
-    """A measure of a score against a label. score, positive: names of the statistics; positive is 1 or 0 for each
-    row.
+    """A measure of how well scores separate positive from negative rows.
+
+    score: the name of the statistic with the scores, which should be higher for positive rows; positive: the name of
+    the statistic that is 1 for positive and 0 for negative rows.
     """
 
     score: str
@@ -32,22 +34,26 @@ class ScoreLabelMeasure(Measure):
         return ByRank(self.score)
 
     def tally(self, sample: Sample) -> "Tally":
-        """Return the counts that both measures share, computed in one pass over the weights."""
+        """Return the counts that AUROC and average precision share, computed once per sample."""
         return sample.once(
             (ScoreLabelMeasure, self.score, self.positive), lambda: _tally_sample(sample, self.score, self.positive)
         )
 
 
 class Auroc(ScoreLabelMeasure):
-    """P(score of a positive row > score of a negative row) + P(equal) / 2. NaN where only one class is present."""
+    """Area under the ROC curve: P(score of a positive row > score of a negative row) + P(equal scores) / 2.
+
+    NaN where only one class is present.
+    """
 
     def values(self, sample: Sample) -> Numbers:
         return self.tally(sample).auroc
 
 
 class AveragePrecision(ScoreLabelMeasure):
-    """The sum over distinct scores, highest first, of the step in recall times the precision at it. NaN where only one
-    class is present.
+    """Average precision: the sum over distinct scores, from the highest, of the increase in recall times the precision.
+
+    Recall and precision are those of the rows that score at least as high. NaN where only one class is present.
     """
 
     def values(self, sample: Sample) -> Numbers:
@@ -55,18 +61,19 @@ class AveragePrecision(ScoreLabelMeasure):
 
 
 class Tally:
-    """Running counts from the highest score to the lowest, one of each per resample."""
+    """Counts of rows, accumulated from the highest score to the lowest, for each resample."""
 
     def __init__(self, n_resamples: int) -> None:
         self._seen = np.zeros(n_resamples)
         self._positive = np.zeros(n_resamples)
-        self._pairs = np.zeros(n_resamples)  # a positive above a negative counts 2, a tie 1
-        self._precision = np.zeros(n_resamples)  # summed over positives
+        self._pairs = np.zeros(n_resamples)  # a positive row above a negative one counts 2, a tie 1
+        self._precision = np.zeros(n_resamples)  # precision at the score of each positive row, summed
 
     def add(self, everyone: Numbers, positives: Numbers) -> None:
-        """Add the rows (`everyone`) and the positive rows of each of the next lower scores: resamples x scores.
+        """Add the next lower distinct scores, the highest of them first.
 
-        Does nothing for an empty array.
+        everyone, positives: the weighted numbers of all rows and of positive rows with each score, resamples x scores.
+        An empty array adds nothing.
         """
         if not everyone.size:
             return
@@ -101,7 +108,7 @@ class Tally:
 
 
 class _Downward:
-    """The part that is equal for all resamples: a view's rows from the highest score to the lowest."""
+    """A view's rows in order from the highest score to the lowest, which is the same for all resamples."""
 
     def __init__(self, view: View, score: str, positive: str) -> None:
         ties = Ties.of(view.column(score))
@@ -125,7 +132,8 @@ def _tally_sample(sample: Sample, score: str, positive: str) -> Tally:
     rows = sample.view.once((_Downward, score, positive), lambda: _Downward(sample.view, score, positive))
     tally = Tally(sample.n_resamples)
     step = max(1, _BLOCK // max(sample.n_resamples, 1))
-    held = np.zeros((2, sample.n_resamples))  # counts of a block's last score, which may continue in the next block
+    # Counts (all rows, positive rows) of a block's last score, which may continue in the next block.
+    held = np.zeros((2, sample.n_resamples))
     for begin in range(0, len(rows.is_positive), step):
         block = slice(begin, begin + step)
         everyone = rows.weights(sample, block)

@@ -1,7 +1,7 @@
-"""Measures as values: each declares its name, bounds, direction, count and source.
+"""Measures as objects: each declares its name, bounds, direction, the units that it counts, and its source.
 
-A measure maps a Sample (weighted outcomes) to one value per resample; NaN means "no value". Most are ratios of sums, so
-that a thousand resamples cost one matrix product; other measures override `values` and may use row weights.
+A measure maps a Sample (weighted outcomes) to one value per resample; NaN means "no value". Most measures are ratios of
+sums, so that a thousand resamples cost one matrix product; the others compute `values` from row weights.
 """
 
 import math
@@ -19,7 +19,7 @@ from evaluator.outcomes.weighted import Sample
 
 @dataclass(frozen=True)
 class Sum:
-    """A weighted sum of statistics, written as `2 * tp + fp`."""
+    """A linear combination of statistics, such as `2 * tp + fp`. terms: name of a statistic -> its factor."""
 
     terms: Mapping[str, float]
 
@@ -33,7 +33,7 @@ class Sum:
         return Sum({name: factor * old for name, old in self.terms.items()})
 
     def of(self, sample: Sample) -> Numbers:
-        """Return the weighted sum, one number per resample."""
+        """Return the linear combination of the statistics' sums over the sample, one number per resample."""
         parts = [
             sample.total(name) if factor == 1 else factor * sample.total(name) for name, factor in self.terms.items()
         ]
@@ -41,23 +41,25 @@ class Sum:
 
 
 def statistic(name: str) -> Sum:
-    """Return the sum of one statistic's column."""
+    """Return the `Sum` of a single statistic, with the factor 1."""
     return Sum({name: 1.0})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure(ABC):
-    """A published number computed from outcomes.
+    """A measure such as F1: a number that is computed from outcomes and published, with its description.
 
-    units: gold units in a slice; without any, the measure has no value there.
-    rests_on: the sum that is published as n (default: units).
-    per_group: the measure is about whole groups (or spans them): it exists for the whole and for declared slices that
-    split no group.
-    requires: a fact of the outcomes without which the measure does not exist.
-    doc: for readers, one or two sentences; source: where it was defined.
-    none_where: for readers, why there may be no value although there are units.
-    variance: the model by which audits predict the width of its intervals before anybody has submitted. A mean of
-    numbers from 0 to 1 varies most where they are 0 or 1, as a share does.
+    units: the sum of statistics that counts the measure's units in a slice; where it is 0, the measure has no value.
+    rests_on: the sum of statistics that is published as n (default: `units`).
+    low, high: the smallest and the largest possible value (not the ends of a confidence interval).
+    higher_is_better: None if the measure has no direction.
+    per_group: True if the measure is computed from whole groups, such as group accuracy. It then exists only for the
+    whole gold and for slices of declared dimensions that split no group.
+    requires: the name of a fact of the gold that must be true; otherwise the measure does not exist.
+    doc: an explanation for readers, one or two sentences; source: the publication that defines the measure.
+    none_where: an explanation for readers why there may be no value although there are units.
+    variance: the model of its variance with which audits predict the width of confidence intervals before anybody has
+    submitted. `share` also fits means of numbers from 0 to 1: their variance is at most that of a proportion.
     """
 
     name: str
@@ -76,34 +78,34 @@ class Measure(ABC):
 
     @abstractmethod
     def values(self, sample: Sample) -> Numbers:
-        """Return one value per resample for samples that have units; NaN: no value."""
+        """Return one value per resample, NaN for no value. The result is undefined where a resample has no units."""
 
     def evaluate(self, sample: Sample) -> Numbers:
         """Return one value per resample, NaN where the sample has no gold unit."""
         return np.where(self.units.of(sample) > 0, self.values(sample), np.nan)
 
     def count(self, sample: Sample) -> Numbers:
-        """Return n, the number of gold units that the value rests on."""
+        """Return n, the number of gold units that the value is computed from, one number per resample."""
         return (self.rests_on or self.units).of(sample)
 
     @property
     def scale(self) -> Callable[[Outcomes], Outcomes] | None:
-        """Return the function that puts each system's numbers on a scale common to two systems, without changing any
-        value.
+        """The transformation of a system's outcomes before groups are swapped between two systems.
 
-        None: the outcomes of two systems can be permuted as they are.
+        It puts the scores of both systems on a common scale and does not change the measure's value of either. None:
+        the outcomes can be swapped as they are.
         """
         return None
 
     @property
     def best(self) -> float:
-        """The value of perfect predictions."""
+        """The value of perfect predictions: `high`, or `low` where higher is not better."""
         return self.high if self.higher_is_better else self.low
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio(Measure):
-    """numerator / denominator; `empty` where the denominator is 0 (NaN: no value)."""
+    """A ratio of two sums, numerator / denominator; its value is `empty` where the denominator is 0 (NaN: no value)."""
 
     numerator: Sum
     denominator: Sum
@@ -116,7 +118,7 @@ class Ratio(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class Harmonic(Measure):
-    """2ab / (a + b) of two measures, 0 where both are 0."""
+    """The harmonic mean of two measures, 2ab / (a + b); 0 where both are 0."""
 
     a: Measure
     b: Measure
@@ -128,7 +130,7 @@ class Harmonic(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class Difference(Measure):
-    """a - b of two measures; NaN where either has no value."""
+    """The difference a - b of two measures; NaN where either has no value."""
 
     a: Measure
     b: Measure
@@ -139,7 +141,10 @@ class Difference(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class Macro(Measure):
-    """The unweighted mean of a measure over the values of a dimension that have gold units; n counts those values."""
+    """A macro average: the unweighted mean of the measure `of` over the slices of the dimension `over`.
+
+    Only slices with gold units count; n is their number. A slice with units but without a value counts as 0.
+    """
 
     of: Measure
     over: str
@@ -159,8 +164,9 @@ class Macro(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class MedianRatio(Measure):
-    """The median of one ragged column over the median of another: 0 where the latter is 0, NaN where either is
-    empty.
+    """The median of one ragged column divided by the median of another.
+
+    0 where the denominator's median is 0, NaN where either column is empty.
     """
 
     numerator: str

@@ -1,5 +1,6 @@
-"""Pearson's, Spearman's and Kendall's correlation of two columns, plain and within systems, under the weights of
-resamples.
+"""Pearson's, Spearman's and Kendall's correlation of two columns, over all rows and within systems.
+
+Each is computed for many bootstrap resamples at once, whose weights say how often each row counts.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,10 @@ from evaluator.outcomes.weighted import Sample, View
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation(Measure):
-    """A correlation of two columns, NaN where either is constant. x, y: names of the statistics; y is the system's."""
+    """A correlation of two columns, NaN where either is constant.
+
+    x: the name of the statistic from gold, such as a human rating; y: the name of the statistic with submitted scores.
+    """
 
     x: str
     y: str
@@ -29,7 +33,7 @@ class Correlation(Measure):
 
 
 class Pearson(Correlation):
-    """Covariance over the product of standard deviations."""
+    """Pearson's correlation: covariance divided by the product of the standard deviations."""
 
     def values(self, sample: Sample) -> Numbers:
         result = np.full(sample.n_resamples, np.nan)
@@ -40,7 +44,7 @@ class Pearson(Correlation):
 
 
 class Spearman(Correlation):
-    """Pearson's correlation of average ranks."""
+    """Spearman's rank correlation: Pearson's correlation of average ranks."""
 
     @property
     def scale(self) -> ByRank:
@@ -55,7 +59,7 @@ class Spearman(Correlation):
 
 
 class Kendall(Correlation):
-    """Tau-b: (concordant - discordant pairs) / sqrt(pairs untied in x * pairs untied in y)."""
+    """Kendall's tau-b: (concordant - discordant pairs) / sqrt(pairs untied in x * pairs untied in y)."""
 
     @property
     def scale(self) -> ByRank:
@@ -76,28 +80,37 @@ class Kendall(Correlation):
 
 @dataclass(frozen=True, kw_only=True)
 class Partial(Correlation):
-    """A correlation of the residuals after each system's mean in the sample is subtracted from both columns.
+    """A correlation within systems, pooled over all systems.
 
-    system: the statistic that numbers the systems.
+    In each resample the mean of a row's system is subtracted from the row's x and y; then the residuals of all systems
+    are correlated together. system: the name of the statistic that holds the number of the system that made the row's
+    text.
     """
 
     system: str
 
     def both(self, sample: Sample) -> tuple[Numbers, Numbers]:
-        """Return (Pearson's, Spearman's), which share the same residuals, one of each per resample."""
+        """Return (Pearson's, Spearman's) correlation of the same residuals, each with one value per resample."""
         key = (Partial, self.x, self.y, self.system)
         return sample.once(key, lambda: _within_systems(sample, self.x, self.y, self.system))
 
 
 class PartialPearson(Partial):
-    """Pearson's correlation within systems."""
+    """Pearson's correlation of residuals from each system's mean.
+
+    It equals the partial correlation that controls for the system as a categorical variable.
+    """
 
     def values(self, sample: Sample) -> Numbers:
         return self.both(sample)[0]
 
 
 class PartialSpearman(Partial):
-    """Spearman's correlation within systems: the residuals are ranked over all systems."""
+    """Spearman's correlation of residuals from each system's mean: the residuals are ranked over all systems.
+
+    It differs from the usual partial Spearman correlation, which takes residuals of ranks instead of ranks of
+    residuals.
+    """
 
     def values(self, sample: Sample) -> Numbers:
         return self.both(sample)[1]
@@ -128,10 +141,10 @@ def ties_of(view: View, statistic: str) -> Ties:
 
 
 def centred(column: Numbers, weights: Numbers) -> Numbers:
-    """Return a column less the mean of its resampled rows, divided by the largest absolute value: resamples x rows.
+    """Return a column minus its weighted mean, divided by the largest absolute deviation: resamples x rows.
 
-    column: one for all resamples, or one for each. Rows that were not resampled are 0, and all are 0 where the
-    resampled rows are equal.
+    column: one value per row, or resamples x rows; weights: resamples x rows. Rows with the weight 0 are 0 in the
+    result, and so are all rows of a resample in which the column is constant.
     """
     resampled = weights > 0
     values = np.broadcast_to(column, weights.shape)
@@ -150,7 +163,10 @@ def centred(column: Numbers, weights: Numbers) -> Numbers:
 
 
 def correlate(x: Numbers, y: Numbers, weights: Numbers) -> Numbers:
-    """Return one correlation per resample, NaN where a column is all 0. x, y: centred, resamples x rows."""
+    """Return Pearson's correlation of x and y, one per resample, NaN where either is all 0.
+
+    x, y: columns from `centred`, resamples x rows; weights: resamples x rows.
+    """
     covariance = (weights * x * y).sum(axis=1)
     spread = (weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1)
     varies = spread > 0

@@ -1,6 +1,7 @@
-"""Exact ranks of residuals after subtracting each system's mean, in integer arithmetic, so that ties on paper are ties.
+"""Ranks of residuals from each system's mean, in integer arithmetic, so that equal residuals of decimal numbers tie.
 
-With floats, rounding would decide: .1 and .3 are as far from their mean as .6 and .8, but not in binary.
+With floats, rounding would break such ties: .1 and .3 are as far from their mean as .6 and .8 from theirs, but not in
+binary.
 """
 
 from decimal import Decimal
@@ -13,11 +14,11 @@ from evaluator.outcomes.weighted import Rows
 
 
 def ranks_within_systems(column: Numbers, systems: Rows) -> Numbers:
-    """Return the rank of each row's residual among the distinct residuals, 0 for the least.
+    """Return the dense rank of each row's residual, 0 for the least: residuals that are equal share a rank.
 
-    column: finite numbers, each read as its shortest decimal representation; systems: a number from 0 for each row.
-    Exact for any finite numbers. Takes about two microseconds per distinct value, roughly the cost of five resamples of
-    an interval.
+    A residual is the value minus the mean of the rows of its system. column: one finite number per row, read as its
+    shortest decimal representation; systems: the number of each row's system, from 0. The ranks are exact. They take
+    about two microseconds per distinct value, roughly as much as five bootstrap resamples.
     """
     values, value_index = np.unique(column, return_inverse=True)
     pair_codes, pair_index = np.unique(systems * len(values) + value_index, return_inverse=True)
@@ -36,7 +37,7 @@ def ranks_within_systems(column: Numbers, systems: Rows) -> Numbers:
 
 
 def _whole_numbers(values: list[float]) -> list[int]:
-    """Return the values times the power of ten that makes all of them integers."""
+    """Return the values times a common power of ten that makes all of them integers."""
     decimals = [Decimal(repr(value)) for value in values]
     last = min((int(decimal.as_tuple().exponent) for decimal in decimals), default=0)
     return [int(decimal.scaleb(-last)) for decimal in decimals]

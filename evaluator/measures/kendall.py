@@ -1,9 +1,9 @@
-"""Concordant and discordant pairs of two columns, counted under many weights at once.
+"""Concordant and discordant pairs of two columns, counted for many bootstrap resamples at once.
 
 Discordant pairs are the inversions of y when the rows are sorted by x. They are counted by merge sort (Knight 1966):
-each level visits the rows of two neighbouring runs from the greatest y down, and every row of the right run is below
-all rows of the left run that came before. The orders are the same for all resamples, so a level is a gather and a
-cumulative sum of their weights. Counts are whole numbers, exact up to 9e15 pairs.
+each level visits the rows of two neighbouring runs from the greatest y down. When a row of the right run is visited, it
+forms an inversion with each row of the left run that was visited before. The orders are the same for all resamples, so
+a level consists of a gather and a cumulative sum of their weights. Counts are integers, exact up to 9e15 pairs.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from evaluator.outcomes.weighted import Rows
 
 
 class Concordance:
-    """Pairs of rows. order: row indices sorted by x, then by y; weights are passed in this order."""
+    """Counts of concordant and discordant pairs of rows. order: row indices sorted by x, then by y."""
 
     def __init__(self, x: Ties, y: Ties) -> None:
         self.order = np.lexsort((y.codes, x.codes))
@@ -63,10 +63,10 @@ def _starts(codes: Rows) -> Rows:
 
 
 def _levels(y: Rows) -> list[tuple[Codes, npt.NDArray[np.bool_]]]:
-    """Return, for runs of 1, 2, 4... rows, the order in which rows are visited and a mask of those in a left run.
+    """Return (order in which rows are visited, mask of those in a left run) for runs of 1, 2, 4... rows.
 
-    y: codes sorted by x. Rows are visited one pair of runs at a time, greatest y first, and among equals the right run
-    first: only strictly greater ones come before.
+    y: the rank of each row's y, in the order of x. Rows are visited one pair of runs at a time, greatest y first, and
+    among equal y the right run first, so that only rows with a strictly greater y are visited before.
     """
     n = len(y)
     index = np.arange(n)

@@ -1,4 +1,4 @@
-"""Residuals of a column after subtracting each system's mean, under the weights of resamples."""
+"""Residuals of a column after subtracting each system's mean, for many bootstrap resamples at once."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from evaluator.measures.ties import Ties
 from evaluator.outcomes.table import Numbers
 from evaluator.outcomes.weighted import Rows
 
-_CLOSE = 2.0**-42  # of a system's largest value: rounding error between residuals that are equal on paper
+_CLOSE = 2.0**-42  # relative to a system's largest value: the most that rounding can separate equal residuals
 
 
 class Systems:
@@ -18,16 +18,17 @@ class Systems:
     """
 
     def __init__(self, codes: Numbers, rows: Rows) -> None:
-        """codes: the system's number for each row of the view; rows: the index in the outcomes of each."""
+        """Sort the rows of a view. codes: the number of each row's system; rows: each row's index in the outcomes."""
         ties = Ties.of(codes)
         self.order = np.lexsort((rows, ties.codes))
         self._starts = ties.starts
         self._system = ties.codes[ties.order]  # of each row, in `order`
 
     def residuals(self, column: Numbers, weights: Numbers) -> Numbers:
-        """Return the residuals in `order`: resamples x rows.
+        """Return each row's value minus the weighted mean of its system's rows: resamples x rows.
 
-        A system whose resampled rows are all equal has exact zeros; rows that were not resampled are 0.
+        column, weights and the result are in `order`. A system whose resampled rows are all equal has residuals of
+        exactly 0, and so has a row that was not resampled.
         """
         resampled = weights > 0
         least = np.minimum.reduceat(np.where(resampled, column, np.inf), self._starts, axis=1)
@@ -41,13 +42,16 @@ class Systems:
     def slack(self, column: Numbers) -> Numbers:
         """Return for each row the distance up to which two residuals of `column` count as tied.
 
-        Exact arithmetic on a thousand resamples would cost a thousand times what it costs for the estimate. The
-        tolerance hides no real difference: numbers below 1 with six decimals, in systems of a thousand rows, differ by
-        more.
+        Exact arithmetic on a thousand resamples would cost a thousand times what it costs for the point estimate. The
+        tolerance hides no real difference: residuals of numbers below 1 with six decimals, in systems of a thousand
+        rows, differ by more.
         """
         largest = np.maximum.reduceat(np.abs(column), self._starts)
         return np.take(_CLOSE * largest, self._system)
 
     def indices(self, column: Numbers) -> Numbers:
-        """Return the exact ranks of the residuals with every row counted once. column: in `order`, unscaled."""
+        """Return the exact dense ranks of the residuals without resampling, that is with every row counted once.
+
+        column: the original values, in `order`, not divided by `scaled`.
+        """
         return ranks_within_systems(column, self._system)

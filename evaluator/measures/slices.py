@@ -15,23 +15,26 @@ class Slice:
 
     slice: Mapping[str, SliceValue]
     view: View
-    path: tuple[tuple[str, int], ...]  # from the whole: dimension, index of the value
+    path: tuple[tuple[str, int], ...]  # (dimension, index of its value), to be applied to the whole in turn
     measures: tuple[Measure, ...]
 
     @property
     def work(self) -> int:
-        """The relative cost of computing its measures once, without a unit."""
+        """The relative cost of computing its measures once: rows times measures."""
         return len(self.view.rows) * len(self.measures)
 
     def sample(self, whole: Sample) -> Sample:
+        """Return the part of a sample of the whole gold that is in the slice."""
         for dimension, index in self.path:
             whole = whole.parts(dimension)[index]
         return whole
 
 
 def slices_of(whole: Sample, measures: Sequence[Measure], cross: tuple[str, str] | None) -> Iterator[Slice]:
-    """Yield all slices, the whole first. whole: a sample whose first resample holds every gold unit. Raises
-    UsageError.
+    """Yield the whole, then every one-way slice, then the two-way slices of the dimensions `cross`, if any.
+
+    whole: a sample of the whole gold whose first resample holds every gold unit. Raises UsageError if a dimension of
+    `cross` does not exist.
     """
     outcomes = whole.view.outcomes
     yield Slice({}, whole.view, (), tuple(measures))

@@ -1,8 +1,8 @@
 """Transformations that put the scores of different systems on a common scale.
 
-A permutation test exchanges groups between two systems. Scores of .9 among scores of 900 would reveal only the system
-they came from; ranks within a system do not (Venkatraman & Begg 1996 for AUROC; for correlations of metrics Deutsch et
-al. 2021, who standardise).
+A permutation test swaps groups between two systems. If one system's scores are near .9 and the other's near 900, the
+order of a mixture shows only which system a score came from. Ranks within each system avoid this (for AUROC:
+Venkatraman & Begg 1996), and so do standardised scores (for correlations of metrics: Deutsch et al. 2021).
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from evaluator.outcomes.table import Numbers, Outcomes
 
 @dataclass(frozen=True)
 class ByRank:
-    """Replaces the statistic by its average rank within the system, for measures that depend on the order alone."""
+    """Replacement of a statistic by its average ranks within the system, for measures that depend only on the order."""
 
     statistic: str
 
@@ -27,7 +27,10 @@ class ByRank:
 
 @dataclass(frozen=True)
 class Standardised:
-    """Standardises the statistic (zero mean, unit standard deviation), for measures invariant to shift and scale."""
+    """Standardisation of a statistic to zero mean and unit standard deviation, within the system.
+
+    It is for measures that do not change when scores are shifted or scaled.
+    """
 
     statistic: str
 

@@ -1,7 +1,7 @@
 """Outcomes restricted to some groups, as if gold held no others.
 
-A phase on one side of a split scores such a subset. Measures and dimensions stay those of the whole: a slice without a
-unit in the subset is listed without a value.
+A phase that scores only the public or only the private groups of a split uses such a subset. Measures and dimensions
+stay those of the whole gold: a slice without a unit in the subset is listed without a value.
 """
 
 from collections.abc import Collection
@@ -17,10 +17,10 @@ from evaluator.outcomes.weighted import Sample, View
 
 
 def subset_of_groups(outcomes: Outcomes, groups: Collection[Id], *, units: Sum) -> Outcomes:
-    """Return the outcomes of `groups`, rows in their order. groups: names; unknown ones are ignored.
+    """Return the outcomes of the named groups, with the rows in their original order.
 
-    units: the sum of statistics that counts gold units, as the task's primary measure has it. Raises UsageError where
-    no group is left.
+    groups: group names; those that the outcomes do not have are ignored. units: the sum of statistics that counts gold
+    units, taken from the task's primary measure. Raises UsageError if the outcomes have none of the groups.
     """
     # 1, 1.0, True and "1" are distinct, as everywhere: a group is a string or an integer.
     names = {(type(name), name) for name in groups}
@@ -55,7 +55,7 @@ def n_units(outcomes: Outcomes, units: Sum) -> int:
 
 
 def groups_with_units(view: View, units: Sum) -> int:
-    """Return the number of groups that have gold units in a view; a submission's own rows add none."""
+    """Return the number of groups that have gold units in a view; rows of false positives do not count."""
     indices = {name: index for index, name in enumerate(view.outcomes.statistics)}
     sums = sum(factor * view.group_sums[indices[name]] for name, factor in units.terms.items())
     return int(np.count_nonzero(np.asarray(sums) > 0))

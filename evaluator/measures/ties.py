@@ -1,4 +1,4 @@
-"""The order and the ties of a column, on which ranks, AUROC and concordance rest."""
+"""The order and the ties of a column, from which ranks, AUROC and Kendall's tau are computed."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,13 +10,13 @@ from evaluator.outcomes.table import Numbers
 from evaluator.outcomes.weighted import Rows
 
 _BINS = 2.0**32 - 2
-_BINNED_FROM = 1 << 15  # rows, from which bins are faster than a comparison sort
+_BINNED_FROM = 1 << 15  # from this number of rows on, bins are faster than a comparison sort
 
 
 def ascending(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]]:
-    """Return the indices that sort the values ascending, and a mask of those that differ from the one before.
+    """Return (indices that sort the values in ascending order, mask of the first of each run of equal values).
 
-    The sort is stable; -0.0 equals 0.0.
+    The mask is in ascending order. The sort is stable; -0.0 equals 0.0.
     """
     result = _by_bins(values) if len(values) >= _BINNED_FROM else None
     if result is None:
@@ -81,7 +81,7 @@ class Ties:
 
     @cached_property
     def codes(self) -> Rows:
-        """The index of each value among the distinct ones, 0 for the least, in the order of the column."""
+        """The index of each value among the distinct values, 0 for the least, in the order of the column."""
         sizes = np.diff(self.starts, append=len(self.order))
         codes = np.empty(len(self.order), dtype=np.int64)
         codes[self.order] = np.repeat(np.arange(len(self)), sizes)
@@ -89,14 +89,17 @@ class Ties:
 
     @cached_property
     def begins_downward(self) -> npt.NDArray[np.bool_]:
-        """A mask over the order reversed (greatest first): where the value is lower than the one before."""
+        """A mask over the values in descending order: True for the first of each run of equal values."""
         last = np.append(self.starts[1:], len(self.order)) - 1
         begins = np.zeros(len(self.order), dtype=np.bool_)
         begins[len(self.order) - 1 - last] = True
         return begins
 
     def totals(self, weights: npt.NDArray[np.float64]) -> Numbers:
-        """Return resamples x distinct values. weights: resamples x rows, in this order."""
+        """Return the summed weight of each distinct value: resamples x distinct values.
+
+        weights: resamples x rows, in `order`.
+        """
         if len(self) == len(self.order):
             return weights
         return np.add.reduceat(weights, self.starts, axis=1)

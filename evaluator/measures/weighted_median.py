@@ -1,4 +1,4 @@
-"""Weighted medians of a ragged column under many resamples at once."""
+"""Medians of a ragged column (any number of values per row) for many bootstrap resamples at once."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,9 @@ _RUNS = 64
 
 
 def weighted_medians(sample: Sample, column: str) -> Numbers:
-    """Return the median of a ragged column per resample, each value counted as often as its group was resampled.
+    """Return the median of a ragged column in each resample, where a value counts as often as its group was drawn.
 
-    For an even number of values it is the mean of the two middle ones. NaN where nothing was resampled.
+    For an even number of values it is the mean of the two middle values. NaN where a resample has no value.
     """
     lengths = sample.view.outcomes.ragged[column]
     in_view = sample.view.row_mask[lengths.rows]
@@ -33,9 +33,10 @@ def weighted_medians(sample: Sample, column: str) -> Numbers:
 
 
 def _at(values: Numbers, groups: Indices, weights: Numbers, columns: Indices, positions: Numbers) -> Numbers:
-    """Return the value at each position when value i is repeated weights[groups[i], column] times.
+    """Return the value at each position, counted from 0, when value i is repeated weights[groups[i], column] times.
 
-    values: ascending. They are cut into runs; only runs that hold a position are searched, recursively.
+    values: in ascending order; columns: the column of `weights` for each position. The values are cut into runs; only
+    runs that hold a position are searched, recursively.
     """
     if len(values) <= _RUNS:
         reached = np.cumsum(weights[groups][:, columns], axis=0)

@@ -1,4 +1,4 @@
-"""Average ranks under the weights of resamples, for Spearman's correlation (Kendall & Gibbons 1990)."""
+"""Average ranks for many bootstrap resamples at once, for Spearman's correlation (Kendall & Gibbons 1990)."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from evaluator.outcomes.table import Numbers
 
 
 def centred_ranks(ties: Ties, weights: Numbers) -> Numbers:
-    """Return each row's average rank among the resampled rows, less the mean of all ranks: resamples x rows.
+    """Return each row's average rank among the resampled rows, minus the mean of all ranks: resamples x rows.
 
-    weights: resamples x rows, in the order of the column. A row resampled twice counts as two equal rows. The ranks are
-    whole numbers and halves, so exact; all are 0 where the resampled rows are all equal.
+    weights: resamples x rows, in the order of the column. A row that was resampled twice counts as two equal rows. The
+    ranks are whole numbers and halves, so exact; all are 0 where the resampled rows are all equal.
     """
     counts = ties.totals(np.take(weights, ties.order, axis=1))
     up_to = np.cumsum(counts, axis=1)
@@ -20,9 +20,10 @@ def centred_ranks(ties: Ties, weights: Numbers) -> Numbers:
 
 
 def centred_ranks_each(columns: Numbers, weights: Numbers, slack: Numbers) -> Numbers:
-    """Return centred ranks of a column that differs by resample. columns, weights: resamples x rows.
+    """Return average ranks minus their mean, of a column that differs by resample: resamples x rows.
 
-    slack: one per row; neighbours in the order tie where their distance is at most the larger slack of the two.
+    columns, weights: resamples x rows. slack: one number per row; neighbours in ascending order tie if their distance
+    is at most the larger slack of the two.
     """
     order = np.argsort(columns, axis=1, kind="stable")
     ordered = np.take_along_axis(columns, order, axis=1)

@@ -1,8 +1,8 @@
-"""Two systems' outcomes in one table, so that weights select whose outcome of a group counts, and how often.
+"""Two systems' outcomes in one table, so that weights select which system's outcomes of a group count, and how often.
 
-A's groups come first, B's after them. With weights of 1 for one system and 0 for the other a measure has the value of
-that system; with mixed weights it has the value of a system that answers some groups as A and the others as B. So every
-measure is compared by the code that computes it.
+The groups of system A come first, those of B after them. If all groups of A have the weight 1 and all of B the weight
+0, a measure has the value of A. With mixed weights it has the value of a system that answers some groups as A and the
+others as B. So the code that computes a measure also compares systems by it.
 """
 
 import numpy as np
@@ -12,8 +12,9 @@ from evaluator.outcomes.table import Dimension, Lengths, Outcomes
 
 
 def pool(a: Outcomes, b: Outcomes) -> Outcomes:
-    """Return A's rows, then B's, with B's groups numbered after A's. Raises UsageError where the two are not of one
-    gold.
+    """Return a table of A's rows and then B's rows, with B's groups numbered after A's.
+
+    Raises UsageError if the two tables belong to different golds.
     """
     check_alike(a, b)
     return Outcomes(
@@ -30,7 +31,10 @@ def pool(a: Outcomes, b: Outcomes) -> Outcomes:
 
 
 def check_alike(a: Outcomes, b: Outcomes) -> None:
-    """Raise UsageError where the tables differ in task, task version or gold, as far as tables show."""
+    """Raise UsageError if the tables differ in task, task version, or anything that depends on gold and options only.
+
+    That is: the number of units, the groups, the facts, the names of columns, and the slices.
+    """
     if (a.task, a.task_version) != (b.task, b.task_version):
         raise UsageError(
             f"a is {a.task} version {a.task_version}, b is {b.task} version {b.task_version}, "
@@ -49,7 +53,10 @@ def check_alike(a: Outcomes, b: Outcomes) -> None:
 
 
 def rows_are_paired(a: Outcomes, b: Outcomes) -> bool:
-    """Return True if row i of both is the same gold unit: neither table has rows created by its predictions alone."""
+    """Return True if row i of both tables is the same gold unit for every i.
+
+    It is not if predictions have added rows to a table, for false positives.
+    """
     if a.n_rows != b.n_rows or not np.array_equal(a.groups, b.groups):
         return False
     return all(np.array_equal(d.codes, b.dimensions[name].codes) for name, d in a.dimensions.items())

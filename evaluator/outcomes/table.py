@@ -22,10 +22,10 @@ SliceValue = str | int | float | bool
 
 @dataclass(frozen=True)
 class Dimension:
-    """One value per row: `values[codes[row]]`; a code of -1 means no value.
+    """A property of rows that cuts them into slices. A row's value is `values[codes[row]]`; code -1: no value.
 
-    `declared`: gold's `slices` name it. `within_groups`: the rows of some group differ in it, so measures about groups
-    have no value on its slices.
+    `declared`: True if the gold file has it in `slices`, False if the task adds it. `within_groups`: True if rows of
+    some group differ in it; measures that are computed from whole groups then do not exist on its slices.
     """
 
     codes: Codes
@@ -75,7 +75,7 @@ def cuts_groups(codes: Codes, groups: Codes) -> bool:
 
 @dataclass(frozen=True)
 class Lengths:
-    """A ragged column, several numbers per row: `values[i]` belongs to row `rows[i]`."""
+    """A ragged column, with any number of values per row: `values[i]` belongs to row `rows[i]`."""
 
     values: Numbers
     rows: npt.NDArray[np.int64]
@@ -83,10 +83,10 @@ class Lengths:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The table.
+    """The outcomes of one system: a table with one row per gold unit, and possibly rows of false positives.
 
-    `statistics`: one float64 per row; `ragged`: any number per row; `groups`: each row's group as an index into
-    `group_names`; `n_units`: the number of gold units.
+    `statistics`: columns with one float64 per row; `ragged`: columns with any number of values per row; `groups`: each
+    row's group as an index into `group_names`; `n_units`: the number of gold units.
     """
 
     task: str
@@ -104,17 +104,17 @@ class Outcomes:
         n = self.n_rows
         for name, column in self.statistics.items():
             if column.shape != (n,) or not np.all(np.isfinite(column)):
-                raise SandboxError(f"outcomes: column {name} is not {n} finite numbers")
+                raise SandboxError(f"outcomes: column {name} is invalid, expected {n} finite numbers")
         for name, dimension in self.dimensions.items():
             codes = dimension.codes
             if codes.shape != (n,) or np.any(codes < -1) or np.any(codes >= len(dimension.values)):
-                raise SandboxError(f"outcomes: dimension {name} does not fit {n} rows")
+                raise SandboxError(f"outcomes: dimension {name} is invalid, expected {n} codes of its values")
         if np.any(self.groups < 0) or np.any(self.groups >= self.n_groups):
-            raise SandboxError("outcomes: a row has no group")
+            raise SandboxError(f"outcomes: a row has an invalid group, expected an index below {self.n_groups}")
         for name, lengths in self.ragged.items():
             rows = lengths.rows
             if rows.shape != lengths.values.shape or np.any(rows < 0) or np.any(rows >= n):
-                raise SandboxError(f"outcomes: column {name} does not fit {n} rows")
+                raise SandboxError(f"outcomes: column {name} is invalid, expected one of {n} rows per value")
 
     @property
     def n_rows(self) -> int:

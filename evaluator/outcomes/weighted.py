@@ -1,7 +1,7 @@
 """Slices of outcomes and weighted sums over them, from which measures are computed.
 
-A View is a slice's rows, its statistics summed by group once. A Sample is a view under weights: one column of weights
-is one resample of the groups, so that a thousand resamples of all statistics are one matrix product.
+A View is the rows of a slice; it sums each statistic by group once. A Sample is a view with weights. One column of the
+weights is one resample of the groups, so that a thousand resamples of all statistics are one matrix product.
 """
 
 from collections.abc import Callable, Hashable, Iterator
@@ -19,11 +19,11 @@ Value = TypeVar("Value")
 Number = TypeVar("Number", bound=np.generic)
 
 _BLOCK = 1 << 18  # weights processed at a time: few enough to stay in a CPU cache
-_LEAST = 4  # resamples at a time at least, however many rows: one row of weights is read at a time
+_LEAST = 4  # minimum number of resamples at a time, since reading a single column of the weights is slow
 
 
 class Remembering:
-    """Caches values by key: several measures share one sorted column or one pass over the weights."""
+    """A cache of values by key, so that several measures share one sorted column or one pass over the weights."""
 
     def __init__(self) -> None:
         self._cached: dict[Hashable, Any] = {}
@@ -40,7 +40,7 @@ class View(Remembering):
     """Some rows of an outcomes table."""
 
     def __init__(self, outcomes: Outcomes, rows: Rows) -> None:
-        """rows: indices, with those of a group adjacent."""
+        """Select rows. rows: their indices, with those of a group adjacent."""
         super().__init__()
         self.outcomes = outcomes
         self.rows = rows
@@ -49,6 +49,7 @@ class View(Remembering):
 
     @classmethod
     def whole(cls, outcomes: Outcomes) -> "View":
+        """Return the view of all rows, sorted by group."""
         if np.all(outcomes.groups[1:] >= outcomes.groups[:-1]):
             view = cls(outcomes, np.arange(outcomes.n_rows))
             view._in_order = True
@@ -56,7 +57,10 @@ class View(Remembering):
         return cls(outcomes, np.argsort(outcomes.groups, kind="stable").astype(np.int64))
 
     def split(self, dimension: str) -> list["View"]:
-        """Return one view per value of the dimension, in the order of its values; some may be empty."""
+        """Return one view per value of the dimension, in the order of its values; some may be empty.
+
+        Rows without a value are in none of them.
+        """
         if dimension not in self._splits:
             codes = self.outcomes.dimensions[dimension].codes[self.rows]
             order = np.argsort(codes, kind="stable")
@@ -114,7 +118,7 @@ class View(Remembering):
 
 
 class Sample(Remembering):
-    """A view under weights of shape groups x resamples (whole numbers: how often each group was resampled)."""
+    """A view with weights of shape groups x resamples: whole numbers, how often each group was drawn."""
 
     def __init__(self, view: View, weights: Numbers) -> None:
         super().__init__()
@@ -148,10 +152,10 @@ class Sample(Remembering):
         return self._sums[statistic]
 
     def row_weights(self, row_indices: Rows | None = None) -> Iterator[tuple[slice, Numbers]]:
-        """Yield a slice of the resamples and their weights (resamples x rows), in blocks that fit a CPU cache.
+        """Yield (slice of the resamples, weights of the rows: resamples x rows), in blocks that fit in a CPU cache.
 
-        For measures that are not a function of sums. places: row indices of the view in the requested order (default:
-        as stored).
+        This is for measures that are not functions of sums. row_indices: indices into the view's rows, which determine
+        the order of the weights (default: the order of the view).
         """
         rows = self.view.rows if row_indices is None else self.view.rows[row_indices]
         groups = self.view.outcomes.groups[rows]
@@ -161,7 +165,7 @@ class Sample(Remembering):
             yield block, np.ascontiguousarray(np.take(self.weights[:, block], groups, axis=0).T)
 
     def parts(self, dimension: str) -> list["Sample"]:
-        """Return one sample per value of the dimension."""
+        """Return one sample per value of the dimension, in the order of its values, with the same weights."""
         if dimension not in self._parts:
             self._parts[dimension] = [Sample(view, self.weights) for view in self.view.split(dimension)]
         return self._parts[dimension]

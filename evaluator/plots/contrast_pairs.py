@@ -1,4 +1,4 @@
-"""Contrast pairs of a symmetric set: an original claim with its evidence and a generated one of its group."""
+"""Contrast pairs of a symmetric set: an original claim with its evidence, and a generated one of the same group."""
 
 import msgspec
 import numpy as np
@@ -7,11 +7,11 @@ from evaluator.outcomes.table import Numbers, Outcomes
 
 
 class PairCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Counts of pairs, each original with each generated member of its group: three pairs in a complete group (Schuster
-    et al. 2019, section 4: members 2-4 are generated from 1).
+    """Numbers of contrast pairs by which member the system has right.
 
-    both: both right; drop: the original right, the generated one wrong; flip: the original wrong, the generated one
-    right; neither: both wrong.
+    Each original is paired with each generated member of its group: three pairs in a complete group of four (Schuster
+    et al. 2019, section 4). both: both right; drop: the original right, the generated one wrong; flip: the original
+    wrong, the generated one right; neither: both wrong.
     """
 
     both: int
@@ -21,9 +21,9 @@ class PairCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def pair_counts(outcomes: Outcomes) -> PairCounts:
-    """Return the counts for outcomes of a gold that declares origins.
+    """Return the counts of contrast pairs. The gold must declare for each unit whether it is original or generated.
 
-    A group without an original, or with nothing else, yields no pair.
+    A group without an original or without a generated unit has no pair.
     """
 
     def of_groups(statistic: str) -> Numbers:

@@ -1,7 +1,7 @@
 """Coarse two-dimensional histogram of a metric's scores and human ratings, both by rank.
 
-It uses ranks instead of ratings, so that no rating is disclosed, and columns of several groups each, so that no single
-text is identifiable. docs/adr/0016 gives the reasons.
+It shows ranks instead of ratings, so that no rating is disclosed, and each column covers several groups, so that no
+single text is identifiable. docs/adr/0016 gives the reasons.
 """
 
 from itertools import pairwise
@@ -22,9 +22,9 @@ Parts = npt.NDArray[np.int64]
 
 
 class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Rows whose score is in bins `start` up to `end` (exclusive) of the ranked scores.
+    """One column of the histogram: the rows whose score is in the bins from `start` to `end` - 1 of the ranked scores.
 
-    counts: the number of those rows in each bin of the ranked ratings, lowest first.
+    counts: the number of these rows in each bin of the ranked ratings, lowest ratings first.
     """
 
     start: int
@@ -33,7 +33,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def bins_of(values: Numbers, n_parts: int) -> Parts:
-    """Return the index of the bin, of `n_parts` even bins of the ranks, that each value falls in, from 0 for the least.
+    """Return the bin of each value's rank: ranks are cut into `n_parts` bins of equal width, 0 for the least values.
 
     Equal values have their average rank (Kendall & Gibbons 1990).
     """
@@ -45,9 +45,10 @@ def bins_of(values: Numbers, n_parts: int) -> Parts:
 
 
 def rank_grid(view: View, *, rating: str, score: str) -> list[Column] | None:
-    """Return a slice's grid with one column per bin of the ranked scores; None: too few groups, or only one column.
+    """Return the columns of a slice's histogram, lowest scores first; None: too few groups, or only one column.
 
-    Neighbouring bins are merged while a column has fewer groups than the square root of the slice's number of groups.
+    rating, score: the names of the two statistics. A column is one bin of the ranked scores, or several neighbouring
+    bins that are merged until it has at least the square root of the slice's number of groups.
     """
     n_groups = len(view.groups)
     n_parts = min(MAX_BINS, isqrt(n_groups))

@@ -1,7 +1,7 @@
-"""ROC curves: exact, and as a path on a lattice coarse enough to reveal little more than the area under it.
+"""ROC curves: exact, and rounded to a lattice that is so coarse that it reveals little more than the area under it.
 
-An exact curve reveals the labels in the order of the scores, so a submission that orders its claims deliberately could
-read them off it. docs/adr/0016 states what the lattice discloses.
+An exact curve reveals the labels in the order of the scores, so the author of a submission with a deliberate order
+could read the labels off the curve. docs/adr/0016 states what the lattice discloses.
 """
 
 from collections.abc import Sequence
@@ -18,17 +18,18 @@ from evaluator.outcomes.weighted import View
 
 MOST_STEPS = 100
 LEAST_STEPS = 4
-"""Curves with fewer steps are not plotted: too coarse to be a curve, with few claims behind them."""
+"""Curves with fewer steps are not plotted: they are too coarse and based on too few claims."""
 
 Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Roc:
-    """The vertices from the highest score down: how many negative and positive rows score at least as high.
+    """An exact ROC curve: one vertex per distinct score, from the highest score down.
 
-    The first is (0, 0), the last holds all rows. Rows of one score are one step, so that the line between two vertices
-    counts a tie as half (Hanley & McNeil 1982).
+    A vertex is the number of negative rows (false_positives) and of positive rows (true_positives) that score at least
+    as high. The first vertex is (0, 0), the last counts all rows. Rows with the same score are one step, so that the
+    area under the line between two vertices counts a tie as half (Hanley & McNeil 1982).
     """
 
     false_positives: Counts
@@ -44,8 +45,9 @@ class Roc:
 
 
 def roc(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Roc:
-    """Return the exact curve, as scikit-learn's roc_curve with drop_intermediate=False, in counts. scores, positive:
-    one per row.
+    """Return the exact curve, in counts: that of scikit-learn's roc_curve with drop_intermediate=False.
+
+    scores, positive: one score and one label per row.
     """
     ties = Ties.of(scores)
     downward = ties.order[::-1]
@@ -57,10 +59,10 @@ def roc(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Roc:
 
 
 def on_lattice(curve: Roc, steps: int) -> tuple[int, ...]:
-    """Return the curve's heights at 0, 1, ... `steps` of `steps` equal parts of the false positive rate.
+    """Return the true positive rates at the false positive rates 0, 1 / steps, 2 / steps, ... 1, in units of 1 / steps.
 
-    Heights are in whole such parts of the true positive rate, halves rounded up; at a vertical segment, its upper end.
-    The curve must have both classes. Integer arithmetic gives the same result on every processor.
+    They are rounded to whole units, halves up. At a vertical segment of the curve its upper end counts. The curve must
+    have positive and negative rows. Integer arithmetic gives the same result on every processor.
     """
     grid_points = np.arange(steps + 1, dtype=np.int64) * curve.n_negative
     vertices = np.searchsorted(curve.false_positives * steps, grid_points, side="right") - 1
@@ -71,9 +73,10 @@ def on_lattice(curve: Roc, steps: int) -> tuple[int, ...]:
 
 
 def _height(curve: Roc, at: int, vertex: int, steps: int) -> int:
-    """Return the rounded height at one grid point.
+    """Return the true positive rate at one grid point, rounded to whole units of 1 / steps.
 
-    at: `steps` times the number of false positives; vertex: the last vertex that is not to the right of it.
+    at: `steps` times the number of false positives at the grid point; vertex: the index of the last vertex that is not
+    to the right of it.
     """
     x, y = int(curve.false_positives[vertex]), int(curve.true_positives[vertex])
     height = Fraction(y)
@@ -84,16 +87,20 @@ def _height(curve: Roc, at: int, vertex: int, steps: int) -> int:
 
 
 def steps_for(n_groups: int, n_positive: int, n_negative: int) -> int | None:
-    """Return the number of steps, or None for too few.
+    """Return the number of steps of the lattice in each direction, or None if there are fewer than LEAST_STEPS.
 
-    It is that of a Ladder's grid, computed from twice the rarer class where that is smaller than the number of groups.
+    It is the square root of the number of groups, as for the steps of the disclosure policy Ladder, or of twice the
+    number of rows of the rarer class if that is smaller; at most MOST_STEPS.
     """
     steps = min(MOST_STEPS, isqrt(min(n_groups, 2 * n_positive, 2 * n_negative)))
     return steps if steps >= LEAST_STEPS else None
 
 
 def heights(view: View, score: str, positive: str) -> Sequence[int] | None:
-    """Return a slice's curve on its lattice, one height more than there are steps; None: too few rows."""
+    """Return a slice's ROC curve on its lattice (see `on_lattice`), which has steps + 1 heights; None: too few rows.
+
+    score, positive: the names of the statistics with the score and with the label, 1 for positive rows.
+    """
     labels = view.column(positive) > 0
     n_positive = int(np.count_nonzero(labels))
     steps = steps_for(len(view.groups), n_positive, len(labels) - n_positive)

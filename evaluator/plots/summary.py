@@ -1,4 +1,4 @@
-"""Plot data of a run's outcomes that can be shown with its scores: curves, grids and pairs, all of them coarse."""
+"""Plot data that is shown with a run's scores: ROC curves, rank histograms and contrast pairs, all of them coarse."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,22 +14,28 @@ from evaluator.plots.rank_histogram import Column, rank_grid
 from evaluator.plots.roc import heights
 
 MOST_SLICES = 40
-"""The maximum number of one-way slices, in the order of the scores; dimensions of hundreds of values only have a
-table."""
+"""The maximum number of one-way slices with plot data, in the order of the scores; further ones are only in tables."""
 
 
 class Curve(msgspec.Struct, forbid_unknown_fields=True):
+    """ROC curve of one slice. heights: from `evaluator.plots.roc.on_lattice`."""
+
     slice: dict[str, SliceValue]
     heights: list[int]
 
 
 class Grid(msgspec.Struct, forbid_unknown_fields=True):
+    """Rank histogram of one slice."""
+
     slice: dict[str, SliceValue]
     columns: list[Column]
 
 
 class PlotData(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """The plot data of a run; a field is None where the task has no such plot."""
+    """The plot data of a run. A field is None if the task has no such plot.
+
+    curves: ROC curves; grids: rank histograms; pairs: counts of contrast pairs.
+    """
 
     curves: list[Curve] | None = None
     grids: list[Grid] | None = None
@@ -41,10 +47,11 @@ class PlotData(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 def plot_data(outcomes: Outcomes, measures: Sequence[Measure]) -> PlotData:
-    """Return the curves, grids and pairs that the measures call for.
+    """Return the plot data of a run.
 
-    curves: where a measure is an AUROC; grids: where one is a Spearman correlation; both for the whole and for one-way
-    slices. pairs: for the whole, where the gold declares origins. Slices with too few groups are left out.
+    There are ROC curves if a measure is an AUROC, and rank histograms if a measure is a Spearman correlation, both for
+    the whole gold and for one-way slices; slices with too few groups are left out. There are counts of contrast pairs,
+    for the whole gold, if the gold declares which units are original and which are generated.
     """
     data = PlotData()
     for measure in measures:

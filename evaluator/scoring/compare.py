@@ -1,8 +1,8 @@
 """Comparison of two systems on one gold: every measure on every slice, the difference, its interval and p-value.
 
-The interval is a paired bootstrap: both systems use the same resamples of whole groups, which are also those of their
-own intervals (Efron & Tibshirani 1993). It can be much narrower than the two intervals suggest, since a hard group is
-hard for both.
+The interval of the difference is a paired bootstrap: both systems are evaluated on the same resamples of whole groups,
+on which their own intervals are based too (Efron & Tibshirani 1993). It can be much narrower than the two systems' own
+intervals suggest, since a hard group is hard for both.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,10 +26,12 @@ from evaluator.statistics.permutation_test import p_values
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One measure on one slice. None: there is no such number.
+    """Comparison of two systems, a and b, by one measure on one slice. None: the number does not exist.
 
-    difference: a - b; low, high: its interval; p: two-sided, by permutation of groups; p_mcnemar: exact, where
-    independent units are right or wrong; n: gold units; n_groups: groups with a row of either system.
+    a, b: the measure of each system; difference: a - b; low, high: the ends of the difference's confidence interval; p:
+    the two-sided p-value of the permutation test, not adjusted for multiple testing; p_mcnemar: the two-sided p-value
+    of McNemar's exact test, for measures of independent units that are either right or wrong; n: the number of gold
+    units; n_groups: the number of groups with a row of either system.
     """
 
     measure: str
@@ -49,7 +51,7 @@ class Comparison:
 
 
 class _Pair:
-    """Both systems' samples under the same weights."""
+    """Outcomes of two systems, of which samples are taken with the same weights."""
 
     def __init__(self, a: Outcomes, b: Outcomes) -> None:
         self.tables = (a, b)
@@ -69,11 +71,12 @@ def compare_outcomes(
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[Comparison]:
-    """Return every comparison, in the order of scores: the whole first.
+    """Compare two systems by every measure on every slice, in the order of `score_outcomes`: the whole first.
 
-    resamples: the number of resamples, and of permutations; 0: no interval and no p. Swapping a and b changes only
-    signs. Raises UsageError where the tables are not of one gold or a dimension of `cross` is unknown, SandboxError for
-    a value outside its measure's bounds.
+    cross: two dimensions whose two-way slices are added; None: no two-way slices. resamples: the number of bootstrap
+    resamples and the number of permutations; with 0, low, high and p are None. Exchanging a and b only changes the sign
+    of differences. Raises UsageError if the tables belong to different golds or a dimension of `cross` does not exist,
+    SandboxError for a value outside its measure's bounds.
     """
     check_alike(a, b)
     pair = _Pair(a, b)
@@ -110,7 +113,7 @@ def _compare(
         for measure in slice_.measures:
             (a, b), difference, lower, upper, p_value = next(rows)
             test = tests[measure.name]
-            # Resampling or swapping a single group carries no information about another sample.
+            # A single group cannot show how much the difference varies between groups: no interval, and p is 1.
             bounded = n_groups > 1 and not np.isnan(difference)
             yield Comparison(
                 measure=measure.name,
@@ -128,7 +131,7 @@ def _compare(
 
 
 def _groups(alone: tuple[Sample, Sample], slice_: Slice) -> Rows:
-    """Return the groups with a row of either system."""
+    """Return the groups of which either system has a row in the slice."""
     return np.union1d(*(slice_.sample(whole).view.groups for whole in alone))
 
 
@@ -154,7 +157,10 @@ def _intervals(
     seed: int,
     steps: Steps,
 ) -> tuple[Numbers, Numbers]:
-    """Return (low, high), each one per slice and measure, in that order. groups: those of each slice."""
+    """Return (lower ends, upper ends) of the differences' intervals, for each slice and each of its measures.
+
+    groups: the groups of each slice.
+    """
     ends = np.cumsum([len(slice_.measures) for slice_ in slices])
     points = np.split(differences, ends[:-1])
     resampled = [

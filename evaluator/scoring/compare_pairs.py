@@ -1,7 +1,8 @@
 """Comparison of many systems on one gold by one measure: each pair's difference, its interval and p-value.
 
-A board's rank ranges rest on it (`evaluator.statistics.multiple_testing`). The interval of a pair equals that of
-`evaluator.scoring.compare`. Its p-value has the resolution that a correction for hundreds of pairs needs.
+The rank ranges of a board are computed from the p-values (`evaluator.statistics.multiple_testing`). The interval of a
+pair is the same as in `evaluator.scoring.compare`. There are more permutations, so that p-values can be small enough to
+remain significant after Holm adjustment for hundreds of pairs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,23 +23,27 @@ from evaluator.statistics.pairwise_permutation import group_permutations, permut
 from evaluator.statistics.rank_permutation import Pair
 
 MAX_PERMUTATIONS = 200_000
-"""The maximum number of permutations per pair: the least p is 5e-6, which can be significant among up to 10,000
-pairs."""
+"""The maximum number of permutations per pair.
 
-_BUDGET = 1_000_000_000  # groups x permutations, where a permutation is a product of sums: some seconds
-_RANKED = 20  # cost of a unit relative to a group, for measures that rank the units
-_TAKEN_AGAIN = 200  # the same, for measures that are re-evaluated from the units
+The smallest possible p-value is then 5e-6, which is significant after Holm adjustment for up to 10,000 pairs."""
+
+_BUDGET = 1_000_000_000  # permutations x cost of one, which is n_groups for measures of sums: some seconds
+_RANKED = 20  # cost per unit, relative to the cost per group above, for Spearman's correlation
+_TAKEN_AGAIN = 200  # the same for measures that are evaluated again for each permutation
 ENOUGH = 200
-"""The number of permutations with a difference at least as large that settles a p, to about a fourteenth of its
-value."""
-_ROUNDING = 1e-12  # differences this close are equal: a sum of fractions depends on its order
+"""The permutations of a pair end when so many have a difference at least as large as the observed one.
+
+The standard error of the p-value is then about 7 % of the p-value (1 / sqrt(200))."""
+_ROUNDING = 1e-12  # differences this close count as tied: rounding depends on the order of summation
 
 
 @dataclass(frozen=True, slots=True)
 class PairComparison:
-    """Two of the systems, by their indices. None: there is no such number.
+    """Comparison of two systems by one measure. None: the number does not exist.
 
-    difference: a - b; low, high: its interval; p: two-sided; n_permutations: the number of permutations behind p.
+    a, b: the indices of the systems; difference: the value of a minus the value of b; low, high: the ends of its
+    confidence interval; p: the two-sided p-value, not adjusted for multiple testing; n_permutations: the number of
+    permutations from which p is computed.
     """
 
     a: int
@@ -62,11 +67,12 @@ def compare_pairs(
     seed: int,
     n_permutations: int = MAX_PERMUTATIONS,
 ) -> list[PairComparison]:
-    """Return the comparisons by the measure on the whole, in the order of the pairs.
+    """Compare each pair of systems by the measure on the whole gold, in the order of the pairs.
 
-    resamples: of the interval; n_permutations: the maximum number of permutations of the test (large golds get fewer,
-    `most_draws`). Raises UsageError where tables are not of one gold, SandboxError for a value outside the measure's
-    bounds.
+    tables: the outcomes of each system; pairs: indices of tables; resamples: the number of bootstrap resamples for the
+    intervals, 0 for no intervals; n_permutations: the maximum number of permutations per pair, which
+    `max_permutations` lowers for large golds. Raises UsageError if the tables belong to different golds, SandboxError
+    for a value outside the measure's bounds.
     """
     for table in tables[1:]:
         check_alike(tables[0], table)
@@ -97,9 +103,9 @@ def compare_pairs(
 
 
 def max_permutations(tables: Sequence[Outcomes], measure: Measure, n_permutations: int = MAX_PERMUTATIONS) -> int:
-    """Return the maximum number of permutations per pair.
+    """Return the maximum number of permutations per pair: `n_permutations`, or fewer for large golds.
 
-    It depends on gold alone, so that a pair's p does not depend on the other pairs.
+    It depends only on the gold and the measure, so that the p-value of a pair does not depend on the other pairs.
     """
     if not _groups(tables):
         return 0
@@ -124,12 +130,12 @@ def _intervals(
     resamples: int,
     seed: int,
 ) -> list[tuple[float, float]]:
-    """Return (low, high) of each pair, from the same resamples of groups for all systems."""
+    """Return the ends (low, high) of each pair's interval, from the same resamples of groups for all systems."""
     if not resamples or _groups(tables) < 2:
         return [(np.nan, np.nan)] * len(pairs)
     views = [View.whole(table) for table in tables]
-    # One object per pair: the last bit of a sum depends on the matrix shape, but a pair's numbers must not depend on
-    # the other pairs.
+    # One object per pair, since a pair's numbers must not depend on the other pairs: the last bit of a sum depends on
+    # the shape of the matrix.
     resampled = [Resampled(differences[[index]], _groups(tables), resamples) for index in range(len(pairs))]
     for weights in group_weights(_groups(tables), resamples, seed):
         values = [measure.evaluate(Sample(view, weights)) for view in views]
@@ -141,11 +147,13 @@ def _intervals(
 
 
 class _Count:
-    """Permutations of one pair, counted until enough have a difference at least as large as the observed one.
+    """The p-value of one pair, from permutations that end when enough of them reach the observed difference.
 
-    p is then their share (Besag & Clifford 1991). Where the permutations end first, it is (1 + those) / (1 +
-    permutations): the observed order is one of them, and p is never 0 (Phipson & Smyth 2010). Either is valid at any
-    level.
+    A permutation reaches it if its absolute difference is at least as large. When ENOUGH permutations have reached it,
+    p is their fraction of the permutations so far (sequential Monte Carlo p-value, Besag & Clifford 1991). If the
+    permutations run out before, p is (1 + those that reach it) / (1 + all): the observed outcomes count as one of them,
+    so that p is never 0 (Phipson & Smyth 2010). Both are valid p-values: under the null hypothesis P(p <= alpha) <=
+    alpha for every alpha.
     """
 
     def __init__(self, seen: float) -> None:
@@ -156,7 +164,7 @@ class _Count:
         self.p = np.nan
 
     def add(self, differences: Numbers) -> None:
-        """Add |a' - b'| of more permutations; those without a difference (NaN) do not count."""
+        """Add the absolute differences of more permutations; NaN (no difference) does not count."""
         valid = differences[~np.isnan(differences)]
         hits = np.flatnonzero(valid >= self._least)
         missing = ENOUGH - self.as_large

@@ -1,4 +1,4 @@
-"""Units that only one of two systems has right: their number in each slice, and the units themselves."""
+"""Discordant units, which exactly one of two systems has right: their number in each slice, and a list of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,10 @@ MOST_TEXT = 600
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Counts of units of one slice, by one measure that is a share of right units."""
+    """Numbers of units of one slice that both, only one or neither of two systems (a and b) has right.
+
+    The measure is a proportion of right units, such as accuracy.
+    """
 
     measure: str
     slice: Mapping[str, SliceValue]
@@ -40,9 +43,9 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Units that only one system has right by one measure, at most MOST_ITEMS each, in gold order.
+    """Units that only system a, and units that only system b, has right by one measure.
 
-    Each is (id, its gold line cut to MOST_TEXT characters).
+    At most MOST_ITEMS of either, in gold order. A unit is (id, its gold line cut to MOST_TEXT characters).
     """
 
     measure: str
@@ -54,13 +57,13 @@ class Items:
 
 
 class _Line(msgspec.Struct):
-    id: str | int = ""  # documents have another key for it
+    id: str | int = ""  # "" for gold lines that are documents, whose id has another key
 
 
 def counts(a: Outcomes, b: Outcomes, measures: Sequence[Measure]) -> Iterator[Count]:
-    """Yield the counts of every measure that is a share of units right or wrong, on the whole and each one-way slice.
+    """Yield the counts for the whole and each one-way slice, by every measure that is a proportion of right units.
 
-    Raises UsageError where the two are not of one gold.
+    Raises UsageError if the outcomes a and b belong to different golds.
     """
     check_alike(a, b)
     tests = {measure.name: right_or_wrong(measure, a, b) for measure in measures}
@@ -73,9 +76,10 @@ def counts(a: Outcomes, b: Outcomes, measures: Sequence[Measure]) -> Iterator[Co
 
 
 def items(a: Outcomes, b: Outcomes, measures: Sequence[Measure], gold: BinaryIO, name: str) -> Iterator[Items]:
-    """Yield the units themselves; nothing where a row of the outcomes is not a line of the gold.
+    """Yield the units that only one of two systems has right, for every measure that is a proportion of right units.
 
-    Raises GoldError for a file over the limits.
+    Yields nothing unless the rows of the outcomes are the lines of the gold file, one to one. gold, name: the gold file
+    and its name. Raises GoldError if the file exceeds the limits of size.
     """
     body = b"".join(chunks(gold, ReadLimits(), ProblemList(name, GoldError)))
     lines = body.splitlines()

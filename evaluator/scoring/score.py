@@ -20,10 +20,11 @@ _TOLERANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One measure on one slice. value None: the measure has no value there. low, high None: no interval.
+    """The value of one measure on one slice, None if the measure has no value there.
 
-    n_groups: the number of gold groups with units in the slice. It is not published: the step of a Ladder is derived
-    from it.
+    low, high: the ends of its confidence interval, None: no interval. n: the number of gold units that the value is
+    computed from. n_groups: the number of gold groups with units in the slice. It is not published with the score; the
+    disclosure policy Ladder derives its step from it.
     """
 
     measure: str
@@ -46,7 +47,7 @@ class Score:
 
 
 def existing(measures: Sequence[Measure], facts: Mapping[str, Any]) -> tuple[Measure, ...]:
-    """Return the measures that exist for a gold with these facts."""
+    """Return the measures that exist for a gold: those that require no fact, or one that is true in `facts`."""
     return tuple(measure for measure in measures if measure.requires is None or facts.get(measure.requires))
 
 
@@ -60,7 +61,9 @@ def score_outcomes(
 ) -> list[Score]:
     """Return every score of the outcomes: the whole first, then each dimension's slices, then the two-way slices.
 
-    Raises UsageError for an unknown dimension, SandboxError for a value outside its measure's bounds.
+    cross: two dimensions for the two-way slices; None: no such slices. resamples: the number of bootstrap resamples; 0:
+    no intervals. Raises UsageError if a dimension of `cross` does not exist, SandboxError for a value outside its
+    measure's bounds.
     """
     whole = Sample(View.whole(outcomes), np.ones((outcomes.n_groups, 1)))
     slices = list(slices_of(whole, existing(measures, outcomes.facts), cross))
@@ -75,7 +78,7 @@ def score_outcomes(
     slice_measures = ((slice_, measure) for slice_ in slices for measure in slice_.measures)
     for index, (slice_, measure) in enumerate(slice_measures):
         value = checked(measure, points[index])
-        # Resampling a single group carries no information about another sample: no interval.
+        # A single group cannot show how much the value varies between groups: no interval.
         has_no_interval = value is None or len(slice_.view.groups) < 2
         low, high = (None, None) if has_no_interval else (number_or_none(lows[index]), number_or_none(highs[index]))
         scores.append(Score(measure.name, slice_.slice, value, low, high, counts[index], _n_groups(slice_, measure)))
@@ -92,7 +95,10 @@ def _n_groups(slice_: Slice, measure: Measure) -> int:
 def _intervals(
     outcomes: Outcomes, slices: Sequence[Slice], points: Sequence[float], resamples: int, seed: int
 ) -> tuple[Sequence[float], Sequence[float]]:
-    """Return (lows, highs), one per cell and measure in the order of `points`; NaN: no interval."""
+    """Return (lower ends, upper ends) of the intervals, in the order of `points`; NaN: no interval.
+
+    points: the value of each measure on each slice.
+    """
     if resamples == 0 or outcomes.n_groups < 2:
         nothing = [math.nan] * len(points)
         return nothing, nothing
@@ -129,5 +135,5 @@ def checked(measure: Measure, value: float) -> float | None:
     if math.isnan(value):
         return None
     if not measure.low - _TOLERANCE <= value <= measure.high + _TOLERANCE or math.isinf(value):
-        raise SandboxError(f"{measure.name} is {value}, outside [{measure.low}, {measure.high}]")
+        raise SandboxError(f"{measure.name} is {value}, expected a value from {measure.low} to {measure.high}")
     return min(max(value, measure.low), measure.high)

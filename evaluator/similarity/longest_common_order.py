@@ -1,4 +1,4 @@
-"""Longest common order: the number of units that two scorings order in the same way."""
+"""Longest common order: the largest number of units that two lists of scores order in the same way."""
 
 from bisect import bisect_left
 
@@ -9,12 +9,14 @@ from evaluator.outcomes.table import Numbers
 
 
 def longest_common_order(a: Numbers, b: Numbers) -> int:
-    """Return the largest number of units for which a strictly increasing function maps their a to their b.
+    """Return the size of the largest set of units that the scores a and b order in the same way.
 
-    Units that tie in a must tie in b, and vice versa. Takes O(n log n) time, n the number of units.
+    a, b: one score per unit. Units of the set that tie in a must tie in b, and vice versa. Takes O(n log n) time for n
+    units.
     """
     rank_pairs, counts = np.unique(np.stack([_ranks(a), _ranks(b)]), axis=1, return_counts=True)
-    # Within one value of a the greatest b first, so that a subsequence increasing in b takes only one of them.
+    # Sorted by a, and within one value of a by descending b, so that an increasing subsequence of b contains at most
+    # one value of b for each value of a.
     order = np.lexsort((-rank_pairs[1], rank_pairs[0]))
     rising, weights = rank_pairs[1][order], counts[order]
     if np.all(weights == 1):
@@ -23,7 +25,7 @@ def longest_common_order(a: Numbers, b: Numbers) -> int:
 
 
 def _ranks(values: Numbers) -> npt.NDArray[np.int64]:
-    """Return dense ranks from 0, the least value first; equal values share one."""
+    """Return dense ranks from 0 for the least value; equal values share a rank."""
     return np.unique(values, return_inverse=True)[1].reshape(-1)
 
 

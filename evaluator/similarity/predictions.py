@@ -1,7 +1,7 @@
-"""Similarity of two prediction files: exact, and approximate by signatures that select the pairs to compare exactly.
+"""Similarity of two prediction files: an exact one, and an estimate from short signatures.
 
-Near-duplicates have 99.5 % equal answers and 95 % shared errors. Two good systems agree where both are right; agreement
-on wrong answers is what distinguishes copies.
+The estimate selects the pairs that are compared exactly. Near-duplicates have at least 99.5 % equal answers and 95 %
+shared errors. Two good systems also agree where both are right; agreement on wrong answers distinguishes copies.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from evaluator.tasks.answers import NO_ANSWER, ComparableAnswers, Digests, Items
 
 SIZE = 256
 """The maximum length of a signature."""
-_SIGMAS = 6.0
-_SCALE = 1_000_000
+_SIGMAS = 6.0  # standard errors of a signature's agreement between its mean and `agreement_threshold`
+_SCALE = 1_000_000  # relative ranks are stored in millionths
 _NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
@@ -27,10 +27,13 @@ _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(
 class SimilarityResult:
     """The similarity of two prediction files.
 
-    equal: for Items, the share of units with the same answer, of the units that either answers; for Ordered, the
-    largest share of units whose scores both files order in the same way, ties included. None: nothing answered.
-    shared_errors: of the units where either errs, the share where both do, with the same answer; for Ordered, where
-    both do. None: neither errs anywhere.
+    Files with one answer per unit (`Items`) and files with one score per unit (`Ordered`) differ in two definitions.
+
+    equal: for Items, of the units that either file answers, the fraction with the same answer; for Ordered, the largest
+    fraction of all units that both files order in the same way, ties included. None: there is no such unit.
+    shared_errors: of the units where either file errs, the fraction where both err; for Items, with the same answer.
+    None: neither file errs.
+    n_units, n_errors: the denominators of equal and of shared_errors.
     """
 
     equal: float | None
@@ -40,7 +43,7 @@ class SimilarityResult:
 
     @property
     def is_near_duplicate(self) -> bool:
-        """True for near-duplicates. Where neither file errs, nothing suggests copying: both are simply right."""
+        """True for near-duplicates. Files without any error are none: both are simply right."""
         if self.equal is None or self.shared_errors is None:
             return False
         return self.equal >= EQUAL and self.shared_errors >= SHARED_ERRORS
@@ -50,13 +53,16 @@ class SimilarityResult:
 
 
 def compute_similarity(a: ComparableAnswers, b: ComparableAnswers) -> SimilarityResult:
-    """Return the similarity of two files of one task and gold. Raises TypeError where their forms differ."""
+    """Return the similarity of two files of one task and gold.
+
+    Raises TypeError if one is `Items` and the other is `Ordered`.
+    """
     if isinstance(a, Items) and isinstance(b, Items):
         return _of_items(a, b)
     if isinstance(a, Ordered) and isinstance(b, Ordered):
         equal = longest_common_order(a.scores, b.scores) / len(a.scores) if len(a.scores) else None
         return _similarity(equal, len(a.scores), a.errs | b.errs, a.errs & b.errs)
-    raise TypeError("answers of different types cannot be compared")
+    raise TypeError(f"expected answers of one type, found {type(a).__name__} and {type(b).__name__}")
 
 
 def _of_items(a: Items, b: Items) -> SimilarityResult:
@@ -84,8 +90,9 @@ def _similarity(
 def signature(answered: ComparableAnswers) -> Digests:
     """Return a signature of at most SIZE numbers below 2**63, computed from the answers alone, without gold.
 
-    For Items: the least hashes of unit and answer (a bottom-k sketch: Cohen & Kaplan 2007). For Ordered: the ranks, in
-    millionths and averaged over ties, of units sampled in the same way for all files.
+    For files with one answer per unit (`Items`): the smallest hashes of (unit, answer), a bottom-k sketch (Cohen &
+    Kaplan 2007). For files with one score per unit (`Ordered`): the average ranks of some units, in millionths of the
+    number of units; the units are the same for all files.
     """
     if isinstance(answered, Items):
         is_answered = answered.answers != NO_ANSWER
@@ -109,7 +116,11 @@ def _mixed(numbers: Digests) -> Digests:
 
 
 def signature_agreement(own: Digests, others: Sequence[Digests], *, ordered: bool) -> npt.NDArray[np.float64]:
-    """Return the agreement of each other signature with one's own, from 0 to 1, to be compared with `worth_a_look`."""
+    """Return the agreement of each other signature with `own`, from 0 to 1.
+
+    A pair that reaches `agreement_threshold` is worth an exact comparison. ordered: True for signatures of `Ordered`
+    answers, which have one score per unit.
+    """
     if ordered:
         slack = int((1 - EQUAL) * _SCALE) + 2
         return np.array([_near(own, other, slack) for other in others], dtype=np.float64)
@@ -117,22 +128,30 @@ def signature_agreement(own: Digests, others: Sequence[Digests], *, ordered: boo
 
 
 def agreement_threshold(*, ordered: bool) -> float:
-    """Return the closeness that one in 100,000 of the pairs that are only just near-duplicates falls below."""
-    # If a share e of the units is equal in two sets, their Jaccard index is e / (2 - e).
+    """Return the agreement of two signatures below which the files are not compared exactly.
+
+    About one in 100,000 of the pairs that only just are near-duplicates falls below it and is missed. ordered: as for
+    `signature_agreement`.
+    """
+    # If two files of n units have the same answer to e * n of them, the Jaccard index of their sets of (unit, answer)
+    # is e / (2 - e).
     expected = EQUAL if ordered else EQUAL / (2 - EQUAL)
     return expected - _SIGMAS * float(np.sqrt(expected * (1 - expected) / SIZE))
 
 
 def _near(a: Digests, b: Digests, slack: int) -> float:
-    # Each unit outside the common order moves a unit inside it by at most one rank; slack is that number of ranks as
-    # a share.
+    # Each unit outside the longest common order moves a unit inside it by at most one rank. So the ranks of a unit
+    # inside it differ by at most `slack`, the number of units outside in millionths of all units.
     if len(a) != len(b) or not len(a):
         return 0.0
     return float(np.mean(np.abs(a.astype(np.int64) - b.astype(np.int64)) <= slack))
 
 
 def _jaccard(own: Digests, others: Sequence[Digests]) -> npt.NDArray[np.float64]:
-    """Return for each other signature the share of the least SIZE numbers of the union that both hold."""
+    """Estimate the Jaccard index of each other signature with `own`.
+
+    It is the fraction of the SIZE smallest numbers of their union that are in both.
+    """
     rows = np.full((len(others), SIZE + len(own)), _NONE, dtype=np.uint64)
     rows[:, SIZE:] = own
     for row, other in zip(rows, others, strict=True):

@@ -1,13 +1,15 @@
 """Cluster bootstrap confidence intervals: whole groups are resampled with replacement, as many as there are groups.
 
 Rows of one group (the passages of a document, the members of a symmetric quadruple) are not independent, so they are
-resampled together (Field & Welsh 2007). All measures and slices of a run use the same resamples. An interval runs
-between two percentiles of the resampled values. How much each group moves the value determines which two:
+resampled together (Field & Welsh 2007). All measures and slices of a run use the same resamples. The ends of an
+interval are two percentiles of the bootstrap replicates, that is of the measure's values on the resamples. The
+influence of each group, how much the value changes with the number of times the group is drawn, determines which two:
 
-- where few groups dominate, further out: Student's t instead of the normal quantile (Hesterberg 2015);
-- where the moves are skewed, further on the long side (the acceleration of Efron 1987).
+- the fewer groups dominate, the further out are both percentiles: a quantile of Student's t replaces the normal one
+  (Hesterberg 2015);
+- if the influences are skewed, the end on the side of the long tail is further out (the acceleration of Efron 1987).
 
-docs/adr/0005 gives the reasons, with figures.
+docs/adr/0005 gives the reasons and the measured coverage.
 """
 
 import math
@@ -22,21 +24,23 @@ from evaluator.outcomes.table import Numbers
 from evaluator.statistics import student_t
 from evaluator.statistics.confidence import LEVEL
 
-_MAX_WEIGHTS = 4_000_000  # numbers in memory at once: 32 MB
-_MAX_HELD = 20_000_000  # resampled scores, and the influence of each group on each: 160 MB
+_MAX_WEIGHTS = 4_000_000  # weights (groups x resamples) in memory at once: 32 MB
+_MAX_HELD = 20_000_000  # replicates and influences of a batch of slices in memory at once: 160 MB
 MAX_PARTS = 4096
-"""The largest number of parts whose influence is computed one by one. With more groups, neighbours share a part.
+"""The largest number of influences that are computed for a score. With more groups, neighbouring groups are added up.
 
-So many groups suffice for normal quantiles, and one that outweighs all others outweighs its neighbours too.
+With so many influences Student's t is almost normal, and a group that outweighs all others also outweighs the
+neighbours that it is added to.
 """
 
 _NORMAL = NormalDist()
 
 
 def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]:
-    """Yield how often each group was resampled, a batch of resamples at a time: groups x resamples of the batch.
+    """Yield bootstrap weights in batches: arrays of shape (groups, resamples of the batch).
 
-    The resamples depend only on the seed and on the number of groups.
+    An entry is the number of times that the group is drawn in the resample. resamples: the total number. The weights
+    depend only on the seed and on the number of groups.
     """
     rng = np.random.default_rng([seed, n_groups])
     step = max(1, _MAX_WEIGHTS // max(n_groups, 1))
@@ -49,10 +53,17 @@ def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]
 
 
 class Resampled:
-    """Resampled values of one slice, added in batches, and the intervals that follow."""
+    """Bootstrap replicates of the measures of one slice, added in batches, and their confidence intervals.
+
+    Below, a score is one measure on this slice.
+    """
 
     def __init__(self, points: Numbers, n_groups: int, resamples: int) -> None:
-        """points: the values without resampling, NaN: none; n_groups: the number of groups with a row in the slice."""
+        """Reserve space for `resamples` replicates of each score.
+
+        points: the observed value of each score, without resampling; NaN: no value. n_groups: the number of groups with
+        a row in the slice.
+        """
         self.values = np.full((len(points), resamples), np.nan)
         parts = min(n_groups, MAX_PARTS)
         self.influence = np.zeros((len(points), parts))
@@ -61,8 +72,10 @@ class Resampled:
         self._done = 0
 
     def add(self, values: Sequence[Numbers], weights: Numbers) -> None:
-        """Add a batch. values: scores x resamples, NaN where a resample has no value; weights: the slice's groups x
-        resamples.
+        """Add a batch of replicates.
+
+        values: scores x resamples of the batch, NaN where a resample has no value; weights: groups of the slice x
+        resamples of the batch, the number of times that the group is drawn.
         """
         batch = self.values[:, self._done : self._done + weights.shape[1]]
         batch[:] = values
@@ -71,19 +84,22 @@ class Resampled:
         sizes = np.diff(self._edges)
         if len(weights) > len(sizes):
             weights = np.add.reduceat(weights, self._edges[:-1], axis=0)
-        # Efron 2014: the covariance of a resample's value with the count of a group in it, which is 1 on average.
+        # Influence (Efron 2014): the covariance, over resamples, of the replicate with the number of times that the
+        # group is drawn, whose mean is 1. It is not divided by the number of resamples: only ratios of it matter.
         self.influence += deviations @ weights.T - np.outer(deviations.sum(axis=1), sizes)
 
     def intervals(self, level: float = LEVEL) -> tuple[Numbers, Numbers]:
-        """Return (low, high), each with one number per score."""
+        """Return (lower ends, upper ends) of the confidence intervals, each with one number per score."""
         return intervals(self.values, self.influence, level)
 
 
 def intervals(values: Numbers, influence: Numbers, level: float = LEVEL) -> tuple[Numbers, Numbers]:
-    """Return (low, high) of each row of `values` (scores x resamples), interpolated linearly between order statistics.
+    """Return (lower ends, upper ends) of the confidence intervals, each with one number per score.
 
-    influence: scores x groups, the sum over resamples of (value less the value without resampling) * (times resampled -
-    1), on any scale. NaN (a resample without a value) is left out; a row without any value has NaN for both.
+    An end is a percentile of the score's replicates, interpolated linearly between order statistics. values: the
+    replicates, scores x resamples; NaN (a resample without a value) is left out, and a score with only NaN has NaN for
+    both ends. influence: scores x groups, the sum over resamples of (replicate - observed value) * (number of times
+    that the group is drawn - 1), on any scale. level: the confidence level.
     """
     ordered = np.sort(values, axis=1)  # NaN last
     n = np.count_nonzero(~np.isnan(ordered), axis=1)
@@ -96,34 +112,42 @@ def intervals(values: Numbers, influence: Numbers, level: float = LEVEL) -> tupl
 def effective_groups_and_acceleration(influence: Numbers) -> tuple[Numbers, Numbers]:
     """Return (effective number of groups, acceleration), each with one number per score.
 
-    The effective number is Kish's (1965) with each group weighted by its share in the variance, the square of its
-    influence, rounded down to at least 2: groups of normal influence count as a third of their number, and one that
-    outweighs all others leaves next to none. Acceleration: Efron 1987, a sixth of their skewness.
+    influence: scores x groups. The effective number is Kish's (1965) effective sample size, (sum of w)^2 / sum of w^2,
+    where the weight w of a group is its squared influence, its part of the variance. It is rounded down and at least 2.
+    It is a third of the number of groups if influences are normally distributed, and 2 if one group outweighs all
+    others. The acceleration (Efron 1987) is sum of u^3 / (6 (sum of u^2)^1.5), where u is the influence.
     """
     largest = np.max(np.abs(influence), axis=1, keepdims=True, initial=0.0)
     scaled = influence / np.where(largest > 0, largest, 1.0)
     squares, cubes, fourths = (np.where(largest[:, 0] > 0, (scaled**n).sum(axis=1), 1.0) for n in (2, 3, 4))
-    effective = np.floor(squares**2 / fourths + 1e-9)  # rounded: the last bit of a sum must not move an interval
+    effective = np.floor(squares**2 / fourths + 1e-9)  # 1e-9: rounding errors must not change the result
     return np.maximum(effective, 2.0), cubes / (6 * squares**1.5)
 
 
 def _tails(effective: int, acceleration: float, level: float) -> tuple[float, float]:
-    """Return the shares of resampled values below the two ends of the interval."""
+    """Return the probabilities of the two percentiles that are the ends of the interval, for example (.02, .97).
+
+    effective: the effective number of groups.
+    """
     reach = _reach(effective, level)
-    # In Efron's BCa the resamples' median bias is a second constant. It equals the acceleration for a mean; using
-    # that avoids counting resamples below the value, which is imprecise with 1,000 resamples.
+    # Efron's BCa has a second constant, z0, for the median bias of the replicates. For a mean z0 equals the
+    # acceleration, which takes its place here: z0 itself is estimated from the number of replicates below the observed
+    # value, which is imprecise with 1,000 resamples.
     shares = []
     for z in (-reach, reach):
         shifted = acceleration + z
         stretch = 1 - acceleration * shifted
-        # Beyond the pole of the formula use the most extreme resample.
+        # Beyond the pole of the formula the end is the most extreme replicate.
         shares.append(_NORMAL.cdf(acceleration + shifted / stretch) if stretch > 0 else float(z > 0))
     return shares[0], shares[1]
 
 
 @lru_cache(maxsize=4096)
 def _reach(effective: int, level: float) -> float:
-    """Return the half-width of an interval in standard deviations (Hesterberg 2015)."""
+    """Return the number of standard errors from the value to an end of the interval (Hesterberg 2015).
+
+    It takes the place of the normal quantile, which is 1.96 at a level of 95 %.
+    """
     return math.sqrt(effective / (effective - 1)) * student_t.quantile((1 + level) / 2, effective - 1)
 
 
@@ -138,7 +162,7 @@ def _quantile(ordered: Numbers, n: np.ndarray[tuple[int, ...], np.dtype[np.int64
 
 
 def batches(slices: Sequence[Slice], resamples: int) -> Iterator[list[Slice]]:
-    """Yield consecutive cells whose resampled scores fit in memory together."""
+    """Yield batches of consecutive slices whose bootstrap replicates fit in memory together."""
     batch: list[Slice] = []
     held = 0
     for slice_ in slices:

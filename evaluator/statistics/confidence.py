@@ -1,6 +1,6 @@
 """The confidence level of every interval, and its text for tables, pages and help texts.
 
-The pages under `docs/` name it in prose.
+The pages under `docs/` state the level as a number, so a change has to be made there too.
 """
 
 from __future__ import annotations
@@ -9,5 +9,5 @@ LEVEL = 0.95
 
 
 def percent() -> str:
-    """The level as text: `95 %`."""
+    """Return the confidence level as text: `95 %`."""
     return f"{100 * LEVEL:g} %"

@@ -1,8 +1,9 @@
-"""McNemar's exact test: two systems on units that each of them has right or wrong.
+"""McNemar's exact test of two systems on units that each system has either right or wrong.
 
-Only the units on which the systems differ carry information; if the systems were equal, each would fall to either side
-like a fair coin (McNemar 1947; exact: Dietterich 1998). The units must be independent: where a group holds several, the
-test does not apply, and only the permutation test of groups is reported.
+Only discordant units, which exactly one of the two systems has right, carry information. Under the null hypothesis
+either system is the right one with probability 1/2, so their split is binomial (McNemar 1947; Dietterich 1998). The
+units must be independent: where a group holds several units, the test does not apply, and only the permutation test,
+which swaps whole groups, is reported.
 """
 
 import math
@@ -14,14 +15,18 @@ from evaluator.measures.base import Measure, Ratio, Sum
 from evaluator.outcomes.pooled import rows_are_paired
 from evaluator.outcomes.table import Numbers, Outcomes
 
-_ENOUGH = 1e-17  # terms below this share of the sum do not change it
+_ENOUGH = 1e-17  # a term below this fraction of the sum does not change the sum in float64
 
 
 class RightOrWrong:
-    """The units of one measure, by which of the two systems has them right."""
+    """The units of one measure, and which of the two systems a and b have each of them right."""
 
     def __init__(self, unit: Numbers, a: Numbers, b: Numbers, groups: npt.NDArray[np.int32]) -> None:
-        """unit: 1 for rows that count; a, b: 1 for rows that the system has right."""
+        """Take four columns with one number per row.
+
+        unit: 1 for rows that are units of the measure, else 0; a, b: 1 for rows that this system has right, else 0;
+        groups: the index of the row's group.
+        """
         self._unit = unit > 0
         self._both = (a > 0) & (b > 0) & self._unit
         self._a_only = (a > b) & self._unit
@@ -29,17 +34,20 @@ class RightOrWrong:
         self._groups = groups
 
     def counts(self, rows: npt.NDArray[np.int64]) -> tuple[int, int, int, int]:
-        """Return how many of these rows both have right, a alone, b alone, neither."""
+        """Return the numbers of units among these rows that (both systems, only a, only b, neither) have right."""
         counts = [int(mask[rows].sum()) for mask in (self._both, self._a_only, self._b_only, self._unit)]
         both, a_only, b_only, units = counts
         return both, a_only, b_only, units - both - a_only - b_only
 
     def discordant(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the rows that only a has right, and those that only b has right."""
+        """Return the indices of the discordant rows: (those that only a has right, those that only b has right)."""
         return np.flatnonzero(self._a_only), np.flatnonzero(self._b_only)
 
     def p(self, rows: npt.NDArray[np.int64]) -> float | None:
-        """Return the two-sided p of these rows; None where two units belong to one group."""
+        """Return the two-sided p-value of McNemar's exact test on the units among these rows.
+
+        None: there is no unit, or two units belong to one group, so that they are not independent.
+        """
         groups = np.sort(self._groups[rows[self._unit[rows]]])
         if not len(groups) or np.any(groups[1:] == groups[:-1]):
             return None
@@ -47,7 +55,11 @@ class RightOrWrong:
 
 
 def right_or_wrong(measure: Measure, a: Outcomes, b: Outcomes) -> RightOrWrong | None:
-    """Return the paired units, or None where the measure is no share of units that are either right or wrong."""
+    """Return the paired units of a and b, or None where McNemar's test does not apply.
+
+    It applies to measures that are a proportion of units that are either right or wrong, if the rows of both tables are
+    the same units.
+    """
     if not isinstance(measure, Ratio):
         return None
     right, unit = _single(measure.numerator), _single(measure.denominator)
@@ -63,7 +75,11 @@ def right_or_wrong(measure: Measure, a: Outcomes, b: Outcomes) -> RightOrWrong |
 
 
 def exact_p(a_only: int, b_only: int) -> float:
-    """Return the two-sided p: the probability that fair coins split at least as unevenly as (a_only, b_only)."""
+    """Return the two-sided p-value of McNemar's exact test.
+
+    a_only, b_only: the numbers of discordant units that only a, and only b, has right. The p-value is the probability
+    that a_only + b_only tosses of a fair coin split at least as unevenly.
+    """
     n, k = a_only + b_only, min(a_only, b_only)
     if 2 * k >= n:
         return 1.0

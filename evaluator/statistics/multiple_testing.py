@@ -1,4 +1,4 @@
-"""Holm's correction of p-values for multiple testing, and rank ranges of systems."""
+"""Holm adjustment of p-values for multiple testing, and the rank ranges of systems that adjusted p-values allow."""
 
 from collections.abc import Sequence
 
@@ -7,13 +7,14 @@ import numpy as np
 from evaluator.outcomes.table import Numbers
 
 ALPHA = 0.05
+"""The family-wise error rate at which a difference of two systems is called significant."""
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return Holm-adjusted p-values (Holm 1979), in the same order.
 
-    Rejecting those that are at most alpha has a family-wise error rate of at most alpha. NaN (no test) stays NaN and
-    does not count.
+    Rejecting the null hypotheses whose adjusted p-value is at most alpha has a family-wise error rate of at most alpha.
+    NaN (no test) stays NaN and does not count as a test.
     """
     p = np.asarray(p_values, dtype=np.float64)
     tested = np.flatnonzero(~np.isnan(p))
@@ -27,10 +28,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def rank_ranges(
     values: Sequence[float], p_values: Numbers, *, higher_is_better: bool = True, alpha: float = ALPHA
 ) -> list[tuple[int, int]]:
-    """Return (first, last) rank of each of n systems: 1 + the number of significantly better ones, n - the number of
-    worse ones.
+    """Return (best, worst) rank of each of n systems that is compatible with the significance tests.
 
-    values: one per system; p_values: n x n, corrected, NaN where there is no test.
+    The best rank is 1 + the number of significantly better systems, the worst is n - the number of significantly worse
+    systems. values: one per system; p_values: n x n, Holm-adjusted, NaN where there is no test; a difference is
+    significant if its p-value is at most alpha.
     """
     scores = np.asarray(values, dtype=np.float64) * (1 if higher_is_better else -1)
     n = len(scores)

@@ -1,4 +1,4 @@
-"""N-grams of many texts as arrays, as cue statistics and re-weighting count them."""
+"""N-grams of many texts as NumPy arrays, for statistics of cue words, weights of claims and naive Bayes baselines."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def most_frequent(texts: Iterable[str], count: int = 10) -> list[str]:
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Every occurrence of every n-gram.
+    """All occurrences of n-grams in a list of texts.
 
-    gram, text: the n-gram's number and the text's index for each occurrence, in reading order.
-    parts: one row per distinct n-gram, with n columns of indices into `words`.
+    gram, text: for each occurrence, in reading order, the n-gram's number and the index of the text.
+    parts: row g holds the n words of n-gram number g, as indices into `words`.
     """
 
     gram: npt.NDArray[np.int64]
@@ -40,6 +40,7 @@ class Occurrences:
 
     @property
     def n_grams(self) -> int:
+        """The number of distinct n-grams."""
         return len(self.parts)
 
     def name(self, gram: int) -> str:
@@ -47,8 +48,9 @@ class Occurrences:
 
 
 def occurrences(texts: Sequence[str], *, n: int, drop: Collection[str] = ()) -> Occurrences:
-    """Return the n-grams of the texts. drop: lower-case unigrams removed first, so that their neighbours become
-    adjacent.
+    """Return the n-grams of the texts.
+
+    drop: lower-case words that are removed first, so that their neighbours become adjacent.
     """
     numbers: dict[str, int] = {}
     lengths = np.empty(len(texts), dtype=np.int64)
@@ -84,11 +86,11 @@ def occurrences(texts: Sequence[str], *, n: int, drop: Collection[str] = ()) -> 
 def _distinct(
     word: npt.NDArray[np.int64], parts: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Renumber the remaining words without gaps."""
+    """Return the words renumbered without gaps, and the rows of `parts` that remain in use."""
     left, gram = np.unique(word, return_inverse=True)
     return gram.astype(np.int64), parts[left]
 
 
 def _aligned(gram: npt.NDArray[np.int64], begins: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the shorter n-gram that begins where a longer one does: it exists wherever the longer one fits."""
+    """Return the number of the shorter n-gram at each of these positions, where a longer one also begins."""
     return gram[begins]

@@ -1,15 +1,15 @@
-"""Permuted differences of many pairs of systems at once; `evaluator.scoring.compare_pairs` counts them into p-values.
+"""Differences of many pairs of systems under permutations, from which `evaluator.scoring.compare_pairs` gets p-values.
 
 `evaluator.statistics.permutation_test` tests every measure on every slice of one pair. A board tests one measure on many
-pairs, and the least p of m pairs must be below .05 / m. All pairs use the same permutations (swaps of whole groups),
-and a pair's results depend only on its two tables and the seed, so that a pair has the same p when it is tested with
-others, again, or later.
+pairs; with Holm adjustment, the smallest p-value of m pairs has to be at most .05 / m to be significant. All pairs use
+the same permutations (swaps of whole groups), and the results of a pair depend only on its two tables and the seed, so
+that a pair has the same p-value whichever other pairs are tested with it.
 
-Swapping groups moves each statistic's sum by the difference between the two systems in those groups:
+Let a' and b' be what systems a and b become when some groups are swapped. Then each statistic has the sums
 
-    sum of a' = sum of a + (b's in the swapped groups - a's there),    sum of b' = sum of b - the same
+    sum of a' = sum of a + d,    sum of b' = sum of b - d,    d = (sum of b - sum of a) over the swapped groups
 
-so a system's sums under all permutations are one matrix product, whatever the number of its pairs.
+so that one matrix product per system gives its sums over the swapped groups of all permutations, for all its pairs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,14 +25,16 @@ from evaluator.outcomes.weighted import Sample, View
 from evaluator.statistics.rank_permutation import Pair, PermutedAuroc, PermutedDifferences, PermutedSpearman
 
 _STREAM = 2  # separates this random stream from those of intervals and single comparisons under the same seed
-_MAX_BLOCK = 1 << 20  # numbers of one block of permutations: 8 MB
-_MOST_TOGETHER = 1000  # permutations, so that a pair that needs few does not pay for many
+_MAX_BLOCK = 1 << 20  # maximum groups x permutations of one block: 8 MB
+_MOST_TOGETHER = 1000  # maximum permutations of one block, so that a pair that needs few does not pay for many
 
 
 def group_permutations(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
-    """Yield permutations in blocks, groups x permutations: 1 where a group is swapped, else 0.
+    """Yield random swap masks in blocks: arrays of shape (groups, permutations of the block).
 
-    They depend only on the seed and on the number of groups; a longer series starts with the shorter one.
+    An entry is 1 where the permutation swaps the group's outcomes between the two systems, else 0. times: the total
+    number of permutations. The masks depend only on the seed and on the number of groups; a longer series starts with
+    the shorter one.
     """
     rng = np.random.default_rng([seed, n_groups, _STREAM])
     step = max(1, min(_MOST_TOGETHER, _MAX_BLOCK // max(n_groups, 1)))
@@ -44,7 +46,7 @@ def group_permutations(n_groups: int, times: int, seed: int) -> Iterator[Numbers
 
 
 def permuted_differences(measure: Measure, tables: Sequence[Outcomes]) -> PermutedDifferences:
-    """Return the fastest implementation that is exact for the measure."""
+    """Return the fastest exact way to compute the measure's differences under permutations. tables: one per system."""
     if isinstance(measure, Auroc):
         return PermutedAuroc(measure, tables)
     if isinstance(measure, Spearman):
@@ -53,14 +55,14 @@ def permuted_differences(measure: Measure, tables: Sequence[Outcomes]) -> Permut
 
 
 def rests_on_sums(measure: Measure) -> bool:
-    """Return True if the measure is a function of the statistics' sums."""
+    """Return True if the measure is a function of sums of statistics, such as a ratio of two sums."""
     if isinstance(measure, Harmonic | Difference):
         return rests_on_sums(measure.a) and rests_on_sums(measure.b)
     return isinstance(measure, Ratio)
 
 
 def group_sums(table: Outcomes) -> Numbers:
-    """Return statistics x groups; 0 for groups without rows."""
+    """Return the sum of each statistic over each group's rows: statistics x groups; 0 for groups without rows."""
     view = View.whole(table)
     sums = np.zeros((len(table.statistics), table.n_groups))
     sums[:, view.groups] = view.group_sums
@@ -68,10 +70,10 @@ def group_sums(table: Outcomes) -> Numbers:
 
 
 class _Totals(Sample):
-    """A sample whose sums are precomputed."""
+    """A sample whose sums of statistics are given instead of computed from rows."""
 
     def __init__(self, like: View, names: Sequence[str], sums: Numbers) -> None:
-        """sums: statistics x resamples."""
+        """Take the sums of the statistics `names`: statistics x permutations. like: any view of the outcomes."""
         super().__init__(like, sums)
         self._known: dict[str, Numbers] = dict(zip(names, sums, strict=True))
 
@@ -80,7 +82,7 @@ class _Totals(Sample):
 
 
 class _Sums(PermutedDifferences):
-    """Differences of ratios of sums and of measures composed of them."""
+    """Differences of a measure that is a function of sums of statistics."""
 
     def __init__(self, measure: Measure, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
@@ -88,7 +90,7 @@ class _Sums(PermutedDifferences):
         used = sorted(_used(measure))
         names = [list(table.statistics) for table in tables]
         self._names = used
-        # One product per system, all of one shape: a row's rounding depends on the shape of the whole matrix.
+        # One matrix product per system, all of one shape: the rounding of a sum depends on the shape of its matrix.
         self._parts = [
             group_sums(table)[[columns.index(name) for name in used]]
             for columns, table in zip(names, tables, strict=True)
@@ -109,7 +111,7 @@ class _Sums(PermutedDifferences):
 
 
 def _used(measure: Measure) -> set[str]:
-    """Return the statistics that a measure of sums reads."""
+    """Return the names of the statistics that a measure of sums reads."""
     used = set(measure.units.terms)
     if isinstance(measure, Ratio):
         used |= {*measure.numerator.terms, *measure.denominator.terms}
@@ -119,7 +121,7 @@ def _used(measure: Measure) -> set[str]:
 
 
 class _Anything(PermutedDifferences):
-    """Differences of any other measure, re-evaluated for each permutation."""
+    """Differences of any measure, which is evaluated again for each permutation."""
 
     def __init__(self, measure: Measure, tables: Sequence[Outcomes]) -> None:
         self._measure = measure

@@ -1,8 +1,8 @@
 """Paired permutation test: groups are swapped at random between two systems and the measure is computed again.
 
-If the systems were equal, a group's two sets of outcomes would be interchangeable, so every permutation gives a
-difference as likely as the observed one (Fisher 1935; for F1 and the like Yeh 2000). Whole groups of outcomes are
-swapped, and the measure itself is compared, not a mean of differences.
+Under the null hypothesis the two systems' outcomes of a group are exchangeable, so every swap of groups gives a
+difference that is as likely as the observed one (Fisher 1935; for F1 and similar measures Yeh 2000). All outcomes of a
+group are swapped together. The test statistic is the difference of the measure itself, not a mean over groups.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,15 +15,16 @@ from evaluator.outcomes.table import Numbers, Outcomes
 from evaluator.outcomes.weighted import Sample, View
 from evaluator.progress import Steps
 
-_ROUNDING = 1e-12  # differences this close are equal: a sum of fractions depends on its order
-_MAX_WEIGHTS = 2_000_000  # numbers in memory at once, two per group: 32 MB
-_STREAM = 1  # separates this random stream from that of intervals under the same seed
+_ROUNDING = 1e-12  # differences this close count as tied: rounding depends on the order of summation
+_MAX_WEIGHTS = 2_000_000  # maximum groups x permutations of a batch; each of its two weight arrays takes 32 MB
+_STREAM = 1  # separates this random stream from that of the bootstrap under the same seed
 
 
 def permutations(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
-    """Yield permutations in batches, groups x permutations of the batch: 1 where a group is swapped, else 0.
+    """Yield random swap masks in batches: arrays of shape (groups, permutations of the batch).
 
-    They depend only on the seed and on the number of groups.
+    An entry is 1 where the permutation swaps the group's outcomes between the two systems, else 0. times: the total
+    number of permutations. The masks depend only on the seed and on the number of groups.
     """
     rng = np.random.default_rng([seed, n_groups, _STREAM])
     step = max(1, _MAX_WEIGHTS // max(n_groups, 1))
@@ -42,13 +43,16 @@ def p_values(
     seed: int,
     steps: Steps,
 ) -> list[float]:
-    """Return the two-sided p of each difference (one per cell and measure, in that order), NaN where the difference is
-    NaN.
+    """Return the two-sided p-value of each observed difference, NaN where the difference is NaN.
 
-    p = (1 + permutations with a larger difference + half of those with an equal one) / (1 + permutations with a
-    difference). The observed order is one of them and counts fully, so that p is never 0 (Phipson & Smyth 2010). Other
-    ties count half (Lancaster's mid-p, 1961): differences of whole numbers of right answers tie often, and counting
-    them fully would make the test reject equal systems less often than its level. Where there is no difference p is 1.
+    differences: the measure on a minus the measure on b, for each slice and each of its measures, in that order. times:
+    the number of permutations.
+
+    p = (1 + permutations with a larger absolute difference + half of those with an equal one) / (1 + permutations for
+    which the measure has a difference). The 1 stands for the observed outcomes, so that p is never 0 (Phipson & Smyth
+    2010). Ties count half (mid-p, Lancaster 1961): differences of counts tie often, and counting ties fully would make
+    the test conservative, that is reject a true null hypothesis less often than its level. An observed difference of 0
+    has p = 1.
     """
     scales = {measure.scale for slice_ in slices for measure in slice_.measures}
     views = {scale: View.whole(pool(scale(a), scale(b)) if scale else pool(a, b)) for scale in scales}

@@ -1,4 +1,4 @@
-"""Seeded random streams: each use has its own stream, so that no other use changes it."""
+"""Seeded random streams, one per use, so that the random choices of one use do not depend on any other use."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 
 def random_stream(seed: int, *names: str | None) -> random.Random:
-    """Return a random generator for these names under the seed, independent of other streams."""
+    """Return the random generator of the stream with these names; streams with other names are independent of it."""
     return random.Random("\t".join(map(str, (seed, *names))))  # noqa: S311 - for reproduction, not for secrets
 
 
 def shuffled(n: int, rng: random.Random) -> Iterator[int]:
-    """Yield the numbers below n in random order. Only consumed numbers are sampled (Fisher & Yates)."""
+    """Yield the integers from 0 to n - 1 in random order (Fisher-Yates shuffle), each drawn when it is consumed."""
     moved: dict[int, int] = {}
     for last in range(n - 1, -1, -1):
         index = rng.randrange(last + 1)

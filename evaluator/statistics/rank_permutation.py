@@ -1,8 +1,9 @@
 """Permutation tests for rank-based measures without sorting again for each permutation.
 
-Let w mark the rows of both systems that a' takes, so that b' takes 1 - w. AUROC and the covariance of ranks are sums
-over pairs of rows: U(w) = w K w. In U(w) - U(1 - w) the squares cancel, leaving a sum over rows: the change from
-swapping a group does not depend on which other groups are swapped.
+Let a' and b' be what systems a and b become when some groups are swapped. Of the rows of both systems, let w be 1 for
+those that belong to a' and 0 for those that belong to b'. AUROC and the covariance of ranks are sums over pairs of
+rows, U(w) = w K w for a' and U(1 - w) for b', with a matrix K. In the difference U(w) - U(1 - w) the quadratic terms
+cancel. A sum over rows is left, so the change from swapping a group does not depend on which other groups are swapped.
 """
 
 from abc import ABC, abstractmethod
@@ -20,26 +21,30 @@ from evaluator.outcomes.table import Numbers, Outcomes
 from evaluator.outcomes.weighted import Rows
 
 Pair = tuple[int, int]
-"""Indices of two systems."""
+"""Indices of two systems, (a, b)."""
 
 _BLOCK = 1 << 17  # numbers processed at a time: few enough to stay in a CPU cache
 
 
 class PermutedDifferences(ABC):
-    """Differences of one measure between two systems under permutations."""
+    """Differences of one measure between pairs of systems under permutations."""
 
     @abstractmethod
     def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
-        """Yield |a' - b'| for each pair, one per permutation; NaN where there is none. swapped: groups x permutations.
+        """Yield for each pair an array with one absolute difference of the measure per permutation.
 
-        The measure must have a value for both systems of each pair.
+        The difference is between the two systems of the pair after the swaps, NaN where one of them has no value.
+        swapped: groups x permutations, 1 where the group's outcomes are swapped, else 0. The measure must have a value
+        for both systems of each pair before the swaps.
         """
 
 
 @dataclass(frozen=True)
 class _InOrder:
-    """by_group: the change of U(w) - U(1 - w) when each group is swapped; start: its value without swaps; pairs: the
-    number of row pairs.
+    """The difference in correctly ordered row pairs between two systems, as a function of the swapped groups.
+
+    start: the difference without swaps; by_group: its change when the group is swapped; pairs: the number of (positive,
+    negative) row pairs of one system, by which the difference is divided for AUROC.
     """
 
     by_group: Numbers
@@ -48,7 +53,7 @@ class _InOrder:
 
 
 class PermutedAuroc(PermutedDifferences):
-    """AUROC: K counts the pairs in order. Both systems have the same number of rows of either class."""
+    """Differences of AUROC. Both systems of a pair have the same number of positive and of negative rows."""
 
     def __init__(self, measure: Auroc, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
@@ -60,7 +65,7 @@ class PermutedAuroc(PermutedDifferences):
             if pair not in self._cached:
                 self._cached[pair] = self._weigh(*pair)
         terms = [self._cached[pair] for pair in pairs]
-        # Whole numbers and halves: exact in any order, so a pair's results do not depend on the other pairs.
+        # Sums of whole numbers and halves are exact in any order, so a pair's results do not depend on other pairs.
         moved = np.array([term.by_group for term in terms]) @ swapped
         for term, row in zip(terms, moved, strict=True):
             yield np.abs(term.start + row) / term.pairs
@@ -79,7 +84,7 @@ class PermutedAuroc(PermutedDifferences):
 
 
 def _in_order(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Numbers:
-    """Return for each row the number of rows of the other class that are ordered correctly to it; ties count half."""
+    """Return for each row the number of rows of the other class that it is correctly ordered with; ties count half."""
     ties = Ties.of(scores)
     negatives, positives = (np.bincount(ties.codes[rows], minlength=len(ties)) for rows in (~positive, positive))
     below = np.cumsum(negatives) - negatives / 2  # negatives below a positive
@@ -89,7 +94,7 @@ def _in_order(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Numbers:
 
 
 class PermutedSpearman(PermutedDifferences):
-    """Spearman: covariance of ranks over the spread of both; x is gold's, so a' and b' differ only in y."""
+    """Differences of Spearman's correlation of x and y. x comes from gold, so swaps change only y."""
 
     def __init__(self, measure: Spearman, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
@@ -108,7 +113,7 @@ class PermutedSpearman(PermutedDifferences):
 
 
 def _centred(column: Numbers) -> Numbers:
-    """Return average ranks less their mean: whole numbers and halves, so that sums of them are exact."""
+    """Return average ranks minus their mean. They are whole numbers and halves, so that sums of them are exact."""
     ties = Ties.of(column)
     sizes = np.diff(ties.starts, append=len(column))
     ranks: Numbers = (ties.starts + (sizes - 1) / 2 - (len(column) - 1) / 2)[ties.codes]
@@ -116,7 +121,7 @@ def _centred(column: Numbers) -> Numbers:
 
 
 class _Ranked:
-    """The rows of both systems sorted by y; swaps move one system's rows within each value of y."""
+    """The rows of systems a and b together, sorted by y, and what Spearman's correlation needs after any swaps."""
 
     def __init__(self, a: Outcomes, b: Outcomes, measure: Spearman) -> None:
         self.n_rows = n = a.n_rows
@@ -131,7 +136,7 @@ class _Ranked:
         self._size = self._sums(np.ones((2 * n, 1)))
         self._size_a = self._sums(of_a[:, None].astype(np.float64))
         self._x_a = self._sums(of_a[:, None] * self._x)
-        # U(w) - U(1 - w), as a sum over rows: K[i, j] = x_i where j is below i, half of that where they tie.
+        # U(w) - U(1 - w), as a sum over rows: K[i, j] is x_i where y_j < y_i, and half of that where y_j = y_i.
         below = np.cumsum(self._size, axis=0) - self._size / 2
         x_above = self._sums(self._x)
         x_above = x_above.sum() - np.cumsum(x_above, axis=0) + x_above / 2
@@ -141,7 +146,10 @@ class _Ranked:
         self._start = float(by_row[of_a].sum() - (self._x * below[codes]).sum())
 
     def differences(self, swapped: Numbers) -> Numbers:
-        """Return |a' - b'| for each permutation. swapped: groups x permutations."""
+        """Return the absolute difference of the two systems' correlations after the swaps, one per permutation.
+
+        swapped: groups x permutations, 1 where the group is swapped, else 0.
+        """
         moved = np.take(swapped, self._groups, axis=0)
         moved *= self._sign
         size = self._sums(moved)
@@ -162,6 +170,6 @@ class _Ranked:
         return np.where(varies, u / np.sqrt(np.where(varies, spread, 1.0)), np.nan)
 
     def _sums(self, rows: Numbers) -> Numbers:
-        """Sum over the rows that share a value of y."""
+        """Return the sums over the rows that share a value of y: distinct values x columns of `rows`."""
         sums: Numbers = np.add.reduceat(rows, self._ties.starts, axis=0) if len(rows) else rows
         return sums

@@ -1,17 +1,17 @@
-"""Quantiles of Student's t for integer degrees of freedom, so that the evaluator needs only NumPy."""
+"""Quantiles of Student's t distribution for integer degrees of freedom, in plain Python: SciPy is not needed."""
 
 import math
 from functools import lru_cache
 from statistics import NormalDist
 
-_MANY = 200  # degrees of freedom from which the series below is exact to 1e-8
+_MANY = 200  # from so many degrees of freedom on, `_by_series` is accurate to 1e-8
 
 
 @lru_cache(maxsize=4096)
 def quantile(share: float, freedom: int) -> float:
-    """Return the t that a Student variable stays below with probability `share` >= .5.
+    """Return a quantile of Student's t distribution: the t with P(T <= t) = share.
 
-    freedom: degrees of freedom, 1, 2, ...
+    share: a probability, at least .5 and below 1; freedom: the degrees of freedom, an integer from 1.
     """
     if freedom >= _MANY:
         return _by_series(NormalDist().inv_cdf(share), freedom)
@@ -24,7 +24,7 @@ def quantile(share: float, freedom: int) -> float:
 
 
 def _within(angle: float, freedom: int) -> float:
-    """P(|T| <= sqrt(freedom) tan(angle)) (Abramowitz & Stegun 1964, 26.7.3 and 26.7.4)."""
+    """Return P(|T| <= sqrt(freedom) tan(angle)) (Abramowitz & Stegun 1964, 26.7.3 and 26.7.4)."""
     cosine = math.cos(angle)
     odd = freedom % 2
     term = cosine if odd else 1.0
@@ -36,7 +36,7 @@ def _within(angle: float, freedom: int) -> float:
 
 
 def _by_series(z: float, freedom: int) -> float:
-    """From the normal quantile (Abramowitz & Stegun 1964, 26.7.5)."""
+    """Return the quantile of Student's t from the normal quantile z (Abramowitz & Stegun 1964, 26.7.5)."""
     first = z * (z**2 + 1) / 4
     second = z * (5 * z**4 + 16 * z**2 + 3) / 96
     third = z * (3 * z**6 + 19 * z**4 + 17 * z**2 - 15) / 384

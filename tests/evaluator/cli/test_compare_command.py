@@ -157,7 +157,9 @@ def test_stored_outcomes_of_different_gold_are_refused(monkeypatch):
     assert compare_stored(stored(7), stored(2, relabelled + GOLD[6:]))["fault"] == "usage"
     old = stored(7)
     monkeypatch.setattr(type(TASKS["fact-verification"]), "version", 2)
-    assert compare_stored(old, old)["problems"][0]["text"] == "a is of fact-verification version 1, expected version 2"
+    assert compare_stored(old, old)["problems"][0]["text"] == (
+        "file a has outcomes of fact-verification version 1, expected version 2"
+    )
 
 
 def test_damaged_outcomes_are_a_sandbox_error():

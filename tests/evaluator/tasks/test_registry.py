@@ -108,4 +108,4 @@ def test_a_task_whose_samples_fail_is_left_out_of_the_sandbox(tmp_path: Path) ->
     warm = run(tmp_path, "-c", code)
     assert (warm.returncode, warm.stdout) == (0, "6\n"), warm.stderr
     assert "its samples fail: ZeroDivisionError" in warm.stderr
-    assert "its samples fail: ValueError: its gold is invalid" in warm.stderr
+    assert "its samples fail: ValueError: the gold of a sample is invalid" in warm.stderr

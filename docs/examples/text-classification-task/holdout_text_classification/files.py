@@ -1,4 +1,4 @@
-"""Reads gold, public inputs and predictions."""
+"""Readers of gold, public inputs and predictions."""
 
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -14,6 +14,8 @@ from evaluator.outcomes.table import SliceValue
 
 
 class GoldText(GoldLine, gc=False, kw_only=True):
+    """A line of gold; `GoldLine` adds the optional group and slices."""
+
     id: str | int
     text: str
     label: str
@@ -45,7 +47,7 @@ PREDICTIONS = Format(Answer, Schema(frozenset({"id", "label"})), lambda _: 2)
 
 @dataclass(frozen=True)
 class Known:
-    """The data for validating predictions: the index of each id, and the classes; None: unknown."""
+    """The data for validating predictions: the index of each id in gold, and the classes, None if unknown."""
 
     index_of: dict[Id, int]
     classes: list[str] | None
@@ -53,7 +55,7 @@ class Known:
 
 @dataclass
 class Gold:
-    """Texts in the order of the file. classes: in alphabetical order."""
+    """The content of a gold file, in the order of the lines. ids: id -> index of its line; classes: sorted."""
 
     ids: dict[Id, int]
     n_lines: int = 0
@@ -75,14 +77,14 @@ class Answers:
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
-    """Read gold. Raises GoldError."""
+    """Read gold. Raises GoldError with all problems of the file."""
     reader = Reader(file, GOLD, GoldError, limits)
     register = IdRegister(reader.problems)
     gold = Gold(register.indices)
     for number, line in reader.records(stream):
         slices = None if line.slices is msgspec.UNSET else line.slices
         if slices and "label" in slices:
-            reader.problems.add(number, 'slices names the dimension "label"', "the task has its own", "another name")
+            reader.problems.add(number, "slices has a dimension that the task itself adds", '"label"', "another name")
         if not register.add(line.id, number):
             continue
         gold.texts.append(Text(line.id, line.text))
@@ -96,7 +98,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
 
 
 def read_inputs(stream: BinaryIO, file: str, classes: list[str] | None, limits: ReadLimits | None) -> Known:
-    """Read public inputs. Raises InputsError."""
+    """Read public inputs. Raises InputsError with all problems of the file."""
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
     for number, line in reader.records(stream):

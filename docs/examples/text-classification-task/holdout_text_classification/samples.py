@@ -1,5 +1,6 @@
-"""Small files that cover every code path of the task. The sandbox runs them once at its start, for imports: its jobs
-cannot open files.
+"""Small files that together run every code path of the task.
+
+The sandbox scores them once when it starts, so that everything is imported by then: its jobs cannot open files.
 """
 
 _MANY = range(24)

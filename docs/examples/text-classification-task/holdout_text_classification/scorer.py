@@ -1,6 +1,7 @@
-"""Outcomes: one row per gold text, in its class, then one row per error, in the predicted class.
+"""Scorer, which makes outcomes: one row per gold text, in the slice of its class, then one row per wrong prediction.
 
-So the slice of a class has all counts that its F1 needs: its texts, the correct ones, and texts wrongly assigned to it.
+The row of a wrong prediction is in the slice of the predicted class. So the slice of a class has all counts that F1
+needs: the texts of the class, the correct ones, and the texts that were wrongly assigned to it.
 """
 
 import numpy as np
