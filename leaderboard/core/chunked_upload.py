@@ -135,9 +135,9 @@ def discard(upload: PieceUpload) -> None:
 
 
 def delete_pieces(storage: Storage, key: UUID) -> None:
-    """Delete all chunks of the upload with the id `key`, even those of a request that died before it updated the row.
+    """Delete all chunks of the upload with the id `key`, which are in a folder of their own.
 
-    The chunks of an upload are in a folder of their own.
+    This includes chunks of a request that died before it updated the upload's row.
     """
     folder = f"{PIECES}/{key.hex}"
     with contextlib.suppress(FileNotFoundError):
@@ -147,7 +147,10 @@ def delete_pieces(storage: Storage, key: UUID) -> None:
 
 
 def delete_idle(kind: Kind) -> int:
-    """Discard uploads without a new chunk for longer than RETENTION; return their number. Delete orphaned chunks too."""
+    """Discard uploads that have got no chunk for longer than RETENTION; return their number.
+
+    Chunks that belong to no upload are deleted too.
+    """
     old = list(kind._default_manager.filter(touched_at__lt=timezone.now() - RETENTION))
     for upload in old:
         prefix = "image_upload" if kind is ImageUpload else "raw_upload"
