@@ -16,7 +16,10 @@ class LeaderboardConfig(AppConfig):
 
 @register
 def check_task_packages(**_: Any) -> list[CheckMessage]:
-    """Return a warning for each installed task that could not be loaded; shown by `manage.py check` and at startup."""
+    """Return a warning for each installed task that could not be loaded.
+
+    Django shows it at startup and in `manage.py check`.
+    """
     from evaluator.tasks.registry import TASKS
 
     return [Warning(str(problem), id="leaderboard.W001") for problem in TASKS.problems]

@@ -1,4 +1,8 @@
-"""Typed environment variables. An unknown, malformed or contradictory one prevents the start."""
+"""Typed environment variables of the site.
+
+The site does not start if a variable is unknown or malformed, or has different values under its present and former
+names.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +17,15 @@ from django.core.exceptions import ImproperlyConfigured
 
 PREFIX = "HOLDOUT_"
 OTHERS = {"HOLDOUT_TOKEN"}
-"""Variables of the `holdout` command, which may be used from the same shell."""
+"""Variables that only the `holdout` command reads. They are allowed, because it may be used from the same shell."""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable: its type (a django-environ cast), its default, and its description.
+    """An environment variable: its type (a django-environ cast), its default, and its description.
 
-    former: its name in the previous release, which is still read and reported by a system check; empty: none.
+    former: the variable's name in the previous release, which is still read and reported by a system check; empty: the
+    variable was not renamed.
     """
 
     cast: Any
@@ -104,16 +109,22 @@ VARIABLES = {
 }
 
 FORMER = {variable.former: name for name, variable in VARIABLES.items() if variable.former}
-"""Names of the previous release, with their present names. Remove an entry one release after the renaming."""
+"""Renamed variables: former name -> present name, both without the prefix. Each is removed one release later."""
 
 
 def former_names() -> dict[str, str]:
-    """Return the former names that are set in os.environ, with their present names; both with the prefix."""
+    """Return former name -> present name of the renamed variables whose former name is set in os.environ.
+
+    Both names have the prefix.
+    """
     return {PREFIX + former: PREFIX + name for former, name in FORMER.items() if PREFIX + former in os.environ}
 
 
 class Environment:
-    """Typed view of os.environ; raises ImproperlyConfigured with the variable's name."""
+    """Typed view of os.environ: calling it with a variable's name, without prefix, returns the variable's value.
+
+    Raises ImproperlyConfigured for an unknown or malformed variable.
+    """
 
     def __init__(self) -> None:
         self._env = environ.Env()
@@ -162,7 +173,7 @@ class Environment:
 
 
 def stored_secret(path: Path) -> str:
-    """Return the secret in `path`; create it on the first start, readable by its owner only."""
+    """Return the secret stored in the file `path`; at the first start, create the file, readable by its owner only."""
     try:
         return path.read_text()
     except FileNotFoundError:

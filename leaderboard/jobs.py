@@ -57,7 +57,10 @@ SWEEPS: tuple[Part, ...] = (
 
 
 def register(parts: Iterable[Part]) -> None:
-    """Register a Celery task for each kind of work, under its former name too; its argument is the key of a row."""
+    """Register a Celery task for each Work in `parts`, under its former name too.
+
+    The task's argument is the primary key of the row to work on.
+    """
     for part in parts:
         if isinstance(part, Work):
             for name in filter(None, (part.name, part.former_name)):
@@ -86,14 +89,14 @@ def deliver(notice_id: str) -> None:
 
 @app.task(name=task_name("sweep"))
 def sweep() -> None:
-    """Run all steps. An error in one does not stop the others; an unavailable database stops all of them."""
+    """Run all steps of a sweep. An error in one does not stop the others; an unavailable database stops all of them."""
     for part in SWEEPS:
         sweep_part, name = (part.sweep, part.name) if isinstance(part, Work) else (part, part.__module__)
         try:
             sweep_part()
         except (InterfaceError, OperationalError):
             raise
-        except Exception as error:  # noqa: BLE001  (logged at each beat; the others are as due)
+        except Exception as error:  # noqa: BLE001  (logged at each sweep; the other steps must run too)
             log.error(
                 "sweep_failed", sweep=name, error=type(error).__name__, at=traceback_locations(error.__traceback__)
             )
@@ -101,7 +104,10 @@ def sweep() -> None:
 
 @worker_ready.connect
 def report_first(sender: Any = None, **_: object) -> None:
-    """Report on startup, if the worker has an engine; later reports are requested by the sweep."""
+    """Request a status report from a worker that has just started, if it takes containers from its queues.
+
+    Later reports are requested by the sweep.
+    """
     for queue in (workers.SYSTEMS, workers.SCORERS):
         if queue in sender.app.amqp.queues.consume_from:
             workers.enqueue_report(queue)
@@ -109,7 +115,7 @@ def report_first(sender: Any = None, **_: object) -> None:
 
 @worker_ready.connect
 def report_outdated(**_: object) -> None:
-    """Log each board that an upgrade has made outdated; curators decide about rescoring."""
+    """Log each board whose scores were made by an earlier version of its task; curators decide about rescoring."""
     try:
         for phase, version in prepared_board.outdated():
             log.warning("task_version_raised", phase=str(phase), scored_by=version)

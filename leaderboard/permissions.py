@@ -1,4 +1,4 @@
-"""Permissions that depend on no single row. Loaded when the application is ready."""
+"""Permissions of users that do not depend on a single benchmark. Loaded when the application is ready."""
 
 from __future__ import annotations
 

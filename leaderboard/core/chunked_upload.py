@@ -1,6 +1,6 @@
 """Chunked uploads of images and raw files: each chunk begins where the last one ended, so uploads can be resumed.
 
-`image_uploads` and `raw_files` process the files once they are complete.
+`containers/actions/image_uploads.py` and `curation/actions/raw_files.py` process the files once they are complete.
 """
 
 from __future__ import annotations
@@ -29,28 +29,35 @@ PIECE_BYTES = 16_000_000
 """Maximum bytes of one chunk."""
 PIECES = "pieces"
 AT_ONCE = 3
-"""Maximum unfinished uploads of one user and kind; each may take the disk space of a whole file."""
+"""Maximum number of unfinished uploads of one user, for images and for raw files each.
+
+Each may take the disk space of a whole file.
+"""
 
 
 def begin(kind: type[Upload], *, by: User, name: str, size: int, sha256: str, refuse: Code, **whose: Any) -> Upload:
     """Create an upload for a file of `size` bytes.
 
-    Raises Refused with the code `refuse` for a malformed sha256, QUOTA_EXCEEDED for too many unfinished uploads.
+    sha256: the file's announced digest; empty: not announced. whose: values of further fields of the row, such as its
+    dataset or phase. Raises Refused: with the code `refuse` for a malformed sha256, and QUOTA_EXCEEDED if the user
+    already has AT_ONCE unfinished uploads of this kind.
     """
     if sha256 and (len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef")):
-        raise Refused(refuse, "The sha256 is malformed; expected 64 lower-case hexadecimal digits.")
+        raise Refused(refuse, f"The sha256 is {sha256[:80]!r}; expected 64 lower-case hexadecimal digits.")
     with transaction.atomic():
         User.objects.select_for_update().get(pk=by.pk)
         if kind._default_manager.filter(by=by).count() >= AT_ONCE:
-            raise Refused(Code.QUOTA_EXCEEDED, f"You have {AT_ONCE} uploads in progress; finish or cancel one first.")
+            raise Refused(
+                Code.QUOTA_EXCEEDED, f"You have {AT_ONCE} unfinished uploads, the maximum; finish or cancel one first."
+            )
         return kind._default_manager.create(by=by, name=name[-255:], bytes=size, sha256=sha256, **whose)
 
 
 def add(upload: Upload, *, offset: int, piece: bytes, refuse: Code) -> Upload:
-    """Store the next chunk and advance `received`.
+    """Store the next chunk, `piece`, and add its length to `upload.received`.
 
-    Raises Refused WRONG_OFFSET if the chunk does not begin at `received`, with the offset to resume from, TOO_LARGE, or
-    `refuse` for a chunk that is empty or exceeds the announced size.
+    Raises Refused: WRONG_OFFSET if `offset` is not `upload.received` (the message names the right offset), TOO_LARGE
+    for a chunk over PIECE_BYTES, and the code `refuse` for a chunk that is empty or ends beyond the announced size.
     """
     rows = type(upload)._default_manager
     if offset != upload.received:
@@ -58,7 +65,8 @@ def add(upload: Upload, *, offset: int, piece: bytes, refuse: Code) -> Upload:
     if not piece or offset + len(piece) > upload.bytes:
         raise Refused(
             refuse,
-            f"The chunk has {len(piece)} bytes at {offset}; expected 1 to {upload.bytes - offset}, the bytes left.",
+            f"The chunk at offset {offset} has {len(piece)} bytes; expected 1 to {upload.bytes - offset}, "
+            "the number of bytes that are still missing.",
         )
     if len(piece) > PIECE_BYTES:
         raise Refused(Code.TOO_LARGE, f"The chunk has {len(piece):,} bytes; expected at most {PIECE_BYTES:,}.")
@@ -86,10 +94,11 @@ def check_whole(upload: ImageUpload | RawUpload, *, refuse: Code) -> None:
 
 @contextmanager
 def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code) -> Iterator[tuple[File[bytes], str]]:
-    """Yield the joined chunks as one temporary file, at offset 0, and its sha256. `what` describes the file in errors.
+    """Yield the joined chunks as one temporary file, at offset 0, and the file's sha256.
 
-    The file is deleted at the end unless it was moved. Raises Refused with `refuse` if the sha256 is not the announced
-    one, and discards the upload; WRONG_OFFSET if another request has finished or cancelled it.
+    what: noun for the file in error messages. The file is deleted at the end unless it was moved. Raises Refused: with
+    the code `refuse` if the sha256 is not the announced one (the upload is then discarded), and WRONG_OFFSET if another
+    request has finished or cancelled the upload.
     """
     # A named file, so that file system storage can move it instead of copying it.
     with TemporaryUploadedFile(name, "application/octet-stream", upload.bytes, None) as file:
@@ -110,7 +119,10 @@ def whole(upload: ImageUpload | RawUpload, *, name: str, what: str, refuse: Code
 
 
 def hold(upload: ImageUpload | RawUpload) -> None:
-    """Lock the upload until the transaction ends, so that only one request finishes it; the second gets Refused."""
+    """Lock the upload's row until the transaction ends, so that only one request can finish the upload.
+
+    Raises Refused WRONG_OFFSET if another request has finished or cancelled it.
+    """
     if not type(upload)._default_manager.select_for_update().filter(pk=upload.pk).exists():
         raise gone_error()
 
@@ -123,7 +135,10 @@ def discard(upload: PieceUpload) -> None:
 
 
 def delete_pieces(storage: Storage, key: UUID) -> None:
-    """Delete all chunks in the upload's folder, including any stored by a request that died before its update."""
+    """Delete all chunks of the upload with the id `key`, which are in a folder of their own.
+
+    This includes chunks of a request that died before it updated the upload's row.
+    """
     folder = f"{PIECES}/{key.hex}"
     with contextlib.suppress(FileNotFoundError):
         for name in storage.listdir(folder)[1]:
@@ -132,7 +147,10 @@ def delete_pieces(storage: Storage, key: UUID) -> None:
 
 
 def delete_idle(kind: Kind) -> int:
-    """Discard uploads that were idle for longer than RETENTION, and orphaned chunks; return the number of uploads."""
+    """Discard uploads that have got no chunk for longer than RETENTION; return their number.
+
+    Chunks that belong to no upload are deleted too.
+    """
     old = list(kind._default_manager.filter(touched_at__lt=timezone.now() - RETENTION))
     for upload in old:
         prefix = "image_upload" if kind is ImageUpload else "raw_upload"
@@ -143,7 +161,10 @@ def delete_idle(kind: Kind) -> int:
 
 
 def _delete_strays(kind: Kind) -> None:
-    """Delete chunks without a row: rows are deleted before chunks, or by a cascade from user, phase or dataset."""
+    """Delete the chunks of uploads whose row is gone.
+
+    The row is deleted before the chunks, or by a cascade from the upload's user, phase or dataset.
+    """
     with contextlib.suppress(FileNotFoundError):
         for name in kind.storage().listdir(PIECES)[0]:
             key = _key(name)
@@ -172,7 +193,7 @@ def _joined(storage: Storage, pieces: list[str], into: File[bytes]) -> str:
 
 
 def gone_error() -> Refused:
-    return Refused(Code.WRONG_OFFSET, "This upload was already submitted or cancelled.")
+    return Refused(Code.WRONG_OFFSET, "This upload was already submitted or cancelled; begin a new one.")
 
 
 def _elsewhere(upload: ImageUpload | RawUpload) -> Refused:

@@ -1,5 +1,7 @@
-"""Prepared queries, compiled to SQL once: compiling takes Django several times as long as the database needs to answer,
-and the queries of a board differ only in a number or a name.
+"""Prepared queries, which Django compiles to SQL only once.
+
+Compiling takes Django several times as long as the database needs to answer, and the queries of a leaderboard differ
+only in a number or a name.
 """
 
 from __future__ import annotations
@@ -22,14 +24,18 @@ PLACEHOLDERS: dict[type, Callable[[int], Argument]] = {
     int: lambda index: -(2**60) - 8191 - index,
     datetime: lambda index: datetime(1, 2, 3, 4, 5, 6, 7000 + index, tzinfo=timezone.get_default_timezone()),
 }
-"""Placeholder values of query arguments by type; chosen so that no real argument or stored value equals them."""
+"""Placeholder of a query's argument while the query is compiled: argument type -> function of the argument's index.
+
+No real argument and no stored value equals a placeholder.
+"""
 
 
 class PreparedQuery(Generic[T]):
     """A query with typed arguments, compiled once for each database vendor.
 
-    `build` returns the queryset for values of the `argument_types`; each value must become a statement parameter. The
-    queryset returns models (T), with select_related if needed, or `values_list` rows.
+    `build` takes one value for each of the `argument_types` and returns the queryset. Each value must reach the SQL
+    statement unchanged, as a parameter. The queryset returns model instances (T), with select_related if needed, or
+    rows of `values_list`.
     """
 
     def __init__(self, build: Callable[..., QuerySet[Any, T]], *argument_types: type[Argument]) -> None:
@@ -37,12 +43,15 @@ class PreparedQuery(Generic[T]):
         self._compiled = functools.cache(self._compile)  # by vendor: SQL dialects differ
 
     def __call__(self, *arguments: Argument) -> list[T]:
-        """Return the results of `build(*arguments)` as a list. Raises TypeError for arguments of other types."""
+        """Return the results of the queryset `build(*arguments)` as a list.
+
+        Raises TypeError for arguments whose number or types differ from `argument_types`.
+        """
         compiled = self._compiled(connection.vendor)
         return compiled.read(compiled.raw(self._checked(arguments)))
 
     def raw(self, *arguments: Argument) -> list[tuple[Any, ...]]:
-        """Return the rows without Django's converters: SQLite has no types for datetimes and JSON."""
+        """Return the rows as the database driver returns them: on SQLite, datetimes and JSON are text."""
         return self._compiled(connection.vendor).raw(self._checked(arguments))
 
     def _checked(self, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
@@ -50,7 +59,8 @@ class PreparedQuery(Generic[T]):
         if len(arguments) != len(self._argument_types) or not all(map(isinstance, arguments, self._argument_types)):
             expected = ", ".join(kind.__name__ for kind in self._argument_types)
             raise TypeError(
-                f"called with {', '.join(type(value).__name__ for value in arguments)}, expected {expected}"
+                f"the query was called with arguments of the types "
+                f"({', '.join(type(value).__name__ for value in arguments)}), expected ({expected})"
             )
         return arguments
 
@@ -73,11 +83,17 @@ class _Compiled(Generic[T]):
         self._converters = compiler.get_converters([column for column, *_ in compiler.select])
         missing = set(range(len(placeholders))) - {argument for _, argument, _ in self._positions}
         if missing:
-            raise ValueError(f"the statement has no parameter for the arguments {sorted(missing)}: {self._sql}")
+            raise ValueError(
+                f"the SQL statement has no parameter for the arguments with the indexes {sorted(missing)}, "
+                f"expected at least one for each argument: {self._sql}"
+            )
         replaced = {index for index, *_ in self._positions}
         constants = [str(parameter) for index, parameter in enumerate(parameters) if index not in replaced]
         if any(str(placeholder) in text for placeholder in placeholders for text in (self._sql, *constants)):
-            raise ValueError(f"an argument is changed on its way into the statement: {self._sql}")
+            raise ValueError(
+                "an argument is changed on its way into the SQL statement, for example into a LIKE pattern, "
+                f"expected each argument as a parameter of its own: {self._sql}"
+            )
         self._of_models = queryset._iterable_class is ModelIterable
         if self._of_models:
             known = compiler.klass_info
@@ -115,6 +131,9 @@ def _stored(value: Argument) -> Any:
 
 
 def moment(line: str | datetime) -> datetime:
-    """Return an aware datetime from a raw row or the database's text; SQLite's have no zone and are in the site's."""
+    """Convert a datetime of a raw row (a datetime, or text in ISO 8601) to an aware datetime.
+
+    SQLite stores no time zone: such a datetime is taken to be in the site's default time zone, UTC.
+    """
     parsed = datetime.fromisoformat(line) if isinstance(line, str) else line
     return parsed.replace(tzinfo=timezone.get_default_timezone()) if parsed.tzinfo is None else parsed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import OperationalError
 
 RETRY_AFTER = 10
-"""Seconds for the Retry-After header."""
+"""Value of the Retry-After header, in seconds."""
 MESSAGE = "The database is busy. Nothing from this request was saved; try again in a moment."
 _WORDS = ("locked", "lock timeout", "deadlock detected")
 

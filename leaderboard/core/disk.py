@@ -16,16 +16,20 @@ FULL = 0.1
 
 
 def free_bytes() -> int:
-    """Return the free bytes of the fullest file system: of the data folder, or of `files`, which may be a mount."""
+    """Return the number of bytes that are free for the site's data.
+
+    This is the smaller of two values: the data folder's, and that of its subfolder `files`, which may be on another
+    file system.
+    """
     folders = (settings.DATA, Path(settings.DATA) / "files")
     return min(shutil.disk_usage(folder).free for folder in folders if Path(folder).is_dir())
 
 
 def is_low() -> bool:
-    """Return whether the operator should free disk space."""
+    """Return whether free space is below HOLDOUT_DISK_ALARM_MB, so that the operator should free some."""
     return free_bytes() < settings.DISK_ALARM_BYTES
 
 
 def is_full() -> bool:
-    """Return whether storing an upload may fail."""
+    """Return whether free space is below a tenth of HOLDOUT_DISK_ALARM_MB, so that storing an upload may fail."""
     return free_bytes() < settings.DISK_ALARM_BYTES * FULL

@@ -19,9 +19,9 @@ SCHEME = "folder"
 
 
 class Channel(filesystem.Channel):
-    """Kombu's file system channel with atomic writes."""
+    """Kombu's file system channel, but readers never see an incomplete message."""
 
-    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # its parents disagree
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # bases differ
         folder = Path(self.data_folder_out)
         name = f"{round(time.monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
         # Readers only take files that end in QUEUE.msg.
@@ -30,7 +30,7 @@ class Channel(filesystem.Channel):
             unfinished.write_text(dumps(payload))
             unfinished.rename(folder / name)
         except OSError as error:
-            raise ChannelError(f"cannot add the message {name} to its folder: {error.strerror}") from error
+            raise ChannelError(f"cannot write the message {name} to the folder {folder}: {error.strerror}") from error
 
 
 class Transport(filesystem.Transport):

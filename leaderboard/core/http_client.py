@@ -18,7 +18,7 @@ from types import TracebackType
 from urllib.parse import SplitResult, urlsplit
 
 SECONDS, ALL_SECONDS = 5.0, 10.0
-"""Timeouts in seconds of one step of a call, and of the whole call."""
+"""Timeouts in seconds: of one socket operation (connecting, sending, receiving), and of the whole call."""
 PORTS = (80, 443)
 _UNPRIVILEGED = 1024
 _TLS = ssl.create_default_context()
@@ -26,16 +26,19 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class RequestFailedError(Exception):
-    """A call failed. The message is for the user who supplied the URL and reveals nothing of our network."""
+    """Error: an HTTP call failed. The message is for the user who supplied the URL.
+
+    It has at most 100 characters and reveals nothing about the server's own network.
+    """
 
 
 class AddressError(ValueError):
-    """A URL is invalid. The message says what was found and what was expected."""
+    """Error: a URL is invalid. The message says what was found and what was expected."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A validated URL."""
+    """A validated URL in its parts. `path` includes the query string."""
 
     scheme: str
     host: str
@@ -44,13 +47,17 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """Value of the Host header."""
+        """Value of the Host header: the host, with the port unless it is the default port of the scheme."""
         name = f"[{self.host}]" if ":" in self.host else self.host
         return name if self.port == (443 if self.scheme == "https" else 80) else f"{name}:{self.port}"
 
 
 def target(url: str) -> Target:
-    """Parse and validate a URL, without resolving its host. Raises AddressError."""
+    """Parse and validate an http or https URL, without resolving its host.
+
+    Raises AddressError for another scheme, for a user name, password or fragment, and for ports below 1024 other than
+    80 and 443.
+    """
     if not url.isascii() or not url.isprintable() or " " in url:
         raise AddressError("the address contains spaces or non-ASCII characters, expected https://host/path")
     try:
@@ -59,7 +66,7 @@ def target(url: str) -> Target:
     except ValueError:
         raise AddressError("the address is malformed, expected https://host/path") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise AddressError(f"the address begins with {parts.scheme or 'nothing'}:, expected https:// or http://")
+        raise AddressError(f"the address begins with {url[:12]!r}, expected https:// or http:// and a host name")
     if parts.username is not None or parts.password is not None or parts.fragment:
         raise AddressError("the address contains a user name, a password or a fragment, expected https://host/path")
     if port not in PORTS and port < _UNPRIVILEGED:
@@ -69,7 +76,10 @@ def target(url: str) -> Target:
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP address is public, or the IPv4 address that it embeds (mapped, 6to4, Teredo, NAT64)."""
+    """Return whether an IP address belongs to the public internet.
+
+    For an IPv6 address that embeds an IPv4 address (IPv4-mapped, 6to4, Teredo, NAT64) the embedded address decides.
+    """
     ip: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
@@ -81,7 +91,11 @@ def is_public(address: str) -> bool:
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, ...] = ()) -> int:
-    """POST a body and return the response's status. also: hosts allowed although not public. Raises NotCalledError."""
+    """POST a body to a URL and return the status code of the response, without following redirects.
+
+    also: host names that may be called although their addresses are not public. Raises RequestFailedError if the URL is
+    invalid or not allowed, and if there is no valid response in time.
+    """
     try:
         dest = target(url)
     except AddressError as error:
@@ -102,10 +116,10 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, 
             return status
         except (OSError, http.client.HTTPException) as error:
             if deadline.is_over or isinstance(error, TimeoutError):
-                raise RequestFailedError("took too long") from None
+                raise RequestFailedError("the call took too long, expected a response within a few seconds") from None
             if isinstance(error, ssl.SSLError):
-                raise RequestFailedError("TLS failed, for example because of its certificate") from None
-            raise RequestFailedError("no response") from None
+                raise RequestFailedError("the TLS connection failed, for example because of the certificate") from None
+            raise RequestFailedError("there was no valid HTTP response") from None
         finally:
             connection.close()
 
@@ -143,7 +157,11 @@ class _Deadline:
 
 
 def _resolved(where: Target, also: tuple[str, ...]) -> str:
-    """Resolve a host to the IP address to connect to. Raises NotCalledError if any of its addresses is private."""
+    """Return the IP address to connect to.
+
+    Raises RequestFailedError if the host name does not resolve, or if any of its addresses is not public and the host
+    is not in `also`.
+    """
     try:
         infos = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

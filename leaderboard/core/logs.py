@@ -1,4 +1,4 @@
-"""Log errors by type and traceback locations, never by their text, which may quote a file."""
+"""Logging of errors by type and traceback locations, never by their text, which may quote a hidden file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def traceback_locations(trace: TracebackType | None) -> str:
 
 
 def drop_error_text(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Replace `exc_info` by `error` and `at`; a structlog processor.
+    """Replace `exc_info` in a log event by `error`, the exception's class, and `at`, its traceback locations.
 
-    Otherwise the error's text and the traceback's memory address would be written.
+    This is a structlog processor. Without it the exception's text would be logged, which may quote a hidden file.
     """
     info = event.pop("exc_info", None)
     if isinstance(info, BaseException):

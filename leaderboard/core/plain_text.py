@@ -1,4 +1,4 @@
-"""Text sanitizing to one line, for formats in which line ends or bidirectional overrides would do harm."""
+"""Sanitizing of text to one line, for mails, TeX and other formats in which line ends or control characters do harm."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from django.http import Http404
 
 
 class Code(Enum):
-    """Codes of refusals, each with its HTTP status."""
+    """Codes of refused actions: (code as the API returns it, HTTP status)."""
 
     INVALID_PREDICTIONS = ("invalid_predictions", 422)
     INVALID_GOLD = ("invalid_gold", 422)
@@ -45,16 +45,18 @@ class Code(Enum):
 
 
 class NotFound(Http404):
-    """A 404 whose message is public: the API returns it."""
+    """A 404 whose message the API shows to the user; the messages of other 404s are not shown."""
 
 
 @dataclass
 class Refused(Exception):
-    """An action was refused; nothing was changed or charged to the quota.
+    """Error: an action was refused; nothing was changed or charged to the quota.
 
-    `problems` are problems in files: dicts of file, line, what, found, expected, text; `more` counts those left out.
-    `retry_at` is the time from which a retry may succeed, if known. `heading` is a short title that replaces the
-    code's.
+    message: complete sentences for the user.
+    problems: problems in a file, as dicts with the keys file, line, what, found, expected and text.
+    more: number of further problems that are not in `problems`.
+    retry_at: the time from which a retry may succeed; None: not known.
+    heading: title of the error page; empty: the title that belongs to the code.
     """
 
     code: Code

@@ -19,7 +19,10 @@ _lock = Lock()
 
 
 def answer(key: Hashable, render: Callable[[], HttpResponse]) -> HttpResponse:
-    """Return the cached response for a key, else that of `render()`. Only 200s are cached, with their headers."""
+    """Return the response cached under `key`; if there is none, return the response of `render()`.
+
+    Responses with status 200 and at most MOST_BYTES are cached with their headers; others are not cached.
+    """
     if not settings.CACHES_RESPONSES:
         return render()
     with _lock:

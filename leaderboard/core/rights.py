@@ -7,6 +7,6 @@ from leaderboard.models import Benchmark, User
 
 
 def check_manages(benchmark: Benchmark, by: User) -> None:
-    """Raise Refused NOT_AN_ORGANISER unless the user is a curator or organises the benchmark."""
+    """Raise Refused with the code NOT_AN_ORGANISER unless the user is a curator or organises the benchmark."""
     if not benchmark.is_managed_by(by):
         raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.")

@@ -18,7 +18,7 @@ class NoUrl:
     """Mixin for storages whose files have no URL."""
 
     def url(self, name: str | None, *_: Any, **__: Any) -> str:
-        raise ValueError("this store has no URLs")
+        raise ValueError("files of this storage have no URL; open them with the storage's open() instead")
 
 
 class PrivateFileStorage(NoUrl, FileSystemStorage):
@@ -30,22 +30,25 @@ class PrivateS3Storage(NoUrl, S3Storage):
 
 
 class AlteredError(Exception):
-    """A stored file no longer has the sha256 recorded in its row."""
+    """Error: a stored file no longer has the SHA-256 digest that was recorded in the database when it was stored."""
 
 
 def check_digest(file: IO[bytes], expected: str) -> None:
-    """Verify a stored file's sha256 and rewind it. Raises AlteredError."""
+    """Verify that an open file has the SHA-256 digest `expected` (hexadecimal), and rewind it to its start.
+
+    Raises AlteredError if the digest differs.
+    """
     file.seek(0)
     if hashlib.file_digest(file, "sha256").hexdigest() != expected:  # type: ignore[arg-type]
-        raise AlteredError("a stored file no longer matches its sha256")
+        raise AlteredError(f"a stored file was altered or damaged; expected the recorded SHA-256 digest {expected}")
     file.seek(0)
 
 
 @contextmanager
 def opened(stored: FieldFile) -> Iterator[IO[bytes]]:
-    """Open a stored file read-only, with a file descriptor, which the sandbox needs.
+    """Open a stored file for reading, as a local file with a file descriptor, which the sandbox needs.
 
-    Files of remote storages have none and are copied to an unnamed local file first.
+    A file of a remote storage (S3) has no file descriptor, so it is first copied to an unnamed local file.
     """
     with stored.open("rb") as source:
         raw: BinaryIO = source.file

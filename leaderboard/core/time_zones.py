@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo, available_timezones
 
 AOE = "AoE"
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-"""Earliest datetime that users may enter; imported phases may lie in the past, but none is older."""
+"""Earliest datetime that users may enter. Imported phases may lie in the past, but not before this date."""
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
 """Exclusive upper bound of datetimes that users may enter, far from the limits of datetime types."""
 
 
 def zone(name: str) -> tzinfo:
-    """Return the tzinfo of a zone. Raises KeyError for an unknown name."""
+    """Return the tzinfo of a time zone, given its IANA name or "AoE". Raises KeyError for an unknown name."""
     # Etc names have inverted signs: this is UTC-12, where a day ends last.
     return ZoneInfo("Etc/GMT+12" if name == AOE else name)
 
@@ -29,7 +29,7 @@ def names() -> tuple[str, ...]:
 
 
 def check(moment: datetime) -> None:
-    """Raise ValueError for a datetime outside [EARLIEST, LATEST)."""
+    """Raise ValueError for a datetime before EARLIEST, or at or after LATEST."""
     if not EARLIEST <= moment < LATEST:
         raise ValueError(_beyond(moment))
 
@@ -61,9 +61,10 @@ def describe(moment: datetime, name: str) -> str:
 
 
 def moment(local: datetime, name: str) -> datetime:
-    """Convert a naive local datetime of a zone to UTC.
+    """Convert a naive local datetime in the time zone `name` to UTC.
 
-    Raises ValueError for local times that do not exist or are ambiguous (DST changes), and if `check` fails.
+    Raises ValueError for a local time that does not exist or occurs twice because clocks change, and for a datetime
+    before EARLIEST, or at or after LATEST.
     """
     aware = local.replace(tzinfo=zone(name), fold=0)
     try:

@@ -12,9 +12,9 @@ from django.core.handlers.wsgi import LimitedStream
 
 
 class HashingUploadHandler(TemporaryFileUploadHandler):
-    """Store each upload as a temporary file with a `sha256` attribute.
+    """Upload handler that stores each file as a temporary file with its digest in the attribute `sha256`.
 
-    An upload over the limit stops the request and sets META["holdout.upload_too_large"].
+    A file over settings.MAX_UPLOAD_BYTES stops the request and sets request.META["holdout.upload_too_large"].
     """
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
@@ -49,7 +49,10 @@ def received_whole(request: Any) -> bool:
 
 
 def sha256_of(file: Any) -> str:
-    """Return the sha256 of an upload: the one computed while streaming, or computed here for other files."""
+    """Return the SHA-256 digest of an uploaded file, in hexadecimal.
+
+    HashingUploadHandler has computed it already; other files are read here, and rewound.
+    """
     known = getattr(file, "sha256", None)
     if isinstance(known, str):
         return known

@@ -18,11 +18,14 @@ _CALLED = {"slug": "short name"}
 """Labels of fields that forms do not show under the field's name."""
 _ONE_LINE = {"title", "summary", "contact", "licence", "source_url"}
 LONGEST = 50_000
-"""Maximum characters of a benchmark's or dataset's texts."""
+"""Maximum number of characters of one text of a benchmark or dataset."""
 
 
 def check(row: Model) -> None:
-    """Run `full_clean`; raise Refused for invalid fields: NAME_TAKEN if only uniqueness fails, else INVALID_NAME."""
+    """Validate a model instance with Django's `full_clean`.
+
+    Raises Refused: NAME_TAKEN if every error is a violated unique constraint, else INVALID_NAME.
+    """
     try:
         row.full_clean()
     except ValidationError as error:
@@ -33,7 +36,10 @@ def check(row: Model) -> None:
 
 
 def check_texts(**texts: str) -> None:
-    """Raise Refused INVALID_NAME for the first text that is too long or has control characters."""
+    """Raise Refused INVALID_NAME for the first text over LONGEST characters or with control characters.
+
+    texts: text by field name. Titles, summaries and the like must not contain line ends either.
+    """
     for name, text in texts.items():
         what = name.replace("_", " ")
         check_signs(text, of=what, lines=name not in _ONE_LINE)
@@ -42,7 +48,10 @@ def check_texts(**texts: str) -> None:
 
 
 def check_moments(**moments: datetime | None) -> None:
-    """Raise Refused INVALID_NAME for the first datetime that is out of range (`time_zones.check`)."""
+    """Raise Refused INVALID_NAME for the first datetime outside the range that `time_zones.check` allows.
+
+    moments: datetime by field name; None: the field is empty, which is allowed.
+    """
     for name, moment in moments.items():
         try:
             if moment is not None:
@@ -61,7 +70,7 @@ def _in_words(row: Model, name: str, error: ValidationError) -> str:
     if len(own) != 1:
         return message
     what = _title(own[0]).removesuffix(": ")
-    return f"A {row._meta.verbose_name} of the {what} {getattr(row, own[0])} already exists; expected another {what}."
+    return f"A {row._meta.verbose_name} with the {what} {getattr(row, own[0])} already exists; expected another {what}."
 
 
 def _title(name: str) -> str:
@@ -69,7 +78,7 @@ def _title(name: str) -> str:
 
 
 def check_options(task: str, options: dict[str, str]) -> None:
-    """Raise Refused INVALID_NAME for unknown task options or invalid values of them."""
+    """Raise Refused INVALID_NAME for options that the task does not have, or for invalid values of its options."""
     try:
         TASKS[task].parse_options(options)
     except UsageError as error:

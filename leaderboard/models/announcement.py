@@ -32,7 +32,8 @@ class Announcement(models.Model):
 class Extension(models.Model):
     """A deadline extension: for everybody, with a public reason, or for one team.
 
-    team: the team with more time, which only it and the organisers see; null: the phase itself closes later.
+    team: the team that gets more time; only that team and the organisers see the extension. Null: the phase closes
+    later for everybody.
     """
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="extensions")

@@ -1,4 +1,4 @@
-"""Exported benchmark archives, and uploaded ones to import."""
+"""Exported archives of benchmarks, and uploaded archives that wait to be imported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .benchmark import Benchmark
 from .state import LeasedWork, State, lease_constraints
 
 RETENTION = timedelta(days=1)
-"""Retention time of exported and uploaded archives."""
+"""Time after which exported archives, and uploaded archives that were not imported, are deleted."""
 
 
 def archives_storage() -> Storage:
@@ -28,7 +28,8 @@ def unguessable_archive(instance: models.Model, filename: str) -> str:
 class ArchiveExport(LeasedWork):
     """A whole benchmark exported to one file by a worker, accessible only to the user who requested it.
 
-    recipients: public keys, one a line; holders of a matching private key can read gold. told: progress of the export.
+    recipients: public keys, one per line; holders of a matching secret key can read gold. progress: lines of text about
+    the files written so far.
     """
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="exports")
@@ -57,7 +58,10 @@ class ArchiveExport(LeasedWork):
 
 
 class ArchiveImport(models.Model):
-    """An archive that a curator uploaded and has not imported yet. head: metadata from its unencrypted part."""
+    """An archive that a curator uploaded and that is not imported yet.
+
+    head: content of the archive's unencrypted file archive.json (`archives.actions.reading.Head`).
+    """
 
     file = models.FileField(storage=archives_storage, upload_to=unguessable_archive)
     name = models.CharField(max_length=255)

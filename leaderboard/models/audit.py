@@ -9,7 +9,7 @@ from django.db import models
 
 
 class AuditEntry(models.Model):
-    """One action and its subject. Never contains gold or file contents."""
+    """One action: who did what to which row, and when. It never contains gold or file contents."""
 
     at = models.DateTimeField(auto_now_add=True)
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -27,6 +27,7 @@ class AuditEntry(models.Model):
 
     @classmethod
     def record(cls, action: str, subject: models.Model, *, by: Any = None, **detail: Any) -> AuditEntry:
+        """Store an action on the row `subject`. by: the acting user; None: the server. detail: JSON values."""
         actor = by if getattr(by, "pk", None) else None
         name = f"{subject._meta.model_name}:{subject.pk}"
         return cls.objects.create(action=action, subject=name, actor=actor, detail=detail)

@@ -86,7 +86,7 @@ class Benchmark(models.Model):
 
     @property
     def is_rehearsal(self) -> bool:
-        """Return whether this is a copy for rehearsing a phase of another benchmark; nothing in it counts."""
+        """Return whether this is a copy for rehearsing a phase of another benchmark. A copy is never published."""
         return self.state == Benchmark.State.REHEARSAL
 
     def is_visible_to(self, user: object) -> bool:
@@ -109,13 +109,17 @@ class Phase(models.Model):
         SEALED = "sealed"
 
     class Scope(models.TextChoices):
-        """Scope of a ladder: whose best revealed score the next one must beat."""
+        """Competitors in a phase with the ladder policy, which reveals a score only if it beats the best revealed one.
+
+        TEAM: a team's score must beat the best revealed score of the same team. TASK: it must beat the best revealed
+        score of all teams.
+        """
 
         TEAM = "team", "each team its own"
         TASK = "task", "one for everybody"
 
     class Subset(models.TextChoices):
-        """Groups of the gold that a phase scores; a PublicPrivatePartition assigns them."""
+        """Groups of the gold that a phase scores. A PublicPrivatePartition says which group is public or private."""
 
         WHOLE = "", "all groups"
         PUBLIC = "public", "the public groups"
@@ -214,23 +218,32 @@ class Phase(models.Model):
         return reverse("leaderboard", args=[self.benchmark.slug, self.slug])
 
     def is_open(self, at: datetime | None = None) -> bool:
-        """Return whether a submission received at `at` is accepted: within the dates, inclusive, and split in use."""
+        """Return whether a submission received at `at` (default: now) is accepted.
+
+        It must not be received before `opens_at` or after `closes_at`, and the split must be in use (`is_in_use`).
+        """
         at = at or timezone.now()
         return self.is_in_use and not self.is_to_come(at) and not self.is_past(at)
 
     @property
     def is_in_use(self) -> bool:
-        """Return whether its split is in use: published and not retired; in a rehearsal, a draft too."""
+        """Return whether the phase's split is published and not retired. In a rehearsal a draft split counts too."""
         return self.split.is_published or (self.split.is_draft and self.benchmark.is_rehearsal)
 
     @property
     def is_sealed(self) -> bool:
-        """Return whether nothing is scored yet; the sweep unseals the phase at its date."""
+        """Return whether this is a sealed phase whose finals are not scored yet.
+
+        The sweep unseals the phase at `sealed_until` and scores them.
+        """
         return self.disclosure == Phase.Disclosure.SEALED and self.unsealed_at is None
 
     @property
     def logs_are_shown(self) -> bool:
-        """Return whether owners see container logs. By default not on hidden inputs, which logs could leak."""
+        """Return whether a team sees the logs of its containers.
+
+        By default it does only if the split's inputs are public, because logs could leak hidden inputs.
+        """
         return self.split.inputs_public if self.shows_logs is None else self.shows_logs
 
     def is_to_come(self, at: datetime | None = None) -> bool:

@@ -13,8 +13,9 @@ from .state import LeasedWork, Reason, lease_constraints
 class Ranking(models.Model):
     """The computation of one leaderboard's rank ranges, with a lease.
 
-    Each change of the competing systems or their values increments `changes` and clears the ranges; `covered` is the
-    value of `changes` at the last computation. `attempt` counts claims; a worker's writes are conditional on its own.
+    Each change of the competing systems or their values increments `changes` and clears the rank ranges. `covered` is
+    the value of `changes` at the last computation. `attempt` counts how often a worker has claimed the computation; a
+    worker may write only while `attempt` still has the value of its own claim.
     """
 
     leaderboard = models.OneToOneField(Leaderboard, on_delete=models.CASCADE, related_name="ranking")
@@ -47,7 +48,10 @@ class Ranking(models.Model):
 
 
 class Comparison(models.Model):
-    """Comparison of two runs of a leaderboard by one measure over all units. Computed once: outcomes never change."""
+    """Comparison of two runs of a leaderboard by one measure over all units. It is computed once and never changes.
+
+    low, high: ends of the bootstrap confidence interval of `difference`. p: p-value of the permutation test.
+    """
 
     leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="comparisons")
     a = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")

@@ -13,10 +13,10 @@ from .team import System
 
 
 class Correction(LeasedWork):
-    """A proposed gold file, compared with the version it would replace; state and lease are those of the comparison.
+    """A proposed gold file, which a worker compares with the version that it would replace (`base`).
 
-    `counts` has the number of changed items by kind of change, and no answers; the rows in `items` quote gold. `file`
-    exists only while the decision is pending.
+    `state` and the lease are those of the comparison. `counts` has the number of changed items by kind of change, and
+    no answers; the rows in `items` quote gold. `file` exists only while the decision is pending.
     """
 
     class Decision(models.TextChoices):
@@ -72,7 +72,7 @@ class Correction(LeasedWork):
 
     @property
     def is_pending(self) -> bool:
-        """Return whether it may still be confirmed or dropped."""
+        """Return whether the correction may still be confirmed or dropped."""
         return self.decision == Correction.Decision.PENDING
 
     @property
@@ -100,7 +100,10 @@ class ChangedItem(models.Model):
 
 
 class RankChange(models.Model):
-    """A system's rank and value on a replaced board and on its successor; written at the switch, never edited."""
+    """A system's rank and value on a replaced board and on its successor. Written when the board is replaced.
+
+    A null rank or value means that the system was not on that board, or had no rank or value there.
+    """
 
     leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="rank_changes")
     replaced = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="+")

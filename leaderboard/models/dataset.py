@@ -120,12 +120,12 @@ class Split(models.Model):
 
     @property
     def is_published(self) -> bool:
-        """Return whether its phases may accept submissions."""
+        """Return whether the split is published and not retired, so that its phases may accept submissions."""
         return self.state == Split.State.PUBLISHED
 
     @property
     def is_draft(self) -> bool:
-        """Return whether its data are visible only to its managers."""
+        """Return whether the split is a draft, whose data only its managers and the testers of a rehearsal see."""
         return self.state == Split.State.DRAFT
 
     @property
@@ -134,7 +134,7 @@ class Split(models.Model):
 
 
 class GoldVersion(models.Model):
-    """One immutable version of a split's gold, pinned by sha256. A correction creates the next number.
+    """One immutable version of a split's gold, identified by its sha256. A correction creates the next version.
 
     The database refuses updates of these rows (migration `immutable_rows`).
     """
@@ -172,9 +172,10 @@ class GoldVersion(models.Model):
 
 
 class PublicPrivatePartition(models.Model):
-    """The public/private split of a gold version's groups. Never edited; corrected gold gets its own.
+    """The division of a gold version's groups into a public and a private half. Never edited.
 
-    `file` lists the groups of each part and is as secret as gold: it reveals which guesses remain unseen.
+    Each new version of the gold has a division of its own. `file` lists the groups of each half; it is as secret as
+    gold, because it reveals which answers the public scores do not depend on.
     """
 
     gold = models.OneToOneField(GoldVersion, on_delete=models.CASCADE, related_name="partition")

@@ -22,8 +22,8 @@ class DryRun(LeasedWork):
     """One baseline, scored on one gold version as in a phase, without submission, release or board.
 
     The predictions of a trivial baseline are computed by the server from the inputs and public gold (`trains`), never
-    from the gold it is scored on; others are uploaded. `result` reveals information about hidden gold and has the
-    schema of `score --json`.
+    from the gold that it is scored on. The predictions of other baselines are uploaded. `result` has the schema of
+    `python -m evaluator score --json`; it reveals information about hidden gold.
     """
 
     class Kind(models.TextChoices):

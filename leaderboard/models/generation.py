@@ -1,4 +1,7 @@
-"""Dataset parts generated from raw files: a preview, until draft splits are created from it."""
+"""Runs of generators, which make parts of a dataset from raw files.
+
+A run is called a preview until draft splits are created from its parts.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,9 @@ from .state import LeasedWork, State, lease_constraints
 class Generation(LeasedWork):
     """One run of a generator by a scoring worker, and its results.
 
-    The output is a deterministic function of raw files, generator, version, parameters, seed and salt. Seed and salt
-    reveal the split, so only the benchmark's managers see them. `report`, `problems` and the parts quote gold.
+    The output is a deterministic function of raw files, generator, version, parameters, seed and salt. With seed and
+    salt, whoever has the raw files can make the same hidden split, so only the benchmark's managers may see them.
+    `report`, `problems` and the parts quote gold.
     """
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="generations")
@@ -44,12 +48,12 @@ class Generation(LeasedWork):
 
     @property
     def is_preview(self) -> bool:
-        """Return whether no split has been created from it yet."""
+        """Return whether the run is done and no split has been created from it yet."""
         return self.state == State.DONE and not self.parts.exclude(split=None).exists()
 
 
 class GeneratedFrom(models.Model):
-    """A raw file that a generation reads, and its role."""
+    """A raw file that a generator's run reads, and the file's role: the name of one of the generator's sources."""
 
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="sources")
     raw = models.ForeignKey(RawFile, on_delete=models.PROTECT, related_name="uses")
@@ -67,8 +71,8 @@ class GeneratedFrom(models.Model):
 class GeneratedPart(models.Model):
     """One generated part: the gold of a future split.
 
-    Its bytes are not stored, because scoring workers cannot write gold storage. Creating a draft split generates them
-    again and verifies the sha256.
+    The part's bytes are not stored, because scoring workers cannot write gold storage. When a draft split is created
+    from the part, they are generated again and their sha256 is verified.
     """
 
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="parts")

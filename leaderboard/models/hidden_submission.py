@@ -17,12 +17,15 @@ class HiddenSubmissionQuerySet(models.QuerySet["HiddenSubmission"]):
         return self.filter(unhidden_at=None)
 
     def at(self, moment: datetime) -> HiddenSubmissionQuerySet:
-        """Return the rows of submissions that were hidden just before a moment."""
+        """Return the rows of submissions that were hidden immediately before a datetime.
+
+        Submissions that were hidden at that very time are left out, and those unhidden then are included.
+        """
         return self.filter(Q(unhidden_at=None) | Q(unhidden_at__gte=moment), hidden_at__lt=moment)
 
 
 class HiddenSubmission(models.Model):
-    """A period in which a submission represents no system on any board; ongoing while `unhidden_at` is null."""
+    """A period in which organisers hide a submission from all boards; ongoing while `unhidden_at` is null."""
 
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="hidings")
     reason = models.CharField(max_length=300, help_text="shown to its team and the organisers only")

@@ -27,7 +27,7 @@ def archive_name(instance: models.Model, filename: str) -> str:
 
 
 class Image(models.Model):
-    """A container image, stored once per content: a stored archive, or a registry reference with digest."""
+    """A container image: an uploaded archive, or a registry reference with digest. Equal ones share one row."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     archive = models.FileField(storage=images_storage, upload_to=archive_name, blank=True)
@@ -58,7 +58,7 @@ class Image(models.Model):
 
 
 class ImageUpload(PieceUpload):
-    """An unfinished upload of an image archive, for a phase or as a scorer of a benchmark."""
+    """An unfinished upload of an image archive, as a submission to a phase or as a scorer of a benchmark."""
 
     phase = models.ForeignKey(Phase, null=True, on_delete=models.CASCADE, related_name="image_uploads")
     benchmark = models.ForeignKey(

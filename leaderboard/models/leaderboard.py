@@ -14,7 +14,10 @@ from .team import System
 
 
 class Release(models.Model):
-    """The scores that a phase revealed of a run, in sequence. The database refuses updates."""
+    """The scores that a phase revealed of one run, as its disclosure policy allows.
+
+    `sequence` numbers a phase's releases from 1, in the order of their creation. The database refuses updates.
+    """
 
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="releases")
     sequence = models.PositiveIntegerField()
@@ -38,7 +41,7 @@ class Release(models.Model):
 
 
 class ReleaseSlice(models.Model):
-    """The values of a release on one slice: denormalized from `values`, to sort and paginate boards in SQL."""
+    """The scores of a release on one slice, copied from `Release.values` to sort and paginate boards in SQL."""
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="slices")
     slice_key = models.CharField(max_length=2000, blank=True, help_text="the slice as canonical JSON; empty: all units")
@@ -123,7 +126,7 @@ class Standing(models.Model):
 
 
 class Disqualification(models.Model):
-    """A system that a phase's organisers have taken out of its ranking. Boards that are frozen stay as they were."""
+    """The decision of organisers to take a system out of a phase's ranking. Frozen leaderboards stay as they were."""
 
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="disqualifications")
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="disqualifications")
@@ -162,9 +165,9 @@ class Representative(models.Model):
 
 
 class ReleasePlot(models.Model):
-    """Plot data of a release: curves, grids and pairs, as revealed by the phase. Append-only, like releases.
+    """Plot data of a release (ROC curves, rank pictures, contrast pairs), as revealed by the phase. Append-only.
 
-    A separate table, because boards read whole releases and most pages show no plots.
+    They are in a table of their own, because boards read whole releases and most pages show no plots.
     """
 
     release = models.OneToOneField(Release, on_delete=models.PROTECT, related_name="plot")

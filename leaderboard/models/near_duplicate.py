@@ -12,10 +12,10 @@ from .submission import Prediction
 
 
 class SimilarityCheck(LeasedWork):
-    """One prediction's similarity signature, and the search for near-duplicates among other teams' in the phase.
+    """One prediction's similarity signature, and the search for near-duplicates among the phase's other teams.
 
-    signature: numbers of which similar predictions share more (`evaluator.similarity.predictions`), computed from the
-    answers only. Empty until a worker has computed it; it is stored before the search begins.
+    signature: a short sketch of the prediction's answers; similar predictions have similar sketches, which selects the
+    pairs to compare exactly (`evaluator.similarity.predictions`). Empty until a worker has computed it.
     """
 
     prediction = models.OneToOneField(Prediction, on_delete=models.CASCADE, related_name="similarity_check")
@@ -35,8 +35,9 @@ class SimilarityCheck(LeasedWork):
 class NearDuplicate(models.Model):
     """A pair of near-duplicate predictions of two teams. `a` is the earlier one, not necessarily the original.
 
-    equal: fraction of equal answers. shared_errors: fraction, of the units on which either errs, on which both make the
-    same error; null if neither errs.
+    equal: fraction of units on which both give the same answer, from 0 to 1. shared_errors: among the units on which at
+    least one prediction is wrong, the fraction on which both are wrong in the same way; null if there is no such unit.
+    In tasks whose answers are scores, the order of the units is compared (`evaluator.similarity.predictions`).
     """
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="near_duplicates")

@@ -1,4 +1,4 @@
-"""Notifications of finished submissions and announcements: an outbox of mails and webhook calls."""
+"""Notifications of finished submissions, announcements and other events: an outbox of mails and webhook calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def new_salt() -> str:
 
 
 class Webhook(models.Model):
-    """A user's webhook URL. Its secret is derived from `salt` and the site's key, and not stored."""
+    """A user's webhook URL. Its signing secret is derived from `salt` and the site's secret key, and not stored."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")
@@ -34,10 +34,12 @@ class Webhook(models.Model):
 
 
 class Notice(models.Model):
-    """One mail (webhook null) or one webhook call, retried until it is delivered or failed after all attempts.
+    """One mail (`webhook` is null) or one webhook call, retried until it is delivered or has failed in all attempts.
 
-    subject: id of the finished run or prediction, or of the announcement; of a test, its own id. due_at: time of the
-    next attempt; a worker postpones it when it claims the notice, so that a notice whose worker died is retried.
+    subject: id of the event that the notice is about, so that a user gets one notice of each event. It is the id of the
+    finished run or prediction, of the announcement, or an id made for the event; for a test call, the notice's own id.
+    due_at: time of the next attempt. A worker postpones it when it claims the notice, so that the notice is retried if
+    the worker dies.
     """
 
     class State(models.TextChoices):

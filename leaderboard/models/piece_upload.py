@@ -1,4 +1,4 @@
-"""Base model of chunked uploads: a file sent in chunks, each where the last one ended, over several requests."""
+"""Base model of chunked uploads: a file is sent in several requests, each with the chunk that follows the last one."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from django.core.files.storage import Storage
 from django.db import models
 
 RETENTION = timedelta(days=2)
-"""Idle uploads are deleted after this time."""
+"""An unfinished upload is deleted if it gets no chunk for this long."""
 
 
 class PieceUpload(models.Model):
     """Abstract model of a chunked upload; `core/chunked_upload.py` has its actions.
 
-    `received` counts the bytes that are stored: an interrupted upload resumes there. Subclasses have a field `by`, the
-    user who sends the file.
+    `received` is the number of bytes that are stored, and so the offset at which an interrupted upload resumes.
+    Subclasses have a field `by`, the user who sends the file.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -13,7 +13,7 @@ from .piece_upload import PieceUpload
 
 
 def raw_name(instance: models.Model, filename: str) -> str:
-    """Return a random stored name; of the uploaded one it only keeps a .gz suffix."""
+    """Return a random stored name. Only the suffix .gz of the uploaded name is kept."""
     return f"raw/{uuid.uuid4().hex}{'.gz' if filename.endswith('.gz') else ''}"
 
 

@@ -12,11 +12,12 @@ from .benchmark import Benchmark, Phase
 
 
 class Rehearsal(models.Model):
-    """One rehearsal of a phase. `benchmark` is in the state rehearsal: it has a copy of the phase, is never public, and
-    keeps all its submissions afterwards.
+    """One rehearsal of a phase, with a benchmark of its own that holds a copy of the phase.
 
-    testers: users besides the organisers who see it and may submit until somebody ends it or its deadline passes; after
-    that only its managers read it. ended_by: the user who ended it, or who began it if its deadline ended it.
+    benchmark: a benchmark in the state rehearsal. It is never public, and keeps its submissions after the rehearsal.
+    testers: users besides the organisers who see the rehearsal and may submit, until somebody ends it or its deadline
+    passes; after that only its managers see it.
+    ended_by: the user who ended the rehearsal; if its deadline ended it, the user who began it.
     """
 
     benchmark = models.OneToOneField(Benchmark, on_delete=models.PROTECT, related_name="rehearsal")
@@ -44,13 +45,13 @@ class Rehearsal(models.Model):
 
     @property
     def last_deadline(self) -> datetime:
-        """Return the last deadline of its phases, including extensions of teams. Each phase needs an end."""
+        """Return the last deadline in the rehearsal, including extensions for single teams."""
         ends = self.benchmark.phases.aggregate(phase=Max("closes_at"), team=Max("extensions__closes_at"))
         return max(filter(None, ends.values()), default=self.begun_at)
 
     @property
     def over_since(self) -> datetime | None:
-        """Return when it was ended or its deadline passed; None: it is ongoing."""
+        """Return when the rehearsal was ended or its last deadline passed; None: the rehearsal is ongoing."""
         if Benchmark.objects.ongoing_rehearsals().filter(pk=self.benchmark_id).exists():
             return None
         return self.ended_at or self.last_deadline

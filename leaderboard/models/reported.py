@@ -15,7 +15,7 @@ from .benchmark import Benchmark
 
 
 class ReportedResult(models.Model):
-    """A row copied from a paper: marked as reported, never mixed into the verified ranking."""
+    """A row of results copied from a paper. Boards mark it as reported and never rank it."""
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="reported_results")
     system = models.CharField(max_length=200)
@@ -40,7 +40,7 @@ class ReportedResult(models.Model):
         return f"{self.system} ({self.paper})"
 
     def clean(self) -> None:
-        """Check the numbers on every way into the database: tables render them as they are."""
+        """Validate `values` however the row is entered, because tables show the numbers without further checks."""
         if self.values is None:  # the field's own validation reports it
             return
         try:
@@ -49,9 +49,10 @@ class ReportedResult(models.Model):
             raise ValidationError({"values": str(error)}) from None
 
     def numbers(self, *, task: str) -> list[reported_numbers.Value]:
-        """Return the values, validated again: the row may be older than the validation, or have bypassed it.
+        """Return `values` as objects, validated again: the row may be older than the validation, or have bypassed it.
 
-        NaN marks a missing value of an older row, shown as a dash. Raises ValueError with what was found and expected.
+        task: name of the benchmark's task, whose measures are allowed. NaN stands for a missing value of an older row,
+        which tables show as a dash. Raises ValueError with what was found and expected.
         """
         values = self._summary()
         dashes = [index for index, value in enumerate(values) if _is_dash(value)] if isinstance(values, list) else []
@@ -63,7 +64,7 @@ class ReportedResult(models.Model):
         return numbers
 
     def _summary(self) -> Any:
-        """Return `values`, adding `shown` where an older row lacks it: the number itself."""
+        """Return `values`; where an older row lacks the printed form `shown`, it is the number as text."""
         if not isinstance(self.values, list):
             return self.values
         return [_with_shown(value) if isinstance(value, dict) else value for value in self.values]

@@ -16,7 +16,7 @@ EXAMPLE = '[{"measure": "accuracy", "slice": {}, "value": 0.583, "shown": "58.3"
 
 
 class Value(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """One printed number: `value` in the measure's own unit, `shown` as the paper prints it.
+    """One number reported in a paper: `value` in the measure's own unit, `shown` as the paper prints it.
 
     slice: dimension -> value; `{}` means all units.
     """
@@ -28,9 +28,10 @@ class Value(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defau
 
 
 def check(payload: Any, *, task: str | None) -> list[Value]:
-    """Parse and validate the values of a row from decoded JSON. task: its measures are allowed; None: not known yet.
+    """Parse and validate the values of a reported result from decoded JSON.
 
-    Raises ValueError with what was found and expected.
+    task: name of the task whose measures are allowed; None or an unknown task: every measure is allowed. Raises
+    ValueError with what was found and expected.
     """
     try:
         values = msgspec.convert(payload, list[Value])
@@ -47,7 +48,10 @@ def check(payload: Any, *, task: str | None) -> list[Value]:
         if not all(_is_finite(number) for number in numbers if not isinstance(number, str)):
             raise ValueError(f"{value.measure} has a number that is not finite; expected values such as {EXAMPLE}")
         if not _is_text("".join((value.measure, value.shown, *map(str, value.slice), *map(str, value.slice.values())))):
-            raise ValueError(f"a text contains a lone surrogate or NUL; expected values such as {EXAMPLE}")
+            raise ValueError(
+                "the name of a measure, a slice or a printed number contains a lone surrogate or NUL; "
+                f"expected values such as {EXAMPLE}"
+            )
         if len(value.shown) > LONGEST_SHOWN:
             problem = f"{value.measure} has a printed number of {len(value.shown):,} characters"
             raise ValueError(f"{problem}; expected at most {LONGEST_SHOWN}")
@@ -57,13 +61,18 @@ def check(payload: Any, *, task: str | None) -> list[Value]:
         )
         key = value.measure, tuple(slice_)
         if key in seen:
-            raise ValueError(f"{value.measure} occurs twice for one slice; expected each number once")
+            raise ValueError(
+                f"{value.measure} occurs twice for the slice {value.slice}; expected each measure once for each slice"
+            )
         seen.add(key)
     return values
 
 
 def _is_finite(number: float) -> bool:
-    """Return whether a number is a finite float64. PostgreSQL returns 1e999 as an integer of a thousand digits."""
+    """Return whether a number is finite as a float64.
+
+    A huge integer is not: PostgreSQL returns the JSON number 1e999 as an integer of a thousand digits.
+    """
     try:
         return math.isfinite(float(number))
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Runs (scorings of predictions) and their scores. Private: pages and the API read releases."""
+"""Runs (scorings of predictions) and their scores, which are private: pages and the API show releases instead."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ class Run(LeasedWork):
 
 
 class Score(models.Model):
-    """One measure on one slice of one run: value, interval, n."""
+    """The value of one measure on one slice of one run, with its confidence interval from `low` to `high`.
+
+    n: number of gold units behind the value. A null value means that the measure is not defined on the slice.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scores")
     measure = models.CharField(max_length=60)

@@ -1,4 +1,4 @@
-"""Audits of a split's gold by scoring workers, and curators' answers to their findings."""
+"""Audits of a split's gold by scoring workers, and curators' answers to the audits' findings."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .state import LeasedWork, State, lease_constraints
 
 
 class SplitAudit(LeasedWork):
-    """One audit of a gold version, given its inputs and public training splits.
+    """One audit of a gold version, together with the split's inputs and the public training gold (`trains`).
 
-    `report` and `parts` quote gold: only managers of a benchmark on the split see them, and each access is recorded.
+    `report` and `parts` quote gold: only managers of a benchmark on the split see them, and each view is recorded.
     `leaderboard.datasets.queries.audit_results` derives the public version.
     """
 
@@ -52,7 +52,7 @@ class SplitAudit(LeasedWork):
 
 
 class AuditAnswer(models.Model):
-    """A curator's answer to one finding of an audit; public once the audit is."""
+    """A curator's answer to one finding of an audit. It becomes public when the audit is published."""
 
     audit = models.ForeignKey(SplitAudit, on_delete=models.CASCADE, related_name="answers")
     finding = models.PositiveSmallIntegerField(help_text="index in the report, from 0")

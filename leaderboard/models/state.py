@@ -17,7 +17,7 @@ TERMINAL = (State.DONE, State.REJECTED, State.FAILED, State.CANCELLED)
 
 
 class Reason(models.TextChoices):
-    """Explanations of a row's state."""
+    """Reasons why background work is in its state, such as the cause of a failure."""
 
     NONE = ""
     BAD_PREDICTIONS = "bad_predictions", "the predictions do not fit the format"
@@ -61,7 +61,11 @@ def lease_constraints(name: str) -> list[models.BaseConstraint]:
 
 
 class LeasedWork(models.Model):
-    """Abstract model of background work: state, attempt, lease and timestamps."""
+    """Abstract model of background work: state, attempt, lease and timestamps.
+
+    attempt: number of times that a worker has claimed the row. lease_until: the time until which the worker that has
+    claimed the row may write to it; null unless the row is running.
+    """
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     reason = models.CharField(max_length=20, choices=Reason.choices, default=Reason.NONE, blank=True)

@@ -1,4 +1,4 @@
-"""Submissions, their predictions, and the quota they are charged to."""
+"""Submissions, their predictions, and their quota charges."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.visible_to(user).filter(system__team__in=user.teams.values("pk"))
 
     def visible_to(self, user: Any) -> SubmissionQuerySet:
-        """Return submissions of the user's teams to benchmarks visible to the user and all to those that the user
-        organises; for curators, all.
+        """Return the submissions whose pages the user may open.
+
+        These are the submissions of the user's teams to benchmarks visible to the user, and all submissions to
+        benchmarks that the user organises. Curators may open all pages.
         """
         if not user.is_authenticated:
             return self.none()
@@ -79,8 +81,9 @@ class Submission(models.Model):
 
 
 def systems_visible_to(user: Any) -> models.QuerySet[System]:
-    """Return the systems as shown to members of their teams: those of which the user sees a submission, and those
-    without any submission.
+    """Return the systems that a team's page shows to the user, as one of its members.
+
+    These are the systems with a submission that is visible to the user, and those without any submission.
     """
     same = {"system": OuterRef("pk")}
     visible, submitted = Submission.objects.visible_to(user).filter(**same), Submission.objects.filter(**same)
@@ -88,7 +91,7 @@ def systems_visible_to(user: Any) -> models.QuerySet[System]:
 
 
 class QuotaCharge(models.Model):
-    """The quota charge of a submission, refunded if the server failed."""
+    """The use of one submission from a team's quota in a phase. It is refunded if the server failed."""
 
     submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="charge")
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="charges")
@@ -104,7 +107,7 @@ class QuotaCharge(models.Model):
 
 
 class Final(models.Model):
-    """A submission to a sealed phase that is scored when the phase is unsealed; others never are."""
+    """A submission to a sealed phase that is scored when the phase is unsealed. Other submissions are not scored."""
 
     submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="final")
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="finals")
@@ -122,7 +125,7 @@ class Final(models.Model):
 
 
 class Stage(models.TextChoices):
-    """Stages of a running prediction, in this order."""
+    """Stages of a container execution that makes a prediction, in this order."""
 
     READING = "reading", "reading the image"
     LOADING = "loading", "handing the image to the engine"
@@ -131,7 +134,10 @@ class Stage(models.TextChoices):
 
 
 class Prediction(LeasedWork):
-    """The predictions file to be scored: uploaded, or written by one container execution on inputs of one sha256."""
+    """The predictions file that is scored: uploaded, or written by one execution of the submission's container image.
+
+    A submission has at most one prediction for each version of the split's inputs (`inputs_sha256`).
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="predictions")

@@ -5,7 +5,7 @@ from django.db import models
 
 
 class User(AbstractUser):
-    """A user account. Curators may manage all benchmarks; organisers those that list them."""
+    """A user account. Curators may manage all benchmarks, other users those of which they are organisers."""
 
     email = models.EmailField(unique=True)
     is_curator = models.BooleanField(default=False, help_text="may create benchmarks and manage all of them")

@@ -8,7 +8,7 @@ from django.db import models
 from django.utils import timezone
 
 FRESH = timedelta(seconds=90)
-"""A worker without a report for this long counts as gone."""
+"""A worker whose last report is older than this counts as gone."""
 
 
 class WorkerReport(models.Model):

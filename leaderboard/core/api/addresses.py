@@ -9,5 +9,5 @@ from rest_framework.reverse import reverse
 
 
 def of(request: Request, name: str, *args: Any) -> str:
-    """Return the absolute URL of a URL name, with the host that the client requested."""
+    """Return the absolute URL of a named URL pattern, with the host that the client requested."""
     return str(reverse(name, args=args, request=request))

@@ -19,7 +19,10 @@ class Offset(serializers.Serializer[Any]):
 
 
 class PieceParser(parsers.BaseParser):
-    """Parser that returns the body as bytes, cut one byte beyond the size limit of a chunk."""
+    """Parser that returns {"piece": the body as bytes}.
+
+    At most one byte more than a chunk may have is read, so that a chunk that is too large is recognized.
+    """
 
     media_type = "application/octet-stream"
 
@@ -30,7 +33,7 @@ class PieceParser(parsers.BaseParser):
 
 
 def piece_of(request: Request, *, expected: str) -> tuple[int, bytes]:
-    """Return (offset, chunk) of a request to a view with PieceParser. expected: describes the body in errors."""
+    """Return (offset, chunk) from a request to a view with PieceParser. expected: noun for the body in errors."""
     check_before_reading(request, expected=expected)
     query = Offset(data=request.query_params)
     query.is_valid(raise_exception=True)

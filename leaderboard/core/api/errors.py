@@ -1,4 +1,7 @@
-"""Exception handler of the API. Errors are {"code", "message"}, with "fields", or "problems" and "more", if useful."""
+"""Exception handler of the API. An error response is the JSON object {"code", "message"}.
+
+Invalid parameters add "fields", and problems in a file add "problems" and "more".
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ class TooLarge(exceptions.APIException):
     default_code = "too_large"
 
     def __init__(self) -> None:
-        super().__init__(f"The upload is larger than {settings.MAX_UPLOAD_BYTES // 1_000_000} MB.")
+        super().__init__(f"The upload is larger than {settings.MAX_UPLOAD_BYTES // 1_000_000} MB, the maximum.")
 
 
 class Interrupted(exceptions.APIException):
@@ -48,7 +51,10 @@ class Interrupted(exceptions.APIException):
 
 
 def handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Return the error response for an exception (Django REST framework's EXCEPTION_HANDLER); None: not handled."""
+    """Return the error response for an exception. This is Django REST framework's EXCEPTION_HANDLER.
+
+    Unexpected exceptions are logged and become a 500; in debug mode None is returned, so that Django raises them.
+    """
     set_rollback()
     match error:
         case Refused():
@@ -117,7 +123,10 @@ def _of_framework(error: exceptions.APIException) -> Response:
 
 
 def _broken(error: Exception) -> Response:
-    """Log an unexpected error and return a 500. Only its type and traceback locations: its text may quote a file."""
+    """Log an unexpected error and return a 500.
+
+    Only the error's type and traceback locations are logged, because its text may quote a file.
+    """
     number = uuid.uuid4().hex[:12]
     log.error("api_failed", number=number, error=type(error).__name__, at=traceback_locations(error.__traceback__))
     return _answer(500, "server_error", f"Internal server error, logged as number {number}.")

@@ -10,7 +10,7 @@ from rest_framework.pagination import PageNumberPagination
 
 
 class Pages(PageNumberPagination):
-    """`?page=2&page_size=50`: {"count", "next", "previous", "results"}."""
+    """Pagination by `?page=2&page_size=50`. A page is {"count", "next", "previous", "results"}."""
 
     page_size = 100
     page_size_query_param = "page_size"
@@ -18,7 +18,7 @@ class Pages(PageNumberPagination):
 
 
 def pages_of(line: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
-    """Return the serializer of one page of these rows, for the OpenAPI schema."""
+    """Return the serializer of one page of a list, for the OpenAPI schema. line: serializer of one of its rows."""
     return inline_serializer(
         f"PageOf{line.__name__}",
         {

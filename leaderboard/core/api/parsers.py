@@ -32,7 +32,10 @@ class JSONParser(parsers.JSONParser):
 
 
 class RawParser(parsers.BaseParser):
-    """Parser for a file as the body and its fields in the query: `curl --data-binary @FILE '...?system=Mine'`."""
+    """Parser of a request whose body is a file and whose query string has the other fields.
+
+    For example: `curl --data-binary @FILE '...?system=Mine'`.
+    """
 
     media_type = "application/x-ndjson"
     name = "predictions.jsonl"
@@ -80,10 +83,10 @@ UPLOADS = (parsers.MultiPartParser, RawParser, BytesParser, JsonLinesParser, Gzi
 
 
 def check_before_reading(request: Request, *, expected: str = "a predictions file") -> None:
-    """Check the request's headers before its body is read. expected: describes the body in errors.
+    """Check the request's headers before its body is read. expected: noun for the body in error messages.
 
-    Raises UnsupportedMediaType for a content encoding, LengthRequired for a chunked body, ParseError for an empty one
-    or a malformed Content-Length, and TooLarge.
+    Raises UnsupportedMediaType for a content encoding, LengthRequired for a chunked body, ParseError for an empty body
+    or a malformed Content-Length, and TooLarge for a Content-Length over the size limit.
     """
     encoding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
     if encoding not in ("", "identity"):
@@ -95,7 +98,9 @@ def check_before_reading(request: Request, *, expected: str = "a predictions fil
     try:
         announced = int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError as error:
-        raise ParseError("Content-Length is not a number.") from error
+        raise ParseError(
+            f"Content-Length is {request.META.get('CONTENT_LENGTH')!r}; expected the number of bytes of the body."
+        ) from error
     if announced == 0:
         raise ParseError(f"The body is empty; expected {expected}.")
     if announced > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
@@ -103,7 +108,7 @@ def check_before_reading(request: Request, *, expected: str = "a predictions fil
 
 
 def check_after_reading(request: Request) -> None:
-    """Raise TooLarge for a body that was cut at the size limit, Interrupted for a truncated one."""
+    """Raise TooLarge if the upload was stopped at the size limit, Interrupted if fewer bytes came than announced."""
     if "holdout.upload_too_large" in request.META:
         raise TooLarge
     if not received_whole(request._request):

@@ -25,14 +25,17 @@ FIELDS: dict[str, dict[str, str]] = {
     "SystemPlotsSerializer": {"has_plots": "drawn"},
     "ImageUploadSerializer": {"chunks": "pieces", "chunk_bytes": "piece_bytes"},
 }
-"""Former name of each renamed field, by serializer. These serializers have the base class RenamedFields."""
+"""Renamed fields: serializer -> {present name: former name}. These serializers have the base class RenamedFields."""
 
 CODES = {"engine_unavailable": "engine_away", "sandbox_unavailable": "referee_away"}
-"""Former code of each renamed error code."""
+"""Renamed error codes: present code -> former code."""
 
 
 class Address(NamedTuple):
-    """The ends of a present and a former route, and the part of the operations' ids that differs."""
+    """A renamed API address: the endings of its present and its former route.
+
+    operation: the (present, former) parts in which the ids of its OpenAPI operations differ.
+    """
 
     present: str
     former: str
@@ -46,7 +49,7 @@ ADDRESSES = (
 
 
 class RenamedFields(serializers.Serializer[Any]):
-    """Base of serializers with renamed fields: the payload has present names, and the output both."""
+    """Base of serializers with renamed fields. Views pass the present names; responses have both names."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -65,12 +68,12 @@ class RenamedFields(serializers.Serializer[Any]):
 
 
 def code_fields(code: str) -> dict[str, str]:
-    """Return the fields of an error that name its code: `code`, and `new_code` if it was renamed."""
+    """Return the fields of an error response that name its code: `code`, and `new_code` if the code was renamed."""
     return {"code": CODES[code], "new_code": code} if code in CODES else {"code": code}
 
 
 def former_routes(patterns: Iterable[URLPattern]) -> Iterator[URLPattern]:
-    """Yield patterns that serve the same views at former addresses. Clients need not follow a redirect."""
+    """Yield URL patterns that serve the views of `patterns` at their former addresses, without a redirect."""
     for pattern in patterns:
         route = str(pattern.pattern)
         for address in ADDRESSES:
@@ -82,7 +85,10 @@ def former_routes(patterns: Iterable[URLPattern]) -> Iterator[URLPattern]:
 
 
 def deprecate_addresses(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add former addresses to an OpenAPI schema, as deprecated copies of the present ones (a hook of spectacular)."""
+    """Add the former addresses to an OpenAPI schema, as deprecated copies of the present ones; return the schema.
+
+    This is a postprocessing hook of drf-spectacular.
+    """
     paths = result["paths"]
     for present, operations in list(paths.items()):
         for address in ADDRESSES:

@@ -23,12 +23,12 @@ class ProblemSerializer(serializers.Serializer[Any]):
 class ErrorSerializer(serializers.Serializer[Any]):
     """An error response of the API."""
 
-    code = serializers.CharField(help_text="for programs")
+    code = serializers.CharField(help_text="the kind of error, for programs to test")
     new_code = serializers.CharField(
         required=False,
-        help_text="where the code was renamed: its present name, which `code` has from the next version on",
+        help_text="only if the code was renamed: its present name, which `code` will have from the next release on",
     )
-    message = serializers.CharField(help_text="human-readable")
+    message = serializers.CharField(help_text="what went wrong, for people; its wording may change")
     fields = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
@@ -39,7 +39,10 @@ class ErrorSerializer(serializers.Serializer[Any]):
 
 
 def errors(*statuses: int) -> dict[int, type[ErrorSerializer]]:
-    """Return the error responses of an operation for `extend_schema(responses=...)`: `statuses` and the common ones."""
+    """Return the error responses of an operation, for `extend_schema(responses=...)`.
+
+    statuses: HTTP statuses in addition to those that every operation may return.
+    """
     return dict.fromkeys(sorted({*statuses, 400, 401, 403, 404, 405, 429}), ErrorSerializer)
 
 
@@ -49,6 +52,9 @@ class ScoreSerializer(serializers.Serializer[Any]):
     measure = serializers.CharField()
     slice = serializers.DictField(child=serializers.CharField(), help_text="{}: all units")
     value = serializers.FloatField(allow_null=True, help_text="null: the measure has no value on this slice")
-    low = serializers.FloatField(allow_null=True, help_text=f"{confidence.percent()} interval; null: none")
+    low = serializers.FloatField(
+        allow_null=True,
+        help_text=f"lower end of the {confidence.percent()} confidence interval, which ends at `high`; null: none",
+    )
     high = serializers.FloatField(allow_null=True)
     n = serializers.IntegerField(help_text="number of gold units behind the value")

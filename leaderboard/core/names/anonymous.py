@@ -20,7 +20,11 @@ NOBODY = "anonymous"
 
 @dataclass(frozen=True)
 class Shown:
-    """A system's details as shown to one reader. anonymous_until: others see no name before it; None: not anonymous."""
+    """A system's details as shown to one reader.
+
+    anonymous_until: the date until which the public sees no name; None: the system is not anonymous now.
+    is_hidden: this reader sees "Anonymous N" instead of the names, and none of the other details.
+    """
 
     system: str
     team: str
@@ -38,8 +42,9 @@ def is_anonymous(system: System, at: datetime | None = None) -> bool:
 
 
 def shown(system: System, *, knows: bool) -> Shown:
-    """Return the details shown to a reader. knows: the reader is a team member or organises the benchmark.
+    """Return the details of a system as shown to a reader.
 
+    knows: the reader may see the name of an anonymous system, as a member of its team or a manager of the benchmark.
     `system` should have its team selected (select_related).
     """
     until = system.anonymous_until if is_anonymous(system) else None
@@ -50,7 +55,7 @@ def shown(system: System, *, knows: bool) -> Shown:
 
 
 def names_for(reader: Any, benchmark: Benchmark) -> Callable[[System], Shown]:
-    """Return a function that gives the details of a benchmark's systems as shown to a reader (None: the public).
+    """Return a function that returns the details of a benchmark's systems as shown to a reader (None: the public).
 
     The reader's teams and rights are queried once, and only if some system is anonymous.
     """
@@ -70,7 +75,8 @@ def names_for(reader: Any, benchmark: Benchmark) -> Callable[[System], Shown]:
 def display_names(reader: Any, benchmark: Benchmark, system: str) -> dict[str, Combinable]:
     """Return query expressions `shown_system` and `shown_team`: the names that `names_for` shows to a reader.
 
-    system: the path of the rows' foreign key to a system. Searching or ordering by these leaks no hidden name.
+    system: lookup path from the queried rows to their system, such as `submission__system`. Searching and ordering by
+    these expressions leak no hidden name.
     """
     name, team = F(f"{system}__name"), F(f"{system}__team__name")
     hidden = Q(**{f"{system}__anonymous_until__gt": timezone.now()})

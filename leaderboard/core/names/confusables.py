@@ -40,5 +40,8 @@ def skeleton(name: str) -> str:
 
 
 def joined(text: str) -> str:
-    """Replace pairs of letters that look like one: rn to m, cl to d, w to vv. Apply before case folding."""
+    """Unify pairs of letters with the letter that they look like: rn to m, cl to d, w to vv.
+
+    Apply this before case folding.
+    """
     return text.translate(_ALONE).replace("rn", "m").replace("cl", "d")

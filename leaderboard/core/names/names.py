@@ -20,7 +20,7 @@ _JOINERS = "\u200c\u200d"
 _JOINED = frozenset({"Lo", "Lm", "Mn", "Mc", "So", "Sk"})
 # "anonymous", with an optional number in which letters may replace digits; longer words that begin so are allowed.
 _ANONYMOUS = re.compile(rf"{NOBODY.replace('o', '[o0]')}[\s#._-]*(\d*|[oil|\d]*\d[oil|\d]*|[il|]{{1,2}})")
-# Every l is an i here, as after `_AS_I`.
+# The patterns have an i for every l, because names are translated with `_AS_I` before they are matched.
 _OF_THE_SITE = re.compile(r"(the)?(reported(inpapers?)?|baseiines?|organi[sz]ers?|humanperformance)")
 """Names that boards use for rows without a team and for human performance; without word separators."""
 # Applied after confusables.skeleton and joined, whose substitutes for L, M and D are mapped back to letters here.
@@ -31,7 +31,7 @@ _OF_BASELINES = re.compile(r"(the )?baseiines? of .+")
 def checked(name: str, *, of: str, longest: int) -> str:
     """Return the name with spaces collapsed. Raises Refused INVALID_NAME if boards cannot show it.
 
-    of: what the name belongs to, for messages. longest: maximum characters.
+    of: kind of object that has the name, such as "team", for messages. longest: maximum number of characters.
     """
     name = " ".join(name.split())
     if not 1 <= len(name) <= longest:
@@ -53,12 +53,15 @@ def checked(name: str, *, of: str, longest: int) -> str:
 
 
 def check_signs(text: str, *, of: str, lines: bool = False) -> None:
-    """Raise Refused INVALID_NAME for control characters and bidirectional controls. lines: allow line ends and tabs."""
+    """Raise Refused INVALID_NAME for a text with control characters or bidirectional controls.
+
+    of: noun for the text in the message. lines: line ends and tabs are allowed.
+    """
     allowed = "\r\n\t" if lines else ""
     for sign in text:
         if sign in BIDI_CONTROLS or (unicodedata.category(sign) == "Cc" and sign not in allowed):
             what = f"a control character, U+{ord(sign):04X}"
-            raise Refused(Code.INVALID_NAME, f"The {of} contains {what}; expected text.")
+            raise Refused(Code.INVALID_NAME, f"The {of} contains {what}; expected text without it.")
 
 
 def key(name: str) -> str:
@@ -70,8 +73,10 @@ def key(name: str) -> str:
 
 
 def first_confusable(name: str, taken: Iterable[str]) -> str | None:
-    """Return the first of the names that readers may confuse with this one: equal but for what `key` ignores or for
-    similar-looking letters and digits, including pairs of letters that look like one.
+    """Return the first of the `taken` names that readers may confuse with `name`; None if there is none.
+
+    Readers may confuse names that `key` makes equal, and names that differ only in similar-looking letters and digits,
+    or in pairs of letters that look like one letter.
     """
     forms = _visual_keys(name)
     return next((other for other in taken if any(map(str.__eq__, _visual_keys(other), forms))), None)
@@ -94,7 +99,10 @@ def _visual_keys(name: str) -> tuple[str, str, str]:
 
 
 def _reading_keys(name: str) -> tuple[str, str]:
-    """Return the keys under which a reader may read the name; digits remain digits."""
+    """Return the comparison keys of the words that a reader may see in the name, for example m instead of rn.
+
+    Unlike in `_visual_keys`, digits are not replaced by letters.
+    """
     latin = confusables.latin(name)
     return key(latin), key(confusables.joined(latin))
 

@@ -1,4 +1,4 @@
-"""Form dates in a time zone."""
+"""Conversion of a form's local dates to UTC."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from leaderboard.core import time_zones
 
 
 def read_local(form: forms.Form, cleaned: dict[str, Any], name: str, zone: str) -> None:
-    """Convert a cleaned local datetime of `zone` to UTC in place; a nonexistent or ambiguous one is a form error."""
+    """Replace the local datetime `cleaned[name]` in the time zone `zone` by the same time in UTC.
+
+    A local time that does not exist, occurs twice or is out of range becomes an error of the form's field.
+    """
     try:
         # Django has parsed it in UTC, the site's time zone.
         cleaned[name] = time_zones.moment(cleaned[name].replace(tzinfo=None), zone)

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 
 
 class OptionsField(forms.CharField):
-    """Parse lines such as `fold=4` into a dict."""
+    """Form field that parses lines such as `fold=4` into a dict."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("help_text", "One NAME=VALUE per line. The task's page lists the options.")

@@ -8,11 +8,14 @@ from typing import Any, TypeVar, cast
 from csp.decorators import csp_replace
 
 SECONDS = 300
-"""Maximum age of such a response in shared caches."""
+"""Maximum age of a public response in shared caches, in seconds."""
 View = TypeVar("View", bound=Callable[..., Any])
 
 
 def policy(**directives: Sequence[str]) -> Callable[[View], View]:
-    """Replace directives of the site's content security policy for a view; underscores stand for hyphens."""
+    """Return a view decorator that replaces directives of the site's Content-Security-Policy.
+
+    directives: sources by name of the directive, with underscores for hyphens.
+    """
     replaced = csp_replace({name.replace("_", "-"): list(sources) for name, sources in directives.items()})
     return cast(Callable[[View], View], replaced)

@@ -1,4 +1,4 @@
-"""Refusals as pages: headline, the action's message, and HTTP status."""
+"""Pages that tell a user why an action was refused: headline, the action's message, and HTTP status."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADLINES = {
     Code.INVALID_NAME: "Some values are not valid",
     Code.TOO_LARGE: "The file is too large",
     Code.PHASE_CLOSED: "This phase takes no submissions",
-    Code.QUOTA_EXCEEDED: "No submissions are left",
+    Code.QUOTA_EXCEEDED: "A limit is reached",
     Code.NOT_A_MEMBER: "Not a member of the team",
     Code.NOT_AN_OWNER: "Only team owners may do this",
     Code.LAST_OWNER: "A team needs an owner",
@@ -39,7 +39,7 @@ HEADLINES = {
 
 
 class Refusal:
-    """Template context of `core/refusal.html` for a Refused."""
+    """Template context of `core/refusal.html` for a refused action."""
 
     def __init__(self, refused: Refused) -> None:
         self.headline = refused.heading or HEADLINES[refused.code]

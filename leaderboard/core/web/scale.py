@@ -9,18 +9,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Scale:
-    """Maps [low, high] to 0 % .. 100 %."""
+    """Linear scale that maps the values from low to high to 0 % to 100 % of a chart's width.
+
+    step: the difference of two neighbouring ticks.
+    """
 
     low: float
     high: float
     step: float
 
     def at(self, value: float) -> str:
-        """Return the position of a value as an SVG length; values outside are clipped to the edge."""
+        """Return the position of a value as an SVG length in percent; values outside the scale are put on its edge."""
         return f"{self._share(value) * 100:.2f}%"
 
     def span(self, low: float, high: float) -> str:
-        """Return the width between two values as an SVG length."""
+        """Return the distance of two values as an SVG length in percent."""
         return f"{(self._share(high) - self._share(low)) * 100:.2f}%"
 
     def _share(self, value: float) -> float:
@@ -28,7 +31,7 @@ class Scale:
 
     @property
     def ticks(self) -> list[tuple[str, str]]:
-        """(position, label) of each tick."""
+        """Ticks as (position as an SVG length in percent, label)."""
         count = round((self.high - self.low) / self.step)
         decimals = _decimals(self.step)
         values = (self.low + i * self.step for i in range(count + 1))

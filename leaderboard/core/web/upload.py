@@ -11,11 +11,15 @@ from leaderboard.core.uploads import received_whole
 
 
 def check_upload(request: HttpRequest) -> None:
-    """Raise Refused TOO_LARGE for an upload that was cut at the size limit, BadRequest for a truncated one."""
+    """Check that the uploads of a POST request were received completely.
+
+    Raises Refused TOO_LARGE if an upload was stopped at the size limit, and BadRequest if the request's body is shorter
+    than its Content-Length.
+    """
     if request.method != "POST":
         return
     if "holdout.upload_too_large" in request.META:
         limit = settings.MAX_UPLOAD_BYTES // 1_000_000
         raise Refused(Code.TOO_LARGE, f"The upload was stopped at {limit} MB, the maximum file size.")
     if not received_whole(request):
-        raise BadRequest("the upload ended early")
+        raise BadRequest("the request's body is shorter than its Content-Length; send it again")

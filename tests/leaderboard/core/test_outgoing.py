@@ -159,7 +159,7 @@ def test_a_slow_server_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_invalid_answer_is_reported_without_quoting_it(reply: bytes) -> None:
     with listening(replies(reply)) as (url, _), pytest.raises(RequestFailedError) as refused:
         post(url, b"{}", {}, also=LOCAL)
-    assert str(refused.value) == "no response"
+    assert str(refused.value) == "there was no valid HTTP response"
 
 
 def test_a_certificate_is_checked() -> None:

@@ -270,7 +270,7 @@ class TestBenchmarks:
             ({"options": {"speed": "1"}}, "unknown option"),
             ({"quota_per_day": 0}, "quota per day"),
             ({"opens_at": timezone.now(), "closes_at": timezone.now() - timedelta(days=1)}, "closes before it opens"),
-            ({"slug": "test"}, "A phase of the short name test already exists; expected another short name."),
+            ({"slug": "test"}, "A phase with the short name test already exists; expected another short name."),
         ],
     )
     def test_an_invalid_phase_is_refused(self, changes: dict[str, Any], message: str, world: World) -> None:

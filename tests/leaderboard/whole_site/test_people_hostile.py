@@ -181,10 +181,10 @@ def test_a_taken_address_is_409(world: World, curator: Client) -> None:
     }
     response = curator.post("/manage/create/", fields)
     assert response.status_code == 409
-    assert "A benchmark of the short name tiny already exists; expected another short name." in text(response)
+    assert "A benchmark with the short name tiny already exists; expected another short name." in text(response)
     response = curator.post("/manage/create/", {**fields, "dataset": ""})
     assert response.status_code == 409
-    assert "A dataset of the short name tiny already exists; expected another short name." in text(response)
+    assert "A dataset with the short name tiny already exists; expected another short name." in text(response)
 
 
 def test_fields_outside_the_form_are_ignored(world: World, ada: Client) -> None:
