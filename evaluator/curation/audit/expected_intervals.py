@@ -4,7 +4,8 @@ The variance of a measure follows from a model of a system that is half right (a
 .75, a correlation of .5). The half-width follows from the variance by the rule for few groups
 (`evaluator.statistics.bootstrap`): Student's t, with degrees of freedom from the effective number of groups. There are
 two widths: for a system whose mistakes are independent, and for one that is right or wrong about a whole group. Real
-systems are in between; if each unit is its own group both are equal.
+systems are in between. If each unit is its own group, both are equal, except for F1, whose two models of false
+positives differ.
 """
 
 from __future__ import annotations

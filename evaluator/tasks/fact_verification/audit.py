@@ -107,13 +107,13 @@ def _symmetric(split: Split) -> Iterator[Finding]:
     if not problems:
         return
     index = next((index for index, _ in problems if index is not None), None)
-    groups = sum(line_index is not None for line_index, _ in problems)
+    groups = len({gold.groups[line_index] for line_index, _ in problems if line_index is not None})
+    predictors = sum(line_index is None for line_index, _ in problems)
     first = next(problem for line_index, problem in problems if line_index == index)
     yield Finding(
         Severity.ERROR,
         "not-symmetric",
-        f"{groups} groups are incomplete or not symmetric, and {len(problems) - groups} texts or n-grams predict the "
-        "label; "
+        f"{groups} groups are incomplete or not symmetric, and {predictors} texts or n-grams predict the label; "
         f"first: {first}",
         "a claim or a sentence alone predicts the label, which symmetric sets must prevent",
         "run `audit symmetric` for the full list; complete the groups, or remove the slice origin",

@@ -138,6 +138,10 @@ def why_not_confirmed(correction: Correction) -> str:
             f"The split {split.name} is published, and this gold would change its inputs. A "
             "correction may change only answers; create a new split for other items."
         )
+    if correction.state == State.REJECTED:
+        return "The file was rejected; upload a valid gold file."
+    if correction.state == State.FAILED:
+        return "The comparison with the current gold version has failed; upload the file again."
     if correction.state != State.DONE:
         return "The comparison with the current gold version is not complete yet."
     return ""

@@ -133,8 +133,13 @@ def test_a_reason_is_required(world: World, reason: str) -> None:
 
 
 def test_a_correction_that_is_not_compared_cannot_be_confirmed(world: World) -> None:
+    correction = propose(world)
     with pytest.raises(Refused, match="is not complete yet"):
-        confirm(world, propose(world))
+        confirm(world, correction)
+    Correction.objects.update(state=State.FAILED, reason="internal", finished_at=timezone.now())
+    correction.refresh_from_db()
+    with pytest.raises(Refused, match="has failed; upload the file again"):
+        confirm(world, correction)
 
 
 def test_a_correction_of_superseded_gold_cannot_be_confirmed(world: World) -> None:
