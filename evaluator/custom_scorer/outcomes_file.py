@@ -156,7 +156,7 @@ def with_intervals(
 
 
 def without_intervals(scores: Scores) -> list[Score]:
-    """Return the scores as published, for a scorer without an outcomes file."""
+    """Return the scores as published for a scorer without outcomes.jsonl: without confidence intervals."""
     return [_plain(row) for row in scores.scores]
 
 

@@ -92,7 +92,11 @@ def slice_key(slice_: Mapping[str, SliceValue]) -> SliceKey:
 
 
 def read_scores(stream: BinaryIO, expected: Expected) -> Scores:
-    """Return the scores, checked: within bounds, on slices of the gold, without duplicates. Raises ScorerError."""
+    """Read and check scores.json. Raises ScorerError if it is invalid.
+
+    Values must be within the bounds of their measures and on slices of the gold. No score may occur twice, and every
+    declared measure must have a score on the whole.
+    """
     scores = _decoded(stream.read())
     if (scores.task, scores.task_version) != (expected.task, expected.task_version):
         _refuse(f"task and task_version differ, expected {expected.task} and {expected.task_version}")

@@ -46,7 +46,7 @@ class FindingRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class AuditPart(msgspec.Struct, forbid_unknown_fields=True):
-    """One part of the audit's report: its keys and findings."""
+    """One part of the audit's report. keys: what it adds to the report's JSON object; findings: its findings."""
 
     keys: dict[str, Any]
     findings: list[FindingRow]

@@ -14,8 +14,8 @@ from evaluator.tasks.baselines.base import BaselineInput
 class BaselineRequest(TaskRequest, frozen=True, kw_only=True):
     """Arguments of `make_baseline`.
 
-    baseline: its name; train_names: names of the training files "0", "1"... in this order; expects: as for
-    `ValidateRequest`.
+    baseline: its name; train_names: names of the training files "0", "1"... in this order; expects: requirements on
+    predictions, from the gold's `PrepareGoldReport`.
     """
 
     job = "baseline"

@@ -80,11 +80,10 @@ class Kendall(Correlation):
 
 @dataclass(frozen=True, kw_only=True)
 class Partial(Correlation):
-    """A correlation within systems, pooled over all systems.
+    """A correlation within systems, pooled over all systems. A row is a text that one of several systems generated.
 
-    In each resample the mean of a row's system is subtracted from the row's x and y; then the residuals of all systems
-    are correlated together. system: the name of the statistic that holds the number of the system that made the row's
-    text.
+    From x and y of each row the mean of the rows of the same system is subtracted, in each resample anew; then the
+    residuals of all systems are correlated together. system: the name of the statistic that holds the system's number.
     """
 
     system: str
@@ -96,7 +95,7 @@ class Partial(Correlation):
 
 
 class PartialPearson(Partial):
-    """Pearson's correlation of residuals from each system's mean.
+    """Pearson's correlation of x and y after each system's mean is subtracted from both.
 
     It equals the partial correlation that controls for the system as a categorical variable.
     """
@@ -106,10 +105,10 @@ class PartialPearson(Partial):
 
 
 class PartialSpearman(Partial):
-    """Spearman's correlation of residuals from each system's mean: the residuals are ranked over all systems.
+    """Spearman's correlation of x and y after each system's mean is subtracted from both.
 
-    It differs from the usual partial Spearman correlation, which takes residuals of ranks instead of ranks of
-    residuals.
+    The residuals of all systems are ranked together. The usual partial Spearman correlation is different: it subtracts
+    from ranks, while this measure ranks after subtraction.
     """
 
     def values(self, sample: Sample) -> Numbers:

@@ -44,8 +44,9 @@ class Standardised:
 
 
 def scaled(column: Numbers) -> Numbers:
-    """Return the column divided by a power of two, so that no sum or square overflows. Correlations stay the same, bit
-    for bit.
+    """Return the column divided by a power of two, so that no sum or square of it overflows.
+
+    Correlations stay the same, bit for bit.
     """
     _, exponent = np.frexp(np.max(np.abs(column), initial=0.0))
     rescaled: Numbers = np.ldexp(column, -exponent)

@@ -90,7 +90,7 @@ class View(Remembering):
 
     @cached_property
     def group_sums(self) -> Numbers:
-        """Statistics x groups: each statistic's sum over a group's rows in the view."""
+        """Each statistic's sum over each group's rows in the view: statistics x `groups`."""
         columns = self.outcomes.statistics.values()
         if not len(self.rows):
             return np.zeros((len(columns), 0))

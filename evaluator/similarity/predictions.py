@@ -17,7 +17,7 @@ from evaluator.tasks.answers import NO_ANSWER, ComparableAnswers, Digests, Items
 
 SIZE = 256
 """The maximum length of a signature."""
-_SIGMAS = 6.0  # standard errors of a signature's agreement between its mean and `agreement_threshold`
+_SIGMAS = 6.0  # standard errors from the expected agreement of just near-duplicates down to `agreement_threshold`
 _SCALE = 1_000_000  # relative ranks are stored in millionths
 _NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))

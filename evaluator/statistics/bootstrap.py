@@ -39,8 +39,8 @@ _NORMAL = NormalDist()
 def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]:
     """Yield bootstrap weights in batches: arrays of shape (groups, resamples of the batch).
 
-    An entry is the number of times that the group is drawn in the resample. resamples: the total number. The weights
-    depend only on the seed and on the number of groups.
+    In each resample n_groups groups are drawn with replacement; an entry is the number of times that the group is
+    drawn. resamples: the total number. The weights depend only on the seed and on the number of groups.
     """
     rng = np.random.default_rng([seed, n_groups])
     step = max(1, _MAX_WEIGHTS // max(n_groups, 1))
@@ -55,7 +55,7 @@ def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]
 class Resampled:
     """Bootstrap replicates of the measures of one slice, added in batches, and their confidence intervals.
 
-    Below, a score is one measure on this slice.
+    In the methods, a score is one measure on this slice.
     """
 
     def __init__(self, points: Numbers, n_groups: int, resamples: int) -> None:

@@ -82,7 +82,7 @@ class _Totals(Sample):
 
 
 class _Sums(PermutedDifferences):
-    """Differences of a measure that is a function of sums of statistics."""
+    """Differences between pairs of systems under permutations, for a measure that is a function of sums."""
 
     def __init__(self, measure: Measure, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
@@ -121,7 +121,7 @@ def _used(measure: Measure) -> set[str]:
 
 
 class _Anything(PermutedDifferences):
-    """Differences of any measure, which is evaluated again for each permutation."""
+    """Differences between pairs of systems under permutations, for any measure, evaluated for each permutation."""
 
     def __init__(self, measure: Measure, tables: Sequence[Outcomes]) -> None:
         self._measure = measure

@@ -53,7 +53,10 @@ class _InOrder:
 
 
 class PermutedAuroc(PermutedDifferences):
-    """Differences of AUROC. Both systems of a pair have the same number of positive and of negative rows."""
+    """Differences of AUROC between pairs of systems under permutations.
+
+    Both systems of a pair must have the same number of positive rows, and the same number of negative rows.
+    """
 
     def __init__(self, measure: Auroc, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
@@ -94,7 +97,10 @@ def _in_order(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Numbers:
 
 
 class PermutedSpearman(PermutedDifferences):
-    """Differences of Spearman's correlation of x and y. x comes from gold, so swaps change only y."""
+    """Differences of Spearman's correlation of x and y between pairs of systems under permutations.
+
+    x comes from gold, so that swaps change only y.
+    """
 
     def __init__(self, measure: Spearman, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
