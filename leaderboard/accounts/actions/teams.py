@@ -69,7 +69,10 @@ def _names_of_organisers(*, but: User) -> Iterator[str]:
 
 
 def of(user: User) -> Team:
-    """Return the user's first team; create one named after the user if there is none."""
+    """Return the team that the user joined first, without teams of baselines.
+
+    If there is none, create a team that is named after the user. Raises Refused if that fails.
+    """
     team = _of_their_own(user)
     return team or _first(user)
 

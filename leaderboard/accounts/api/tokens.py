@@ -77,7 +77,7 @@ def _who_is(request: Request, username: str, password: str) -> User:
 
 
 class CurrentTokenView(View):
-    """The token that the request carries."""
+    """View of the API token with which the request is authenticated."""
 
     permission_classes = (IsAuthenticated,)
 

@@ -13,7 +13,7 @@ from leaderboard.models import User
 
 _LONGEST_NAME = 150
 _STEM = _LONGEST_NAME - 7
-"""Maximum length of a user name before a number is appended."""
+"""Number of characters to which a user name is cut before a number is appended."""
 
 
 def find_user(fields: Line, _: Renumbered) -> User | None:

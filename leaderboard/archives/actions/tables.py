@@ -152,7 +152,10 @@ TABLES: dict[type[Model], Rows] = {
     Representative: _where(Representative, phase__benchmark="pk"),
     HiddenSubmission: _where(HiddenSubmission, submission__phase__benchmark="pk"),
 }
-"""Users are exported before these tables, audit entries after them: see `people_of` and `acts_of`."""
+"""Model -> function that returns the rows of a benchmark, in the order in which tables are exported and imported.
+
+Users are exported before these tables and audit entries after them: see `people_of` and `acts_of`.
+"""
 
 WHERE_DECIDED: tuple[type[Model], ...] = (Phase, Submission)
 """Models that audit entries about a system name in their detail, which shows to which benchmark an entry belongs."""
@@ -174,7 +177,7 @@ LEFT_OUT: dict[type[Model], str] = {
         if model.__name__.startswith("Historical")
     },
 }
-"""Models that are not exported, and why. Passwords, tokens and rights are left out too."""
+"""Model that is not exported -> reason. Users' passwords, tokens and rights are left out too."""
 
 
 def people_of(benchmark: Benchmark) -> QuerySet[User]:

@@ -26,7 +26,7 @@ from leaderboard.models.archive import RETENTION
 @never_cache
 @require_http_methods(["GET", "POST"])
 def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
-    """List the user's own archives of a benchmark; POST requests one."""
+    """List the archives of a benchmark that the user has requested; a POST requests an archive."""
     benchmark = managed_or_404(request.user, slug)
     if request.method != "POST":
         return _page(request, benchmark)

@@ -1,4 +1,4 @@
-"""Pages to import a benchmark: upload an archive, preview it, and open it with its key. For curators."""
+"""Pages to import a benchmark: upload an archive, preview it, and import it with a secret key. For curators."""
 
 from __future__ import annotations
 

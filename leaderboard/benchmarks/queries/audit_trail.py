@@ -32,7 +32,7 @@ from leaderboard.models import (
 )
 
 GOLD_READ = ("gold.read", "audit.read", "generation.read")
-"""Actions that show hidden gold."""
+"""Actions by which users read hidden gold."""
 OF_TEAMS = ("submission.refused",)
 ABOUT_TEAMS = ("system.disqualified", "system.reinstated", "submission.hidden", "submission.unhidden")
 """Decisions of organisers on a system or a submission; the entry's details name the phase."""
