@@ -1,4 +1,4 @@
-"""Django's admin, entered through the site's own throttled log-in."""
+"""The admin site. Its log-in is the one of the site, which limits attempts and asks for second factors."""
 
 from allauth.account.decorators import secure_admin_login
 from allauth.mfa.models import Authenticator

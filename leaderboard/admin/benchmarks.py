@@ -12,7 +12,7 @@ from leaderboard.models import Benchmark, Dataset, Download, GoldVersion, Public
 
 @admin.register(Benchmark)
 class BenchmarkAdmin(ExportsRecords, SimpleHistoryAdmin):
-    """Texts and organisers can be edited. The task and the dataset are fixed after creation."""
+    """Admin of benchmarks. Texts and organisers can be edited; the task and the dataset are fixed after creation."""
 
     list_display = ("title", "slug", "task", "state", "created_at")
     list_filter = ("state", "task")

@@ -1,4 +1,4 @@
-"""Export of admin records as CSV and JSON: the fields that pages show, without active spreadsheet content."""
+"""Export of admin records as CSV and JSON: the fields that admin pages show, without formulas for spreadsheets."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from leaderboard.boards.api.csv import ACTIVE
 from leaderboard.models import AuditEntry
 
 MOST_ROWS = 100_000
-"""Larger exports are refused: the whole file is built in memory during the request."""
+"""Maximum number of rows of an export: the whole file is built in memory during the request."""
 
 
 class SafeCSV(CSV):
-    """CSV with an apostrophe before text that a spreadsheet would take for a formula; an import strips it."""
+    """CSV format with an apostrophe before text that a spreadsheet would take for a formula.
+
+    An import removes the apostrophe.
+    """
 
     def export_data(self, dataset: Dataset, **kwargs: Any) -> str:
         safe = Dataset(headers=dataset.headers)
@@ -41,7 +44,7 @@ FORMATS = [SafeCSV, JSON]
 
 
 class ExportsRecords(ExportMixin):
-    """Adds *Export* to a list of records: the filtered rows, with the fields that their page shows."""
+    """Mixin that adds an *Export* button to an admin list: the filtered rows, with the fields that their page shows."""
 
     formats = FORMATS
     export_form_class = ExportForm
@@ -55,10 +58,13 @@ class ExportsRecords(ExportMixin):
         ]
 
     def get_export_data(self, file_format: Any, request: HttpRequest, queryset: QuerySet[Any], **kwargs: Any) -> Any:
-        """Return the file, and record the export. Raises ValueError, which the page shows, for over MOST_ROWS rows."""
+        """Return the content of the exported file, and record the export in the audit trail.
+
+        Raises ValueError, whose message the page shows, for more than MOST_ROWS rows.
+        """
         n = queryset.count()
         if n > MOST_ROWS:
-            raise ValueError(f"These are {n:,} records; expected at most {MOST_ROWS:,}. Filter the list first.")
+            raise ValueError(f"The list has {n:,} records; expected at most {MOST_ROWS:,}. Filter the list first.")
         AuditEntry.objects.create(
             action="records.exported",
             subject=f"{self.model._meta.model_name}:list",
@@ -69,13 +75,19 @@ class ExportsRecords(ExportMixin):
 
 
 def _exported_fields(model: Any, excluded: Any) -> list[str]:
-    """Return the fields to export, without stored files, whose names are internal, and fields the page leaves out."""
+    """Return the names of the fields to export.
+
+    Stored files are left out, because their names are internal, and so are fields that the admin page leaves out.
+    """
     fields = (field for field in model._meta.concrete_fields if not isinstance(field, FileField))
     return [field.name for field in fields if (field.editable or field.primary_key) and field.name not in excluded]
 
 
 def _escaped(value: Any) -> Any:
-    """Escape as `api.table.neutral` does; text with apostrophes before a formula gets another one, to round-trip."""
+    """Return a cell with an apostrophe in front if a spreadsheet would take it for a formula.
+
+    Text that already has apostrophes before a formula gets one more, so that `_unescaped` restores it.
+    """
     if not isinstance(value, str) or _is_number(value):
         return value
     return f"'{value}" if value.lstrip("'").startswith(ACTIVE) else value

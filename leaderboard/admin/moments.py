@@ -1,6 +1,6 @@
-"""Date-times in admin forms: two inputs with labels for screen readers, which Django's widget lacks.
+"""Datetimes in admin forms: two inputs with labels for screen readers, which Django's widget lacks.
 
-Values must be within the bounds of all date-times entered by people.
+Datetimes must be in the range that the site allows for all datetimes that people enter (`core.time_zones.check`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from leaderboard.core import time_zones
 
 
 class LabelledSplitDateTime(AdminSplitDateTime):
-    """Labels its date and time inputs for screen readers."""
+    """Widget whose date and time inputs have labels for screen readers."""
 
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context(name, value, attrs)
@@ -36,4 +36,4 @@ def _check(moment: datetime) -> None:
 SAID: dict[type[models.Field[Any, Any]], dict[str, Any]] = {
     models.DateTimeField: {"widget": LabelledSplitDateTime, "validators": [_check]}
 }
-"""Value for `formfield_overrides`."""
+"""Value of `formfield_overrides` for the site's admin classes: widget and validator of each datetime field."""

@@ -13,7 +13,7 @@ from leaderboard.models import Membership, System, Team, User
 
 @admin.register(User)
 class PersonAdmin(UserAdmin):
-    """Accounts; `is_curator` can be set here."""
+    """Admin of user accounts, in which `is_curator` can be set."""
 
     list_display = ("username", "email", "is_curator", "is_staff", "is_active", "date_joined")
     list_filter = ("is_curator", "is_staff", "is_active")
@@ -22,7 +22,7 @@ class PersonAdmin(UserAdmin):
 
 
 class MembershipInline(admin.StackedInline):
-    """Stacked: in a tabular inline Django gives fields no labels."""
+    """Members of a team. They are stacked, because in a tabular inline Django gives fields no labels."""
 
     model = Membership
     raw_id_fields = ("user",)
@@ -38,7 +38,7 @@ class TeamAdmin(ExportsRecords, admin.ModelAdmin):
 
 @admin.register(System)
 class SystemAdmin(ExportsRecords, admin.ModelAdmin):
-    """Kind and team cannot be edited: boards, quotas and teams' choices depend on them."""
+    """Admin of systems. Kind and team of a stored system cannot be edited, because boards and quotas depend on them."""
 
     list_display = ("name", "team", "kind", "created_at")
     list_filter = ("kind",)

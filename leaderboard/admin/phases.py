@@ -1,4 +1,4 @@
-"""Admin of phases. A deadline can be extended as on the site: only later, with a public reason."""
+"""Admin of phases. As on the site's pages, a deadline can only be moved later, with a public reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from leaderboard.models import Phase
 
 
 class PhaseForm(forms.ModelForm):
-    """A changed end needs a reason, and is validated by the same action as on the site."""
+    """Admin form of a phase. A changed deadline needs a reason, and the action that extends deadlines validates it."""
 
     reason = forms.CharField(
         max_length=300, required=False, help_text="reason for the extension, shown publicly with the deadline"
@@ -34,7 +34,7 @@ class PhaseForm(forms.ModelForm):
         if "closes_at" not in self.changed_data or "closes_at" in self.errors:
             return cleaned
         if cleaned.get("closes_at") is None:
-            self.add_error("closes_at", "Empty; expected a later end: a deadline cannot be removed.")
+            self.add_error("closes_at", "The end is empty; expected a later end: a deadline cannot be removed.")
             return cleaned
         try:
             with transaction.atomic():
@@ -52,7 +52,10 @@ class PhaseForm(forms.ModelForm):
 
 @admin.register(Phase)
 class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
-    """Quotas and dates can be edited, the end only to a later date; split and options affect scores and are fixed."""
+    """Admin of phases. Quotas and dates can be edited, the end only to a later date.
+
+    Split and options cannot be edited, because scores depend on them.
+    """
 
     form = PhaseForm
     formfield_overrides = SAID
@@ -81,7 +84,7 @@ class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
         return type("PhaseFormOf", (form_class,), {"by": request.user})
 
     def save_model(self, request: HttpRequest, obj: Phase, form: Any, change: bool) -> None:
-        """Extend the deadline by its action, then save the other fields."""
+        """Save the phase. A changed deadline is extended by the action of the site's pages, which records it."""
         if "closes_at" in form.changed_data:
             form.extend()
             obj.sealed_until = Phase.objects.values_list("sealed_until", flat=True).get(pk=obj.pk)

@@ -11,7 +11,10 @@ from leaderboard.admin.files import ExportsRecords
 
 
 class ReadOnlyAdmin(ExportsRecords, admin.ModelAdmin):
-    """Rows can be viewed, not added, changed or deleted. Stored files are left out: they have no URL."""
+    """Base of admin pages whose rows can be viewed, but not added, changed or deleted.
+
+    Subclasses exclude stored files, which have no URL.
+    """
 
     show_full_result_count = False
     list_per_page = 50

@@ -19,7 +19,7 @@ MOST_BYTES = 1_000_000
 
 
 class SmallFile(ImportForm):
-    """An upload with a small size limit: a paper's table is small."""
+    """Form to import reported results, with a small size limit: a paper's table is small."""
 
     def clean_import_file(self) -> UploadedFile:
         file: UploadedFile = self.cleaned_data["import_file"]

@@ -1,6 +1,6 @@
-"""Import format of reported results: how a file's row becomes a record, and its preview.
+"""Import format of reported results: how a row of a file becomes a ReportedResult, and a preview of the changes.
 
-The preview writes nothing: on SQLite a write transaction would block all other writers.
+The preview writes nothing, because on SQLite a write transaction would block all other writers.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tablib import Dataset
 from leaderboard.models import AuditEntry, Benchmark, ReportedResult, reported_numbers
 
 MOST_ROWS = 500
-"""Maximum rows of a file: a paper has dozens, and a file is imported in one transaction."""
+"""Maximum number of rows of a file: a paper has dozens of results, and a file is imported in one transaction."""
 KEY_FIELDS = ("benchmark", "system", "paper", "table", "split")
 
 
 class BenchmarkBySlug(ForeignKeyWidget):
-    """A benchmark by slug, looked up once per file."""
+    """Import widget that finds a benchmark by its slug; each slug is looked up once per file."""
 
     def __init__(self) -> None:
         super().__init__(Benchmark, "slug")
@@ -43,7 +43,7 @@ class BenchmarkBySlug(ForeignKeyWidget):
 
 
 class Numbers(JSONWidget):
-    """Reported numbers as JSON. The model's own validation checks the measures."""
+    """Import widget of reported numbers in JSON. Their measures are checked later, by the model's own validation."""
 
     def clean(self, value: Any, row: Any = None, **kwargs: Any) -> Any:
         numbers = msgspec.json.decode(value) if isinstance(value, str) else value
@@ -54,14 +54,17 @@ class Numbers(JSONWidget):
 
 
 class Change(Diff):
-    """A row's changes by field; without the package's inline colours, which the Content-Security-Policy forbids."""
+    """A row's changes by field, for the preview.
+
+    They are marked up without django-import-export's inline colours, which the Content-Security-Policy forbids.
+    """
 
     def __init__(self, resource: ModelResource, instance: Any, new: bool) -> None:
         super().__init__(resource, instance, new)
         self.names = [field.column_name for field in resource.get_import_fields()]
 
     def as_html(self) -> list[Any]:
-        """Return the markup of each changed or set field; empty for the others."""
+        """Return markup for each field: the change, the new value, or an empty text for an unchanged or empty field."""
         return [
             _change_html(name, "" if self.new else before, after)
             for name, before, after in zip(self.names, self.left, self.right, strict=True)
@@ -75,7 +78,7 @@ def _change_html(name: str, before: Any, after: Any) -> Any:
 
 
 class ExistingRows(BaseInstanceLoader):
-    """Loads the existing rows of a file's benchmarks in one query."""
+    """Instance loader that reads the stored rows of all benchmarks in a file in one query."""
 
     def __init__(self, resource: ModelResource, dataset: Dataset) -> None:
         super().__init__(resource, dataset)
@@ -91,7 +94,10 @@ class ExistingRows(BaseInstanceLoader):
 
 
 class ReportedRows(ModelResource):
-    """A row is identified by benchmark, system, paper, table and split: it is changed if it exists, else added."""
+    """Import and export of reported results.
+
+    A row is identified by benchmark, system, paper, table and split: it is changed if it exists, else added.
+    """
 
     benchmark = Field(attribute="benchmark", column_name="benchmark", widget=BenchmarkBySlug())
     values = Field(attribute="values", column_name="values", widget=Numbers())
@@ -109,7 +115,10 @@ class ReportedRows(ModelResource):
         return Change
 
     def import_data(self, dataset: Dataset, dry_run: bool = False, raise_errors: bool = False, **kwargs: Any) -> Result:
-        """Import all rows or none; with dry_run in no transaction. A file of more than MOST_ROWS rows is rejected."""
+        """Import all rows of a file or none. A file with more than MOST_ROWS rows is rejected.
+
+        dry_run: only compute the preview, write nothing and use no transaction.
+        """
         self._seen: dict[tuple[str, ...], int] = {}
         if len(dataset) > MOST_ROWS:
             result = Result()
@@ -126,12 +135,18 @@ class ReportedRows(ModelResource):
         key = tuple(str(row.get(name, "")) for name in KEY_FIELDS)
         first = self._seen.setdefault(key, row_number)
         if first != row_number:
-            raise ValidationError(f"duplicates row {first}; expected another {', '.join(KEY_FIELDS[1:-1])} or split")
+            raise ValidationError(
+                f"duplicates row {first}, with the same {', '.join(KEY_FIELDS[:-1])} and split; expected another "
+                "value of one of them"
+            )
 
     def validate_instance(
         self, instance: ReportedResult, import_validation_errors: Any = None, validate_unique: bool = True
     ) -> None:
-        """Validate fields and numbers. Uniqueness and the benchmark were checked for all rows at once."""
+        """Validate a row's fields and numbers.
+
+        Uniqueness and the benchmark are not checked here, because they were checked for all rows together.
+        """
         errors = dict(import_validation_errors or {})
         try:
             instance.full_clean(exclude={*errors, "benchmark"}, validate_unique=False, validate_constraints=False)

@@ -18,16 +18,17 @@ Options = dict[str, str]
 
 
 class Part(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """Base of all parts. Unknown keys are errors, so that a misspelt key is not silently a default.
+    """Base of all objects of a manifest. Unknown keys are errors, so that a misspelt key is not silently ignored.
 
-    Defaults are omitted when writing, so that adding a key does not change the digest of hosted benchmarks.
+    Keys with default values are not written, so that a new key does not change the digest of hosted benchmarks.
     """
 
 
 class SplitPart(Part):
-    """A split, with a `gold` file, or an `inputs` file if the gold is not available.
+    """A split, with the path of its `gold` file, or of an `inputs` file if the gold is not available.
 
-    public_share: partition the groups, with this fraction, such as "0.5", as the public subset.
+    public_share: the gold's groups are divided, and this fraction of them, such as "0.5", becomes public; empty: they
+    are not divided.
     """
 
     name: Slug
@@ -42,12 +43,13 @@ class SplitPart(Part):
     def __post_init__(self) -> None:
         if bool(self.gold) == bool(self.inputs):
             raise ValueError(
-                f"split {self.name} names {'both' if self.gold else 'neither'} of gold and inputs; expected one"
+                f"split {self.name} has {'both' if self.gold else 'neither'} of the keys gold and inputs; "
+                "expected one of them"
             )
 
 
 class DownloadPart(Part):
-    """An additional public file: a knowledge graph, pages, mentions."""
+    """An additional public file of the dataset, such as a knowledge graph, web pages or a list of mentions."""
 
     name: Slug
     file: Name
@@ -56,7 +58,7 @@ class DownloadPart(Part):
 
 
 class TrackPart(Part):
-    """A track that a submission to a phase can declare."""
+    """A track of a phase. A submission to the phase declares one of the phase's tracks."""
 
     name: Slug
     title: Name
@@ -64,7 +66,11 @@ class TrackPart(Part):
 
 
 class PhasePart(Part):
-    """A phase. subset: in the document `gold_subset`, the subset of the gold's groups that is scored; empty: all."""
+    """A phase of the benchmark, with the fields of the model Phase.
+
+    split: name of the split that it scores. subset: the groups of the gold that are scored (empty: all groups); the
+    key in the document is `gold_subset`.
+    """
 
     slug: Slug
     title: Name
@@ -91,7 +97,10 @@ class PhasePart(Part):
 
 
 class SystemPart(Part):
-    """A baseline, with its predictions file for a phase, or the folder that its image is built from."""
+    """A system to submit to a phase, usually a baseline.
+
+    It has either the path of a predictions file or the folder from which its container image is built.
+    """
 
     name: Name
     team: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -107,7 +116,7 @@ class SystemPart(Part):
     def __post_init__(self) -> None:
         if bool(self.predictions) == bool(self.image):
             named = "both" if self.image else "neither"
-            raise ValueError(f"system {self.name} names {named} of predictions and image; expected one")
+            raise ValueError(f"system {self.name} has {named} of the keys predictions and image; expected one of them")
 
 
 class ReportedPart(Part):
@@ -163,15 +172,18 @@ class Manifest(Part):
 
 
 FORMER_KEYS = {"half": "gold_subset"}
-"""Keys of a phase in manifests of the previous release, with their present names; until the next release."""
+"""Renamed keys of a phase: former name -> present name. Former names are accepted until the next release."""
 
 
 class ManifestError(Exception):
-    """Raised for an invalid manifest; the text says where and why."""
+    """Error: a manifest is invalid. The message says where and why."""
 
 
 def read(path: Path) -> Manifest:
-    """Read a manifest from a file, usually `benchmark.json`. Raises ManifestError."""
+    """Read a manifest from a file, usually `benchmark.json`.
+
+    Raises ManifestError for a file that cannot be read or is not a valid manifest.
+    """
     try:
         return msgspec.convert(_with_present_keys(msgspec.json.decode(path.read_bytes())), Manifest)
     except (OSError, msgspec.MsgspecError) as error:
@@ -179,7 +191,7 @@ def read(path: Path) -> Manifest:
 
 
 def convert(document: dict[str, Any]) -> Manifest:
-    """Convert a JSON-like document to a manifest. Raises ManifestError."""
+    """Convert decoded JSON to a manifest. Raises ManifestError for an invalid document."""
     try:
         return msgspec.convert(_with_present_keys(document), Manifest)
     except msgspec.ValidationError as error:
@@ -187,7 +199,10 @@ def convert(document: dict[str, Any]) -> Manifest:
 
 
 def _with_present_keys(document: Any) -> Any:
-    """Return a document with the present names of keys; raises ValidationError where a phase has both names."""
+    """Return the document with the present names of all keys.
+
+    Raises ValidationError if a phase has a key under both its former and its present name.
+    """
     phases = document.get("phases") if isinstance(document, dict) else None
     if not isinstance(phases, list):
         return document
@@ -206,7 +221,7 @@ def _phase_with_present_keys(phase: Any) -> Any:
 
 
 def text(paragraphs: str | list[str]) -> str:
-    """Join paragraphs with blank lines."""
+    """Return a text of a manifest as one string. A list of paragraphs is joined with blank lines."""
     return paragraphs if isinstance(paragraphs, str) else "\n\n".join(paragraphs)
 
 

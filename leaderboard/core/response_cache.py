@@ -12,7 +12,7 @@ from django.template.response import SimpleTemplateResponse
 
 MAX_ENTRIES = 32
 MOST_BYTES = 1_000_000
-"""Maximum size of a cached response; larger ones are rare and not cached."""
+"""Maximum size of a cached response in bytes; larger responses are rare and not cached."""
 
 _cache: OrderedDict[Hashable, tuple[bytes, dict[str, str]]] = OrderedDict()
 _lock = Lock()

@@ -22,7 +22,7 @@ class NoUrl:
 
 
 class PrivateFileStorage(NoUrl, FileSystemStorage):
-    """Local file storage without URLs; only the owner can read its files."""
+    """Local file storage whose files have no URL. Settings let only the server's operating-system user read them."""
 
 
 class PrivateS3Storage(NoUrl, S3Storage):

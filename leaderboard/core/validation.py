@@ -15,7 +15,7 @@ from leaderboard.core.refusal import Code, Refused
 
 _TAKEN = {"unique", "unique_together"}
 _CALLED = {"slug": "short name"}
-"""Labels of fields that forms do not show under the field's name."""
+"""Field -> label, for fields that forms show under another name."""
 _ONE_LINE = {"title", "summary", "contact", "licence", "source_url"}
 LONGEST = 50_000
 """Maximum number of characters of one text of a benchmark or dataset."""
@@ -86,6 +86,6 @@ def check_options(task: str, options: dict[str, str]) -> None:
 
 
 def check_task(name: str) -> None:
-    """Raise Refused INVALID_NAME for a task that the evaluator does not have."""
+    """Raise Refused INVALID_NAME unless `name` is the name of an installed task."""
     if name not in TASKS:
         raise Refused(Code.INVALID_NAME, f"The task is {name!r}; expected one of {', '.join(TASKS)}.")

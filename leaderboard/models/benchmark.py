@@ -86,7 +86,7 @@ class Benchmark(models.Model):
 
     @property
     def is_rehearsal(self) -> bool:
-        """Return whether this is a copy for rehearsing a phase of another benchmark. A copy is never published."""
+        """Return whether this is a copy in which a phase of another benchmark is rehearsed. It is never public."""
         return self.state == Benchmark.State.REHEARSAL
 
     def is_visible_to(self, user: object) -> bool:

@@ -1,8 +1,8 @@
-"""Team invitations by link, and the responses to them.
+"""Team invitations by link, and the answers to them.
 
-The link's token is unguessable, expires, works once, and only its SHA-256 is stored. It is a bearer token: addresses
-are not looked up, so an invitation does not reveal who has an account. If the site has a mail server the link is
-mailed and shown to nobody else; otherwise it is shown once to the inviter, to be passed on.
+The link's token is unguessable, expires, works once, and only its SHA-256 is stored. Whoever has the link may use it:
+the invited mail address is not looked up, so an invitation does not reveal who has an account. If the site has a mail
+server the link is mailed and shown to nobody; otherwise it is shown once to the inviter, who passes it on.
 """
 
 from __future__ import annotations
@@ -30,21 +30,25 @@ from leaderboard.models import AuditEntry, Invitation, Membership, Team, User
 log = structlog.get_logger(__name__)
 LASTS = timedelta(days=7)
 MOST_OPEN = 20
-"""Maximum number of a team's open invitations; it limits mails to strangers."""
+"""Maximum number of a team's unanswered invitations, so that few mails are sent to strangers."""
 MOST_A_DAY = 40
 """Maximum number of a user's invitations in 24 hours, over all teams, answered or not."""
 
 
 @dataclass(frozen=True)
 class NewInvitation:
-    """A new invitation. link: to be passed on by the inviter; empty if it was mailed."""
+    """A new invitation. link: the link that the inviter must pass on; empty: it was mailed to the invited person."""
 
     invitation: Invitation
     link: str
 
 
 def invite(*, team: Team, address: str, by: User) -> NewInvitation:
-    """Invite an address; for owners. Raises Refused: INVALID_NAME for an invalid address, NOT_TAKEN over a limit."""
+    """Invite a person, by mail address, to a team.
+
+    Raises Refused: NOT_AN_OWNER unless `by` owns the team, INVALID_NAME for an invalid address, NOT_TAKEN if the team
+    has MOST_OPEN unanswered invitations or `by` has sent MOST_A_DAY within 24 hours.
+    """
     token = secrets.token_urlsafe(32)
     invitation = _invite(team=team, address=address.strip(), by=by, token=token)
     link = settings.BASE_URL + reverse("invitation", args=[token])
@@ -62,18 +66,20 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
     try:
         validate_email(address)
     except ValidationError:
-        raise Refused(Code.INVALID_NAME, "This is not an email address; expected one like ada@example.org.") from None
+        raise Refused(
+            Code.INVALID_NAME, f"{address[:100]!r} is not an email address; expected one like ada@example.org."
+        ) from None
     at = timezone.now()
     if open_ones(team).count() >= MOST_OPEN:
         raise Refused(
             Code.NOT_TAKEN,
-            f"The team has {MOST_OPEN} open invitations; withdraw some first.",
+            f"The team has {MOST_OPEN} unanswered invitations, the maximum; withdraw one first.",
             heading="No invitation was sent",
         )
     if Invitation.objects.filter(invited_by=by, created_at__gt=at - timedelta(days=1)).count() >= MOST_A_DAY:
         raise Refused(
             Code.NOT_TAKEN,
-            f"You have sent {MOST_A_DAY} invitations within a day; try again later.",
+            f"You have sent {MOST_A_DAY} invitations within 24 hours, the maximum; try again later.",
             heading="No invitation was sent",
         )
     invitation = Invitation.objects.create(
@@ -99,13 +105,17 @@ def open_of_all() -> QuerySet[Invitation]:
 
 
 def find(token: str) -> Invitation | None:
-    """Return a link's invitation, or None if it is used, revoked, expired or unknown."""
+    """Return the invitation of the link with this token, or None if the link is used, revoked, expired or unknown."""
     return open_of_all().select_related("team", "invited_by").filter(token_sha256=_digest(token)).first()
 
 
 @transaction.atomic
 def accept(*, invitation: Invitation, by: User) -> Team:
-    """Make the link's bearer a member, not an owner. Raises Refused for members, and leaves the link unused."""
+    """Make `by` a member of the team, not an owner, and use up the link.
+
+    Raises Refused: NAME_TAKEN if `by` is already a member (the link can still be used), NOT_TAKEN if the link is used,
+    revoked or expired.
+    """
     team = membership.held(invitation.team)
     if Membership.objects.filter(team=team, user=by).exists():
         raise Refused(Code.NAME_TAKEN, f"You are already a member of {team}; the link still works for another person.")
@@ -117,21 +127,24 @@ def accept(*, invitation: Invitation, by: User) -> Team:
 
 @transaction.atomic
 def decline(*, invitation: Invitation, by: User) -> None:
-    """Decline; the link is used up."""
+    """Decline an invitation and use up its link. Raises Refused NOT_TAKEN if the link is used, revoked or expired."""
     _answer(invitation, Invitation.Answer.DECLINED, by)
     AuditEntry.record("team.declined", invitation.team, by=by, invitation=invitation.pk)
 
 
 @transaction.atomic
 def revoke(*, invitation: Invitation, by: User) -> None:
-    """Revoke an open invitation; for owners."""
+    """Revoke an unanswered invitation. Raises Refused: NOT_AN_OWNER; NOT_TAKEN if it was answered or has expired."""
     membership.check_owner(membership.held(invitation.team), by)
     _answer(invitation, Invitation.Answer.REVOKED, by)
     AuditEntry.record("team.invitation_revoked", invitation.team, by=by, invitation=invitation.pk)
 
 
 def _answer(invitation: Invitation, answer: str, by: User) -> None:
-    """Compare and swap: only one of two concurrent answers succeeds. Raises Refused: NOT_TAKEN."""
+    """Store the answer if the invitation is still open, so that only one of two concurrent answers succeeds.
+
+    Raises Refused NOT_TAKEN if it is not.
+    """
     at = timezone.now()
     waiting = Invitation.objects.filter(pk=invitation.pk, answer=Invitation.Answer.OPEN, expires_at__gt=at)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):

@@ -1,6 +1,7 @@
 """Team membership: leave, remove, transfer ownership, delete the team.
 
-All actions lock the team's row: an owner's leaving concurrently with a transfer could leave the team without owner.
+All actions lock the team's row. Otherwise the team could be left without an owner, for example if two owners leave at
+the same time.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ def held(team: Team) -> Team:
 
 @transaction.atomic
 def leave(*, team: Team, by: User) -> None:
-    """Leave the team and lose access to its submissions. The last owner must transfer ownership first."""
+    """End the membership of `by`, who loses access to the team's submissions.
+
+    Raises Refused: NOT_A_MEMBER; LAST_OWNER for the only owner, who must transfer ownership first.
+    """
     team = held(team)
     member = Membership.objects.filter(team=team, user=by).first()
     if member is None:
@@ -41,7 +45,10 @@ def leave(*, team: Team, by: User) -> None:
 
 @transaction.atomic
 def remove(*, team: Team, member: User, by: User) -> None:
-    """Remove another member; for owners. The member's submissions stay the team's."""
+    """Remove another member from the team, which keeps the member's submissions.
+
+    Raises Refused: NOT_AN_OWNER unless `by` owns the team; NOT_A_MEMBER; LAST_OWNER if an owner removes themselves.
+    """
     team = held(team)
     check_owner(team, by)
     row = Membership.objects.filter(team=team, user=member).first()
@@ -55,7 +62,10 @@ def remove(*, team: Team, member: User, by: User) -> None:
 
 @transaction.atomic
 def transfer(*, team: Team, to: User, by: User) -> None:
-    """Transfer ownership to another member; the previous owner stays as a member."""
+    """Transfer ownership from `by` to another member; `by` stays as a member.
+
+    Raises Refused: NOT_AN_OWNER unless `by` owns the team; NOT_A_MEMBER unless `to` is another member.
+    """
     team = held(team)
     check_owner(team, by)
     if to.pk == by.pk or not Membership.objects.filter(team=team, user=to).update(is_owner=True):
@@ -66,13 +76,13 @@ def transfer(*, team: Team, to: User, by: User) -> None:
 
 @transaction.atomic
 def delete(*, team: Team, by: User) -> None:
-    """Delete a team without submissions, and its systems; for owners."""
+    """Delete a team and its systems. Raises Refused: NOT_AN_OWNER; NOT_TAKEN if the team has submissions."""
     team = held(team)
     check_owner(team, by)
     if Submission.objects.filter(system__team=team).exists():
         raise Refused(
             Code.NOT_TAKEN,
-            "The team has submissions. Transfer ownership and leave the team instead.",
+            "The team has submissions, which are kept. Transfer ownership and leave the team instead.",
             heading="The team was not deleted",
         )
     AuditEntry.record("team.deleted", team, by=by, name=team.name)

@@ -1,4 +1,4 @@
-"""Create teams and systems, at the latest with their first submission."""
+"""Creation of teams and systems, explicitly or on their first submission."""
 
 from __future__ import annotations
 
@@ -14,28 +14,33 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Membership, System, Team, User
 
 MOST_A_DAY = 20
-"""Maximum number of teams a user may create in 24 hours: names are a shared resource."""
+"""Maximum number of teams that a user who is not a curator may create in 24 hours.
+
+Without a limit one user could take many names.
+"""
 
 
 @transaction.atomic
 def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
-    """Create a team owned by its creator. is_baselines: a benchmark's team, whose name users cannot choose.
+    """Create a team that `by` owns.
 
-    Raises Refused: INVALID_NAME, NAME_TAKEN if another name looks similar, and NOT_TAKEN over the limit.
+    is_baselines: the team is for a benchmark's baselines, and its name may be one that is reserved for such teams.
+    Raises Refused: INVALID_NAME for an invalid or reserved name, NAME_TAKEN if the name looks like another team's or an
+    organiser's, and NOT_TAKEN if `by` has created MOST_A_DAY teams within 24 hours.
     """
     name = names.checked(name, of="team", longest=100)
     if names.is_the_sites(name) and not (by.is_curator or by.benchmarks.exists()):
         raise Refused(Code.INVALID_NAME, f"The name {name} is reserved on leaderboards; expected another one.")
     if names.is_of_baselines(name) and not is_baselines:
         raise Refused(
-            Code.INVALID_NAME, "Names like this are reserved for a benchmark's own baselines; expected another one."
+            Code.INVALID_NAME, f"The name {name} is reserved for a benchmark's own baselines; expected another one."
         )
     _hold_names()
     recent = AuditEntry.objects.filter(action="team.created", actor=by, at__gt=timezone.now() - timedelta(days=1))
     if recent.count() >= MOST_A_DAY and not by.is_curator:
         raise Refused(
             Code.NOT_TAKEN,
-            f"You have created {MOST_A_DAY} teams within a day; try again later.",
+            f"You have created {MOST_A_DAY} teams within 24 hours, the maximum; try again later.",
             heading="The team was not created",
         )
     taken = names.first_confusable(name, Team.objects.values_list("name", flat=True).iterator())
@@ -55,13 +60,19 @@ def _hold_names() -> None:
 
 
 def _names_of_organisers(*, but: User) -> Iterator[str]:
-    """Yield names of organisers and curators, who vouch for boards."""
+    """Yield the user names of organisers and curators except `but`.
+
+    Users trust these people with leaderboards, so no team may look like one of them.
+    """
     organisers = User.objects.filter(Q(is_curator=True) | Q(benchmarks__isnull=False)).exclude(pk=but.pk)
     return organisers.values_list("username", flat=True).distinct().iterator()
 
 
 def of(user: User) -> Team:
-    """Return the user's first team; create one named after the user if there is none."""
+    """Return the team that the user joined first, without teams of baselines.
+
+    If there is none, create a team that is named after the user. Raises Refused if that fails.
+    """
     team = _of_their_own(user)
     return team or _first(user)
 
@@ -78,23 +89,32 @@ def _first(user: User) -> Team:
             return create(name=name, by=user)
         except (Refused, IntegrityError):
             continue
-    raise Refused(Code.NAME_TAKEN, f"No team could be named after {user.username}; create one first.")
+    raise Refused(
+        Code.NAME_TAKEN,
+        f"You have no team, and no team named {user.username} could be created; create a team with another name first.",
+    )
 
 
 def _of_their_own(user: User) -> Team | None:
-    """Return the user's first team, except teams of baselines, which they joined as managers of a benchmark."""
+    """Return the team that the user joined first; None if there is none.
+
+    Teams of baselines do not count: users join them as managers of a benchmark.
+    """
     return user.teams.filter(baselines_of=None).order_by("membership__id").first()
 
 
 def find_system(*, team: Team, name: str) -> System:
-    """Return the team's system of that name, or an unsaved one; raises Refused: INVALID_NAME, NAME_TAKEN."""
+    """Return the team's system of that name; if there is none, return a new one that is not saved.
+
+    Raises Refused for a new name: INVALID_NAME; NAME_TAKEN if another system of the team has a similar name.
+    """
     matches = System.objects.filter(team=team, name=" ".join(name.split()))
     row = None if "\0" in name else matches.first()
     return row or System(team=team, name=_unlike_others(team, names.checked(name, of="system", longest=200)))
 
 
 def _unlike_others(team: Team, name: str) -> str:
-    """Return the name; raises Refused: NAME_TAKEN if another system of the team has a similar one."""
+    """Return the name. Raises Refused NAME_TAKEN if another system of the team has a name that looks similar."""
     similar = names.first_confusable(name, team.systems.values_list("name", flat=True))
     if similar is not None:
         reason = f"{team} has a system called {similar}, which looks like {name}"
@@ -104,9 +124,10 @@ def _unlike_others(team: Team, name: str) -> str:
 
 @transaction.atomic
 def system(*, team: Team, name: str, by: User, **described: str) -> System:
-    """Get or create the team's system of that name.
+    """Return the team's system of that name; create it if there is none.
 
-    Raises Refused: INVALID_NAME, and NAME_TAKEN if another system of the team has a similar name.
+    described: values of further fields of a new system. Raises Refused for a new name: INVALID_NAME; NAME_TAKEN if
+    another system of the team has a similar name.
     """
     # Concurrent requests would each find no similar name.
     team = Team.objects.select_for_update().get(pk=team.pk)

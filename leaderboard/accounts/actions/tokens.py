@@ -12,7 +12,7 @@ from leaderboard.models import AuditEntry, User
 
 @transaction.atomic
 def issue(*, by: User) -> tuple[AuthToken, str]:
-    """Create a token for this user; return its row, and the secret, which is shown once."""
+    """Create an API token for the user `by`. Return its row and its secret, which is shown once and not stored."""
     token, secret = AuthToken.objects.create(user=by)
     AuditEntry.record("token.issued", by, by=by, key=token.token_key, until=token.expiry.isoformat())
     return token, secret
@@ -20,6 +20,6 @@ def issue(*, by: User) -> tuple[AuthToken, str]:
 
 @transaction.atomic
 def revoke(*, token: Any, by: User) -> None:
-    """Revoke the token."""
+    """Delete the token, so that requests with it are rejected."""
     AuditEntry.record("token.revoked", by, by=by, key=token.token_key)
     token.delete()

@@ -20,7 +20,7 @@ class Invite(serializers.Serializer[Any]):
 
 
 class Member(serializers.Serializer[Any]):
-    username = serializers.CharField(max_length=150, help_text="of another member")
+    username = serializers.CharField(max_length=150, help_text="user name of the member who becomes the owner")
 
 
 class Answer(serializers.Serializer[Any]):
@@ -57,7 +57,7 @@ class TeamSerializer(serializers.Serializer[Any]):
 
 
 def team(row: Team, user: User, request: Request) -> dict[str, Any]:
-    """Serialize a row that has members, systems and open invitations prefetched."""
+    """Return a team's payload for one of its members. `row` has members, systems and open invitations prefetched."""
     memberships = list(row.membership_set.all())
     is_owner = any(membership.is_owner and membership.user_id == user.pk for membership in memberships)
     return {

@@ -23,7 +23,7 @@ from leaderboard.models.submission import systems_visible_to
 
 
 class OwnView(View):
-    """Base of this module's views."""
+    """Base of this module's views, which all need a logged-in user."""
 
     permission_classes = (IsAuthenticated,)
     parser_classes = (JSONParser,)
@@ -32,7 +32,7 @@ class OwnView(View):
 class TeamsView(OwnView):
     @extend_schema(operation_id="team_list", responses={200: pages_of(team_serializers.TeamSerializer), **errors()})
     def get(self, request: Request) -> Response:
-        """Your teams, by name."""
+        """List your teams, by name."""
         pages = Pages()
         page = pages.paginate_queryset(_own(request).order_by("name", "pk"), request, view=self) or []
         lines = [team_serializers.team(row, _user(request), request) for row in page]
@@ -54,7 +54,7 @@ class TeamsView(OwnView):
 class TeamView(OwnView):
     @extend_schema(operation_id="team", responses={200: team_serializers.TeamSerializer, **errors()})
     def get(self, request: Request, pk: int) -> Response:
-        """A team of yours: its members and systems, and for owners the open invitations."""
+        """Return a team of yours: its members and systems, and to owners its open invitations."""
         return Response(_serialized(request, pk))
 
 
@@ -65,7 +65,7 @@ class InviteView(OwnView):
         responses={201: team_serializers.InvitedSerializer, **errors(409, 415, 422)},
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Invite somebody; for owners. The link works once; it is mailed, or returned to be passed on."""
+        """Invite a person to a team that you own. The link works once; it is mailed, or returned for you to pass on."""
         params, team = _read(team_serializers.Invite, request), _own_or_404(request, pk)
         invited = invitations.invite(team=team, address=params["address"], by=_user(request))
         content = {**team_serializers.invitation(invited.invitation, request), "link": invited.link}
@@ -77,7 +77,7 @@ class InviteView(OwnView):
 class InvitationView(OwnView):
     @extend_schema(operation_id="team_invitation_revoke", responses={204: None, **errors(409)})
     def delete(self, request: Request, pk: int, invitation: int) -> Response:
-        """Revoke an open invitation; for owners."""
+        """Revoke an open invitation to a team that you own."""
         row = get_object_or_404(Invitation.objects.select_related("team"), team=_own_or_404(request, pk), pk=invitation)
         invitations.revoke(invitation=row, by=_user(request))
         return Response(status=204)
@@ -90,7 +90,7 @@ class OwnerView(OwnView):
         responses={200: team_serializers.TeamSerializer, **errors(415)},
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Transfer ownership of the team to another member; for owners, who stay as members."""
+        """Transfer your ownership of a team to another member. You stay as a member."""
         params, team = _read(team_serializers.Member, request), _own_or_404(request, pk)
         to = get_object_or_404(team.members, username=params["username"])
         membership.transfer(team=team, to=to, by=_user(request))
@@ -100,7 +100,7 @@ class OwnerView(OwnView):
 class LeaveView(OwnView):
     @extend_schema(operation_id="team_leave", responses={204: None, **errors(409)})
     def delete(self, request: Request, pk: int) -> Response:
-        """Leave a team. 409 `last_owner`: transfer ownership first."""
+        """Leave a team. 409 `last_owner` if you are its only owner: transfer ownership first."""
         membership.leave(team=_own_or_404(request, pk), by=_user(request))
         return Response(status=204)
 

@@ -1,4 +1,4 @@
-"""`/auth/tokens/`: issue a token for a name and a password, and revoke it."""
+"""API views of `/auth/tokens/`: issue a token for a user name and a password, and revoke it."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ class NoToken(exceptions.ValidationError):
 
 
 class TokensView(View):
-    """Issues tokens. Failed attempts here and on the log-in page share one limit."""
+    """View that issues API tokens. Failed attempts here and on the log-in page count towards one rate limit."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
     parser_classes = (JSONParser, FormParser)
 
     def get_authenticate_header(self, request: Request) -> str:
-        """Return a challenge: without one, a wrong password would give 403 instead of 401."""
+        """Return the WWW-Authenticate header: without it, a wrong password would give 403 instead of 401."""
         return "Token"
 
     @extend_schema(
         operation_id="token_issue", request=Credentials, responses={201: IssuedToken, **errors(415)}, auth=[]
     )
     def post(self, request: Request) -> Response:
-        """Issue a token for a name and a password."""
+        """Issue a token for a user name or email address and a password."""
         credentials = Credentials(data=request.data)
         credentials.is_valid(raise_exception=True)
         token, secret = tokens.issue(by=_who_is(request, **credentials.validated_data))
@@ -77,7 +77,7 @@ def _who_is(request: Request, username: str, password: str) -> User:
 
 
 class CurrentTokenView(View):
-    """The token that the request carries."""
+    """View of the API token with which the request is authenticated."""
 
     permission_classes = (IsAuthenticated,)
 

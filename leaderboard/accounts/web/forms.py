@@ -4,12 +4,12 @@ from django import forms
 
 
 class TeamForm(forms.Form):
-    """A team's name."""
+    """Form to create a team: its name."""
 
     name = forms.CharField(max_length=100, help_text="Shown on leaderboards with your systems.")
 
 
 class InviteForm(forms.Form):
-    """The address of the person invited."""
+    """Form to invite a person to a team: the person's mail address."""
 
     address = forms.EmailField(label="Email address", widget=forms.EmailInput({"autocomplete": "off"}))

@@ -19,7 +19,10 @@ from leaderboard.core.web.refusals import Refusal
 @never_cache
 @require_http_methods(["GET", "POST"])
 def invitation(request: PersonRequest, token: str) -> HttpResponse:
-    """`answer=accept` joins, `answer=decline` uses up the link. A used or expired link is a 404."""
+    """Show the invitation; a POST with `answer=accept` or `answer=decline` answers it and uses up the link.
+
+    A link that is used, revoked or expired is a 404.
+    """
     row = invitations.find(token)
     if row is None:
         raise Http404("no such invitation")
@@ -34,7 +37,9 @@ def invitation(request: PersonRequest, token: str) -> HttpResponse:
                 invitations.decline(invitation=row, by=request.user)
                 messages.success(request, "You declined the invitation.")
                 return redirect("my_teams")
-            refusal = Refusal(Refused(Code.INVALID_NAME, "Expected one of two answers: accept or decline."))
+            refusal = Refusal(
+                Refused(Code.INVALID_NAME, "The answer is missing or unknown; expected accept or decline.")
+            )
         except Refused as refused:
             refusal = Refusal(refused)
     status = refusal.status if refusal else 200

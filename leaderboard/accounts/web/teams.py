@@ -26,7 +26,7 @@ from leaderboard.models.submission import systems_visible_to
 @login_required
 @require_http_methods(["GET", "POST"])
 def my_teams(request: PersonRequest) -> HttpResponse:
-    """List the teams with their members; POST creates one."""
+    """List the user's teams with their members; a POST creates a team."""
     form = TeamForm(request.POST or None)
     status = 200
     if request.method == "POST":
@@ -61,7 +61,7 @@ def team(request: PersonRequest, pk: int) -> HttpResponse:
 @never_cache
 @require_POST
 def invite(request: PersonRequest, pk: int) -> HttpResponse:
-    """Invite somebody: the link is mailed, or shown here once."""
+    """Invite a person to a team: the link is mailed, or shown once in the response."""
     own_team, form = own_or_404(request, pk), InviteForm(request.POST)
     if not form.is_valid():
         return _page(request, own_team, form=form)

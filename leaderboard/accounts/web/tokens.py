@@ -20,7 +20,7 @@ from leaderboard.core.web.access import PersonRequest
 @never_cache
 @require_http_methods(["GET", "POST"])
 def my_tokens(request: PersonRequest) -> HttpResponse:
-    """List the tokens; POST issues one and shows it once."""
+    """List the user's valid tokens; a POST issues a token and shows its secret once."""
     secret = ""
     if request.method == "POST":
         _, secret = tokens.issue(by=request.user)
@@ -31,7 +31,7 @@ def my_tokens(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_token(request: PersonRequest, key: str) -> HttpResponse:
-    """Revoke the token."""
+    """Revoke one of the user's tokens. key: the first characters of the token, which identify it."""
     tokens.revoke(token=get_object_or_404(AuthToken, user=request.user, token_key=key), by=request.user)
     messages.success(request, f"The token {key}… was revoked.")
     return redirect("my_tokens")

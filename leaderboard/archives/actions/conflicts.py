@@ -1,4 +1,4 @@
-"""Compare an archive's rows with this server's: rows that exist here already, and rows that conflict."""
+"""Comparison of an archive's rows with this server's: which rows exist here already, and which conflict with others."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from leaderboard.archives.actions.rows import Line, Renumbered
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Image, Membership, System, Team, User
 
 ExistingRows = dict[Any, Any]
-"""Key in the archive -> key here."""
+"""Primary key in the archive -> primary key on this server."""
 
 ExistingKeys = dict[type[Model], set[Any]]
-"""By model: keys (in the archive) of the rows that exist on this server already."""
+"""Model -> primary keys, in the archive, of the rows that exist on this server already."""
 
 
 def existing_rows(model: type[Model], lines: list[Line], numbers: Renumbered) -> ExistingRows:
-    """Return the archived rows that exist here already: they are left unchanged."""
+    """Return the archived rows that exist on this server already and are left unchanged, by their primary keys.
+
+    numbers: the primary keys that are known so far (`rows.Renumbered`).
+    """
     find = SAME.get(model)
     if find is None:
         return {}
@@ -29,7 +32,7 @@ def existing_rows(model: type[Model], lines: list[Line], numbers: Renumbered) ->
 
 
 def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> list[str]:
-    """Return the conflicts of a model's rows with this server's rows, one line each."""
+    """Return one line of text for each archived row of a model that conflicts with another row on this server."""
     describe = CONFLICTS.get(model)
     if describe is None:
         return []
@@ -37,10 +40,11 @@ def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> lis
 
 
 def rows_to_insert(model: type[Model], lines: list[Line], existing: ExistingKeys, decided_in: set[str]) -> list[Line]:
-    """Return the lines to be inserted. decided_in: keys of the archive's phases and submissions.
+    """Return the lines of rows that do not exist on this server yet.
 
-    Acts of a team on its system are inserted only with the system; decisions about the system in this benchmark are
-    inserted even if the system exists here already, through another benchmark.
+    A membership is left out if its team exists here already. An audit entry is left out if its subject exists here
+    already, or is a system. Decisions about a system in this benchmark are inserted, even if the system exists here
+    through another benchmark. decided_in: keys of the archive's phases and submissions, which such decisions name.
     """
     new = [line for line in lines if line["pk"] not in existing[model]]
     if model is Membership:
@@ -60,7 +64,10 @@ def rows_to_insert(model: type[Model], lines: list[Line], existing: ExistingKeys
 
 
 def new_acts(lines: list[Line]) -> list[Line]:
-    """Drop the acts about systems that an earlier archive brought already; keys are this server's."""
+    """Return the audit entries without those about systems that an earlier import has already inserted.
+
+    The entries' subjects have this server's keys.
+    """
     subjects = {line["fields"]["subject"] for line in lines if _is_of_a_system(line)}
     rows = AuditEntry.objects.filter(subject__in=subjects).values_list("subject", "action", "at")
     existing = {(subject, action, at) for subject, action, at in rows}

@@ -1,6 +1,6 @@
-"""Encryption of an archive's closed part to a curator's key, in the age format (age-encryption.org/v1).
+"""Encryption of an archive's closed part to curators' public keys, in the age format (age-encryption.org/v1).
 
-Its plaintext is never written to disk during an export.
+During an export the part's plaintext is never written to disk.
 """
 
 from __future__ import annotations
@@ -18,17 +18,20 @@ from pyrage import x25519
 
 
 class InvalidKeyError(Exception):
-    """A key is invalid or does not open the archive; the message names the problem, never the key."""
+    """Error: a key is invalid or does not decrypt the archive. The message names the problem, never a secret key."""
 
 
 def generate_key() -> tuple[str, str]:
-    """Generate a key pair: (secret key, public key that archives are encrypted to)."""
+    """Generate a key pair. Return (secret key, public key); archives are encrypted to the public key."""
     identity = x25519.Identity.generate()
     return str(identity), str(identity.to_public())
 
 
 def recipients(lines: Sequence[str]) -> list[x25519.Recipient]:
-    """Parse public keys, one a line, ignoring blank lines and comments. Raises InvalidKeyError, also for no key."""
+    """Parse public keys, one per line, ignoring blank lines and comments.
+
+    Raises InvalidKeyError for an invalid key, and if there is no key.
+    """
     keys = []
     for line in _keys(lines):
         try:
@@ -36,12 +39,15 @@ def recipients(lines: Sequence[str]) -> list[x25519.Recipient]:
         except pyrage.RecipientError as error:
             expected = "a public key, which begins with age1"
             shown = "a secret key" if line.upper().startswith("AGE-SECRET-KEY") else repr(line[:12])
-            raise InvalidKeyError(f"found {shown}, expected {expected}") from error
+            raise InvalidKeyError(f"a line is {shown}, expected {expected}") from error
     return keys or _none("public key (age1...)")
 
 
 def identities(lines: Sequence[str]) -> list[x25519.Identity]:
-    """Parse secret keys, as written by `age-keygen`. Raises InvalidKeyError."""
+    """Parse secret keys, one per line, as in a file that `age-keygen` wrote.
+
+    Raises InvalidKeyError for an invalid key, and if there is no key.
+    """
     keys = []
     for line in _keys(lines):
         try:
@@ -53,7 +59,7 @@ def identities(lines: Sequence[str]) -> list[x25519.Identity]:
 
 @contextmanager
 def encrypted_writer(into: IO[bytes], to: Sequence[x25519.Recipient]) -> Iterator[IO[bytes]]:
-    """Yield a stream; bytes written to it are encrypted into `into`."""
+    """Yield a stream. What is written to it is encrypted to the public keys `to` and written to the file `into`."""
     source, sink = os.pipe()
     with ThreadPoolExecutor(max_workers=1) as pool:
         work = pool.submit(_encrypt, source, into, list(to))
@@ -68,7 +74,10 @@ def encrypted_writer(into: IO[bytes], to: Sequence[x25519.Recipient]) -> Iterato
 
 @contextmanager
 def decrypted_reader(source: IO[bytes], by: Sequence[x25519.Identity]) -> Iterator[IO[bytes]]:
-    """Yield the decrypted content as an unnamed file. Raises InvalidKeyError if no key opens it or it was altered."""
+    """Yield the decrypted content of `source` as an unnamed file.
+
+    by: secret keys, of which one must decrypt it. Raises InvalidKeyError if none does, or if the content was altered.
+    """
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as clear:
         try:
             pyrage.decrypt_io(source, clear, list(by))

@@ -1,4 +1,7 @@
-"""Archives requested on the management pages: written by a worker, stored for a day, visible to the requester only."""
+"""Archives of benchmarks that curators request on the management pages.
+
+A worker writes them. They are stored for a day, and visible to the requester only.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,15 @@ from leaderboard.work_queue.work import Work
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 WAITING = ArchiveExport.objects.select_related("benchmark__dataset", "requested_by")
 PROGRESS_SECONDS = 1.0
-"""Seconds between two updates of the progress text."""
+"""Seconds between two updates of `ArchiveExport.progress`."""
 
 
 def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
-    """Queue an export to public keys, one a line; return the requester's unfinished export if there is one.
+    """Queue the export of a benchmark; if the requester has an unfinished export of it, return that one instead.
 
-    Without a key the closed part is left out. For curators only. Raises Refused: INVALID_NAME for an invalid key,
-    NOT_AN_ORGANISER, NOT_READY for a rehearsal.
+    recipients: public keys, one per line, to which the closed part of the archive is encrypted; empty: that part is
+    left out. Raises Refused: INVALID_NAME for an invalid key, NOT_AN_ORGANISER for a user who is not a curator,
+    NOT_READY for a rehearsal.
     """
     if not by.is_curator:
         # The archive contains gold, all teams' submissions, and their addresses.
@@ -36,7 +40,7 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
     if benchmark.is_rehearsal:
         raise Refused(
             Code.NOT_READY,
-            "Rehearsals are not exported: nothing in them counts.",
+            "This is a rehearsal, whose submissions do not count; export the benchmark itself.",
             heading="A rehearsal cannot be exported",
         )
     lines = [line.strip() for line in recipients.splitlines() if line.strip()]
@@ -62,7 +66,7 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
 
 
 def remove(*, export: ArchiveExport, by: User) -> None:
-    """Delete an export, finished or not. Only its requester may."""
+    """Delete an export, finished or not. Raises Refused NOT_AN_OWNER unless `by` requested it."""
     if export.requested_by_id != by.pk:
         raise Refused(Code.NOT_AN_OWNER, "Only the person who requested an export may remove it.")
     AuditEntry.record("export.removed", export.benchmark, by=by)
@@ -70,7 +74,7 @@ def remove(*, export: ArchiveExport, by: User) -> None:
 
 
 def record_download(*, export: ArchiveExport, by: User) -> None:
-    """Record that the requester downloads the file."""
+    """Record in the audit trail that the requester downloads the export's file."""
     AuditEntry.record("export.downloaded", export.benchmark, by=by, sha256=export.sha256)
 
 
@@ -80,7 +84,7 @@ def _write(lease: Lease[ArchiveExport]) -> None:
     keys = encryption.recipients(row.recipients.splitlines()) if row.recipients else []
     with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         path = Path(folder) / "archive.zip"
-        # In a thread, hence on its own connection: the writer's connection is in a snapshot transaction.
+        # The heartbeat runs in a thread with a connection of its own: the writer's is in a snapshot transaction.
         with Heartbeat(seconds=PROGRESS_SECONDS, beat=lambda: bool(lease.rows().update(progress=list(lines)))):
             writing.write(benchmark=row.benchmark, to=path, keys=keys, by=row.requested_by, say=lines.append)
         with path.open("rb") as archive:

@@ -1,4 +1,4 @@
-"""Archives uploaded by a curator on the management pages: stored, previewed, and imported with a key."""
+"""Archives that curators upload on the management pages: stored, previewed, and imported with a secret key."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ MOST = 10
 
 
 def receive(*, file: UploadedFile, by: User) -> ArchiveImport:
-    """Store an uploaded archive until it is imported, with the head of its readable part. For curators.
+    """Store an uploaded archive until it is imported, with the content of its archive.json.
 
-    Raises Refused: INVALID_NAME for a file that is no archive of this layout, NOT_READY, NOT_AN_ORGANISER.
+    Raises Refused: INVALID_NAME for a file that is not an archive, is damaged, or was written with another database
+    migration; NOT_READY if MOST archives are waiting; NOT_AN_ORGANISER for a user who is not a curator.
     """
     _check_curator(by)
     if ArchiveImport.objects.count() >= MOST:
@@ -62,7 +63,10 @@ def receive(*, file: UploadedFile, by: User) -> ArchiveImport:
 
 
 def find_conflicts(archive_import: ArchiveImport) -> list[str]:
-    """List conflicts visible in the readable part; further ones are found when the closed part is opened."""
+    """Return the reasons, one line each, why an uploaded archive cannot be imported, as far as its readable part shows.
+
+    Further reasons are found when the closed part is decrypted.
+    """
     slug = str(archive_import.head["slug"])
     conflicts = []
     if Benchmark.objects.filter(slug=slug).exists():
@@ -75,10 +79,11 @@ def find_conflicts(archive_import: ArchiveImport) -> list[str]:
 
 
 def import_upload(*, archive_import: ArchiveImport, key: str, by: User) -> reading.Imported:
-    """Import an archive completely or not at all; return its benchmark and renamed accounts.
+    """Import an uploaded archive completely or not at all; return its benchmark and the renamed accounts.
 
     key: secret key of one of the archive's recipients; it is never stored. Raises Refused: INVALID_NAME for a wrong
-    key or a damaged archive, NAME_TAKEN with every conflict, NOT_AN_ORGANISER.
+    key or a damaged archive, NAME_TAKEN for rows that conflict with this server's, NOT_AN_ORGANISER for a user who is
+    not a curator.
     """
     _check_curator(by)
     try:
@@ -96,7 +101,7 @@ def import_upload(*, archive_import: ArchiveImport, key: str, by: User) -> readi
 
 
 def remove(*, archive_import: ArchiveImport, by: User | None) -> None:
-    """Delete an uploaded archive; rows imported from it stay."""
+    """Delete an uploaded archive; rows imported from it stay. by: the curator who deletes it; None: the server."""
     if by is not None:
         _check_curator(by)
         AuditEntry.record("archive.removed", archive_import, by=by, slug=archive_import.head["slug"])
@@ -114,7 +119,7 @@ def sweep() -> int:
 
 
 def _refusing(read: Any, *args: Any, **named: Any) -> Any:
-    """Call a reader of archives; raise its errors, and the database's, as Refused."""
+    """Call `read`, a function that reads an archive. Raises Refused for its errors, the database's included."""
     try:
         return read(*args, **named)
     except reading.ArchiveError as problem:
@@ -130,7 +135,7 @@ def _refusing(read: Any, *args: Any, **named: Any) -> Any:
 
 @contextmanager
 def _as_path(file: Any) -> Iterator[Path]:
-    """Yield a path with an archive's suffix for an open file, without copying it."""
+    """Yield a path ending in .zip through which an open file can be opened again, without copying the file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "archive.zip"
         path.symlink_to(f"/proc/self/fd/{file.fileno()}")

@@ -1,4 +1,4 @@
-"""Verify each file in an archive's readable part against its digest, before anything is imported."""
+"""Integrity check of an archive's readable part: each file is compared with its digest before anything is imported."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ _CHUNK = 1 << 20
 
 
 def find_problems(outer: ZipFile, readable: Mapping[str, str], *, allowed: set[str]) -> list[str]:
-    """List files that are missing, altered or unlisted. readable: SHA-256 by name. beside: names without a digest.
+    """Return one sentence for each file of the archive that is missing, altered or not expected; empty: none is.
 
-    Every file is read completely, also those that are only passed on (inputs, downloads).
+    readable: expected SHA-256 by name of file. allowed: names of files that are expected without a digest. Every file
+    in `readable` is read completely.
     """
     names = set(outer.namelist())
-    problems = [f"{name} is not in the archive" for name in sorted((readable.keys() | allowed) - names)]
+    problems = [
+        f"{name} is not in the archive, but the export wrote it" for name in sorted((readable.keys() | allowed) - names)
+    ]
     problems += [
         f"{name} is in the archive, but the export did not write it"
         for name in sorted(names - readable.keys() - allowed)

@@ -1,4 +1,4 @@
-"""Write a benchmark's manifest from its stored rows, as `import_benchmark own` reads it."""
+"""Manifest of a stored benchmark, in the form that `import_benchmark own` reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ OF_A_PHASE = [name for name in PhasePart.__struct_fields__ if name not in ("spli
 
 
 def manifest_of(benchmark: Benchmark) -> Manifest:
-    """Return the manifest, with file names as in an archive. Systems are left out: they are submissions."""
+    """Return the manifest of a benchmark, with file names as in an archive.
+
+    Systems are left out: the archive has them as submissions.
+    """
     dataset = benchmark.dataset
     splits = [split for split in dataset.splits.order_by("pk") if split.inputs]
     return Manifest(

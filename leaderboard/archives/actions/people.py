@@ -1,4 +1,4 @@
-"""Match an archive's users with this server's, and rename those whose names are taken."""
+"""Users of an archive: matched with this server's users, and renamed where their names are taken."""
 
 from __future__ import annotations
 
@@ -13,26 +13,34 @@ from leaderboard.models import User
 
 _LONGEST_NAME = 150
 _STEM = _LONGEST_NAME - 7
-"""Maximum length of a user name before a number is appended."""
+"""Number of characters to which a user name is cut before a number is appended."""
 
 
 def find_user(fields: Line, _: Renumbered) -> User | None:
-    """Find a user by address and name, or by address and the name given at an earlier import."""
+    """Return this server's user with the mail address and user name of an archived user; None if there is none.
+
+    The name may also be the one that the user was given at an earlier import.
+    """
     numbered = rf"^{re.escape(fields['username'][:_STEM])}-\d+$"
     names = Q(username=fields["username"]) | Q(username__regex=numbered)
     return User.objects.filter(names, email__iexact=fields["email"]).first()
 
 
 def address_conflict(fields: Line, numbers: Renumbered) -> str:
-    """Describe a conflict of mail addresses, which are unique; a taken name is no conflict."""
+    """Return a line of text if another user has the archived user's mail address; otherwise an empty text.
+
+    Mail addresses are unique. A user name that is taken is no conflict, since `prepare_users` replaces it.
+    """
     if find_user(fields, numbers) or not User.objects.filter(email__iexact=fields["email"]).exists():
         return ""
     return f"the account {fields['username']}: its email address belongs to another account on this server"
 
 
 def prepare_users(lines: list[Line]) -> list[tuple[str, str]]:
-    """Prepare users without a password or rights; they reset their password by mail. A taken name becomes NAME-2 etc.
-    Return (name in the archive, name here) of each renamed user.
+    """Complete the rows of new users, in place, without a password or rights; users can reset their password by mail.
+
+    A name that is taken becomes NAME-2, NAME-3 etc. Return (name in the archive, name on this server) of each renamed
+    user.
     """
     names = {line["fields"]["username"].casefold() for line in lines}
     renamed = []

@@ -1,4 +1,4 @@
-"""Import of an archive: all of its content unchanged, or nothing."""
+"""Import of a benchmark's archive: all of its content unchanged, or nothing."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from leaderboard.models import AuditEntry, Benchmark, Phase, ReportedResult, Use
 
 Say = Callable[[str], None]
 _LONGEST_HEAD = 4 << 20
-"""Bytes; more than the head of any benchmark's archive."""
+"""Maximum size of archive.json in bytes, far above that of any benchmark's archive."""
 
 DAMAGED = (BadZipFile, KeyError, ValueError, TypeError, EOFError, SuspiciousOperation, DatabaseError, AlteredError)
-"""Errors raised by a file that no intact export wrote; their details would not help a curator."""
+"""Errors of a file that is damaged or was not written by an export. Their details would not help a curator."""
 
 
 class ArchiveError(Exception):
-    """An archive that cannot be imported; `lines` are the reasons."""
+    """Error: an archive cannot be imported. `lines` are the reasons, each one line of text for the curator."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__("\n".join(lines))
@@ -48,11 +48,18 @@ class ArchiveError(Exception):
 
 
 class ArchiveConflictError(ArchiveError):
-    """A row of the archive conflicts with another one on this server."""
+    """Error: rows of the archive conflict with other rows on this server, such as a team with the same name."""
 
 
 class Head(msgspec.Struct):
-    """The content of archive.json."""
+    """The content of archive.json, the file that describes an archive.
+
+    layout: name of the latest database migration of the server that wrote the archive.
+    slug, title: those of the benchmark.
+    readable: SHA-256 of each file of the readable part, by path.
+    closed: name of the encrypted file; None: exported without a key.
+    rows: number of rows in the closed part by name of model.
+    """
 
     format: str
     version: int
@@ -65,7 +72,10 @@ class Head(msgspec.Struct):
 
 
 class Imported(NamedTuple):
-    """The result of an import. renamed: (name in the archive, name here) of each account whose name was taken."""
+    """The result of an import.
+
+    renamed: (user name in the archive, user name on this server) of each account whose name was taken.
+    """
 
     benchmark: Benchmark
     renamed: list[tuple[str, str]]
@@ -74,17 +84,19 @@ class Imported(NamedTuple):
 def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User | None, say: Say) -> Imported:
     """Import the benchmark with everything in the archive: rows, files and the order of releases.
 
-    Primary keys are preserved if they are free, otherwise replaced. Users are matched by name and mail address (a
-    taken name is replaced by a free one), and are created without a password or rights. The imported boards are
-    compared with the archived ones before the commit. Raises ArchiveError and InvalidKeyError; nothing is changed
-    then.
+    keys: secret keys, of which one must decrypt the closed part. say: is called with a line of text after each step.
+    Primary keys are preserved if they are free on this server, otherwise replaced. Users are matched by name and mail
+    address; others are created without a password or rights, with another name if theirs is taken. The imported
+    boards are compared with the archived ones before the commit. Raises ArchiveError and InvalidKeyError; nothing is
+    changed then.
     """
     with _opened(archive) as outer:
         head = _head(outer)
         if head.closed is None:
             raise ArchiveError(
-                f"this archive was exported without a key: it has no gold and no submissions. Its {writing.MANIFEST} "
-                "can be hosted with import_benchmark once the gold file is next to it"
+                f"this archive was exported without a key: it has no gold and no submissions, expected an archive with "
+                f"an encrypted part. Its {writing.MANIFEST} can be hosted with import_benchmark once the gold file is "
+                "next to it"
             )
         with (
             outer.open(head.closed) as sealed,
@@ -103,7 +115,10 @@ def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User 
 
 
 def read_head(archive: Path) -> Head:
-    """Return the head of an archive's readable part, verified, without importing. Raises ArchiveError."""
+    """Return the content of archive.json and verify the archive's readable part, without importing anything.
+
+    Raises ArchiveError.
+    """
     with _opened(archive) as outer:
         return _head(outer)
 
@@ -114,7 +129,7 @@ def _opened(path: Path) -> Iterator[ZipFile]:
         with ZipFile(path) as archive:
             yield archive
     except BadZipFile as error:
-        raise ArchiveError(f"this file is not an archive, or is damaged: {error}") from error
+        raise ArchiveError(f"this file is not a ZIP file, or is damaged: {error}") from error
 
 
 def _head(outer: ZipFile) -> Head:
@@ -122,13 +137,19 @@ def _head(outer: ZipFile) -> Head:
         with outer.open(writing.HEAD) as member:
             head = msgspec.json.decode(member.read(_LONGEST_HEAD), type=Head)
     except (KeyError, msgspec.MsgspecError) as error:
-        raise ArchiveError(f"this is not an archive of a benchmark: {writing.HEAD}: {error}") from error
+        raise ArchiveError(
+            f"this is not an archive of a benchmark: its file {writing.HEAD} is missing or invalid: {error}"
+        ) from error
     if (head.format, head.version) != ("holdout-benchmark", writing.FORMAT):
-        raise ArchiveError(f"the archive's format is {head.format} {head.version}, expected version {writing.FORMAT}")
+        raise ArchiveError(
+            f"the archive's format is {head.format}, version {head.version}, expected holdout-benchmark, "
+            f"version {writing.FORMAT}"
+        )
     if head.layout != writing.migration():
         raise ArchiveError(
-            f"the archive's layout is {head.layout}, this server's is {writing.migration()}: "
-            "upgrade the older of the two servers; if the archive came from that server, export it again"
+            f"the archive was written with the database migration {head.layout}, expected this server's, "
+            f"{writing.migration()}: upgrade the older of the two servers; if that server wrote the archive, export it "
+            "again"
         )
     problems = integrity.find_problems(outer, head.readable, allowed={writing.HEAD, head.closed or writing.HEAD})
     if problems:
@@ -139,7 +160,11 @@ def _head(outer: ZipFile) -> Head:
 def _rows(
     closed: ZipFile, stored_files: list[FieldFile], say: Say
 ) -> tuple[dict[type[Model], dict[Any, Any]], list[tuple[str, str]]]:
-    """Import all tables; return (key here by key in the archive, by model; renamed accounts)."""
+    """Import all tables, and the stored files that their rows name.
+
+    Return the keys on this server by model and key in the archive (`rows.Renumbered`), and the renamed accounts
+    (`Imported.renamed`).
+    """
     renamed: list[tuple[str, str]] = []
     numbers: dict[type[Model], dict[Any, Any]] = {}
     existing: conflicts.ExistingKeys = {}
@@ -161,7 +186,7 @@ def _rows(
             if model in tables.WHERE_DECIDED:
                 decided_in |= {str(line["pk"]) for line in lines}
             new = conflicts.rows_to_insert(model, lines, existing, decided_in)
-            if room or model is User:  # all users are mapped, so that none becomes another one: see `rows.renumbered`
+            if room or model is User:  # all users are mapped, so that none becomes another one: see `rows.renumber`
                 numbers[model] |= {line["pk"]: line["pk"] + room for line in new}
             new = [rows.renumber(model, line, numbers) for line in new]
             if model is AuditEntry:
@@ -179,18 +204,25 @@ def _rows(
 
 
 def _check(model: type[Model], lines: list[rows.Line]) -> None:
-    """Check a line's model, and that a user's line sets no rights: the archive decides neither."""
+    """Raise ArchiveError for a line of another model, a user's line with rights or a password, or invalid numbers.
+
+    An archive comes from elsewhere and must not be trusted.
+    """
     label = model._meta.label_lower
     for line in lines:
         if line["model"] != label:
-            raise ArchiveError(f"a line of the table {model._meta.model_name} is for {line['model']!r}")
+            raise ArchiveError(
+                f"the table {model._meta.model_name} has a row of the model {line['model']!r}, expected {label!r}"
+            )
         if model is User and (unknown := sorted(line["fields"].keys() - {*rows.OF_A_PERSON})):
-            raise ArchiveError(f"a user's line has {', '.join(unknown)}, expected {', '.join(rows.OF_A_PERSON)}")
+            raise ArchiveError(
+                f"a user's row has the fields {', '.join(unknown)}, expected only {', '.join(rows.OF_A_PERSON)}"
+            )
         if model is ReportedResult:
             try:
                 reported_numbers.check(line["fields"]["values"], task=None)
             except ValueError as error:
-                raise ArchiveError(f"a reported row's line: {error}") from error
+                raise ArchiveError(f"a row of the table {model._meta.model_name} is invalid: {error}") from error
 
 
 def _chunks(lines: Iterator[rows.Line], size: int = 2_000) -> Iterator[list[rows.Line]]:
@@ -209,7 +241,10 @@ def _is_random(model: type[Model]) -> bool:
 
 
 def _room(model: type[Model], keys: list[Any]) -> int:
-    """Return the offset for a table's keys: 0 if all are free. Their order is preserved: scores are listed in it."""
+    """Return the number to add to the keys of a table's rows: 0 if all are free here, else this server's largest key.
+
+    All rows get the same offset, because scores are listed in the order of their keys.
+    """
     taken = (
         model._base_manager.filter(pk__in=keys[start : start + 500]).exists() for start in range(0, len(keys), 500)
     )
@@ -266,7 +301,7 @@ def _compare(head: Head, benchmark: Benchmark) -> None:
 
 
 def _count_on(numbers: rows.Renumbered) -> None:
-    """Reset the tables' sequences to continue after the inserted keys."""
+    """Reset the tables' primary-key sequences to continue after the inserted keys."""
     statements = connection.ops.sequence_reset_sql(no_style(), list(numbers))
     with connection.cursor() as cursor:
         for statement in statements:

@@ -1,4 +1,4 @@
-"""Serialize rows as JSON lines, and insert them with new keys where theirs are taken."""
+"""Rows of an archive: serialized as JSON lines, and inserted with new primary keys where their own are taken."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ Line = dict[str, Any]
 """{"model": "leaderboard.split", "pk": 1, "fields": {...}}, as Django's serializers write it."""
 
 Renumbered = Mapping[type[Model], Mapping[Any, Any]]
-"""By model: key in the archive -> key here."""
+"""Model -> {primary key in the archive: primary key on this server}."""
 
 
 def serialize_rows(rows: Iterable[Model]) -> Iterator[bytes]:
-    """Serialize each row as a line, without loss: microseconds and all digits are preserved."""
+    """Yield each row as a line of JSON, without loss: microseconds and all digits are preserved."""
     for row in rows:
         (line,) = serializers.serialize("python", [row], fields=OF_A_PERSON if isinstance(row, User) else None)
         yield msgspec.json.encode(line, order="deterministic") + b"\n"
 
 
 def read(lines: Iterable[bytes]) -> Iterator[Line]:
-    """Parse the lines of a table."""
+    """Yield the parsed lines of an archived table."""
     return (msgspec.json.decode(line) for line in lines)
 
 
 def renumber(model: type[Model], line: Line, numbers: Renumbered) -> Line:
-    """Return the line with its own key and its foreign keys replaced by this server's.
+    """Return an archived row with its primary key and its foreign keys replaced by this server's keys.
 
-    Raises KeyError for a user missing from `numbers`: that key may be another user's here. An audit entry's actor
-    becomes None instead, since some earlier archives contain entries without their actors.
+    A key that is not in `numbers` is kept. Raises KeyError for a user's key that is not in `numbers`, because it may be
+    another user's key on this server. Only an unknown actor of an audit entry becomes None, since some earlier archives
+    contain entries without their actors.
     """
     fields = dict(line["fields"])
     for field in model._meta.concrete_fields:
@@ -55,7 +56,7 @@ def renumber(model: type[Model], line: Line, numbers: Renumbered) -> Line:
 
 
 def insert_rows(model: type[Model], lines: Iterable[Line]) -> int:
-    """Insert rows exactly as serialized; return their number."""
+    """Insert rows with all fields as serialized, timestamps included; return the number of rows."""
     objects = list(serializers.deserialize("python", list(lines)))
     if any(getattr(field, "auto_now", False) or getattr(field, "auto_now_add", False) for field in _fields(model)):
         for item in objects:

@@ -71,7 +71,11 @@ Rows = Callable[[Benchmark], QuerySet[Any]]
 
 
 def _where(model: type[Model], **lookups: str) -> Rows:
-    """Select rows by a lookup that ends at the benchmark or at its dataset."""
+    """Return a function that returns the rows of a model that belong to a benchmark.
+
+    lookups: one pair, lookup path from the model to the benchmark or its dataset = the benchmark's attribute with that
+    key ("pk" or "dataset_id").
+    """
     ((lookup, which),) = lookups.items()
     return lambda benchmark: model._default_manager.filter(**{lookup: getattr(benchmark, which)}).order_by("pk")
 
@@ -81,13 +85,13 @@ def _systems(benchmark: Benchmark) -> QuerySet[System]:
 
 
 def _teams(benchmark: Benchmark) -> QuerySet[Team]:
-    """Teams with submissions or deadline extensions, and the baselines' team."""
+    """Return the teams with submissions or deadline extensions, and the team of the benchmark's baselines."""
     others = Q(extensions__phase__benchmark=benchmark) | Q(baselines_of=benchmark)
     return Team.objects.filter(Q(systems__in=_systems(benchmark)) | others).distinct().order_by("pk")
 
 
 def _reported(benchmark: Benchmark) -> QuerySet[ReportedResult]:
-    """Valid reported results only: no server imports results with invalid numbers."""
+    """Return the reported results with valid numbers. Others are left out, because no server would import them."""
     shown = [row.pk for row, _ in valid_results(benchmark)]
     return ReportedResult.objects.filter(pk__in=shown).order_by("pk")
 
@@ -148,10 +152,13 @@ TABLES: dict[type[Model], Rows] = {
     Representative: _where(Representative, phase__benchmark="pk"),
     HiddenSubmission: _where(HiddenSubmission, submission__phase__benchmark="pk"),
 }
-"""Users are exported before these tables, audit entries after them: see `people_of` and `acts_of`."""
+"""Model -> function that returns the rows of a benchmark, in the order in which tables are exported and imported.
+
+Users are exported before these tables and audit entries after them: see `people_of` and `acts_of`.
+"""
 
 WHERE_DECIDED: tuple[type[Model], ...] = (Phase, Submission)
-"""Models that an act about a system refers to, which shows the benchmark it belongs to."""
+"""Models that audit entries about a system name in their detail, which shows to which benchmark an entry belongs."""
 
 LEFT_OUT: dict[type[Model], str] = {
     ArchiveImport: "an archive itself, not imported yet",
@@ -170,11 +177,11 @@ LEFT_OUT: dict[type[Model], str] = {
         if model.__name__.startswith("Historical")
     },
 }
-"""Models that are not exported, and why. Passwords, tokens and rights are left out too."""
+"""Model that is not exported -> reason. Users' passwords, tokens and rights are left out too."""
 
 
 def people_of(benchmark: Benchmark) -> QuerySet[User]:
-    """Return the users that the benchmark's rows refer to, and those who acted on them: viewing gold is enough."""
+    """Return the users to whom rows of the benchmark refer, its organisers, and the actors of its audit entries."""
     named = {pk for model, rows in TABLES.items() for pk in _people_in(model, rows(benchmark))}
     named |= set(benchmark.organisers.values_list("pk", flat=True))
     named |= {act.actor_id for act in acts_of(benchmark) if act.actor_id is not None}
@@ -188,7 +195,10 @@ def _people_in(model: type[Model], rows: QuerySet[Any]) -> Iterator[int]:
 
 
 def decided_in(benchmark: Benchmark) -> set[str]:
-    """Return the keys of a benchmark's phases and submissions, as referred to by decisions about systems."""
+    """Return the keys of a benchmark's phases and submissions, as text.
+
+    Audit entries about systems name one of them if the decision was made in this benchmark.
+    """
     querysets = (TABLES[model](benchmark).order_by().values_list("pk", flat=True) for model in WHERE_DECIDED)
     return {str(key) for keys in querysets for key in keys}
 
@@ -203,8 +213,10 @@ def acts_of(benchmark: Benchmark) -> Iterator[AuditEntry]:
 
 
 def acts_on(model: type[Model], keys: list[Any], decided: set[str]) -> Iterator[AuditEntry]:
-    """Yield the audit entries about these rows of a model; about systems only those `decided_in` the benchmark, since a
-    system may be in several benchmarks. Users' and teams' own acts are left out.
+    """Yield the audit entries about the rows of a model with the given keys.
+
+    decided: keys of the benchmark's phases and submissions (`decided_in`). Of the entries about a system only those
+    that name one of them are yielded, because a system may take part in several benchmarks.
     """
     subjects = [f"{model._meta.model_name}:{key}" for key in keys]
     for act in AuditEntry.objects.filter(subject__in=subjects).order_by("pk"):
@@ -213,5 +225,5 @@ def acts_on(model: type[Model], keys: list[Any], decided: set[str]) -> Iterator[
 
 
 def is_decided_in(detail: dict[str, Any], decided: set[str]) -> bool:
-    """Return True if an act about a system refers to one of these phases or submissions."""
+    """Return True if the detail of an audit entry about a system names a phase or submission in `decided`."""
     return str(detail.get("phase")) in decided or str(detail.get("submission")) in decided

@@ -1,4 +1,7 @@
-"""Export of a benchmark. The closed part is encrypted while it is written; its plaintext is never stored."""
+"""Export of a benchmark to one ZIP file.
+
+The closed part of the file is encrypted while it is written; its plaintext is never stored.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +33,11 @@ Say = Callable[[str], None]
 
 
 def write(*, benchmark: Benchmark, to: Path, keys: Sequence[x25519.Recipient], by: User | None, say: Say) -> Path:
-    """Write the benchmark to a new file; only the owners of the secret keys can read its closed part.
+    """Write the benchmark to the new file `to` and return its path.
 
-    Without keys the closed part is left out: hidden gold and hidden inputs are exported encrypted or not at all.
-    Raises FileExistsError. An incomplete file is removed.
+    keys: public keys to which the closed part is encrypted. Without keys the closed part is left out: hidden gold and
+    hidden inputs are exported encrypted or not at all. say: is called with a line of text after each step.
+    Raises FileExistsError if the file exists. An incomplete file is removed.
     """
     AuditEntry.record("benchmark.exported", benchmark, by=by, closed=bool(keys))
     descriptor = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -47,7 +51,7 @@ def write(*, benchmark: Benchmark, to: Path, keys: Sequence[x25519.Recipient], b
 
 
 def migration() -> str:
-    """Return the latest applied migration: only a server with the same one can read the archive."""
+    """Return the latest applied database migration. Only a server with the same one can import the archive."""
     applied = MigrationRecorder(connection).applied_migrations()
     return max(name for app, name in applied if app == "leaderboard")
 
@@ -83,7 +87,7 @@ def _write(archive: ZipFile, benchmark: Benchmark, keys: Sequence[x25519.Recipie
 
 
 def _not_deflated(name: str) -> ZipInfo:
-    """Encrypted content does not compress."""
+    """Return the ZIP entry of a file that is stored uncompressed: encrypted content does not compress."""
     info = ZipInfo(name, date_time=timezone.now().timetuple()[:6])
     info.compress_type = ZIP_STORED
     return info
@@ -110,7 +114,10 @@ def _of_split(split: Split) -> Iterator[tuple[str, Iterable[bytes]]]:
 
 
 def boards_of(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
-    """Yield every public board, current or former, as the canonical JSON that citations digest."""
+    """Yield (path in the archive, content) of every public board, current or frozen.
+
+    The content is the board's canonical JSON, whose digest citations contain.
+    """
     for phase in benchmark.phases.select_related("benchmark", "split__dataset"):
         shown = phase.leaderboards.filter(state__in=Leaderboard.PUBLIC).select_related("gold_version")
         for board in shown.order_by("pk"):
@@ -120,7 +127,10 @@ def boards_of(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
 
 
 def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:
-    """Write the tables, users first and audit entries last, and the files that they name; return row counts."""
+    """Write the tables, users first and audit entries last, and the stored files that their rows name.
+
+    Return the number of rows by name of model.
+    """
     counts: dict[str, int] = {}
     _table(closed, User, tables.people_of(benchmark), counts)
     for model, rows_of in tables.TABLES.items():
@@ -136,7 +146,7 @@ def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:
 
 
 def file_name(model: type[Model], field: str, stored: str) -> str:
-    """Return the path of a stored file in the closed part."""
+    """Return the path in the closed part of a stored file. field: the file field; stored: the file's stored name."""
     return f"files/{model._meta.model_name}/{field}/{stored}"
 
 
@@ -165,7 +175,7 @@ def _member(archive: ZipFile, name: str, chunks: Iterable[bytes]) -> str:
 
 @contextmanager
 def _snapshot() -> Iterator[None]:
-    """Run all reads in one snapshot, without blocking writers."""
+    """Run all queries of the block in one database snapshot, without blocking writers."""
     if connection.in_atomic_block:
         yield
     elif connection.vendor == "postgresql":

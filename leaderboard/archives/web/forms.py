@@ -8,7 +8,7 @@ from django import forms
 
 
 class ExportForm(forms.Form):
-    """Public keys, one a line."""
+    """Form to export a benchmark: the public keys to which the archive's closed part is encrypted, one per line."""
 
     recipients = forms.CharField(
         required=False,
@@ -31,7 +31,7 @@ class ExportForm(forms.Form):
 
 
 class ImportForm(forms.Form):
-    """Upload of an archive."""
+    """Form to upload an archive."""
 
     file = forms.FileField(label="Archive", max_length=300, allow_empty_file=True)
 
@@ -41,7 +41,7 @@ class ImportForm(forms.Form):
 
 
 class KeyForm(forms.Form):
-    """A secret key. It is never rendered into a page."""
+    """Form to import an uploaded archive: the secret key that decrypts it, which is never rendered into a page."""
 
     key = forms.CharField(
         max_length=4_000,

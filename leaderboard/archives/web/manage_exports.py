@@ -26,7 +26,7 @@ from leaderboard.models.archive import RETENTION
 @never_cache
 @require_http_methods(["GET", "POST"])
 def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
-    """List the user's own archives of a benchmark; POST requests one."""
+    """List the archives of a benchmark that the user has requested; a POST requests an archive."""
     benchmark = managed_or_404(request.user, slug)
     if request.method != "POST":
         return _page(request, benchmark)
@@ -44,7 +44,7 @@ def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Render the progress; when it is over, make the page reload."""
+    """Render the progress of an export. Once the export has ended, the response makes the page reload."""
     export = _own_export_or_404(request, slug, pk)
     context = {"benchmark": export.benchmark, "export": export, "ask_again": None if export.is_over else ASK_AGAIN}
     response = render(request, "archives/manage_export_state.html", context)
@@ -57,10 +57,10 @@ def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 @never_cache
 @require_POST
 def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
-    """Return the file to its requester."""
+    """Return the archive to the user who requested it."""
     export = _own_export_or_404(request, slug, pk)
     if export.state != State.DONE or not export.file.storage.exists(str(export.file.name)):
-        raise Http404("no archive")
+        raise Http404("the export is not done, or its file has been deleted")
     exports.record_download(export=export, by=request.user)
     name = f"{slug}-{export.finished_at:%Y-%m-%d-%H%M}.zip"
     return FileResponse(export.file.open("rb"), as_attachment=True, filename=name, content_type="application/zip")
@@ -69,7 +69,7 @@ def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
 @needs("archives.use")
 @require_POST
 def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Delete the archive before it expires."""
+    """Delete an export before it expires."""
     exports.remove(export=_own_export_or_404(request, slug, pk), by=request.user)
     messages.success(request, "The export was removed.")
     return redirect("manage_exports", slug)

@@ -1,4 +1,4 @@
-"""Pages to import a benchmark: upload an archive, preview it, and open it with its key. For curators."""
+"""Pages to import a benchmark: upload an archive, preview it, and import it with a secret key. For curators."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_NAMED = 20
 @never_cache
 @require_http_methods(["GET", "POST"])
 def archive_imports(request: PersonRequest) -> HttpResponse:
-    """List the archives waiting to be imported; POST uploads one."""
+    """List the archives waiting to be imported; a POST uploads another archive."""
     if request.method != "POST":
         return _list(request, ImportForm())
     form = ImportForm(request.POST, request.FILES)
@@ -57,7 +57,7 @@ def _list(request: PersonRequest, form: ImportForm, refusal: Refusal | None = No
 @never_cache
 @require_http_methods(["GET", "POST"])
 def archive_import(request: PersonRequest, pk: int) -> HttpResponse:
-    """Show an archive's content; POST imports it with its key."""
+    """Show what an uploaded archive contains; a POST with its secret key imports it."""
     row = get_object_or_404(ArchiveImport.objects.select_related("by"), pk=pk)
     form = KeyForm(request.POST or None)
     refusal = None

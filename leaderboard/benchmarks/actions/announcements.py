@@ -1,4 +1,4 @@
-"""Announcements of a benchmark, and its contact."""
+"""Announcements and the public contact of a benchmark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ LONGEST_TITLE = 200
 
 @transaction.atomic
 def announce(*, benchmark: Benchmark, title: str, text: str, by: User) -> Announcement:
-    """Publish an announcement and queue mails to participants who have enabled them. For organisers."""
+    """Publish an announcement, and queue mails to participants who have subscribed to mails.
+
+    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid title or text.
+    """
     check_manages(benchmark, by)
     title = " ".join(title.split())
     if not 1 <= len(title) <= LONGEST_TITLE:
@@ -41,7 +44,10 @@ def announce(*, benchmark: Benchmark, title: str, text: str, by: User) -> Announ
 
 @transaction.atomic
 def take_back(*, announcement: Announcement, by: User) -> None:
-    """Delete an announcement and its queued mails; mails already sent cannot be recalled. For organisers."""
+    """Delete an announcement and its queued mails; mails already sent cannot be recalled.
+
+    Raises Refused NOT_AN_ORGANISER.
+    """
     check_manages(announcement.benchmark, by)
     AuditEntry.record("announcement.taken_back", announcement, by=by, title=announcement.title)
     Notice.objects.filter(subject=announcement.pk, state=Notice.State.QUEUED).delete()
@@ -50,7 +56,10 @@ def take_back(*, announcement: Announcement, by: User) -> None:
 
 @transaction.atomic
 def set_contact(*, benchmark: Benchmark, contact: str, by: User) -> None:
-    """Set the public contact: a mail address or an https URL; empty: none. For organisers."""
+    """Set the benchmark's public contact: a mail address or an https URL; empty: no contact.
+
+    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for another text.
+    """
     check_manages(benchmark, by)
     contact = checked_contact(contact)
     benchmark.contact = contact
@@ -59,11 +68,12 @@ def set_contact(*, benchmark: Benchmark, contact: str, by: User) -> None:
 
 
 def checked_contact(contact: str) -> str:
-    """Return the contact, stripped. Raises Refused unless it is empty, a mail address or an https URL."""
+    """Return the contact, stripped. Raises Refused INVALID_NAME unless it is empty, a mail address or an https URL."""
     contact = contact.strip()
     if contact and not (_is_mail_address(contact) or _is_https_url(contact)):
         raise Refused(
-            Code.INVALID_NAME, "The contact is not valid; expected an email address, or a page's address with https://."
+            Code.INVALID_NAME,
+            f"The contact is {contact[:100]!r}; expected an email address, or a page's address with https://.",
         )
     return contact
 
@@ -85,7 +95,7 @@ def _is_https_url(contact: str) -> bool:
 
 
 def _queue_mails(announcement: Announcement) -> None:
-    """Queue one mail a participant; the sweep enqueues those that are due."""
+    """Queue one mail to each participant who has subscribed to mails. The sweep passes queued mails to workers."""
     benchmark = announcement.benchmark
     followers = User.objects.filter(
         is_active=True, mailed_since__isnull=False, teams__systems__submissions__phase__benchmark=benchmark

@@ -1,4 +1,4 @@
-"""Create and publish benchmarks; add phases and reported results."""
+"""Actions that create and publish benchmarks, and add phases and reported results."""
 
 from __future__ import annotations
 
@@ -37,12 +37,18 @@ def create(
     rules: str,
     by: User,
 ) -> Benchmark:
-    """Create a draft benchmark with `by` as its first organiser. For curators."""
+    """Create a draft benchmark with `by` as its first organiser.
+
+    Raises Refused: NOT_AN_ORGANISER for a user who is not a curator; INVALID_NAME for an invalid value or a dataset of
+    another task; NAME_TAKEN.
+    """
     if not by.is_curator:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create benchmarks.")
     validation.check_task(task)
     if dataset.task != task:
-        raise Refused(Code.INVALID_NAME, f"The dataset {dataset} is for the task {dataset.task}; expected {task}.")
+        raise Refused(
+            Code.INVALID_NAME, f"The dataset {dataset} is for the task {dataset.task}; expected one for {task}."
+        )
     benchmark = Benchmark(
         slug=slug, title=title, task=task, dataset=dataset, summary=summary, description=description, rules=rules
     )
@@ -82,9 +88,11 @@ def add_phase(
 ) -> Phase:
     """Add a phase on one split of the benchmark's dataset.
 
-    options: the task's, overriding the split's. limits: container limits that differ from the server's. tracks:
-    {"name", "title", "description"} each; a submission declares one of them. A phase accepts predictions files,
-    container images, or both. A sealed phase closes when it is unsealed, unless `closes_at` is earlier.
+    options: options of the task, which take precedence over the split's. limits: container limits that differ from the
+    server's. tracks: dicts {"name", "title", "description"}; a submission declares one of the tracks. A phase accepts
+    predictions files, container images, or both. A sealed phase closes when it is unsealed, unless `closes_at` is
+    earlier. For the other arguments see the fields of Phase. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME,
+    NAME_TAKEN; NOT_READY for a retired split, or a subset of groups that are not divided into public and private yet.
     """
     check_manages(benchmark, by)
     validation.check_moments(opens_at=opens_at, closes_at=closes_at, sealed_until=sealed_until)
@@ -92,7 +100,8 @@ def add_phase(
         closes_at = closes_at or sealed_until
     if split.dataset_id != benchmark.dataset_id:
         raise Refused(
-            Code.INVALID_NAME, f"The split {split} is not of this benchmark's dataset, {benchmark.dataset.slug}."
+            Code.INVALID_NAME,
+            f"The split {split} belongs to another dataset; expected a split of {benchmark.dataset.slug}.",
         )
     if split.state == Split.State.RETIRED:
         raise Refused(
@@ -103,7 +112,10 @@ def add_phase(
     if opens_at and closes_at and closes_at <= opens_at:
         raise Refused(Code.INVALID_NAME, "The phase closes before it opens; expected a later end.")
     if time_zone not in time_zones.names():
-        raise Refused(Code.INVALID_NAME, "The time zone is unknown; expected UTC, AoE or an IANA name.")
+        raise Refused(
+            Code.INVALID_NAME,
+            f"The time zone is {time_zone[:60]!r}; expected UTC, AoE or an IANA name such as Europe/Berlin.",
+        )
     validation.check_options(benchmark.task, {**split.options, **options})
     _check_takes(split, takes_predictions, takes_images, limits or {})
     phase = Phase(
@@ -139,7 +151,11 @@ def add_phase(
 
 @transaction.atomic
 def take_images(*, phase: Phase, limits: dict[str, Any], by: User) -> Phase:
-    """Let a phase accept container images. limits: container limits that differ from the server's."""
+    """Let a phase accept container images.
+
+    limits: container limits that differ from the server's. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for invalid
+    limits.
+    """
     check_manages(phase.benchmark, by)
     _check_takes(phase.split, phase.takes_predictions, True, limits)
     phase.takes_images, phase.limits = True, limits
@@ -188,7 +204,7 @@ def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str
 
 
 def why_not_published(benchmark: Benchmark) -> str:
-    """Return why a draft cannot be published; empty if it can be."""
+    """Return, as a sentence, why a draft benchmark cannot be published; empty: it can be."""
     if benchmark.is_rehearsal:
         return "A rehearsal cannot be published: end it, and publish the benchmark itself."
     phases = list(benchmark.phases.select_related("split"))
@@ -209,7 +225,10 @@ def why_not_published(benchmark: Benchmark) -> str:
 
 @transaction.atomic
 def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
-    """Publish a benchmark; its phases need published splits with gold. Idempotent."""
+    """Publish a benchmark, whose phases need published splits with gold. A public benchmark stays public.
+
+    Raises Refused: NOT_AN_ORGANISER; NOT_READY with the reason that `why_not_published` returns.
+    """
     check_manages(benchmark, by)
     if why_not := why_not_published(benchmark):
         raise Refused(Code.NOT_READY, why_not, heading="The benchmark was not published")
@@ -238,8 +257,10 @@ def add_reported(
 ) -> ReportedResult:
     """Add a result as reported in a paper.
 
-    split: where it was measured; only `same_split` rows can be compared with the board. track: name of the matching
-    track of the phases.
+    split: the split on which the paper measured it, in the paper's words. same_split: it is the split that this
+    benchmark shows; only such results can be compared with the board. values: see `models.reported_numbers`. track:
+    name of the phases' track to which the result belongs; empty: none. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME,
+    NAME_TAKEN.
     """
     check_manages(benchmark, by)
     row = ReportedResult(

@@ -1,4 +1,4 @@
-"""Extend a phase's deadline, for everybody or for one team, and set the time zone in which its dates are shown."""
+"""Deadlines of phases: extend them for everybody or for one team, and set the time zone in which dates are shown."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from leaderboard.submissions.queries import deadlines
 
 @transaction.atomic
 def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Team | None = None) -> Extension:
-    """Extend a phase's deadline to `closes_at`, for everybody or for one team. For organisers.
+    """Extend a phase's deadline to `closes_at`, for everybody (team: None) or for one team.
 
-    The reason of a general extension is public; that of a team's is shown to organisers and the team. A general
-    extension also postpones the unsealing of a sealed phase where needed; a team's cannot. Raises Refused: INVALID_NAME
-    for an end that is not later, NOT_TAKEN for a phase without deadline, already unsealed, or of a rehearsal that is
-    over.
+    The reason of an extension for everybody is public; that of an extension for one team is shown to the team and to
+    organisers. If a sealed phase would be unsealed before its new deadline, an extension for everybody postpones the
+    unsealing; an extension for one team is refused. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid
+    reason, or a `closes_at` that is not later than the deadline and the present; NOT_TAKEN for a phase that has no
+    deadline, is already unsealed, or belongs to a rehearsal that is over.
     """
     check_manages(phase.benchmark, by)
     reason = " ".join(reason.split())
@@ -37,7 +38,7 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
     if before is None:
         raise Refused(
             Code.NOT_TAKEN,
-            "This phase has no deadline.",
+            "This phase has no deadline that could be extended: it never closes.",
             heading="The deadline was not moved",
         )
     _check_later(phase, before, closes_at)
@@ -65,7 +66,7 @@ def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
     if closes_at <= before:
         date = time_zones.describe(before, phase.time_zone)
         raise Refused(
-            Code.INVALID_NAME, f"The phase closes {date}; expected a later end: deadlines cannot be moved earlier."
+            Code.INVALID_NAME, f"The phase closes on {date}; expected a later end: deadlines cannot be moved earlier."
         )
     if closes_at <= timezone.now():
         raise Refused(Code.INVALID_NAME, "This time has passed; expected a time in the future.")
@@ -74,19 +75,30 @@ def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
 def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
     if phase.unsealed_at is not None:
         raise Refused(
-            Code.NOT_TAKEN, "This phase is unsealed: its finals are scored.", heading="The deadline was not moved"
+            Code.NOT_TAKEN,
+            "This phase is unsealed: its finals are scored, so its deadline can no longer be moved.",
+            heading="The deadline was not moved",
         )
     if team is not None and phase.sealed_until is not None and closes_at > phase.sealed_until:
         date = time_zones.describe(phase.sealed_until, phase.time_zone)
-        raise Refused(Code.INVALID_NAME, f"The phase is unsealed and scored {date}; expected an end before that.")
+        raise Refused(
+            Code.INVALID_NAME,
+            f"The phase will be unsealed and scored on {date}; expected that time or an earlier one for a single team.",
+        )
 
 
 @transaction.atomic
 def set_zone(*, phase: Phase, time_zone: str, by: User) -> None:
-    """Set the zone in which dates are shown in addition to UTC; deadlines stay the same. For organisers."""
+    """Set the time zone in which a phase's dates are shown in addition to UTC; deadlines stay the same.
+
+    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an unknown time zone.
+    """
     check_manages(phase.benchmark, by)
     if time_zone not in time_zones.names():
-        raise Refused(Code.INVALID_NAME, "The time zone is unknown; expected UTC, AoE or an IANA name.")
+        raise Refused(
+            Code.INVALID_NAME,
+            f"The time zone is {time_zone[:60]!r}; expected UTC, AoE or an IANA name such as Europe/Berlin.",
+        )
     phase.time_zone = time_zone
     phase.save(update_fields=["time_zone"])
     AuditEntry.record("phase.time_zone", phase, by=by, time_zone=time_zone)

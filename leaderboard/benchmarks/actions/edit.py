@@ -1,7 +1,7 @@
-"""Edit a benchmark's texts and organisers. Its slug, task and data cannot be changed.
+"""Editing of a benchmark's texts and organisers. Its slug, task and data cannot be changed.
 
-Optimistic locking: a form sends digests of the values that it was opened with, and saving is refused if somebody else
-has changed them since.
+Editing uses optimistic locking: a form sends digests of the values that it was opened with, and saving is refused if
+somebody else has changed one of them since.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOT_CHANGED = "The benchmark was not changed"
 
 
 def state_of(benchmark: Benchmark) -> dict[str, str]:
-    """Return the current editable values by name; organisers are usernames, one a line."""
+    """Return the benchmark's current editable values by name. `organisers` has the usernames, one per line."""
     values = {name: normal(getattr(benchmark, name)) for name in OF_BENCHMARK}
     values |= {name: normal(getattr(benchmark.dataset, name)) for name in OF_DATASET}
     values[ORGANISERS] = "\n".join(benchmark.organisers.order_by("username").values_list("username", flat=True))
@@ -35,12 +35,12 @@ def state_of(benchmark: Benchmark) -> dict[str, str]:
 
 
 def normal(text: str) -> str:
-    """Normalise line endings and strip, as forms change both: neither counts as an edit."""
+    """Normalise line endings, and strip. Browsers change both in form fields, so they must not count as an edit."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def mark(text: str) -> str:
-    """Return a digest by which a page can detect later that a text has changed."""
+    """Return a digest of a text: if the text's digest is another one later, the text has been changed."""
     return hashlib.sha256(normal(text).encode()).hexdigest()[:32]
 
 
@@ -49,17 +49,17 @@ def marks(state: Mapping[str, str]) -> dict[str, str]:
 
 
 def changed_since(state: Mapping[str, str], seen: Mapping[str, str]) -> list[str]:
-    """Return the names of values that have changed since. seen: the earlier `marks`."""
+    """Return the names of the values in `state` whose digest is not the one in `seen`, an earlier result of `marks`."""
     return [name for name in EVERYTHING if seen.get(name) != mark(state[name])]
 
 
 def may_change_dataset(benchmark: Benchmark, by: User) -> bool:
-    """Return True if `by` manages all benchmarks on the dataset, which share its licence and citation."""
+    """Return True if `by` manages all benchmarks on this benchmark's dataset, which share its licence and citation."""
     return by.is_curator or not others_on_dataset(benchmark).exclude(pk__in=by.benchmarks.values("pk")).exists()
 
 
 def others_on_dataset(benchmark: Benchmark) -> QuerySet[Benchmark]:
-    """Other benchmarks that show the dataset's licence and citation, without rehearsals."""
+    """Return the other benchmarks on the benchmark's dataset, without rehearsals."""
     return benchmark.dataset.benchmarks.exclude(pk=benchmark.pk).exclude(state=Benchmark.State.REHEARSAL)
 
 
@@ -67,11 +67,13 @@ def others_on_dataset(benchmark: Benchmark) -> QuerySet[Benchmark]:
 def edit(
     *, benchmark: Benchmark, values: Mapping[str, str], seen: Mapping[str, str], by: User, leaves: bool = False
 ) -> list[str]:
-    """Save the values in `asked` that differ from the current ones. Return their names.
+    """Save the values that differ from the current ones. Return the names of the changed values.
 
-    asked: values by name, as returned by `state_of`. seen: `marks` of the values that the form was opened with.
-    leaves: `by` confirms removing themselves. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for a text or an account;
-    NOT_READY where somebody else has changed a value since, for the last organiser, and for a rehearsal.
+    values: new values by name, in the form that `state_of` returns. seen: `marks` of the values that the form was
+    opened with. leaves: `by` confirms that they remove themselves from the organisers.
+    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid text or an unknown account; NOT_READY if somebody else
+    has changed a value in the meantime, no active organiser would remain, `by` has not confirmed to leave, or the
+    benchmark is a rehearsal.
     """
     locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
     locked.dataset = Dataset.objects.select_for_update().get(pk=locked.dataset_id)
@@ -84,13 +86,15 @@ def edit(
     if not seen:
         raise Refused(
             Code.NOT_READY,
-            "The form came without the texts that the page was opened with. Check the current texts, and save again.",
+            "The form came without the texts that the page was opened with. So changes by somebody else cannot be "
+            "detected: check the current texts, and save again.",
             heading=NOT_CHANGED,
         )
     if stale := changed_since(current, seen):
         raise Refused(
             Code.NOT_READY,
-            f"Someone else has changed these fields since you opened this page: {_joined(stale)}.",
+            f"Someone else has changed these fields since you opened this page: {_joined(stale)}. Check them, and save "
+            "again.",
             heading=NOT_CHANGED,
         )
     new = {name: normal(text) for name, text in values.items() if normal(text) != current[name]}
@@ -133,7 +137,10 @@ def _set_of_dataset(benchmark: Benchmark, new: Mapping[str, str], by: User) -> N
 
 
 def _set_organisers(benchmark: Benchmark, typed: str, by: User, leaves: bool) -> dict[str, list[str]]:
-    """Set the organisers. Return added and removed usernames; empty if only their order differs."""
+    """Set the organisers to the usernames in `typed`, one per line.
+
+    Return the usernames in `organisers_added` and `organisers_removed`; an empty dict if only their order differs.
+    """
     before = {user.username: user for user in benchmark.organisers.all()}
     after = _accounts(typed, before)
     added = [user for name, user in after.items() if name not in before]
@@ -149,7 +156,7 @@ def _set_organisers(benchmark: Benchmark, typed: str, by: User, leaves: bool) ->
     if not added and not removed:
         return {}
     benchmark.organisers.set(after.values())
-    # Its rehearsals are copies that show what organisers see, so they have the same organisers.
+    # A rehearsal of the benchmark shows what organisers see, so it has the same organisers.
     for rehearsal in Benchmark.objects.filter(rehearsal__phase__benchmark=benchmark):
         rehearsal.organisers.remove(*removed)
         rehearsal.organisers.add(*added)
@@ -158,14 +165,20 @@ def _set_organisers(benchmark: Benchmark, typed: str, by: User, leaves: bool) ->
 
 
 def _accounts(typed: str, before: Mapping[str, User]) -> dict[str, User]:
-    """Return accounts by username, from one username a line; inactive ones only if they are organisers already."""
+    """Return the accounts by username. typed: usernames, one per line. before: the present organisers by username.
+
+    Inactive accounts are accepted only if they are organisers already. Raises Refused INVALID_NAME.
+    """
     names = list(dict.fromkeys(line.strip() for line in typed.splitlines() if line.strip()))
     if len(names) > MOST_ORGANISERS:
         raise Refused(Code.INVALID_NAME, f"The list has {len(names)} organisers; expected at most {MOST_ORGANISERS}.")
     users = {user.username: user for user in User.objects.filter(username__in=names)}
     unknown = [name for name in names if name not in users or not (users[name].is_active or name in before)]
     if unknown:
-        raise Refused(Code.INVALID_NAME, f"Unknown accounts: {_joined(unknown[:10])}.")
+        raise Refused(
+            Code.INVALID_NAME,
+            f"Unknown accounts: {_joined(unknown[:10])}. Expected user names of active accounts, one per line.",
+        )
     return {name: users[name] for name in names}
 
 

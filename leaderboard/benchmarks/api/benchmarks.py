@@ -31,7 +31,7 @@ class BenchmarksView(View):
         responses={200: pages_of(serializers.BenchmarkLine), **errors()},
     )
     def get(self, request: Request) -> Response:
-        """The benchmarks that you may see, by title."""
+        """List the benchmarks that you may see, by title."""
         params = query_parameters.read(query_parameters.BenchmarkQuery, request)
         rows = Benchmark.objects.visible_to(request.user).order_by("title", "pk")
         if params["task"]:
@@ -53,7 +53,7 @@ class BenchmarkView(View):
         responses={200: serializers.BenchmarkSerializer, **errors()},
     )
     def get(self, request: Request, slug: str) -> Response:
-        """One benchmark: data, phases, rules, licence, what papers report, and what is left of your quota."""
+        """Return a benchmark: data, phases, rules, licence, results reported in papers, and the rest of your quota."""
         benchmark = lookup.benchmark_or_404(request.user, slug)
         team = _team(request)
         phases = list(benchmark.phases.select_related("split").prefetch_related("extensions"))
@@ -78,7 +78,10 @@ class BenchmarkView(View):
 
 
 def _team(request: Request) -> Team | None:
-    """Return the user's team whose quota is shown."""
+    """Return the user's team whose quota is shown: the one named by `?team=`, else the team that the user joined first.
+
+    None: the user is not logged in or has no team. Raises Http404 for a name that is not one of the user's teams.
+    """
     if not request.user.is_authenticated:
         return None
     name = query_parameters.read(query_parameters.QuotaQuery, request)["team"]
@@ -97,7 +100,7 @@ class InputsView(View):
         responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str, split: str) -> HttpResponseBase:
-        """A split's public inputs, to run systems on. The ETag is the file's sha256."""
+        """Download a split's public inputs, to run systems on. The ETag is the file's sha256."""
         split_row = lookup.split_or_404(request.user, slug, split)
         if not split_row.inputs or not split_row.inputs_public:
             raise Http404

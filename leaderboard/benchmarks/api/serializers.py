@@ -24,7 +24,7 @@ class BenchmarkLine(serializers.Serializer[Any]):
     task = serializers.CharField()
     state = serializers.ChoiceField(Benchmark.State.choices, help_text="drafts are listed to their organisers")
     url = serializers.URLField()
-    page = serializers.URLField(help_text="for people")
+    page = serializers.URLField(help_text="the benchmark's page on the site")
 
 
 class DatasetSerializer(serializers.Serializer[Any]):
@@ -47,9 +47,9 @@ class SplitSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(Split.Kind.choices)
     state = serializers.ChoiceField(Split.State.choices, help_text="a retired split is read-only")
     sha256 = serializers.CharField(
-        source="inputs_sha256", help_text="of its inputs, hidden ones too; empty: there are none yet"
+        source="inputs_sha256", help_text="SHA-256 of the split's inputs, also if they are hidden; empty: none yet"
     )
-    options = serializers.DictField(help_text="the task's options that belong to this split")
+    options = serializers.DictField(help_text="values of the task's options for this split, by name")
     inputs = FileSerializer(allow_null=True, help_text="input file of systems; null: not uploaded yet, or hidden")
     gold = FileSerializer(allow_null=True, help_text="the answers, if they are public; null: held out")
 
@@ -75,7 +75,7 @@ class QuotaSerializer(serializers.Serializer[Any]):
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
-    """Container limits. Sizes are bytes; `gpus` requires a worker that has them."""
+    """Limits of a submitted container: seconds, bytes and counts. `gpus` above 0 needs a worker that has GPUs."""
 
     wall_seconds = serializers.FloatField()
     memory_bytes = serializers.IntegerField()
@@ -126,7 +126,9 @@ class PhaseSerializer(RenamedFields):
     quota_everybody = serializers.IntegerField(allow_null=True, help_text="of all teams together; null: no limit")
     disclosure = serializers.ChoiceField(Phase.Disclosure.choices, help_text="what is revealed of scores")
     scope = serializers.ChoiceField(
-        Phase.Scope.choices, help_text="whose best revealed score the next score must beat on a ladder"
+        Phase.Scope.choices,
+        help_text="on a ladder, a score is revealed only if it beats the best revealed score: `team`: of the same "
+        "team, `task`: of all teams",
     )
     gold_subset = serializers.CharField(
         help_text="`public` or `private`: the subset of the gold's groups that is scored; empty: all groups"

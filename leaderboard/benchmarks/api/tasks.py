@@ -78,14 +78,14 @@ def _details(task: Any, request: Request) -> dict[str, Any]:
 class TasksView(View):
     @extend_schema(operation_id="task_list", responses={200: TaskLine(many=True), **errors()})
     def get(self, request: Request) -> Response:
-        """All tasks."""
+        """List all tasks."""
         return Response(TaskLine([_line(task, request) for task in TASKS.values()], many=True).data)
 
 
 class TaskView(View):
     @extend_schema(operation_id="task", responses={200: TaskSerializer, **errors()})
     def get(self, request: Request, name: str) -> Response:
-        """One task: formats, options, dimensions and measures."""
+        """Return a task: formats, options, dimensions and measures."""
         if name not in TASKS:
             raise Http404
         return Response(TaskSerializer(_details(TASKS[name], request)).data)

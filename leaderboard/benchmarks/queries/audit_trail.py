@@ -1,6 +1,6 @@
-"""Audit trail of a benchmark: what managers did with it, its data and its phases, and who read gold when.
+"""Audit trail of a benchmark: what managers did with the benchmark, its data and its phases, and who read gold when.
 
-Submissions and withdrawals of teams are not part of it; submission pages show them.
+What teams did (submissions, withdrawals) is not part of the audit trail; submission pages show it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from leaderboard.models import (
 )
 
 GOLD_READ = ("gold.read", "audit.read", "generation.read")
-"""Actions that show hidden gold."""
+"""Actions by which users read hidden gold."""
 OF_TEAMS = ("submission.refused",)
 ABOUT_TEAMS = ("system.disqualified", "system.reinstated", "submission.hidden", "submission.unhidden")
 """Decisions of organisers on a system or a submission; the entry's details name the phase."""
@@ -50,16 +50,19 @@ THINGS: dict[type[Model], str] = {
     Announcement: "benchmark",
     NearDuplicate: "phase__benchmark",
 }
-"""Models whose entries belong to the trail, with the lookup from each to its benchmark."""
+"""Models about whose rows the audit trail has entries -> lookup path from the model to its benchmark."""
 
 
 SAY_WHAT_THEY_ARE = (GoldVersion, SplitAudit, Correction)
-"""Models whose string needs no verbose name in front."""
+"""Models whose `str()` says what kind of object it is; for others the model's verbose name is put in front."""
 
 
 @dataclass(frozen=True)
 class Act:
-    """One entry of the trail. by: a username; empty: the server itself. what: name of the object."""
+    """One entry of the audit trail.
+
+    by: username of the person who acted; empty: the server itself. what: name of the object that the entry is about.
+    """
 
     at: datetime
     by: str
@@ -73,7 +76,10 @@ class Act:
 
 
 def entries(benchmark: Benchmark, *, gold_only: bool = False) -> QuerySet[AuditEntry]:
-    """Return the trail's entries, newest first. gold_only: only those that show hidden gold."""
+    """Return the entries of a benchmark's audit trail, newest first.
+
+    gold_only: only entries about users who read hidden gold.
+    """
     ours = Q(pk__in=[])
     for model, lookup in THINGS.items():
         ours |= Q(subject__in=_subjects(model, lookup, benchmark))
@@ -90,7 +96,7 @@ def _subjects(model: type[Model], lookup: str, benchmark: Benchmark) -> QuerySet
 
 
 def acts(rows: Iterable[AuditEntry]) -> list[Act]:
-    """Return entries with the names of their objects, with one query a model."""
+    """Return audit entries with the names of the objects that they are about, in one query per model."""
     rows = list(rows)
     names = _names({row.subject for row in rows})
     return [

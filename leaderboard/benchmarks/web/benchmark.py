@@ -62,7 +62,10 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def main_phase(phases: Sequence[Phase]) -> Phase | None:
-    """Return the main phase: the last that has begun, preferring hidden gold; else the first phase."""
+    """Return the phase whose leaderboard the benchmark's page shows; None: there is no phase.
+
+    It is the last phase with hidden gold that has opened, else the last phase that has opened, else the first phase.
+    """
     now = timezone.now()
     begun = [phase for phase in phases if phase.opens_at is None or phase.opens_at <= now]
     hidden = [phase for phase in begun if not phase.split.gold_public]
@@ -73,5 +76,5 @@ def main_phase(phases: Sequence[Phase]) -> Phase | None:
 
 
 def _team(request: HttpRequest) -> Team | None:
-    """Return the user's first team; never creates one."""
+    """Return the team that the user joined first; None if there is none."""
     return Team.objects.filter(members=request.user.pk).order_by("membership__id").first()

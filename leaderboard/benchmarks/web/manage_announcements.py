@@ -1,4 +1,4 @@
-"""Management pages of announcements and the contact."""
+"""Management pages of a benchmark's announcements and of its public contact."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaderboard.core.web.refusals import Refusal
 @login_required
 @require_http_methods(["GET", "POST"])
 def announcements(request: PersonRequest, slug: str) -> HttpResponse:
-    """List announcements; a POST adds one."""
+    """List a benchmark's announcements; a POST publishes another announcement."""
     benchmark = managed_or_404(request.user, slug)
     form, refusal = AnnouncementForm(request.POST or None), None
     if form.is_valid():
@@ -56,7 +56,7 @@ def take_back(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def contact(request: PersonRequest, slug: str) -> HttpResponse:
-    """Edit the public contact."""
+    """Show the form of a benchmark's public contact; a POST saves it."""
     benchmark = managed_or_404(request.user, slug)
     form, refusal = ContactForm(request.POST or None, initial={"contact": benchmark.contact}), None
     if form.is_valid():

@@ -98,7 +98,10 @@ ACTS = {
 @never_cache
 @require_safe
 def manage_audit_trail(request: PersonRequest, slug: str) -> HttpResponse:
-    """List the audit trail; `?only=gold`: only entries that show gold; `?download=csv`: all entries as a file."""
+    """List a benchmark's audit trail, in pages.
+
+    `?only=gold`: only entries about users who read hidden gold. `?download=csv`: all entries as a file.
+    """
     benchmark = managed_or_404(request.user, slug)
     gold_only = request.GET.get("only") == "gold"
     rows = audit_trail.entries(benchmark, gold_only=gold_only)

@@ -32,7 +32,7 @@ from leaderboard.work_queue import worker_status
 @needs("management.view")
 @require_safe
 def index(request: PersonRequest) -> HttpResponse:
-    """List the user's benchmarks; all of them for curators."""
+    """List the benchmarks that the user manages: for curators all benchmarks."""
     rows = Benchmark.objects.all() if request.user.is_curator else request.user.benchmarks.all()
     rows = rows.annotate(
         n_phases=Count("phases", distinct=True), n_submissions=Count("phases__submissions", distinct=True)
@@ -70,7 +70,7 @@ def _create(form: dict[str, Any], by: User) -> Benchmark:
 @login_required
 @require_safe
 def benchmark(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show a benchmark: its splits, their gold, its phases."""
+    """Show a benchmark to its managers: its splits, their gold versions, and its phases."""
     return page(request, managed_or_404(request.user, slug))
 
 
@@ -88,19 +88,19 @@ def publish(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _scorers_away(phases: Sequence[Phase]) -> str:
-    """Return why no scorer image can run, if a phase needs one; otherwise empty."""
+    """Return why no scorer image can run now; empty: it can, or no phase has a scorer image."""
     return worker_status.of(worker_status.SCORERS).why_not if any(phase.scorer_id for phase in phases) else ""
 
 
 def _rehearsal(phase: Phase) -> str:
-    """Return the link text to a phase's rehearsals; empty if there are none and none can be started."""
+    """Return the text of the link to a phase's rehearsals; empty: there is none, and none can be started."""
     if not actions.why_not(phase):
         return "Rehearse"
     return "Rehearsals" if phase.rehearsals.exists() else ""
 
 
 def page(request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None = None) -> HttpResponse:
-    """Render the management page of a benchmark, with a refusal if there is one."""
+    """Render the management page of a benchmark. refusal: why an action was refused, shown at the top of the page."""
     versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"))
     phases = list(benchmark.phases.select_related("split__dataset").annotate(n_submissions=Count("submissions")))
     context = {

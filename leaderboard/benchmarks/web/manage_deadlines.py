@@ -20,7 +20,7 @@ from leaderboard.models import Phase
 @login_required
 @require_http_methods(["GET", "POST"])
 def deadline(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the dates and all extensions; a POST extends the deadline."""
+    """Show a phase's dates and all extensions of its deadline; a POST extends the deadline."""
     phase_row = managed_phase_or_404(request.user, slug, phase)
     form, refusal = ExtensionForm(request.POST or None, time_zone=phase_row.time_zone), None
     if form.is_valid():
@@ -38,7 +38,7 @@ def deadline(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def zone(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Set the time zone in which dates are shown in addition to UTC."""
+    """Set the time zone in which a phase's dates are shown in addition to UTC."""
     phase_row = managed_phase_or_404(request.user, slug, phase)
     form = ZoneForm(request.POST)
     if not form.is_valid():

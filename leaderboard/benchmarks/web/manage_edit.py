@@ -24,7 +24,7 @@ from leaderboard.models import Benchmark
 @never_cache
 @require_http_methods(["GET", "POST"])
 def edit(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the form with the current values; a POST saves them, unless somebody else has changed them since."""
+    """Show the form with the current values; a POST saves the form, unless somebody else has changed a value since."""
     benchmark = managed_or_404(request.user, slug)
     form = EditForm(request.POST or None, benchmark=benchmark, by=request.user)
     refusal = None
@@ -52,9 +52,9 @@ def edit(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _conflicts(request: PersonRequest, benchmark: Benchmark, sent: EditForm) -> tuple[EditForm, list[tuple[str, str]]]:
-    """Return the form to send again, and (label, current text) of each conflict with somebody else's edit.
+    """Return the form for another try, and (label, current text) of each field that both people have edited.
 
-    The form keeps what the user has edited; other fields get the current values.
+    sent: the refused form. The new form keeps what its user has edited; the other fields get the current values.
     """
     current = editing.state_of(benchmark)
     seen = sent.cleaned_data["seen"]

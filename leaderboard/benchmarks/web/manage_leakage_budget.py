@@ -1,4 +1,4 @@
-"""Management page of a phase's leakage budget: information leaked about its gold so far, and a forecast."""
+"""Management page of a phase's leakage budget: what its scores have revealed about its gold so far, and a forecast."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from leaderboard.scoring.queries.leakage_budget import AHEAD, budget_of, by_team
 from leaderboard.submissions.queries.quotas import quota_of
 
 TEAMS = 50
-"""Maximum number of teams listed, those with most answers first."""
+"""Maximum number of teams listed: those with the most scored submissions."""
 
 
 @login_required
 @never_cache
 @require_safe
 def leakage_budget(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the budget of a phase, and of other phases that reveal scores on the same groups."""
+    """Show the leakage budget of a phase, and other phases that reveal scores on the same groups of the gold."""
     phase_row = managed_phase_or_404(request.user, slug, phase)
     budget = budget_of(phase_row)
     teams = by_team(phase_row)

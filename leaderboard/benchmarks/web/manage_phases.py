@@ -21,7 +21,7 @@ from leaderboard.models import Split
 @login_required
 @require_http_methods(["GET", "POST"])
 def create(request: PersonRequest, slug: str) -> HttpResponse:
-    """Create a phase on one of the benchmark's splits."""
+    """Show the form of a new phase on one of the benchmark's splits; a POST creates the phase."""
     benchmark = managed_or_404(request.user, slug)
     initial_split = benchmark.dataset.splits.filter(name=request.GET.get("split", "")).first()
     form = PhaseForm(

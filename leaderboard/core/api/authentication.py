@@ -19,7 +19,7 @@ class TokenAuthentication(auth.TokenAuthentication):
 
 
 class TokenScheme(KnoxTokenScheme):
-    """Describe `TokenAuthentication` in the OpenAPI schema."""
+    """Description of `TokenAuthentication` for the OpenAPI schema."""
 
     target_class: Any = TokenAuthentication
     name = "token"

@@ -1,8 +1,8 @@
-"""Names of the previous release in the API. Clients of that release go on working until the next one.
+"""Names of the previous release in the API, so that its clients work with this release too.
 
-Responses have a renamed field under both names, addresses are served under both, and errors with a renamed code have
-the former one in `code` and the present one in `new_code`. The OpenAPI schema marks former names as deprecated.
-docs/api.md lists all of them. To end the transition, empty these tables.
+Responses have a renamed field under both names, a renamed address is served under both names, and errors with a renamed
+code have the former code in `code` and the present code in `new_code`. The OpenAPI schema marks former names as
+deprecated, and docs/api.md lists them. The next release drops them: empty FIELDS, CODES and ADDRESSES.
 """
 
 from __future__ import annotations

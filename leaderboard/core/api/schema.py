@@ -25,7 +25,7 @@ class DocsView(SpectacularSwaggerSplitView):
 
 
 class NothingView(View):
-    """Return a 404 as JSON for unknown API URLs."""
+    """View of unknown API URLs, which returns a 404 as JSON."""
 
     authentication_classes = ()
     permission_classes = ()

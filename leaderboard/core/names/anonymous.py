@@ -15,7 +15,7 @@ from django.utils import timezone
 from leaderboard.models import Benchmark, System
 
 NOBODY = "anonymous"
-"""Shown instead of a team's name."""
+"""Text that is shown instead of the name of an anonymous system's team."""
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def first_confusable(name: str, taken: Iterable[str]) -> str | None:
 
 
 def is_the_sites(name: str) -> bool:
-    """Return whether a name looks like the site's labels for organisers, baselines and reported rows."""
+    """Return whether a name looks like a label that boards use themselves, such as Baselines or Organiser."""
     forms = [form.translate(_AS_I) for form in _visual_keys(name)]
     return any(_OF_THE_SITE.fullmatch(re.sub(r"[\W_]+", "", form)) for form in forms)
 

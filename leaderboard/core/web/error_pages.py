@@ -57,7 +57,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def too_many(request: HttpRequest) -> HttpResponse:
-    """Return the page for allauth's rate limits, which are per minute and per hour."""
+    """Return the 429 page of django-allauth's rate limits. Retry-After is a minute, their shortest period."""
     response = render(request, "429.html", status=429)
     response["Retry-After"] = "60"
     return response

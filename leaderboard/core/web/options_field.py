@@ -1,4 +1,4 @@
-"""Form field for a task's options: one NAME=VALUE a line."""
+"""Form field for a task's options: one NAME=VALUE per line."""
 
 from __future__ import annotations
 

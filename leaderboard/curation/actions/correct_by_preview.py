@@ -1,7 +1,8 @@
-"""Correct generated gold by correcting its raw file: a preview of that file is proposed as a gold correction.
+"""Correction of generated gold through its raw file: a preview made from a corrected raw file is proposed as new gold.
 
-Generated ids are salted and sampling is seeded, so nobody has the gold file itself to edit. The same generator,
-parameters, seed and salt give the same ids for the corrected raw file; the usual diff of the two golds verifies that.
+Generated ids are salted and sampling is seeded, so nobody has the gold file itself to edit. With the same generator,
+parameters, seed and salt, the corrected raw file gives the same ids; the usual comparison of the two gold versions
+verifies that.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from leaderboard.models import AuditEntry, Correction, GeneratedPart, Generation
 
 
 def correctable_splits(generation: Generation) -> list[tuple[GeneratedPart, Split]]:
-    """Return (part, split) for each part of a finished preview and each non-draft split that it may correct.
+    """Return (part, split) for each part of a finished preview and each non-draft split that the part may correct.
 
-    The split must come from the same generator with the same parameters, salt and, if it samples, seed; and from a part
-    of the same name, unless both previews have a single part.
+    The split must have been made by the same generator with the same parameters, salt and, if the generator samples,
+    the same seed. Its part must have the same name, unless both previews have a single part.
     """
     if generation.state != State.DONE:
         return []
@@ -39,10 +40,10 @@ def correctable_splits(generation: Generation) -> list[tuple[GeneratedPart, Spli
 
 
 def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: User) -> Correction:
-    """Generate the part again and propose it as a correction of the split's gold, as if it had been uploaded.
+    """Generate a part of a preview again and propose it as a correction of the split's gold, like an uploaded file.
 
-    Raises Refused: NOT_AN_ORGANISER; NOT_READY if the part cannot correct this split; and what
-    `preview_files.made_again` and `corrections.propose` raise.
+    Raises Refused: NOT_AN_ORGANISER; NOT_READY if the part cannot correct this split; and the codes of
+    `preview_files.regenerate` and `corrections.propose`.
     """
     check_manages(generation.dataset, by)
     if (part, split) not in correctable_splits(generation):
@@ -60,7 +61,7 @@ def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: Us
 
 
 def _comparable_previews(generation: Generation) -> list[Generation]:
-    """Return the dataset's other previews that have splits and differ in their raw files only."""
+    """Return the dataset's other previews from which splits were created, and which differ in their raw files only."""
     offer = OFFERS.get(generation.generator)
     same = {"generator": generation.generator, "salt": generation.salt}
     rows = generation.dataset.generations.filter(parts__split__isnull=False, **same).exclude(pk=generation.pk)
@@ -71,6 +72,6 @@ def _comparable_previews(generation: Generation) -> list[Generation]:
 
 
 def _values(generation: Generation) -> dict[str, Any]:
-    """Return the parameter values, with defaults filled in."""
+    """Return the values of a preview's parameters by name, with defaults filled in."""
     offer = OFFERS.get(generation.generator)
     return parse_form(offer, generation.parameters)[0] if offer else generation.parameters

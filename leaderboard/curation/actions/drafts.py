@@ -1,4 +1,4 @@
-"""Create draft splits from the parts of a preview; from then on they are ordinary splits."""
+"""Creation of draft splits from the parts of a preview. A draft that was created so is an ordinary split."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["DraftRequest", "make"]
 
 @dataclass(frozen=True)
 class DraftRequest:
-    """A part of a preview, and the settings of the split to create from it."""
+    """A part of a preview, and the settings of the draft split to create from the part."""
 
     part: GeneratedPart
     name: str
@@ -28,15 +28,15 @@ class DraftRequest:
 
 
 def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) -> list[Split]:
-    """Create draft splits with the parts' gold as first version: all of them or none.
+    """Create draft splits, each with a part's gold as its first gold version: all of them or none.
 
-    The parts are generated again and must equal the preview. Raises Refused as `splits.create_split` and
-    `splits.add_gold` do, NOT_READY for an unfinished preview, a part that already is a split, or parts that differ
-    from the preview, and SANDBOX_UNAVAILABLE.
+    The parts are generated again and must have the same sha256 as in the preview. Raises Refused: NOT_READY for an
+    unfinished preview, a part that already is a split, or parts that differ from the preview; INVALID_NAME for no
+    requests; NAME_TAKEN; SANDBOX_UNAVAILABLE; and the codes of `splits.create_split` and `splits.add_gold`.
     """
     datasets.check_manages(generation.dataset, by)
     if generation.state != State.DONE:
-        raise Refused(Code.NOT_READY, "The preview is not done yet; make draft splits when it is.")
+        raise Refused(Code.NOT_READY, "The preview is not done yet; make draft splits when it is done.")
     if not requests:
         raise Refused(Code.INVALID_NAME, "No part is chosen; expected at least one.")
     _check_free(generation, requests)
@@ -55,7 +55,10 @@ def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) 
 
 
 def _check_free(generation: Generation, requests: Sequence[DraftRequest]) -> None:
-    """Raise Refused if a part already is a split or a name is taken, as for a request that was sent twice."""
+    """Raise Refused if a part already is a split, or the name of a split is taken or occurs twice.
+
+    This happens if a request is sent twice.
+    """
     split_names = dict(generation.parts.exclude(split=None).values_list("pk", "split__name"))
     for request in requests:
         if request.part.pk in split_names:
@@ -93,16 +96,22 @@ def _create(generation: Generation, request: DraftRequest, contents: dict[str, b
 
 @transaction.atomic
 def _link(part: GeneratedPart, split: Split, by: User) -> None:
-    """Link the part to its split; of two concurrent requests only one succeeds."""
+    """Record that the split was created from the part; of two concurrent requests only one succeeds.
+
+    Raises Refused NOT_READY in the other.
+    """
     if not GeneratedPart.objects.filter(pk=part.pk, split=None).update(split=split):
-        raise Refused(Code.NOT_READY, f"The part {part.name} is already a split.")
+        raise Refused(Code.NOT_READY, f"The part {part.name} is already a split, which another request has made.")
     details = {"generation": part.generation_id, "split": split.name, "sha256": part.sha256}
     AuditEntry.record("generation.used", part.generation.dataset, by=by, **details)
 
 
 @transaction.atomic
 def _delete(split: Split, by: User) -> None:
-    """Delete a split that was just created. Validating gold takes too long for a transaction that could roll back."""
+    """Delete a split that was just created, with its gold.
+
+    This replaces the rollback of a transaction, which would have to stay open for as long as gold is validated.
+    """
     GeneratedPart.objects.filter(split=split).update(split=None)
     for gold in split.gold_versions.all():
         transaction.on_commit(partial(gold.file.storage.delete, str(gold.file.name)))

@@ -1,4 +1,4 @@
-"""Contents of a preview's parts: generated again when needed, and checked against the preview's digests."""
+"""Contents of a preview's parts. They are not stored, but generated again and checked against the preview's digests."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ log = structlog.get_logger(__name__)
 
 
 def regenerate(generation: Generation) -> dict[str, bytes]:
-    """Generate the parts again: contents by name, with the same sha256 as in the preview.
+    """Generate the parts of a preview again. Return their contents by name.
 
-    Raises Refused: NOT_READY for an unfinished preview, missing raw files, or parts that differ from the preview;
-    SANDBOX_UNAVAILABLE.
+    The contents have the same sha256 as in the preview. Raises Refused: NOT_READY for an unfinished preview, a raw file
+    that is missing or altered, or parts that differ from the preview; SANDBOX_UNAVAILABLE.
     """
     if generation.state != State.DONE:
-        raise Refused(Code.NOT_READY, "The preview is not done yet; use its parts when it is.")
+        raise Refused(Code.NOT_READY, "The preview is not done yet; use its parts when it is done.")
     try:
         answer = run_generator.run(generation)
         _, contents = run_generator.read(answer) if answer.ok else (None, {})
@@ -51,7 +51,7 @@ def regenerate(generation: Generation) -> dict[str, bytes]:
 
 @contextmanager
 def as_upload(content: bytes, name: str = "gold.jsonl") -> Iterator[TemporaryUploadedFile]:
-    """Wrap bytes in an uploaded file."""
+    """Yield bytes as an uploaded file with the given name, as if a user had sent it."""
     with TemporaryUploadedFile(name, "application/x-ndjson", len(content), None) as file:
         file.write(content)
         file.seek(0)

@@ -1,4 +1,4 @@
-"""Raw files, from which splits are generated: upload whole or in chunks, and remove. They are as secret as gold."""
+"""Raw files, from which splits are generated: uploaded whole or in chunks, and removed. They are as secret as gold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ MOST = 100
 
 
 def begin(*, dataset: Dataset, by: User, name: str, size: int, sha256: str = "") -> RawUpload:
-    """Begin a chunked upload of a raw file of `size` bytes. Raises Refused."""
+    """Begin a chunked upload of a raw file of `size` bytes.
+
+    sha256: the file's announced digest; empty: not announced. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an
+    empty file or a malformed sha256; TOO_LARGE; QUOTA_EXCEEDED for too many raw files or unfinished uploads.
+    """
     check_manages(dataset, by)
     _check_size(size)
     _check_count(dataset)
@@ -31,12 +35,21 @@ def begin(*, dataset: Dataset, by: User, name: str, size: int, sha256: str = "")
 
 
 def add_piece(*, upload: RawUpload, offset: int, piece: bytes) -> RawUpload:
-    """Store the next chunk. Raises Refused unless it begins at `received`, where the client can resume."""
+    """Store the next chunk of an upload, which must begin at the offset `upload.received`.
+
+    Raises Refused: WRONG_OFFSET for another offset, TOO_LARGE for a chunk over `chunked_upload.PIECE_BYTES`,
+    INVALID_NAME for a chunk that is empty or ends beyond the announced size.
+    """
     return chunked_upload.add(upload, offset=offset, piece=piece, refuse=Code.INVALID_NAME)
 
 
 def finish(*, upload: RawUpload, by: User) -> RawFile:
-    """Assemble the chunks and store the file. Raises Refused if size or digest differ from the announced ones."""
+    """Join the chunks of an upload and store the file.
+
+    Raises Refused: NOT_AN_ORGANISER; NOT_READY if bytes are missing; INVALID_NAME if the file does not have the
+    announced sha256; NAME_TAKEN if the dataset has the same file already; QUOTA_EXCEEDED for too many raw files;
+    WRONG_OFFSET if another request has finished or cancelled the upload.
+    """
     check_manages(upload.dataset, by)
     chunked_upload.check_whole(upload, refuse=Code.NOT_READY)
     with chunked_upload.whole(upload, name="raw", what="file", refuse=Code.INVALID_NAME) as (file, sha256):
@@ -46,7 +59,11 @@ def finish(*, upload: RawUpload, by: User) -> RawFile:
 
 
 def add(*, dataset: Dataset, file: File[bytes], by: User) -> RawFile:
-    """Store a file that was uploaded in one request. Raises Refused."""
+    """Store a file that was uploaded in one request.
+
+    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an empty file; TOO_LARGE; NAME_TAKEN if the dataset has the same
+    file already; QUOTA_EXCEEDED for too many raw files.
+    """
     check_manages(dataset, by)
     _check_size(file.size)
     return _store(
@@ -55,7 +72,7 @@ def add(*, dataset: Dataset, file: File[bytes], by: User) -> RawFile:
 
 
 def remove(*, raw: RawFile, by: User) -> None:
-    """Delete an unused raw file. Raises Refused NOT_READY for one that a preview reads."""
+    """Delete an unused raw file. Raises Refused: NOT_AN_ORGANISER; NOT_READY if a preview was made from it."""
     check_manages(raw.dataset, by)
     try:
         with transaction.atomic():
@@ -103,7 +120,7 @@ def _store(
 
 def _check_size(size: int | None) -> None:
     if not size:
-        raise Refused(Code.INVALID_NAME, "The file is empty.")
+        raise Refused(Code.INVALID_NAME, "The file is empty. Expected at least one byte.")
     if size > settings.MAX_RAW_BYTES:
         limit_mb = settings.MAX_RAW_BYTES // 1_000_000
         raise Refused(Code.TOO_LARGE, f"The file has {size:,} bytes; expected at most {limit_mb} MB.")
@@ -115,5 +132,5 @@ def _check_count(dataset: Dataset) -> None:
 
 
 def _base_name(name: str) -> str:
-    """Return the base name of a path, without unprintable characters; error messages quote it."""
+    """Return the base name of a path without unprintable characters, so that error messages can quote it."""
     return "".join(filter(str.isprintable, name.replace("\\", "/").rpartition("/")[2]))[-255:].strip() or "raw"

@@ -1,8 +1,8 @@
-"""Dry runs: score baselines on a split before others can submit to it.
+"""Requests for dry runs, which score baselines on a split before others can submit to it.
 
-They are scored like submissions, in the sandbox, by an evaluation worker that gives priority to submissions. A dry run
-creates only its own row: no submission, no quota use, no release. Its scores reveal information about hidden gold, so
-only managers of the split can read them. `run_dry_run` does the work.
+Baselines are scored like submissions, in the sandbox, by a scoring worker that gives priority to submissions. A dry run
+creates only its own row: no submission, no quota charge, no release. Its scores reveal information about hidden gold,
+so only managers of the split can read them. `run_dry_run` is the worker's side.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ MOST_FILES = 50
 
 
 def why_not(split: Split) -> str:
-    """Return why no dry run is possible, or an empty text. Baselines are submitted to a phase once it has opened."""
+    """Return why no dry run of a split is possible; empty: it is possible.
+
+    Once a public phase on the split has opened, baselines must be submitted to the phase instead.
+    """
     if split.current_gold is None or not split.inputs:
         return f"The split {split.name} has no gold yet; there is nothing to score."
     public_phases = Phase.objects.filter(split=split, benchmark__state=Benchmark.State.PUBLIC).select_related(
@@ -59,10 +62,11 @@ def why_not(split: Split) -> str:
 
 
 def begin(*, split: Split, phase: Phase | None, by: User) -> list[DryRun]:
-    """Queue every baseline of the task that has no dry run yet. Return the new rows.
+    """Queue a dry run of every trivial baseline of the task that has none yet. Return the new rows.
 
-    phase: its options and its public or private subset apply; None: the split's options, all groups.
-    Raises Refused: NOT_READY, NOT_AN_ORGANISER.
+    phase: the phase whose options and whose public or private groups apply; None: the split's options, all groups.
+    Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for a phase on another split; NOT_READY with the reason that
+    `why_not` returns, or if the phase scores public or private groups that are not divided yet.
     """
     gold = _gold_to_score(split, phase, by)
     fields, trains = _fields(gold, phase, by), _public_gold(split)
@@ -76,17 +80,18 @@ def begin(*, split: Split, phase: Phase | None, by: User) -> list[DryRun]:
 
 
 def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by: User) -> DryRun:
-    """Queue an uploaded predictions file.
+    """Validate an uploaded predictions file and queue a dry run of it.
 
-    Raises Refused: INVALID_PREDICTIONS with the invalid lines, NAME_TAKEN, INVALID_NAME, SANDBOX_UNAVAILABLE,
-    NOT_READY, NOT_AN_ORGANISER; nothing is stored then.
+    phase: as in `begin`. name: name of the baseline. Raises Refused: INVALID_PREDICTIONS with the invalid lines;
+    NAME_TAKEN if there is a dry run of this name; INVALID_NAME; SANDBOX_UNAVAILABLE; NOT_READY as in `begin`, or for
+    more than MOST_FILES files; NOT_AN_ORGANISER. Nothing is stored then.
     """
     gold = _gold_to_score(split, phase, by)
     name = names.checked(name, of="baseline", longest=120)
     if gold.dry_runs.filter(kind=DryRun.Kind.FILE).count() >= MOST_FILES:
         raise Refused(
             Code.NOT_READY,
-            f"There are {MOST_FILES} uploaded baselines, the maximum; remove some.",
+            f"This gold version has {MOST_FILES} uploaded baselines, the maximum; remove some first.",
             heading="The file was not accepted",
         )
     fields = _fields(gold, phase, by)
@@ -99,7 +104,10 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
     try:
         queued = _enqueue(row, [])
         if queued is None:
-            raise Refused(Code.NAME_TAKEN, f"There is already a baseline {name}; choose another name or remove it.")
+            raise Refused(
+                Code.NAME_TAKEN,
+                f"There is already a dry run of a baseline named {name}; choose another name or remove that dry run.",
+            )
         AuditEntry.record("dry_run.added", split, by=by, gold=gold.number, name=name, sha256=row.sha256)
     except BaseException:
         row.file.storage.delete(stored)
@@ -109,7 +117,7 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
 
 @transaction.atomic
 def remove(*, row: DryRun, by: User) -> None:
-    """Delete a dry run in any state; a report that a worker still sends is ignored."""
+    """Delete a dry run in any state; a report that a worker still sends is ignored. Raises Refused NOT_AN_ORGANISER."""
     check_manages(row.gold.split.dataset, by)
     locked = DryRun.objects.select_for_update().filter(pk=row.pk).first()
     if locked is None:
@@ -123,7 +131,9 @@ def remove(*, row: DryRun, by: User) -> None:
 def _gold_to_score(split: Split, phase: Phase | None, by: User) -> GoldVersion:
     check_manages(split.dataset, by)
     if phase is not None and phase.split_id != split.pk:
-        raise Refused(Code.INVALID_NAME, f"The phase {phase.title} is not on the split {split.name}.")
+        raise Refused(
+            Code.INVALID_NAME, f"The phase {phase.title} is not on the split {split.name}; expected a phase on it."
+        )
     if reason := why_not(split):
         raise Refused(Code.NOT_READY, reason, heading="The dry run was not started")
     gold = split.current_gold
@@ -153,13 +163,16 @@ def _fields(gold: GoldVersion, phase: Phase | None, by: User) -> dict[str, Any]:
 
 
 def _public_gold(split: Split) -> list[GoldVersion]:
-    """Return the current gold of the dataset's other splits with public gold, on which participants may train."""
+    """Return the current gold of the dataset's other splits with public gold, from which baselines may learn."""
     others = split.dataset.splits.filter(gold_public=True).exclude(pk=split.pk).order_by("pk")
     return [gold for other in others if (gold := other.current_gold) is not None][:MOST_TRAINS]
 
 
 def _enqueue(row: DryRun, trains: list[GoldVersion]) -> DryRun | None:
-    """Queue a dry run; None if one of its name is queued, running or done."""
+    """Store a dry run and queue it. Return None if a dry run of the same name is queued, running or done.
+
+    trains: public gold from which a baseline may learn.
+    """
     key = {"gold": row.gold, "scored_as": row.scored_as, "name": row.name}
     try:
         with transaction.atomic():
@@ -191,5 +204,9 @@ def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict
         return
     problems = answer.report.get("problems", []) if answer.report.get("fault") == "predictions" else []
     more = answer.report.get("more", 0)
-    summary = f"The file has {len(problems) + more} problems." if problems else "The file could not be checked."
+    summary = (
+        f"The file has {len(problems) + more} problems."
+        if problems
+        else "The file could not be checked: the sandbox returned no list of problems. Try again."
+    )
     raise Refused(Code.INVALID_PREDICTIONS, summary, problems, more)

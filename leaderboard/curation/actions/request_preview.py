@@ -1,4 +1,4 @@
-"""Request previews: runs of a generator on raw files, started from the management pages.
+"""Requests for previews, which are runs of a generator on raw files, from the management pages.
 
 `run_generator` is the worker's side; `drafts` creates splits from a preview.
 """
@@ -23,7 +23,7 @@ from leaderboard.models import AuditEntry, Dataset, GeneratedFrom, Generation, R
 
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 MAX_PREVIEWS = 10
-"""Maximum previews of one dataset: a new request deletes the oldest ones beyond it."""
+"""Maximum number of unused previews of one dataset: a new request deletes the oldest ones beyond it."""
 
 
 def begin(
@@ -36,10 +36,12 @@ def begin(
     seed: int | None,
     by: User,
 ) -> Generation:
-    """Queue a preview. sources: raw files by the generator's source name. seed: None: random.
+    """Queue a preview and return it.
 
+    sources: raw files by name of the generator's source. parameters: values of the generator's parameters as text.
+    options: the task's options for the splits to make. seed: None: a random seed is chosen.
     Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid generator, parameter, file, option or seed; NOT_READY
-    while another preview of the dataset is queued or running; TOO_LARGE.
+    while another preview of the dataset is queued or running; TOO_LARGE for a file that the generator cannot read.
     """
     check_manages(dataset, by)
     offer = _offer(dataset, generator)
@@ -53,7 +55,9 @@ def begin(
     if seed is None:
         seed = secrets.randbelow(SEED_BELOW)
     if not 0 <= seed < SEED_BELOW:
-        raise Refused(Code.INVALID_NAME, f"The seed is {seed}; expected a whole number of at most 18 digits.")
+        raise Refused(
+            Code.INVALID_NAME, f"The seed is {seed}; expected a whole number of at most 18 digits, not negative."
+        )
     at = timezone.now()
     with transaction.atomic():
         if under_way(dataset) is not None:
@@ -85,33 +89,42 @@ def begin(
 
 
 def cancel(*, generation: Generation, by: User) -> None:
-    """Cancel a preview; a report that a worker still sends is ignored. Raises Refused where it has already ended."""
+    """Cancel a preview that is queued or running; a report that a worker still sends is ignored.
+
+    Raises Refused: NOT_AN_ORGANISER; NOT_CANCELLABLE if the preview has already ended.
+    """
     check_manages(generation.dataset, by)
     with transaction.atomic():
         ended = Generation.objects.filter(pk=generation.pk, state__in=UNDER_WAY).update(
             state=State.CANCELLED, reason=Reason.WITHDRAWN, lease_until=None, finished_at=timezone.now()
         )
         if not ended:
-            raise Refused(Code.NOT_CANCELLABLE, "The preview has already ended.")
+            raise Refused(Code.NOT_CANCELLABLE, "The preview has already ended, so there is nothing to cancel.")
         AuditEntry.record("generation.cancelled", generation.dataset, by=by, generation=generation.pk)
 
 
 def forget(*, generation: Generation, by: User) -> None:
-    """Delete a preview. Raises Refused for one that is queued or running, or that splits were created from."""
+    """Delete a preview.
+
+    Raises Refused: NOT_AN_ORGANISER; NOT_READY for a preview that is queued or running, or from which splits were made.
+    """
     check_manages(generation.dataset, by)
     with transaction.atomic():
         locked = Generation.objects.select_for_update().get(pk=generation.pk)
         if not locked.is_over or locked.parts.exclude(split=None).exists():
             raise Refused(
                 Code.NOT_READY,
-                "The preview is in progress, or splits were made of it.",
+                "The preview is in progress, so cancel it first, or splits were made from it, so it must be kept.",
                 heading="The preview was not deleted",
             )
         _delete(locked, by)
 
 
 def forgotten_next(dataset: Dataset) -> list[Generation]:
-    """Return the previews that the next request deletes: any final state, but none that splits were created from."""
+    """Return the previews that the next request will delete: the oldest beyond MAX_PREVIEWS.
+
+    Previews that are queued or running, or from which splits were made, are never among them.
+    """
     unused = dataset.generations.exclude(state__in=UNDER_WAY).exclude(parts__split__isnull=False)
     return list(unused.order_by("-queued_at", "-pk")[MAX_PREVIEWS - 1 :])
 
@@ -135,7 +148,11 @@ def _delete(generation: Generation, by: User) -> None:
 def _offer(dataset: Dataset, generator: str) -> Offer:
     offer = OFFERS.get(generator)
     if offer is None or offer not in generators_for(dataset.task):
-        raise Refused(Code.INVALID_NAME, f"There is no such generator for the task {dataset.task}.")
+        raise Refused(
+            Code.INVALID_NAME,
+            f"The generator is {generator[:60]!r}, and there is no such generator for the task {dataset.task}; "
+            f"expected one of: {', '.join(known.name for known in generators_for(dataset.task)) or 'none'}.",
+        )
     return offer
 
 
@@ -171,13 +188,19 @@ def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawF
 
 
 def most_read(offer: Offer) -> int:
-    """Return the maximum uncompressed bytes of one raw file; generators that read gold hold it in memory."""
+    """Return the maximum size of one raw file of a generator, in bytes, uncompressed.
+
+    It is smaller for generators that hold a file in memory than for those that stream it.
+    """
     if offer.in_pieces:
         return int(settings.MAX_RAW_BYTES)
     return min(settings.MAX_RAW_BYTES, ReadLimits().file_bytes, sandbox_client.MAX_OUTPUT_BYTES)
 
 
 def _salt(dataset: Dataset) -> str:
-    """Return the dataset's salt, random on first use, so that equal parameters and seed give equal ids."""
+    """Return the salt of all the dataset's previews, so that equal parameters and seed give equal ids.
+
+    The first preview's salt is random.
+    """
     existing = dataset.generations.exclude(salt="").order_by("pk").values_list("salt", flat=True).first()
     return existing or secrets.token_hex(16)

@@ -1,4 +1,4 @@
-"""Worker side of dry runs: run a baseline on what participants have, and score it like a submission."""
+"""Worker side of dry runs: run a baseline on the data that participants have, and score it like a submission."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WAITING = DryRun.objects.select_related("gold__split__dataset")
 
 
 class UnsuitableGoldError(Exception):
-    """Raised for an invalid file, or inputs that the baseline cannot predict; ends the work."""
+    """Error: an uploaded file is invalid, or a baseline makes no predictions for the inputs. It is not retried."""
 
 
 def _run(lease: Lease[DryRun]) -> None:
@@ -45,9 +45,10 @@ def _digest(file: IO[bytes]) -> str:
 
 @contextmanager
 def predictions(row: DryRun) -> Iterator[IO[bytes]]:
-    """Open the uploaded predictions, or run the baseline again, which is deterministic.
+    """Yield the predictions of a dry run: the uploaded file, or the output of the baseline, which is run again.
 
-    Raises UnsuitableGoldError for a baseline without predictions, NoAnswerError, SandboxError, AlteredError.
+    A baseline is deterministic. Raises UnsuitableGoldError if the baseline makes no predictions, NoAnswerError if it
+    fails, SandboxError if the sandbox is not available, and AlteredError if a stored file was altered.
     """
     if row.kind == DryRun.Kind.FILE:
         with opened(row.file) as stored:

@@ -1,7 +1,8 @@
-"""Worker side of previews: run a generator on raw files in the sandbox, and inspect its parts one by one.
+"""Worker side of previews: run a generator on raw files in the sandbox, and inspect the generated parts one by one.
 
-The worker reads raw files as it reads gold and writes none: of each part it stores what a preview shows and the
-sha256, never the contents. Parts are inspected separately: a worker that dies loses one, and pages can show progress.
+The worker can read raw files and gold, but not write them: of each part it stores the sha256 and what a preview shows,
+never the contents. Parts are inspected separately, so that a worker that dies loses the inspection of one part only,
+and pages can show progress.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from leaderboard.work_queue.work import NoAnswerError, Work
 
 WAITING = Generation.objects.select_related("dataset")
 FIRST = 4
-"""Number of lines of a part that a preview shows."""
+"""Number of first lines of a part that a preview shows."""
 LONGEST = 20_000
-"""Maximum characters of a line that a preview stores."""
+"""Maximum number of characters, as JSON, of a first line's inputs and gold. A preview leaves out longer lines."""
 IDENTITIES = ("documentId", "id")
 AUDIT_PARTS = ("sizes", "balance")
-"""Audit parts that a preview shows."""
+"""Parts of an audit (`sandbox_client.gold_part`) that a preview shows of each generated part."""
 FACTS = ("n_lines", "n_units", "n_groups", "dimensions", "measures", "primary", "warnings")
 
 
@@ -53,7 +54,11 @@ def _generate(lease: Lease[Generation]) -> None:
 
 
 def run(row: Generation) -> sandbox_client.Answer:
-    """Run the generator on its raw files in the sandbox. Raises SandboxError, FileNotFoundError, AlteredError."""
+    """Run the preview's generator on its raw files in the sandbox and return the sandbox's answer.
+
+    Raises SandboxError if the sandbox is not available, FileNotFoundError or AlteredError for a raw file that is
+    missing or altered.
+    """
     sources = list(row.sources.select_related("raw"))
     with ExitStack() as stack:
         files: dict[str, IO[bytes]] = {}
@@ -72,10 +77,16 @@ def run(row: Generation) -> sandbox_client.Answer:
 
 
 def read(answer: sandbox_client.Answer) -> tuple[GenerateReport, dict[str, bytes]]:
-    """Return a successful generator's report, and the contents of its parts by name. Raises ReportError."""
+    """Return the report of a generator that succeeded, and the contents of the generated parts by name.
+
+    Raises ReportError if the report is malformed or does not match the contents.
+    """
     report = answer.read(GenerateReport)
     if not report.parts or sum(part.bytes for part in report.parts) != len(answer.attachment):
-        raise ReportError("the number of parts or their bytes do not match")
+        raise ReportError(
+            f"the report lists {len(report.parts)} parts with {sum(part.bytes for part in report.parts)} bytes and the "
+            f"output has {len(answer.attachment)} bytes, expected at least one part and the same number of bytes"
+        )
     contents, start = {}, 0
     for part in report.parts:
         contents[part.name] = answer.attachment[start : start + part.bytes]
@@ -84,9 +95,9 @@ def read(answer: sandbox_client.Answer) -> tuple[GenerateReport, dict[str, bytes
 
 
 def _check_ok(lease: Lease[Generation], answer: sandbox_client.Answer) -> bool:
-    """Return True on success; store the problems of invalid files or parameters and end the work otherwise.
+    """Return True if the sandbox succeeded. If files or parameters are invalid, reject the preview and return False.
 
-    Raises NoAnswerError for a failure that is not the user's.
+    The rejected preview stores the problems. Raises NoAnswerError for a failure that the user did not cause.
     """
     if answer.reason:
         raise NoAnswerError(answer.reason)
@@ -98,7 +109,10 @@ def _check_ok(lease: Lease[Generation], answer: sandbox_client.Answer) -> bool:
 
 
 def _store_parts(lease: Lease[Generation], report: GenerateReport, contents: Mapping[str, bytes], code: str) -> None:
-    """Store all parts. Identical parts of an earlier attempt are kept, so that only the missing ones are inspected."""
+    """Store the generated parts, without their contents.
+
+    If an earlier attempt has stored identical parts, they are kept, so that only the parts without facts are inspected.
+    """
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     with transaction.atomic():
         lease.write(report={"result": report.result, "text": report.text}, code_sha256=code)
@@ -113,7 +127,7 @@ def _store_parts(lease: Lease[Generation], report: GenerateReport, contents: Map
 
 
 def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) -> bool:
-    """Inspect a part: store its facts and first lines. Return False if it is not valid gold of the task."""
+    """Inspect a part and store its facts and first lines. Return False if the part is not valid gold of the task."""
     row = lease.row
     params: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}
     with temporary_file(content) as file:
@@ -139,7 +153,10 @@ def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) ->
 
 
 def _locate_in_raw_file(row: Generation, content: bytes, problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Relocate problems of a part to the same lines of the raw file, which is the file that the user can correct."""
+    """Return problems of a part with the file name and line number of the same line in the raw file.
+
+    The raw file is the one that the user can correct. A problem whose line is not in the raw file is not changed.
+    """
     source = row.sources.select_related("raw").get()
     lines = content.split(b"\n")
     invalid_lines = {
@@ -168,7 +185,7 @@ def _relocate(problem: dict[str, Any], file: str, line: int) -> dict[str, Any]:
 
 
 def _first_pairs(gold: bytes, inputs: bytes) -> list[list[Any]]:
-    """Return [inputs, gold] of the first lines of the public inputs; gold is matched by id."""
+    """Return [inputs, gold] for each of the first lines of a part's inputs. The two are matched by their item's id."""
     public = [json.loads(line) for line, _ in zip(io.BytesIO(inputs), range(FIRST), strict=False)]
     ids = {_identity(line) for line in public}
     gold_lines: dict[str, Any] = {}

@@ -1,6 +1,7 @@
-"""Submit the baseline of a dry run to a phase: the same predictions, as an ordinary submission.
+"""Submission of a dry run's baseline to a phase: the same predictions become an ordinary submission.
 
-So its row on the board has its own outcomes, intervals and receipt, and uses quota; no score of the dry run is reused.
+The submission is scored again, so the baseline's row on the leaderboard has its own outcomes, intervals and receipt. It
+uses quota. No score of the dry run is reused.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ HEADING = "The baseline was not submitted"
 
 
 def active_submissions(benchmark: Benchmark) -> dict[tuple[int, str], Submission]:
-    """Return submitted baselines by phase id and baseline name, without failed and withdrawn ones."""
+    """Return the benchmark's submitted baselines by (phase id, name of the baseline).
+
+    Failed and withdrawn submissions are left out, so that their baselines can be submitted again.
+    """
     # A sealed phase has no runs yet.
     is_active = Q(predictions__runs=None) | Q(predictions__runs__state__in=ACTIVE_STATES)
     rows = Submission.objects.filter(
@@ -49,28 +53,38 @@ def active_submissions(benchmark: Benchmark) -> dict[tuple[int, str], Submission
 
 
 def is_eligible(row: DryRun, phase: Phase) -> bool:
-    """Return True if a dry run was scored for this phase, or for no phase in particular."""
+    """Return True if a dry run is done on the phase's split, with the phase's settings or with those of no phase."""
     return row.state == State.DONE and row.gold.split_id == phase.split_id and row.scored_as in ("", phase.slug)
 
 
 def phase_accepts(phase: Phase) -> bool:
-    """Return True if the phase accepts predictions and is open."""
+    """Return True if the phase accepts predictions files and is open now."""
     return phase.takes_predictions and phase.is_open()
 
 
 def submit(*, row: DryRun, phase: Phase, by: User, track: str = "") -> Submission:
-    """Submit a baseline as the benchmark's baselines team, created on first use. For managers of the benchmark.
+    """Submit the baseline of a dry run to a phase, as the benchmark's baselines team, which is created on first use.
 
-    Raises Refused: NOT_AN_ORGANISER, NOT_READY where there is nothing to submit or the predictions differ from those
-    that were scored, NAME_TAKEN where it was submitted already, and all that `submissions.submit` raises.
+    track: the phase's track in which the baseline competes; empty: none. Raises Refused: NOT_AN_ORGANISER; NOT_READY
+    if the dry run is not done for this phase, or its predictions cannot be reproduced exactly; NAME_TAKEN if the
+    baseline is submitted to the phase already; and the codes of `submissions.submit`.
     """
     if not phase.benchmark.is_managed_by(by):
         raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of this benchmark.", heading=HEADING)
     submissions.check_open(phase, timezone.now())
     if not is_eligible(row, phase):
-        raise Refused(Code.NOT_READY, f"{row.name} was not scored for {phase.title}.", heading=HEADING)
+        raise Refused(
+            Code.NOT_READY,
+            f"{row.name} was not scored for {phase.title}; expected a dry run that is done, with the settings of this "
+            "phase or of no phase.",
+            heading=HEADING,
+        )
     if row.inputs_sha256 != phase.split.inputs_sha256:
-        raise Refused(Code.NOT_READY, "The inputs were replaced after it was scored.", heading=HEADING)
+        raise Refused(
+            Code.NOT_READY,
+            f"The inputs of {phase.split.name} were replaced after {row.name} was scored; score it again first.",
+            heading=HEADING,
+        )
     check = partial(_check_not_submitted, row, phase)
     check()
     system = _system(row, _team(phase.benchmark, by))
@@ -88,7 +102,10 @@ def _check_not_submitted(row: DryRun, phase: Phase) -> None:
 
 @transaction.atomic
 def _team(benchmark: Benchmark, by: User) -> Team:
-    """Return the baselines team, not one of the organisers' own, whose quota and name baselines should not use."""
+    """Return the benchmark's baselines team, and make `by` a member.
+
+    It is a team of its own, because baselines should not use the quota and the name of an organiser's team.
+    """
     # The lock makes two concurrent first requests create one team.
     locked = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     team = locked.baselines_team
@@ -101,7 +118,7 @@ def _team(benchmark: Benchmark, by: User) -> Team:
 
 
 def _create_team(benchmark: Benchmark, by: User) -> Team:
-    """Create the baselines team, numbered if its name was taken before such names were reserved."""
+    """Create the baselines team. Its name has a number if another team took the name before it was reserved."""
     name = f"Baselines of {benchmark.slug}"
     for number in range(2, 100):
         try:
@@ -110,24 +127,40 @@ def _create_team(benchmark: Benchmark, by: User) -> Team:
             if refused.code is not Code.NAME_TAKEN:
                 raise
         name = f"Baselines of {benchmark.slug} ({number})"
-    raise Refused(Code.NAME_TAKEN, f"All names like Baselines of {benchmark.slug} are taken.", heading=HEADING)
+    raise Refused(
+        Code.NAME_TAKEN,
+        f"The team's names Baselines of {benchmark.slug}, and those with a number up to 98, are all taken.",
+        heading=HEADING,
+    )
 
 
 def _system(row: DryRun, team: Team) -> System:
-    """Return the baseline's system, unsaved if new: the first accepted file stores it, as for every system."""
+    """Return the baseline's system in the baselines team.
+
+    A new system is not saved here, but with its first accepted submission, like every system.
+    """
     system = teams.find_system(team=team, name=row.name)
     if system.pk is None:
         docs = {baseline.name: baseline.doc for baseline in TASKS[row.gold.split.dataset.task].baselines}
         system.kind = System.Kind.BASELINE
         system.description = docs.get(row.name, "") if row.kind == DryRun.Kind.TRIVIAL else ""
     elif system.kind != System.Kind.BASELINE:
-        raise Refused(Code.NAME_TAKEN, f"{team} has a system {system} that is not a baseline.", heading=HEADING)
+        raise Refused(
+            Code.NAME_TAKEN,
+            f"{team} already has a system named {system}, which is not a baseline; score the baseline under another "
+            "name.",
+            heading=HEADING,
+        )
     return system
 
 
 @contextmanager
 def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
-    """Open the predictions as an uploaded file: the stored one, or a new run of the baseline."""
+    """Yield the predictions of a dry run as an uploaded file: the stored file, or a new output of the baseline.
+
+    Raises Refused: SANDBOX_UNAVAILABLE; NOT_READY if the predictions cannot be reproduced, or differ from those that
+    were scored.
+    """
     name = "predictions.jsonl.gz" if str(row.file.name).endswith(".gz") else "predictions.jsonl"
     with TemporaryUploadedFile(name, "application/x-ndjson", 0, None) as file:
         content = cast(IO[bytes], file.file)
@@ -141,7 +174,9 @@ def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
         except (NoAnswerError, UnsuitableGoldError, FileNotFoundError, AlteredError) as error:
             log.error("baseline_failed", error=type(error).__name__, dry_run=row.pk)
             raise Refused(
-                Code.NOT_READY, f"The predictions of {row.name} could not be reproduced.", heading=HEADING
+                Code.NOT_READY,
+                f"The predictions of {row.name} could not be reproduced; remove its dry run and score it again.",
+                heading=HEADING,
             ) from error
         file.size = content.tell()
         file.seek(0)

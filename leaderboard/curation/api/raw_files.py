@@ -1,4 +1,4 @@
-"""Chunked upload of raw files to a benchmark's dataset, as for images. They can never be downloaded."""
+"""API views for the chunked upload of raw files to a benchmark's dataset. Raw files can never be downloaded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Data = serializers.Serializer[Any]
 
 
 class RawFileAnnounced(Data):
-    """Announcement of an upload."""
+    """Announcement of an upload: name, size and digest of the file that the client will send."""
 
     name = serializers.CharField(max_length=255, required=False, default="raw", help_text="file name in errors")
     bytes = serializers.IntegerField(min_value=1, help_text="size of the file")
@@ -37,7 +37,7 @@ class RawFileAnnounced(Data):
         required=False,
         allow_blank=True,
         default="",
-        help_text="optional; checked after the upload, if given",
+        help_text="SHA-256 of the file, 64 lower-case hexadecimal digits; checked after the upload; empty: not checked",
     )
 
 
@@ -52,7 +52,7 @@ class RawUploadSerializer(RenamedFields):
     began_at = serializers.DateTimeField()
     url = serializers.URLField()
     chunks = serializers.URLField(
-        help_text="URL to POST chunks; afterwards the file is listed on the page for new splits"
+        help_text="URL to POST chunks to; when all bytes are received, add the file on the page for new splits"
     )
 
 
@@ -92,7 +92,7 @@ class RawUploadView(View):
 
     @extend_schema(operation_id="raw_upload_discard", responses={204: None, **errors()})
     def delete(self, request: Request, pk: UUID) -> Response:
-        """Discard an upload."""
+        """Discard an unfinished upload of a raw file."""
         pieces.discard(_upload_or_404(request, pk))
         return Response(status=204)
 
@@ -108,7 +108,7 @@ class RawChunksView(View):
         responses={200: RawUploadSerializer, **errors(409, 411, 413, 415, 422)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """Send the next chunk. 409 `wrong_offset` says where it has to begin."""
+        """Send the next chunk of a raw file. 409 `wrong_offset` names the offset at which the chunk has to begin."""
         upload = _upload_or_404(request, pk)
         offset, piece = piece_of(request, expected="the next chunk of the file")
         raw_files.add_piece(upload=upload, offset=offset, piece=piece)
@@ -116,7 +116,7 @@ class RawChunksView(View):
 
 
 def _upload_or_404(request: Request, pk: UUID) -> RawUpload:
-    """Return the user's own upload; 404 for anybody else's."""
+    """Return one of the user's own uploads; another user's upload is a 404."""
     return get_object_or_404(RawUpload.objects.select_related("dataset").filter(by=_user(request)), pk=pk)
 
 
@@ -134,5 +134,5 @@ def _serialized(upload: RawUpload, request: Request) -> dict[str, Any]:
 
 
 def _user(request: Request) -> User:
-    """Return the user; the permission ensures that somebody is logged in."""
+    """Return the user of the request, who is logged in: the views' permission ensures it."""
     return request.user  # type: ignore[return-value]

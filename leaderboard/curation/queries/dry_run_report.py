@@ -1,4 +1,4 @@
-"""Report on the dry runs of a split's baselines: their scores, and warnings about suspicious ones."""
+"""Report on the dry runs of a split's baselines: their scores, and warnings about suspicious scores."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.models import DryRun, GoldVersion, State
 
 MARGIN = 0.02
-"""Minimum distance from chance before a baseline is flagged, however narrow its interval."""
+"""Smallest difference from the chance level for which a trivial baseline is flagged, in the measure's own unit.
+
+Smaller differences are not flagged, even if they are significant.
+"""
 WIDE = 0.05
-"""Half-width of intervals, as a fraction of the measure's range, from which a warning is shown."""
+"""Half-width of confidence intervals, as a fraction of the measure's range, above which a warning is shown."""
 WIDE_SLICE = 0.2
 MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
 class ShownScore:
-    """Score of one measure on one slice, with its interval."""
+    """Score of one measure on one slice, with its confidence interval and the number n of gold units behind it."""
 
     value: float | None
     low: float | None
@@ -34,7 +37,7 @@ NOTHING = ShownScore(None, None, None, 0)
 
 @dataclass(frozen=True)
 class DryRunWarning:
-    """Warning on a split. grave: review it before the split is published; otherwise it is informational."""
+    """Warning about a split. grave: it should be reviewed before the split is published; False: for information."""
 
     code: str
     text: str
@@ -42,7 +45,10 @@ class DryRunWarning:
 
 
 class BaselineRun:
-    """One dry run with its scores. baseline: None for an uploaded file and for one that the task no longer has."""
+    """One dry run with its scores.
+
+    baseline: the task's trivial baseline; None: an uploaded file, or a baseline that the task no longer has.
+    """
 
     def __init__(self, row: DryRun, baseline: Baseline | None) -> None:
         self.row, self.baseline = row, baseline
@@ -58,7 +64,7 @@ class BaselineRun:
 
     @property
     def slices(self) -> list[dict[str, Any]]:
-        """Slices of a single dimension, in the order of the report."""
+        """Slices by a single dimension, such as {"relation": "CEO"}, in the order of the scores."""
         slices_by_key = {
             _key(score["slice"]): score["slice"]
             for score in self.row.result.get("scores", ())
@@ -69,7 +75,7 @@ class BaselineRun:
 
 @dataclass(frozen=True)
 class DryRunReport:
-    """All dry runs of a gold version with the settings of one phase."""
+    """All dry runs on a gold version with the settings of one phase, or of no phase."""
 
     task: Task[Any, Any, Any]
     gold: GoldVersion
@@ -92,7 +98,10 @@ class DryRunReport:
         return next((dry_run.slices for dry_run in self.done), [])
 
     def knowing_nothing(self, one: BaselineRun) -> float | None:
-        """Return the chance level of its watched measure; None if there is none."""
+        """Return the value that a baseline's watched measure has without any knowledge; None: not known.
+
+        It is the score of the baseline's reference baseline if it has one, else its declared chance level.
+        """
         if one.baseline is None:
             return None
         if one.baseline.reference:
@@ -111,7 +120,11 @@ class DryRunReport:
         return [*warnings, *self._widths()]
 
     def _suspicious(self, one: BaselineRun) -> DryRunWarning | None:
-        """Return a warning if a trivial baseline scores above chance."""
+        """Return a warning if a trivial baseline scores significantly above chance; None: it does not.
+
+        Significantly means that its confidence interval lies above the chance level, and its score is at least MARGIN
+        higher. For a measure such as AUROC, which can be below chance, an interval below it counts too.
+        """
         chance = self.knowing_nothing(one)
         if one.baseline is None or chance is None:
             return None
@@ -134,7 +147,10 @@ class DryRunReport:
         )
 
     def _not_significant(self, one: BaselineRun) -> DryRunWarning | None:
-        """Return a warning if an uploaded system is not significantly better than the best trivial baseline."""
+        """Return a warning if an uploaded system is not significantly better than the best trivial baseline.
+
+        It is significantly better if its confidence interval is entirely on the better side of that baseline's score.
+        """
         score = one.score(self.primary)
         if one.row.kind != DryRun.Kind.FILE or score.low is None or score.high is None:
             return None
@@ -192,7 +208,10 @@ def _key(slice_: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def report_of(gold: GoldVersion, scored_as: str = "") -> DryRunReport:
-    """Return the dry runs of a gold version, first the trivial ones in the task's order. For managers."""
+    """Return the report on the dry runs of a gold version: first trivial baselines, in the task's order, then files.
+
+    scored_as: slug of the phase whose settings they used; empty: those of no phase. Only managers may see the report.
+    """
     task = TASKS[gold.split.dataset.task]
     baselines = {baseline.name: (index, baseline) for index, baseline in enumerate(task.baselines)}
     rows = list(gold.dry_runs.filter(scored_as=scored_as).select_related("requested_by"))

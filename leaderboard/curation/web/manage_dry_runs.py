@@ -34,7 +34,7 @@ from leaderboard.models import Benchmark, DryRun, GoldVersion, Phase, Split
 @never_cache
 @require_safe
 def dry_run(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Show the scores so far, and warnings about suspicious ones."""
+    """Show the scores of a split's dry runs so far, and warnings about suspicious scores."""
     return _page(request, *managed_split_or_404(request.user, slug, split))
 
 
@@ -42,7 +42,7 @@ def dry_run(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Render the progress; once all dry runs have ended the whole page is reloaded."""
+    """Render the progress of the dry runs. Once all have ended, the response makes the page reload."""
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     phase = _phase(request, benchmark, split_row)
     context = _context(benchmark, split_row, phase, split_row.current_gold)
@@ -55,7 +55,7 @@ def state(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @login_required
 @require_POST
 def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Queue the baselines of the task."""
+    """Queue dry runs of the task's trivial baselines."""
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     phase = _phase(request, benchmark, split_row)
     try:
@@ -68,7 +68,7 @@ def begin(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @login_required
 @require_POST
 def add(request: PersonRequest, slug: str, split: str) -> HttpResponse:
-    """Queue an uploaded predictions file, or show its problems."""
+    """Queue a dry run of an uploaded predictions file, or show the file's problems."""
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     phase = _phase(request, benchmark, split_row)
     form = DryRunForm(request.POST, request.FILES)
@@ -86,7 +86,7 @@ def add(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 @login_required
 @require_POST
 def remove(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Delete a dry run; a built-in baseline can be run again."""
+    """Delete a dry run. A trivial baseline can be run again, an uploaded file must be uploaded again."""
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     row = get_object_or_404(DryRun, pk=pk, gold__split=split_row)
     phase = benchmark.phases.filter(slug=row.scored_as, split=split_row).first()
@@ -99,7 +99,10 @@ def remove(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
 @login_required
 @require_POST
 def submit(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
-    """Submit the baseline to the phase in `to`, and to a track if the phase has tracks, like any system."""
+    """Submit a dry run's baseline to a phase, like any system.
+
+    The POST has the phase's slug in `to` and, if the phase has tracks, the name of one in `track`.
+    """
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     row = get_object_or_404(DryRun.objects.select_related("gold__split__dataset"), pk=pk, gold__split=split_row)
     phases = benchmark.phases.filter(split=split_row).select_related("benchmark", "split__dataset")
@@ -113,7 +116,10 @@ def submit(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
 
 
 def _phase(request: PersonRequest, benchmark: Benchmark, split: Split) -> Phase | None:
-    """Return the phase whose settings apply (`as`); None: the split's options, on all groups."""
+    """Return the phase whose options and groups apply, given by its slug in the request's parameter `as`.
+
+    None: the parameter is empty; the split's options apply, on all groups.
+    """
     phase_slug = request.POST.get("as") or request.GET.get("as")
     return get_object_or_404(benchmark.phases.filter(split=split), slug=phase_slug) if phase_slug else None
 
@@ -138,7 +144,7 @@ def _dry_run_versions(split: Split) -> list[GoldVersion]:
 
 
 def _redirect(slug: str, split: str, phase: Phase | None, gold: GoldVersion | None = None) -> HttpResponse:
-    """Redirect to the dry runs. gold: an earlier version; None: the current one."""
+    """Return a redirect to the page of the dry runs. gold: the gold version to show; None: the current one."""
     query = ({"as": phase.slug} if phase else {}) | ({"gold": str(gold.number)} if gold else {})
     url = reverse("manage_dry_run", args=[slug, split])
     return redirect(f"{url}?{urlencode(query)}" if query else url)
@@ -162,7 +168,10 @@ def _context(benchmark: Benchmark, split: Split, phase: Phase | None, gold: Gold
 def _watched(
     report: dry_run_report.DryRunReport, run: dry_run_report.BaselineRun
 ) -> tuple[str, dry_run_report.ShownScore, float | None, dry_run_report.ShownScore]:
-    """Return (watched measure, its score, its chance level, score of the primary measure)."""
+    """Return (measure, its score, its chance level, score of the primary measure) of a dry run.
+
+    The measure is the one in which a trivial baseline is compared with chance; for an uploaded file, the primary one.
+    """
     name = run.baseline.watched if run.baseline else report.primary
     return name, run.score(name), report.knowing_nothing(run), run.score(report.primary)
 
@@ -170,7 +179,7 @@ def _watched(
 def _boards(
     benchmark: Benchmark, split: Split, report: dry_run_report.DryRunReport
 ) -> list[tuple[Phase, list[tuple[DryRun, Any]]]]:
-    """Return each phase that accepts baselines, with (dry run, its submission or None)."""
+    """Return each open phase to which baselines can be submitted, with (dry run, its submission or None) of each."""
     phases = [
         phase
         for phase in benchmark.phases.filter(split=split).select_related("benchmark", "split")

@@ -26,7 +26,10 @@ from leaderboard.models import Benchmark, Generation, Split
 @never_cache
 @require_http_methods(["GET", "POST"])
 def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse:
-    """Show the form, empty or with the values of an earlier preview (`again`)."""
+    """Show the form of a generator; a POST starts a preview.
+
+    `?again=ID` fills the form with the values of an earlier preview.
+    """
     benchmark = managed_or_404(request.user, slug)
     offer = next((candidate for candidate in generators_for(benchmark.task) if candidate.name == generator), None)
     if offer is None:
@@ -80,7 +83,7 @@ def _earlier(benchmark: Benchmark, generator: str, again: str) -> Generation | N
 
 
 def _corrected_by(earlier: Generation | None) -> list[Split]:
-    """Return the non-draft splits of an earlier preview, whose gold the same parameters may correct."""
+    """Return the non-draft splits made from an earlier preview; a preview with its parameters may correct them."""
     if earlier is None:
         return []
     return list(Split.objects.filter(generated__generation=earlier).exclude(state=Split.State.DRAFT))

@@ -1,6 +1,6 @@
-"""Management pages of a preview: follow it, review its parts, create draft splits from them.
+"""Management pages of a preview: follow its progress, review its parts, and create draft splits from the parts.
 
-A preview quotes gold, so each view of it is recorded, as each view of gold is.
+A preview quotes gold, so each view is recorded in the audit trail, like each view of gold.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Part = tuple[GeneratedPart, DraftForm]
 @never_cache
 @require_safe
 def preview(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Show a preview or its progress; 410 Gone for a deleted one."""
+    """Show a preview, or its progress. The response for a deleted preview has the status 410 Gone."""
     benchmark = managed_or_404(request.user, slug)
     exists = benchmark.dataset.generations.filter(pk=pk).exists()
     if not exists and request_preview.is_forgotten(benchmark.dataset, pk):
@@ -46,7 +46,7 @@ def preview(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 @never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Render the progress; once the preview has ended the whole page is reloaded."""
+    """Render the progress of a preview. Once the preview has ended, the response makes the page reload."""
     benchmark, generation = _managed_preview_or_404(request.user, slug, pk)
     context = {"benchmark": benchmark, "followed": generator_texts.following(generation)}
     answer = render(request, "curation/manage_preview_state.html", context)
@@ -111,7 +111,10 @@ def make_drafts(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def correct(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
-    """Propose a part as a correction of the split that the same generator created; it is confirmed there."""
+    """Propose a part of a preview as a correction of a split's gold, and redirect to the correction's page.
+
+    A manager confirms or discards the correction on that page.
+    """
     benchmark, generation = _managed_preview_or_404(request.user, slug, pk)
     index, split_name = request.POST.get("part", ""), request.POST.get("split", "")
     if not index.isdecimal() or len(index) > 4:
@@ -132,7 +135,7 @@ def _managed_preview_or_404(user: User, slug: str, pk: int) -> tuple[Benchmark, 
 
 
 def _parts(generation: Generation, data: Any = None) -> list[Part]:
-    """Return the parts that are not splits yet, each with its form."""
+    """Return the parts from which no split has been created yet, each with its form. data: the POST; None: unbound."""
     parts = generation.parts.filter(split=None)
     return [(part, DraftForm(data, prefix=f"part-{part.index}", initial=_initial(part))) for part in parts]
 

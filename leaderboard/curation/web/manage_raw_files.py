@@ -31,7 +31,10 @@ from leaderboard.models import Benchmark, RawUpload
 @never_cache
 @require_http_methods(["GET", "POST"])
 def new_split(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show raw files, generators and previews; a POST stores a raw file, sent whole or as a chunked `upload`."""
+    """Show raw files, generators and previews; a POST stores a raw file.
+
+    The POST contains the file, or in `upload` the id of a complete chunked upload.
+    """
     benchmark = managed_or_404(request.user, slug)
     if request.method == "GET":
         initial = {"upload": request.GET.get("upload")}
@@ -68,7 +71,7 @@ def remove(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def give_up(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
-    """Discard the user's own unfinished upload."""
+    """Discard one of the user's own unfinished uploads."""
     benchmark = managed_or_404(request.user, slug)
     upload = get_object_or_404(RawUpload, pk=pk, by=request.user, dataset=benchmark.dataset)
     chunked_upload.discard(upload)

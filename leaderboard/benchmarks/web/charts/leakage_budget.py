@@ -1,4 +1,7 @@
-"""Chart of score inflation by number of answers: with full disclosure, and with the phase's policy."""
+"""Chart of a phase's leakage budget: expected inflation of the best shown score by number of scored submissions.
+
+One curve is for full disclosure of all scores, the other for the phase's own disclosure policy.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ HEIGHT = 300
 POINTS = 60
 
 Line = tuple[str, float, str, float]
-"""x1, y1, x2, y2: x are SVG lengths, y pixels from the top."""
+"""A line segment x1, y1, x2, y2. x1 and x2 are SVG lengths, y1 and y2 pixels from the top."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Point on the curve of the phase's own policy."""
+    """A point on the curve of the phase's own policy. is_ahead: it is the forecast, not the present."""
 
     x: str
     y: float
@@ -29,7 +32,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class InformationChart:
-    """Plot data. in_full, own: curves as segments; own is empty under full disclosure."""
+    """The drawing of a leakage budget.
+
+    across: scale of the x axis. rungs: (y in pixels, label) of each tick of the y axis. in_full: the curve under full
+    disclosure. own: the curve under the phase's own policy; empty if that is full disclosure. height: in pixels.
+    """
 
     across: Scale
     rungs: Sequence[tuple[float, str]]
@@ -40,7 +47,11 @@ class InformationChart:
 
 
 def information_chart(budget: Budget) -> InformationChart | None:
-    """Return the chart from 0 to twice the present number of answers or all teams' quota; None without groups."""
+    """Return the chart of a leakage budget; None if the gold has no groups.
+
+    The x axis begins at 0. It ends at twice the present number of scored submissions or at the quota of all teams
+    together, whichever is larger, and reaches beyond the forecast.
+    """
     if not budget.n_groups:
         return None
     current = budget.spent.answers
@@ -60,7 +71,7 @@ def information_chart(budget: Budget) -> InformationChart | None:
 
 
 def _at(budget: Budget, answers: int) -> Spent:
-    """Return a hypothetical number of answers, with at most as many informative ones as so far."""
+    """Return a hypothetical use of the budget: `answers` scored submissions, of which no more than now show scores."""
     return Spent(answers, min(answers, budget.spent.n_scored), budget.spent.levels)
 
 

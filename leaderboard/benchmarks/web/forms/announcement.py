@@ -12,7 +12,7 @@ from leaderboard.models import Team
 
 
 class AnnouncementForm(forms.Form):
-    """One announcement, in plain text."""
+    """Form to publish an announcement, in plain text."""
 
     title = forms.CharField(max_length=200)
     text = forms.CharField(
@@ -24,7 +24,7 @@ class AnnouncementForm(forms.Form):
 
 
 class ContactForm(forms.Form):
-    """Public contact for questions."""
+    """Form to set a benchmark's public contact for questions."""
 
     contact = forms.CharField(
         max_length=300,
@@ -35,7 +35,7 @@ class ContactForm(forms.Form):
 
 
 class ZoneForm(forms.Form):
-    """Zone in which dates are shown in addition to UTC."""
+    """Form to choose the time zone in which a phase's dates are shown in addition to UTC."""
 
     time_zone = forms.ChoiceField(
         label="Time zone", help_text="Deadlines do not change. AoE: anywhere on Earth (UTC-12)."
@@ -47,7 +47,7 @@ class ZoneForm(forms.Form):
 
 
 class ExtensionForm(forms.Form):
-    """Extension of a phase's deadline."""
+    """Form to extend a phase's deadline, for everybody or for one team."""
 
     closes_at = forms.DateTimeField(
         label="Closes", widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
@@ -66,12 +66,12 @@ class ExtensionForm(forms.Form):
         self.fields["closes_at"].help_text = f"Local time in {time_zone}."
 
     def clean(self) -> dict[str, Any]:
-        """Convert `closes_at` from local time, and `team` to a Team or None."""
+        """Convert `closes_at` from local time to UTC, and `team` from a name to a Team (None if it is empty)."""
         data = super().clean() or {}
         if data.get("closes_at") is not None:
             read_local(self, data, "closes_at", self.time_zone)
         name = data.get("team", "")
         data["team"] = Team.objects.filter(name__iexact=name).first() if name else None
         if name and data["team"] is None:
-            self.add_error("team", "There is no team with this name.")
+            self.add_error("team", f"There is no team with this name, {name}; expected a name as on leaderboards.")
         return data

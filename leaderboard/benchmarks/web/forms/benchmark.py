@@ -26,11 +26,11 @@ LIMIT_FIELDS = {
     "cpus": ("cpus", 1),
     "image_mb": ("image_bytes", container_limits.MB),
 }
-"""Fields of a phase's form -> (the limit that each sets, factor from the field's unit to the limit's)."""
+"""Field of PhaseForm -> (container limit that it sets, number of the limit's units in one unit of the field)."""
 
 
 class BenchmarkForm(forms.Form):
-    """A benchmark and its dataset: an existing one, or a new one of the same name."""
+    """Form to create a benchmark, on an existing dataset or on a new dataset with the benchmark's name."""
 
     title = forms.CharField(max_length=200)
     slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
@@ -47,7 +47,7 @@ class BenchmarkForm(forms.Form):
 
 
 class PhaseForm(forms.Form):
-    """A phase on one of the benchmark's splits."""
+    """Form to add a phase on one of the benchmark's splits."""
 
     title = forms.CharField(max_length=200)
     slug = forms.SlugField(max_length=80, label="Short name", help_text=SLUG_HELP)
@@ -131,7 +131,7 @@ class PhaseForm(forms.Form):
             self.fields[name].widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 
     def clean(self) -> dict[str, Any]:
-        """Convert dates from local time, and collect the container limits in `limits` as a phase stores them."""
+        """Convert dates from local time to UTC, and collect the container limits in `limits` as a phase stores them."""
         data = super().clean() or {}
         data["time_zone"] = data.get("time_zone") or "UTC"
         for name in ("opens_at", "closes_at", "sealed_until"):
@@ -157,13 +157,20 @@ class PhaseForm(forms.Form):
         return data
 
     def _check_is_to_come(self, name: str, at: datetime | None, zone: str) -> None:
-        """Reject a date in the past: such a phase accepts nothing. Manifests may have one: it was held elsewhere."""
+        """Reject a date in the past: such a phase would accept no submissions.
+
+        A manifest may have one, for a phase that was held elsewhere.
+        """
         if at is not None and name not in self.errors and at <= timezone.now():
             self.add_error(name, f"{time_zones.describe(at, zone)} has passed; expected a date in the future.")
 
 
 def _splits_for_phases(dataset: Dataset) -> QuerySet[Split]:
-    """Return splits for a phase: held-out ones first, as the default; drafts last, for phases to rehearse."""
+    """Return the splits on which a phase can be created, without retired ones.
+
+    Splits with hidden gold come first, because the first is preselected. Drafts come last: until a draft is published,
+    a phase on it can only be rehearsed.
+    """
     drafts = Case(When(state=Split.State.DRAFT, then=1), default=0, output_field=IntegerField())
     splits = dataset.splits.exclude(state=Split.State.RETIRED)
     return splits.order_by(drafts, "gold_public", "id")
@@ -174,7 +181,7 @@ def _split_in_words(split: Split) -> str:
 
 
 def _steps_in_words(dataset: Dataset) -> str:
-    """Describe the step that a ladder would have on each split, and on its public and private groups."""
+    """Return a help text with the step of a ladder on each split, and on its public and private groups."""
     descriptions = []
     for split in dataset.splits.order_by("id"):
         gold = split.current_gold

@@ -13,11 +13,14 @@ from leaderboard.benchmarks.web.forms.benchmark import BenchmarkForm
 from leaderboard.models import Benchmark, User
 
 LONGEST_SEEN = 5000
-"""Maximum characters of all marks; longer values are ignored."""
+"""Maximum number of characters of the field `seen`. A longer value counts as missing."""
 
 
 class EditForm(BenchmarkForm):
-    """Editable fields of a benchmark, with contact and organisers. `seen`: marks of the values it was opened with."""
+    """Form to edit a benchmark's texts, contact and organisers.
+
+    The hidden field `seen` has the digests (`actions.edit.marks`) of the values that the form was opened with.
+    """
 
     slug = task = dataset = None  # type: ignore[assignment]
     contact = forms.CharField(
@@ -48,7 +51,7 @@ class EditForm(BenchmarkForm):
             del self.fields["leaves"]
 
     def clean_seen(self) -> dict[str, str]:
-        """Return the marks; empty for any invalid value."""
+        """Return the digests in `seen` by field; empty if the value is invalid."""
         if len(self.cleaned_data["seen"]) > LONGEST_SEEN:
             return {}
         try:

@@ -1,4 +1,4 @@
-"""Chart of dry runs: each baseline's primary measure with its interval, on a common scale."""
+"""Chart of dry runs: each baseline's primary measure with its confidence interval, on a common scale."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from leaderboard.curation.queries.dry_run_report import BaselineRun, DryRunRepor
 
 @dataclass(frozen=True)
 class Strip:
-    """One baseline's row. point, low and high are SVG lengths, all equal without an interval."""
+    """The row of one baseline in the chart.
+
+    point, low, high: horizontal positions of the score and of the ends of its interval, as SVG lengths; all three are
+    equal if there is no interval.
+    """
 
     one: BaselineRun
     score: ShownScore
@@ -27,7 +31,7 @@ class Plot:
 
 
 def plot(report: DryRunReport) -> Plot | None:
-    """Return the chart of the dry runs that have a value; None if there are none."""
+    """Return the chart of the dry runs whose primary measure has a value; None if there are no such dry runs."""
     scores = [(run, run.score(report.primary)) for run in report.done]
     shown = [(run, score, score.value) for run, score in scores if score.value is not None]
     if not shown:

@@ -8,12 +8,13 @@ from django import forms
 
 
 class DryRunForm(forms.Form):
-    """Predictions file of a baseline, and its name."""
+    """Form to upload the predictions file of a baseline for a dry run, with the baseline's name."""
 
     name = forms.CharField(
         max_length=120,
         label="Name",
-        help_text="A method, a setting. It becomes the system's name if you put the baseline on a board.",
+        help_text="For example the method and its setting. It becomes the system's name if you put the baseline on a "
+        "board.",
     )
     file = forms.FileField(label="Predictions file", max_length=300, allow_empty_file=True)
 

@@ -1,4 +1,4 @@
-"""Forms of a generator, built from its declared parameters, as are its command-line options."""
+"""Forms of a generator. Like its command-line options, they are built from the parameters that it declares."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCE, PARAMETER = "source_", "parameter_"
 
 
 class GeneratorForm(forms.Form):
-    """Fields in the order that the generator declares: files, parameters, then the seed."""
+    """Form to request a preview. Its fields are those that the generator declares: raw files, parameters, seed."""
 
     def __init__(self, *args: Any, offer: Offer, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -56,20 +56,20 @@ class GeneratorForm(forms.Form):
 
     @property
     def sources(self) -> dict[str, list[RawFile]]:
-        """Raw files by source name, of a valid form."""
+        """Chosen raw files of a valid form, by name of the generator's source."""
         chosen = {source.name: self.cleaned_data[SOURCE + source.name] for source in self.offer.sources}
         return {name: [value] if isinstance(value, RawFile) else list(value or ()) for name, value in chosen.items()}
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Parameter values as text, of a valid form."""
+        """Parameter values of a valid form, as text by name of the parameter."""
         return {
             parameter.name: _text(self.cleaned_data[PARAMETER + parameter.name]) for parameter in self.offer.parameters
         }
 
 
 def initial_of(generation: Generation) -> dict[str, Any]:
-    """Return initial form values that repeat an earlier run."""
+    """Return initial form values that repeat an earlier preview."""
     values: dict[str, Any] = {PARAMETER + name: text for name, text in generation.parameters.items()}
     for source in generation.sources.all():
         values.setdefault(SOURCE + source.role, []).append(source.raw_id)
@@ -98,7 +98,10 @@ def _files(dataset: Dataset, several: bool, **kwargs: Any) -> forms.Field:
 
 
 class _Named:
-    """Label raw files by name, with date and digest if the name is ambiguous (in `twice`)."""
+    """Mixin of choice fields that labels each raw file by its name.
+
+    twice: names that several raw files have; their labels also have date and digest.
+    """
 
     twice: Collection[str] = ()
 
@@ -137,7 +140,7 @@ def _field(parameter: Parameter, default: str) -> forms.Field:
 
 
 def _help(parameter: Parameter, default: str) -> str:
-    """Return the command line's help text adapted to a form, with the meaning of an empty field."""
+    """Return a parameter's help text from the command line, adapted to a form, with the default for an empty field."""
     text = _sentence(parameter.help.removesuffix("; may be repeated"))
     if parameter.kind is Kind.KEYS:
         text += " Separate several by commas."
@@ -156,7 +159,7 @@ def _text(value: Any) -> str:
 
 
 class DraftForm(forms.Form):
-    """Settings of the split to create from a part of a preview."""
+    """Form with the settings of the draft split to create from one part of a preview."""
 
     take = forms.BooleanField(required=False, initial=True)
     name = forms.SlugField(max_length=80, required=False)
@@ -171,5 +174,5 @@ class DraftForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if data.get("take") and not data.get("name") and "name" not in self.errors:
-            self.add_error("name", "Enter a name.")
+            self.add_error("name", "The name is empty; enter a name for the split.")
         return data

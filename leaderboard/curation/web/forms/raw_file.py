@@ -10,7 +10,7 @@ from leaderboard.models import Dataset, RawUpload, User
 
 
 class RawForm(forms.Form):
-    """File sent with the request, or a chunked upload that is complete."""
+    """Form to add a raw file, which is sent with the request or as a chunked upload that is complete."""
 
     file = forms.FileField(label="File to upload", max_length=300, allow_empty_file=True, required=False)
     upload = forms.ModelChoiceField(RawUpload.objects.none(), required=False, widget=forms.HiddenInput)
