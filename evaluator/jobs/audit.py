@@ -6,7 +6,7 @@ from typing import Any, BinaryIO, Literal
 import msgspec
 
 from evaluator.curation.audit.checks import CHECKS, AuditContext, AuditRequest
-from evaluator.curation.audit.duplicates.near_duplicates import THRESHOLD
+from evaluator.curation.audit.duplicates.similar_texts import THRESHOLD
 from evaluator.curation.audit.public_inputs import read_public_inputs
 from evaluator.curation.audit.report import part
 from evaluator.errors import UsageError

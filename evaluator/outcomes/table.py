@@ -1,8 +1,8 @@
 """Outcomes: the per-unit table that a scorer produces, and the source of every published number.
 
 There is one row per gold unit (a claim, or the facts of one property in one document). Its columns are statistics,
-dimensions (values that define slices) and the row's group. A scorer may add rows that hold only false positives. The
-groups come from gold alone; a group without rows is resampled too.
+dimensions (values that define slices) and the row's group (cluster). A scorer may add rows that hold only false
+positives. The groups come from gold alone; a group without rows is resampled too.
 """
 
 import json

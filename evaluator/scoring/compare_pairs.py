@@ -1,6 +1,6 @@
 """Comparison of many systems on one gold by one measure: each pair's difference, its interval and p-value.
 
-The rank ranges of a board are computed from the p-values (`evaluator.statistics.multiple_testing`). The interval of a
+The rank ranges of a board are computed from the p-values (`evaluator.statistics.holm`). The interval of a
 pair is the same as in `evaluator.scoring.compare`. There are more permutations, so that p-values can be small enough to
 remain significant after Holm adjustment for hundreds of pairs.
 """

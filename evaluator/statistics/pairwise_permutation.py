@@ -1,9 +1,9 @@
 """Differences of many pairs of systems under permutations, from which `evaluator.scoring.compare_pairs` gets p-values.
 
-`evaluator.statistics.permutation_test` tests every measure on every slice of one pair. A board tests one measure on many
-pairs; with Holm adjustment, the smallest p-value of m pairs has to be at most .05 / m to be significant. All pairs use
-the same permutations (swaps of whole groups), and the results of a pair depend only on its two tables and the seed, so
-that a pair has the same p-value whichever other pairs are tested with it.
+`evaluator.statistics.permutation_test` tests every measure on every slice of one pair. A board tests one measure on
+many pairs; with Holm adjustment, the smallest p-value of m pairs has to be at most .05 / m to be significant. All
+pairs use the same permutations (swaps of whole groups), and the results of a pair depend only on its two tables and the
+seed, so that a pair has the same p-value whichever other pairs are tested with it.
 
 Let a' and b' be what systems a and b become when some groups are swapped. Then each statistic has the sums
 

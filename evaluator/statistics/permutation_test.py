@@ -3,6 +3,9 @@
 Under the null hypothesis the two systems' outcomes of a group are exchangeable, so every swap of groups gives a
 difference that is as likely as the observed one (Fisher 1935; for F1 and similar measures Yeh 2000). All outcomes of a
 group are swapped together. The test statistic is the difference of the measure itself, not a mean over groups.
+
+This module compares one pair by every measure. All pairs of a board are compared by `evaluator.scoring.compare_pairs`,
+and the audit's features by `evaluator.curation.audit.leaks.max_t_test`.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Per-process LRU cache of rendered responses."""
+"""Response cache: the rendered responses that a process used last."""
 
 from __future__ import annotations
 

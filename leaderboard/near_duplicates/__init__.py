@@ -1,0 +1,1 @@
+"""Near-duplicates of submissions: predictions nearly equal to another team's. Similar texts are found by the audit."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evaluator.scoring.compare_pairs import compare_pairs
-from evaluator.statistics.multiple_testing import ALPHA, holm
+from evaluator.statistics.holm import ALPHA, holm
 from tests.support.simulated_outcomes import (
     ACCURACY,
     AUROC,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.curation.audit.checks import CHECKS, FORMAT, AuditContext, AuditRequest
-from evaluator.curation.audit.duplicates.near_duplicates import THRESHOLD
+from evaluator.curation.audit.duplicates.similar_texts import THRESHOLD
 from evaluator.tasks.audit.findings import Finding, Severity, gravest_first, plain
 from evaluator.tasks.audit.split import Split
 

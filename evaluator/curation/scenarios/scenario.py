@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from evaluator.curation.graph.graph import Graph, Ints
-from evaluator.curation.scenarios.clusters import cluster
 from evaluator.curation.scenarios.counts import Number, ambiguous, exact, from_largest, positives_and_negatives
 from evaluator.curation.scenarios.easy_negatives import unrelated
+from evaluator.curation.scenarios.embedding_clusters import cluster
 from evaluator.curation.scenarios.hard_negatives import SOURCES, Pair, Plausible, Source, collect
 from evaluator.curation.scenarios.homogeneity import select
 from evaluator.curation.scenarios.popularity import POPULARITIES, popularity, preferred

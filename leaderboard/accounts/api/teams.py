@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.accounts.actions import invitations, membership, teams
-from leaderboard.accounts.api import team_serializers
+from leaderboard.accounts.api import serializers
 from leaderboard.core.api.base import View
 from leaderboard.core.api.pagination import Pages, pages_of
 from leaderboard.core.api.parsers import JSONParser
@@ -30,29 +30,29 @@ class OwnView(View):
 
 
 class TeamsView(OwnView):
-    @extend_schema(operation_id="team_list", responses={200: pages_of(team_serializers.TeamSerializer), **errors()})
+    @extend_schema(operation_id="team_list", responses={200: pages_of(serializers.TeamSerializer), **errors()})
     def get(self, request: Request) -> Response:
         """List your teams, by name."""
         pages = Pages()
         page = pages.paginate_queryset(_own(request).order_by("name", "pk"), request, view=self) or []
-        lines = [team_serializers.team(row, _user(request), request) for row in page]
-        return pages.get_paginated_response(team_serializers.TeamSerializer(lines, many=True).data)
+        lines = [serializers.team(row, _user(request), request) for row in page]
+        return pages.get_paginated_response(serializers.TeamSerializer(lines, many=True).data)
 
     @extend_schema(
         operation_id="team_create",
-        request=team_serializers.Named,
-        responses={201: team_serializers.TeamSerializer, **errors(409, 415, 422)},
+        request=serializers.Named,
+        responses={201: serializers.TeamSerializer, **errors(409, 415, 422)},
     )
     def post(self, request: Request) -> Response:
         """Create a team, which you own. 409 `name_taken` if another team's name looks similar."""
-        params = _read(team_serializers.Named, request)
+        params = _read(serializers.Named, request)
         team = teams.create(name=params["name"], by=_user(request))
         content = _serialized(request, team.pk)
         return Response(content, status=201, headers={"Location": content["url"]})
 
 
 class TeamView(OwnView):
-    @extend_schema(operation_id="team", responses={200: team_serializers.TeamSerializer, **errors()})
+    @extend_schema(operation_id="team", responses={200: serializers.TeamSerializer, **errors()})
     def get(self, request: Request, pk: int) -> Response:
         """Return a team of yours: its members and systems, and to owners its open invitations."""
         return Response(_serialized(request, pk))
@@ -61,17 +61,15 @@ class TeamView(OwnView):
 class InviteView(OwnView):
     @extend_schema(
         operation_id="team_invite",
-        request=team_serializers.Invite,
-        responses={201: team_serializers.InvitedSerializer, **errors(409, 415, 422)},
+        request=serializers.Invite,
+        responses={201: serializers.InvitedSerializer, **errors(409, 415, 422)},
     )
     def post(self, request: Request, pk: int) -> Response:
         """Invite a person to a team that you own. The link works once; it is mailed, or returned for you to pass on."""
-        params, team = _read(team_serializers.Invite, request), _own_or_404(request, pk)
+        params, team = _read(serializers.Invite, request), _own_or_404(request, pk)
         invited = invitations.invite(team=team, address=params["address"], by=_user(request))
-        content = {**team_serializers.invitation(invited.invitation, request), "link": invited.link}
-        return Response(
-            team_serializers.InvitedSerializer(content).data, status=201, headers={"Cache-Control": "no-store"}
-        )
+        content = {**serializers.invitation(invited.invitation, request), "link": invited.link}
+        return Response(serializers.InvitedSerializer(content).data, status=201, headers={"Cache-Control": "no-store"})
 
 
 class InvitationView(OwnView):
@@ -86,12 +84,12 @@ class InvitationView(OwnView):
 class OwnerView(OwnView):
     @extend_schema(
         operation_id="team_hand_on",
-        request=team_serializers.Member,
-        responses={200: team_serializers.TeamSerializer, **errors(415)},
+        request=serializers.Member,
+        responses={200: serializers.TeamSerializer, **errors(415)},
     )
     def post(self, request: Request, pk: int) -> Response:
         """Transfer your ownership of a team to another member. You stay as a member."""
-        params, team = _read(team_serializers.Member, request), _own_or_404(request, pk)
+        params, team = _read(serializers.Member, request), _own_or_404(request, pk)
         to = get_object_or_404(team.members, username=params["username"])
         membership.transfer(team=team, to=to, by=_user(request))
         return Response(_serialized(request, pk))
@@ -108,12 +106,12 @@ class LeaveView(OwnView):
 class AnswerView(OwnView):
     @extend_schema(
         operation_id="invitation_answer",
-        request=team_serializers.Answer,
-        responses={200: team_serializers.TeamSerializer, 204: None, **errors(409, 415)},
+        request=serializers.Answer,
+        responses={200: serializers.TeamSerializer, 204: None, **errors(409, 415)},
     )
     def post(self, request: Request) -> Response:
         """Accept an invitation (returns the team) or decline it (204). 404 if it was used or has expired."""
-        params = _read(team_serializers.Answer, request)
+        params = _read(serializers.Answer, request)
         invitation = invitations.find(params["token"])
         if invitation is None:
             raise Http404("no such invitation")
@@ -151,4 +149,4 @@ def _own_or_404(request: Request, pk: int) -> Team:
 
 def _serialized(request: Request, pk: int) -> dict[str, Any]:
     team = get_object_or_404(_own(request), pk=pk)
-    return dict(team_serializers.TeamSerializer(team_serializers.team(team, _user(request), request)).data)
+    return dict(serializers.TeamSerializer(serializers.team(team, _user(request), request)).data)

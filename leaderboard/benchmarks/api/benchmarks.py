@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from leaderboard.benchmarks.api import serializers
 from leaderboard.boards.api import query_parameters
-from leaderboard.boards.api.reported_serializers import reported
+from leaderboard.boards.api.serializers import reported
 from leaderboard.boards.queries import lookup
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.core.api.base import View

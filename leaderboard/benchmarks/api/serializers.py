@@ -7,10 +7,10 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from leaderboard.boards.api.reported_serializers import ReportedSerializer
+from leaderboard.boards.api.serializers import ReportedSerializer
 from leaderboard.core.api import addresses
 from leaderboard.core.api.renamed import RenamedFields
-from leaderboard.datasets.api.erratum_serializers import ErratumSerializer
+from leaderboard.datasets.api.serializers import ErratumSerializer
 from leaderboard.evaluation import container_limits as limits
 from leaderboard.models import Benchmark, Download, Phase, Split
 from leaderboard.submissions.queries.quotas import Quota

@@ -17,8 +17,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from leaderboard.boards.api import csv, query_parameters
-from leaderboard.boards.api.reported_serializers import ReportedSerializer, reported
 from leaderboard.boards.api.request import requested_page, stem
+from leaderboard.boards.api.serializers import ReportedSerializer, reported
 from leaderboard.boards.queries import Key, Ranges, Row, ShownScore, columns
 from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.queries.reported_results import reported_of

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluator.statistics import confidence
-from evaluator.statistics.multiple_testing import ALPHA
+from evaluator.statistics.holm import ALPHA
 from leaderboard.boards.api import query_parameters
 from leaderboard.boards.api.boards import CONDITIONAL
 from leaderboard.boards.queries import Ranges, Row, lookup

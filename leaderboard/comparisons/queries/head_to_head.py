@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.statistics.multiple_testing import ALPHA, holm
+from evaluator.statistics.holm import ALPHA, holm
 from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_counts, reveals_items
 from leaderboard.boards.queries import WHOLE, Key, Row, ShownScore, Slice, slice_of
 from leaderboard.models import HeadToHead, Phase

@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 from django.db.models import Count, QuerySet
 
-from evaluator.statistics.multiple_testing import ALPHA
+from evaluator.statistics.holm import ALPHA
 from leaderboard.boards.queries import Board, Ranges, Row, by_primary
 from leaderboard.models import Comparison
 
@@ -121,7 +121,7 @@ def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:
 
 
 def holm_of_counted(counted: Sequence[tuple[float, int]]) -> list[float]:
-    """Return the Holm-corrected p-value of each distinct p-value, as `evaluator.statistics.multiple_testing.holm` does.
+    """Return the Holm-corrected p-value of each distinct p-value, as `evaluator.statistics.holm.holm` does.
 
     counted: (p-value, number of comparisons with it), smallest p-value first.
     """

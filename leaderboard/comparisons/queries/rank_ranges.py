@@ -9,7 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
-from evaluator.statistics.multiple_testing import ALPHA, holm, rank_ranges
+from evaluator.statistics.holm import ALPHA, holm, rank_ranges
 
 Pair = frozenset[UUID]
 

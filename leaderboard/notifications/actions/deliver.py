@@ -190,7 +190,7 @@ def _call(notice: Notice, at: datetime) -> tuple[bool, str]:
 
 
 def signed(webhook: Webhook, notice: str, body: bytes, at: datetime) -> dict[str, str]:
-    """Return the headers of a webhook call, including its signature, `Holdout-Signature: sha256=HEX`.
+    """Return the headers of a webhook call; one is the webhook signature, `Holdout-Signature: sha256=HEX`.
 
     HEX is the HMAC-SHA256, under the webhook's secret, of the Unix time in `Holdout-Timestamp`, a full stop, and the
     body. notice: the notice's id, which is the same in each attempt.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.statistics.multiple_testing import holm, rank_ranges
+from evaluator.statistics.holm import holm, rank_ranges
 
 
 def test_holm_by_hand():

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from evaluator.statistics.multiple_testing import holm
+from evaluator.statistics.holm import holm
 from leaderboard.boards.queries import Board, board_of
 from leaderboard.comparisons.queries.pairs import RankedPairs, holm_of_counted, ranked_pairs
 from leaderboard.comparisons.queries.rank_ranges import corrected

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from evaluator.statistics.multiple_testing import holm
+from evaluator.statistics.holm import holm
 from leaderboard.boards import queries
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.models import Comparison, Leaderboard, Ranking, Run

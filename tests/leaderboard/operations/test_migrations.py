@@ -44,7 +44,7 @@ def upgraded(
         pytest.skip("needs PostgreSQL: HOLDOUT_DATABASE_URL=postgres://...")
     folder = tmp_path_factory.mktemp("older")
     with tarfile.open(OLDER) as archive:
-        archive.extract("holdout.sqlite3", folder, filter="data")
+        archive.extract("holdout.sqlite3", folder)
     environment = {**os.environ, "HOLDOUT_DATA": str(folder / "data"), "HOLDOUT_DATABASE_URL": databases[request.param]}
     command = [sys.executable, "-m", "tests.support.older_site", str(folder / "holdout.sqlite3")]
     process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from evaluator.curation.audit.duplicates.near_duplicates import near_pairs
 from evaluator.curation.audit.duplicates.shared_entities import shared_names
+from evaluator.curation.audit.duplicates.similar_texts import near_pairs
 from evaluator.curation.audit.duplicates.triple_overlap import (
     leaking,
     shared_facts,

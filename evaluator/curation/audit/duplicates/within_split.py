@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Hashable
 from typing import Any
 
-from evaluator.curation.audit.duplicates.near_duplicates import near_pairs
+from evaluator.curation.audit.duplicates.similar_texts import near_pairs
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.split import AnswerKind, Split, as_words
 from evaluator.text import count_noun

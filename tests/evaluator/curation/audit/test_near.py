@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.audit.duplicates import near_duplicates
-from evaluator.curation.audit.duplicates.near_duplicates import near_pairs
+from evaluator.curation.audit.duplicates import similar_texts
+from evaluator.curation.audit.duplicates.similar_texts import near_pairs
 from evaluator.errors import UsageError
 from tests.support.full_run import examples
 
@@ -60,7 +60,7 @@ def test_case_and_punctuation_are_ignored():
 def test_the_search_stops_at_its_limits_and_reports_it(monkeypatch):
     assert not near_pairs(["a b"] * 6, most=5).whole
     assert len(near_pairs(["a b"] * 6, most=5).pairs) == 5
-    monkeypatch.setattr(near_duplicates, "MOST_COMPARED", 3)
+    monkeypatch.setattr(similar_texts, "MOST_COMPARED", 3)
     assert not near_pairs(["a b"] * 6).whole
 
 

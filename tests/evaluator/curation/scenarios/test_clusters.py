@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.scenarios.clusters import cluster, distances, elbow
+from evaluator.curation.scenarios.embedding_clusters import cluster, distances, elbow
 from tests.evaluator.curation.graph import graph_oracle
 from tests.support.full_run import examples
 
