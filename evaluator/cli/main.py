@@ -21,7 +21,7 @@ try:  # imports take a moment; an interrupt meanwhile should print no traceback
     from evaluator import jobs
     from evaluator.cli import arguments, baseline, curation, deprecated_names
     from evaluator.cli.output import print_problems, printable_lines
-    from evaluator.cli.progress_line import patience
+    from evaluator.cli.progress_line import progress_reported
     from evaluator.cli.tables import comparison_table, score_table
     from evaluator.errors import SandboxError, UsageError, printable, shown
     from evaluator.exit_codes import BAD_GOLD, BAD_PREDICTIONS, DONE, INTERNAL_ERROR, INTERRUPTED, WRONG_USAGE
@@ -223,7 +223,7 @@ def _job(args: argparse.Namespace) -> int:
                 files[name] = stack.enter_context(Path(path).open("rb"))
             except OSError as error:
                 raise UsageError(f"cannot read {shown(path)}: {error.strerror}") from None
-        with patience("comparing"):  # the other jobs report no progress
+        with progress_reported("comparing"):  # the other jobs report no progress
             report, _ = jobs.run(request, files)
     if not report["ok"]:
         return _refused(report, args.json)

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from evaluator.cli.output import Progress, say
 from evaluator.progress import progress_listener
 
-PAUSE = 10.0  # seconds between lines when standard error is not a terminal
+SECONDS_BETWEEN_LINES = 10.0  # seconds between lines when standard error is not a terminal
 
 
 @contextmanager
-def patience(what: str) -> Iterator[None]:
+def progress_reported(what: str) -> Iterator[None]:
     """Report the progress of the code inside the context on standard error, after the name `what`.
 
     On a terminal one line is overwritten; elsewhere a line is printed every PAUSE seconds.
@@ -27,7 +27,7 @@ def patience(what: str) -> Iterator[None]:
         text, moment = f"{what}: {100 * share:.0f} %", time.monotonic()
         if live:
             progress.show(text)
-        elif moment - printed >= PAUSE and share < 1:
+        elif moment - printed >= SECONDS_BETWEEN_LINES and share < 1:
             printed = moment
             say(f"{text} after {moment - begun:.0f} s")
 

@@ -5,7 +5,7 @@ import msgspec
 from evaluator.errors import PredictionError
 from evaluator.jobs.base import Files, Report, TaskRequest
 from evaluator.similarity.predictions import compute_similarity, signature
-from evaluator.tasks.answers import Ordered
+from evaluator.tasks.answers import ScoredAnswers
 
 
 class SignatureRequest(TaskRequest, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ def make_signature(files: Files, request: SignatureRequest) -> tuple[SignatureRe
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     answered = task.answered(gold, files["predictions"], request.predictions_name, options)
-    return SignatureReport(isinstance(answered, Ordered), [int(number) for number in signature(answered)]), b""
+    return SignatureReport(isinstance(answered, ScoredAnswers), [int(number) for number in signature(answered)]), b""
 
 
 class NearDuplicatesRequest(TaskRequest, frozen=True, kw_only=True):

@@ -33,7 +33,7 @@ class ScoreLabelMeasure(Measure):
     def scale(self) -> ByRank:
         return ByRank(self.score)
 
-    def tally(self, sample: Sample) -> "Tally":
+    def tally(self, sample: Sample) -> "RankedCounts":
         """Return the counts that AUROC and average precision share, computed once per sample."""
         return sample.once(
             (ScoreLabelMeasure, self.score, self.positive), lambda: _tally_sample(sample, self.score, self.positive)
@@ -60,7 +60,7 @@ class AveragePrecision(ScoreLabelMeasure):
         return self.tally(sample).average_precision
 
 
-class Tally:
+class RankedCounts:
     """Counts of rows, accumulated from the highest score to the lowest, for each resample."""
 
     def __init__(self, n_resamples: int) -> None:
@@ -128,9 +128,9 @@ class _Downward:
         return np.ascontiguousarray(np.take(sample.weights, self.groups[block], axis=0).T)
 
 
-def _tally_sample(sample: Sample, score: str, positive: str) -> Tally:
+def _tally_sample(sample: Sample, score: str, positive: str) -> RankedCounts:
     rows = sample.view.once((_Downward, score, positive), lambda: _Downward(sample.view, score, positive))
-    tally = Tally(sample.n_resamples)
+    tally = RankedCounts(sample.n_resamples)
     step = max(1, _BLOCK // max(sample.n_resamples, 1))
     # Counts (all rows, positive rows) of a block's last score, which may continue in the next block.
     held = np.zeros((2, sample.n_resamples))

@@ -79,7 +79,7 @@ class Kendall(Correlation):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Partial(Correlation):
+class WithinSystemCorrelation(Correlation):
     """A correlation within systems, pooled over all systems. A row is a text that one of several systems generated.
 
     From x and y of each row the mean of the rows of the same system is subtracted, in each resample anew; then the
@@ -90,11 +90,11 @@ class Partial(Correlation):
 
     def both(self, sample: Sample) -> tuple[Numbers, Numbers]:
         """Return (Pearson's, Spearman's) correlation of the same residuals, each with one value per resample."""
-        key = (Partial, self.x, self.y, self.system)
+        key = (WithinSystemCorrelation, self.x, self.y, self.system)
         return sample.once(key, lambda: _within_systems(sample, self.x, self.y, self.system))
 
 
-class PartialPearson(Partial):
+class WithinSystemPearson(WithinSystemCorrelation):
     """Pearson's correlation of x and y after each system's mean is subtracted from both.
 
     It equals the partial correlation that controls for the system as a categorical variable.
@@ -104,7 +104,7 @@ class PartialPearson(Partial):
         return self.both(sample)[0]
 
 
-class PartialSpearman(Partial):
+class WithinSystemSpearman(WithinSystemCorrelation):
     """Spearman's correlation of x and y after each system's mean is subtracted from both.
 
     The residuals of all systems are ranked together. The usual partial Spearman correlation is different: it subtracts

@@ -12,7 +12,7 @@ import numpy as np
 from evaluator.errors import UsageError
 from evaluator.jsonl.ids import Id
 from evaluator.measures.base import Sum
-from evaluator.outcomes.table import Dimension, Lengths, Outcomes
+from evaluator.outcomes.table import Dimension, Outcomes, RaggedColumn
 from evaluator.outcomes.weighted import Sample, View
 
 
@@ -42,7 +42,7 @@ def subset_of_groups(outcomes: Outcomes, groups: Collection[Id], *, units: Sum) 
             for name, dimension in outcomes.dimensions.items()
         },
         ragged={
-            name: Lengths(lengths.values[rows[lengths.rows]], row_index[lengths.rows[rows[lengths.rows]]])
+            name: RaggedColumn(lengths.values[rows[lengths.rows]], row_index[lengths.rows[rows[lengths.rows]]])
             for name, lengths in outcomes.ragged.items()
         },
     )

@@ -8,7 +8,7 @@ others as B. So the code that computes a measure also compares systems by it.
 import numpy as np
 
 from evaluator.errors import UsageError
-from evaluator.outcomes.table import Dimension, Lengths, Outcomes
+from evaluator.outcomes.table import Dimension, Outcomes, RaggedColumn
 
 
 def pool(a: Outcomes, b: Outcomes) -> Outcomes:
@@ -73,5 +73,5 @@ def _stacked(a: Dimension, b: Dimension) -> Dimension:
     return Dimension(np.concatenate([a.codes, b.codes]), a.values, a.declared, a.within_groups or b.within_groups)
 
 
-def _appended(a: Lengths, b: Lengths, n_rows: int) -> Lengths:
-    return Lengths(np.concatenate([a.values, b.values]), np.concatenate([a.rows, b.rows + n_rows]))
+def _appended(a: RaggedColumn, b: RaggedColumn, n_rows: int) -> RaggedColumn:
+    return RaggedColumn(np.concatenate([a.values, b.values]), np.concatenate([a.rows, b.rows + n_rows]))

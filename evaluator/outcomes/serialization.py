@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.errors import SandboxError
-from evaluator.outcomes.table import Dimension, Lengths, Outcomes
+from evaluator.outcomes.table import Dimension, Outcomes, RaggedColumn
 
 _MAGIC = b"holdout outcomes 1\n"
 _MAX_BYTES = 1 << 30
@@ -96,7 +96,7 @@ def from_bytes(data: bytes) -> Outcomes:
                 for dimension in header.dimensions
             },
             ragged={
-                name: Lengths(arrays[f"values {name}"].astype(np.float64), arrays[f"rows {name}"].astype(np.int64))
+                name: RaggedColumn(arrays[f"values {name}"].astype(np.float64), arrays[f"rows {name}"].astype(np.int64))
                 for name in header.ragged
             },
             facts=header.facts,

@@ -74,7 +74,7 @@ def cuts_groups(codes: Codes, groups: Codes) -> bool:
 
 
 @dataclass(frozen=True)
-class Lengths:
+class RaggedColumn:
     """A ragged column, with any number of values per row: `values[i]` belongs to row `rows[i]`."""
 
     values: Numbers
@@ -96,7 +96,7 @@ class Outcomes:
     groups: Codes
     statistics: Mapping[str, Numbers]
     dimensions: Mapping[str, Dimension]
-    ragged: Mapping[str, Lengths] = field(default_factory=dict)
+    ragged: Mapping[str, RaggedColumn] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Plain JSON values that determine which measures exist and which warnings a board shows."""
 

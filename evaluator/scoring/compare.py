@@ -19,8 +19,8 @@ from evaluator.outcomes.table import Numbers, Outcomes, SliceValue
 from evaluator.outcomes.weighted import Rows, Sample, View
 from evaluator.progress import Steps
 from evaluator.scoring.score import checked, existing, number_or_none
-from evaluator.statistics.bootstrap import Resampled, batches, group_weights
-from evaluator.statistics.mcnemar import right_or_wrong
+from evaluator.statistics.bootstrap import BootstrapReplicates, group_weights, slice_batches
+from evaluator.statistics.mcnemar import paired_outcomes
 from evaluator.statistics.permutation_test import p_values
 
 
@@ -86,7 +86,11 @@ def compare_outcomes(
         sum(3 * slice_.work * resamples for slice_ in slices)
     )  # a permutation costs twice as much as a resample
     options = {"resamples": resamples, "seed": seed}
-    return [row for batch in batches(slices, resamples) for row in _compare(pair, alone, batch, **options, steps=steps)]
+    return [
+        row
+        for batch in slice_batches(slices, resamples)
+        for row in _compare(pair, alone, batch, **options, steps=steps)
+    ]
 
 
 def _compare(
@@ -105,7 +109,7 @@ def _compare(
         p[:] = p_values(*pair.tables, slices, differences.tolist(), times=resamples, seed=seed, steps=steps)
         groups = [_groups(alone, slice_) for slice_ in slices]
         low, high = _intervals(pair, slices, groups, differences, resamples=resamples, seed=seed, steps=steps)
-    tests = {measure.name: right_or_wrong(measure, *pair.tables) for slice_ in slices for measure in slice_.measures}
+    tests = {measure.name: paired_outcomes(measure, *pair.tables) for slice_ in slices for measure in slice_.measures}
     rows = zip(values.tolist(), differences, low, high, p, strict=True)
     for slice_ in slices:
         sample, other = (slice_.sample(whole) for whole in alone)
@@ -164,7 +168,8 @@ def _intervals(
     ends = np.cumsum([len(slice_.measures) for slice_ in slices])
     points = np.split(differences, ends[:-1])
     resampled = [
-        Resampled(observed, len(slice_groups), resamples) for observed, slice_groups in zip(points, groups, strict=True)
+        BootstrapReplicates(observed, len(slice_groups), resamples)
+        for observed, slice_groups in zip(points, groups, strict=True)
     ]
     n_groups = pair.tables[0].n_groups
     for weights in group_weights(n_groups, resamples, seed) if n_groups else ():

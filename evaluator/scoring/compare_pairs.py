@@ -18,8 +18,8 @@ from evaluator.outcomes.pooled import check_alike
 from evaluator.outcomes.table import Numbers, Outcomes
 from evaluator.outcomes.weighted import Sample, View
 from evaluator.scoring.score import checked, number_or_none
-from evaluator.statistics.bootstrap import Resampled, group_weights
-from evaluator.statistics.pairwise_permutation import group_permutations, permuted_differences, rests_on_sums
+from evaluator.statistics.bootstrap import BootstrapReplicates, group_weights
+from evaluator.statistics.pairwise_permutation import is_function_of_sums, permuted_differences, swap_mask_blocks
 from evaluator.statistics.rank_permutation import Pair
 
 MAX_PERMUTATIONS = 200_000
@@ -30,7 +30,7 @@ The smallest possible p-value is then 5e-6, which is significant after Holm adju
 _BUDGET = 1_000_000_000  # permutations x cost of one, which is n_groups for measures of sums: some seconds
 _RANKED = 20  # cost per unit, relative to the cost per group above, for Spearman's correlation
 _TAKEN_AGAIN = 200  # the same for measures that are evaluated again for each permutation
-ENOUGH = 200
+STOP_AFTER_EXCEEDANCES = 200
 """The permutations of a pair end when so many have a difference at least as large as the observed one.
 
 The standard error of the p-value is then about 7 % of the p-value (1 / sqrt(200))."""
@@ -79,13 +79,13 @@ def compare_pairs(
     values = [_value(table, measure) for table in tables]
     differences = np.array([values[a] - values[b] for a, b in pairs])
     ends = _intervals(tables, pairs, measure, differences, resamples=resamples, seed=seed)
-    counts = [_Count(difference) for difference in differences.tolist()]
+    counts = [_SequentialPValue(difference) for difference in differences.tolist()]
     _permute(
         counts,
         tables,
         pairs,
         measure,
-        group_permutations(_groups(tables), max_permutations(tables, measure, n_permutations), seed),
+        swap_mask_blocks(_groups(tables), max_permutations(tables, measure, n_permutations), seed),
     )
     bounded = ~np.isnan(differences)
     return [
@@ -109,7 +109,7 @@ def max_permutations(tables: Sequence[Outcomes], measure: Measure, n_permutation
     """
     if not _groups(tables):
         return 0
-    if isinstance(measure, Auroc) or rests_on_sums(measure):
+    if isinstance(measure, Auroc) or is_function_of_sums(measure):
         cost = tables[0].n_groups
     else:
         cost = tables[0].n_units * (_RANKED if isinstance(measure, Spearman) else _TAKEN_AGAIN)
@@ -136,7 +136,7 @@ def _intervals(
     views = [View.whole(table) for table in tables]
     # One object per pair, since a pair's numbers must not depend on the other pairs: the last bit of a sum depends on
     # the shape of the matrix.
-    resampled = [Resampled(differences[[index]], _groups(tables), resamples) for index in range(len(pairs))]
+    resampled = [BootstrapReplicates(differences[[index]], _groups(tables), resamples) for index in range(len(pairs))]
     for weights in group_weights(_groups(tables), resamples, seed):
         values = [measure.evaluate(Sample(view, weights)) for view in views]
         for (a, b), pair_resampled in zip(pairs, resampled, strict=True):
@@ -146,7 +146,7 @@ def _intervals(
     ]
 
 
-class _Count:
+class _SequentialPValue:
     """The p-value of one pair, from permutations that end when enough of them reach the observed difference.
 
     A permutation reaches it if its absolute difference is at least as large. When ENOUGH permutations have reached it,
@@ -167,11 +167,11 @@ class _Count:
         """Add the absolute differences of more permutations; NaN (no difference) does not count."""
         valid = differences[~np.isnan(differences)]
         hits = np.flatnonzero(valid >= self._least)
-        missing = ENOUGH - self.as_large
+        missing = STOP_AFTER_EXCEEDANCES - self.as_large
         if len(hits) >= missing:
             self.n_sampled += int(hits[missing - 1]) + 1
-            self.as_large, self.is_over = ENOUGH, True
-            self.p = ENOUGH / self.n_sampled
+            self.as_large, self.is_over = STOP_AFTER_EXCEEDANCES, True
+            self.p = STOP_AFTER_EXCEEDANCES / self.n_sampled
         else:
             self.n_sampled += len(valid)
             self.as_large += len(hits)
@@ -179,7 +179,7 @@ class _Count:
 
 
 def _permute(
-    counts: Sequence[_Count],
+    counts: Sequence[_SequentialPValue],
     tables: Sequence[Outcomes],
     pairs: Sequence[Pair],
     measure: Measure,

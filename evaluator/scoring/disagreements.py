@@ -15,7 +15,7 @@ from evaluator.outcomes.pooled import check_alike
 from evaluator.outcomes.table import Outcomes, SliceValue
 from evaluator.outcomes.weighted import Sample, View
 from evaluator.scoring.score import existing
-from evaluator.statistics.mcnemar import right_or_wrong
+from evaluator.statistics.mcnemar import paired_outcomes
 
 MOST_ITEMS = 50
 """The maximum number of units listed for each system."""
@@ -24,7 +24,7 @@ MOST_TEXT = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class AgreementCounts:
     """Numbers of units of one slice that both, only one or neither of two systems (a and b) has right.
 
     The measure is a proportion of right units, such as accuracy.
@@ -42,7 +42,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class DiscordantUnits:
     """Units that only system a, and units that only system b, has right by one measure.
 
     At most MOST_ITEMS of either, in gold order. A unit is (id, its gold line cut to MOST_TEXT characters).
@@ -60,22 +60,24 @@ class _Line(msgspec.Struct):
     id: str | int = ""  # "" for gold lines that are documents, whose id has another key
 
 
-def counts(a: Outcomes, b: Outcomes, measures: Sequence[Measure]) -> Iterator[Count]:
+def counts(a: Outcomes, b: Outcomes, measures: Sequence[Measure]) -> Iterator[AgreementCounts]:
     """Yield the counts for the whole and each one-way slice, by every measure that is a proportion of right units.
 
     Raises UsageError if the outcomes a and b belong to different golds.
     """
     check_alike(a, b)
-    tests = {measure.name: right_or_wrong(measure, a, b) for measure in measures}
+    tests = {measure.name: paired_outcomes(measure, a, b) for measure in measures}
     sample = Sample(View.whole(a), np.ones((a.n_groups, 1)))
     for slice_ in slices_of(sample, existing(measures, a.facts), None):
         for measure in slice_.measures:
             test = tests[measure.name]
             if test is not None:
-                yield Count(measure.name, slice_.slice, *test.counts(slice_.view.rows))
+                yield AgreementCounts(measure.name, slice_.slice, *test.counts(slice_.view.rows))
 
 
-def items(a: Outcomes, b: Outcomes, measures: Sequence[Measure], gold: BinaryIO, name: str) -> Iterator[Items]:
+def items(
+    a: Outcomes, b: Outcomes, measures: Sequence[Measure], gold: BinaryIO, name: str
+) -> Iterator[DiscordantUnits]:
     """Yield the units that only one of two systems has right, for every measure that is a proportion of right units.
 
     Yields nothing unless the rows of the outcomes are the lines of the gold file, one to one. gold, name: the gold file
@@ -86,10 +88,10 @@ def items(a: Outcomes, b: Outcomes, measures: Sequence[Measure], gold: BinaryIO,
     if not len(lines) == a.n_rows == a.n_units:
         return
     for measure in existing(measures, a.facts):
-        test = right_or_wrong(measure, a, b)
+        test = paired_outcomes(measure, a, b)
         if test is not None:
             a_only, b_only = ([_item(lines[row]) for row in rows[:MOST_ITEMS]] for rows in test.discordant())
-            yield Items(measure.name, a_only, b_only)
+            yield DiscordantUnits(measure.name, a_only, b_only)
 
 
 def _item(line: bytes) -> tuple[str | int, str]:

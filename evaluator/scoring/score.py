@@ -13,7 +13,7 @@ from evaluator.measures.slices import Slice, slices_of
 from evaluator.measures.subset import groups_with_units
 from evaluator.outcomes.table import Numbers, Outcomes, SliceValue
 from evaluator.outcomes.weighted import Sample, View
-from evaluator.statistics.bootstrap import Resampled, batches, group_weights
+from evaluator.statistics.bootstrap import BootstrapReplicates, group_weights, slice_batches
 
 _TOLERANCE = 1e-12
 
@@ -105,9 +105,10 @@ def _intervals(
     remaining = iter(points)
     lows: list[float] = []
     highs: list[float] = []
-    for batch in batches(slices, resamples):
+    for batch in slice_batches(slices, resamples):
         resampled = [
-            Resampled(_next(remaining, len(slice_.measures)), len(slice_.view.groups), resamples) for slice_ in batch
+            BootstrapReplicates(_next(remaining, len(slice_.measures)), len(slice_.view.groups), resamples)
+            for slice_ in batch
         ]
         for weights in group_weights(outcomes.n_groups, resamples, seed):
             whole = Sample(slices[0].view, weights)

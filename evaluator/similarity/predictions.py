@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from evaluator.similarity.longest_common_order import longest_common_order
 from evaluator.similarity.thresholds import EQUAL, SHARED_ERRORS
-from evaluator.tasks.answers import NO_ANSWER, ComparableAnswers, Digests, Items, Ordered
+from evaluator.tasks.answers import NO_ANSWER, CategoricalAnswers, ComparableAnswers, Digests, ScoredAnswers
 
 SIZE = 256
 """The maximum length of a signature."""
@@ -57,15 +57,15 @@ def compute_similarity(a: ComparableAnswers, b: ComparableAnswers) -> Similarity
 
     Raises TypeError if one is `Items` and the other is `Ordered`.
     """
-    if isinstance(a, Items) and isinstance(b, Items):
+    if isinstance(a, CategoricalAnswers) and isinstance(b, CategoricalAnswers):
         return _of_items(a, b)
-    if isinstance(a, Ordered) and isinstance(b, Ordered):
+    if isinstance(a, ScoredAnswers) and isinstance(b, ScoredAnswers):
         equal = longest_common_order(a.scores, b.scores) / len(a.scores) if len(a.scores) else None
         return _similarity(equal, len(a.scores), a.errs | b.errs, a.errs & b.errs)
     raise TypeError(f"expected answers of one type, found {type(a).__name__} and {type(b).__name__}")
 
 
-def _of_items(a: Items, b: Items) -> SimilarityResult:
+def _of_items(a: CategoricalAnswers, b: CategoricalAnswers) -> SimilarityResult:
     units = np.union1d(a.units, b.units)
     answers, errs = [], []
     for items in (a, b):
@@ -94,7 +94,7 @@ def signature(answered: ComparableAnswers) -> Digests:
     Kaplan 2007). For files with one score per unit (`Ordered`): the average ranks of some units, in millionths of the
     number of units; the units are the same for all files.
     """
-    if isinstance(answered, Items):
+    if isinstance(answered, CategoricalAnswers):
         is_answered = answered.answers != NO_ANSWER
         mixed = _mixed(_mixed(answered.units[is_answered]) ^ answered.answers[is_answered]) >> np.uint64(1)
         return np.sort(mixed)[:SIZE]

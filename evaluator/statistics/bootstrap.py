@@ -26,7 +26,7 @@ from evaluator.statistics.confidence import LEVEL
 
 _MAX_WEIGHTS = 4_000_000  # weights (groups x resamples) in memory at once: 32 MB
 _MAX_HELD = 20_000_000  # replicates and influences of a batch of slices in memory at once: 160 MB
-MAX_PARTS = 4096
+MAX_INFLUENCES = 4096
 """The largest number of influences that are computed for a score. With more groups, neighbouring groups are added up.
 
 With so many influences Student's t is almost normal, and a group that outweighs all others also outweighs the
@@ -52,7 +52,7 @@ def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]
         yield np.ascontiguousarray(counts.T)
 
 
-class Resampled:
+class BootstrapReplicates:
     """Bootstrap replicates of the measures of one slice, added in batches, and their confidence intervals.
 
     In the methods, a score is one measure on this slice.
@@ -65,7 +65,7 @@ class Resampled:
         a row in the slice.
         """
         self.values = np.full((len(points), resamples), np.nan)
-        parts = min(n_groups, MAX_PARTS)
+        parts = min(n_groups, MAX_INFLUENCES)
         self.influence = np.zeros((len(points), parts))
         self._points = points[:, None]
         self._edges = np.arange(parts + 1) * n_groups // max(parts, 1)
@@ -104,7 +104,10 @@ def intervals(values: Numbers, influence: Numbers, level: float = LEVEL) -> tupl
     ordered = np.sort(values, axis=1)  # NaN last
     n = np.count_nonzero(~np.isnan(ordered), axis=1)
     tails = np.array(
-        [_tails(int(k), a, level) for k, a in zip(*effective_groups_and_acceleration(influence), strict=True)]
+        [
+            _percentile_probabilities(int(k), a, level)
+            for k, a in zip(*effective_groups_and_acceleration(influence), strict=True)
+        ]
     ).reshape(-1, 2)
     return _quantile(ordered, n, tails[:, 0]), _quantile(ordered, n, tails[:, 1])
 
@@ -124,12 +127,12 @@ def effective_groups_and_acceleration(influence: Numbers) -> tuple[Numbers, Numb
     return np.maximum(effective, 2.0), cubes / (6 * squares**1.5)
 
 
-def _tails(effective: int, acceleration: float, level: float) -> tuple[float, float]:
+def _percentile_probabilities(effective: int, acceleration: float, level: float) -> tuple[float, float]:
     """Return the probabilities of the two percentiles that are the ends of the interval, for example (.02, .97).
 
     effective: the effective number of groups.
     """
-    reach = _reach(effective, level)
+    reach = _critical_value(effective, level)
     # Efron's BCa has a second constant, z0, for the median bias of the replicates. For a mean z0 equals the
     # acceleration, which takes its place here: z0 itself is estimated from the number of replicates below the observed
     # value, which is imprecise with 1,000 resamples.
@@ -143,7 +146,7 @@ def _tails(effective: int, acceleration: float, level: float) -> tuple[float, fl
 
 
 @lru_cache(maxsize=4096)
-def _reach(effective: int, level: float) -> float:
+def _critical_value(effective: int, level: float) -> float:
     """Return the number of standard errors from the value to an end of the interval (Hesterberg 2015).
 
     It takes the place of the normal quantile, which is 1.96 at a level of 95 %.
@@ -161,13 +164,13 @@ def _quantile(ordered: Numbers, n: np.ndarray[tuple[int, ...], np.dtype[np.int64
     return np.where(n > 0, result, np.nan)
 
 
-def batches(slices: Sequence[Slice], resamples: int) -> Iterator[list[Slice]]:
+def slice_batches(slices: Sequence[Slice], resamples: int) -> Iterator[list[Slice]]:
     """Yield batches of consecutive slices whose bootstrap replicates fit in memory together."""
     batch: list[Slice] = []
     held = 0
     for slice_ in slices:
         batch.append(slice_)
-        held += len(slice_.measures) * (resamples + min(len(slice_.view.groups), MAX_PARTS))
+        held += len(slice_.measures) * (resamples + min(len(slice_.view.groups), MAX_INFLUENCES))
         if held > _MAX_HELD:
             yield batch
             batch, held = [], 0

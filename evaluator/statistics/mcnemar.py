@@ -18,7 +18,7 @@ from evaluator.outcomes.table import Numbers, Outcomes
 _ENOUGH = 1e-17  # a term below this fraction of the sum does not change the sum in float64
 
 
-class RightOrWrong:
+class PairedBinaryOutcomes:
     """The units of one measure, and which of the two systems a and b have each of them right."""
 
     def __init__(self, unit: Numbers, a: Numbers, b: Numbers, groups: npt.NDArray[np.int32]) -> None:
@@ -51,10 +51,10 @@ class RightOrWrong:
         groups = np.sort(self._groups[rows[self._unit[rows]]])
         if not len(groups) or np.any(groups[1:] == groups[:-1]):
             return None
-        return exact_p(int(self._a_only[rows].sum()), int(self._b_only[rows].sum()))
+        return exact_p_value(int(self._a_only[rows].sum()), int(self._b_only[rows].sum()))
 
 
-def right_or_wrong(measure: Measure, a: Outcomes, b: Outcomes) -> RightOrWrong | None:
+def paired_outcomes(measure: Measure, a: Outcomes, b: Outcomes) -> PairedBinaryOutcomes | None:
     """Return the paired units of a and b, or None where McNemar's test does not apply.
 
     It applies to measures that are a proportion of units that are either right or wrong, if the rows of both tables are
@@ -71,10 +71,10 @@ def right_or_wrong(measure: Measure, a: Outcomes, b: Outcomes) -> RightOrWrong |
         return None
     if not all(_zero_or_one(column) and np.all(column <= units) for column in answers):
         return None
-    return RightOrWrong(units, answers[0], answers[1], a.groups)
+    return PairedBinaryOutcomes(units, answers[0], answers[1], a.groups)
 
 
-def exact_p(a_only: int, b_only: int) -> float:
+def exact_p_value(a_only: int, b_only: int) -> float:
     """Return the two-sided p-value of McNemar's exact test.
 
     a_only, b_only: the numbers of discordant units that only a, and only b, has right. The p-value is the probability

@@ -29,7 +29,7 @@ _MAX_BLOCK = 1 << 20  # maximum groups x permutations of one block: 8 MB
 _MOST_TOGETHER = 1000  # maximum permutations of one block, so that a pair that needs few does not pay for many
 
 
-def group_permutations(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
+def swap_mask_blocks(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
     """Yield random swap masks in blocks: arrays of shape (groups, permutations of the block).
 
     An entry is 1 where the permutation swaps the group's outcomes between the two systems, else 0. times: the total
@@ -51,13 +51,13 @@ def permuted_differences(measure: Measure, tables: Sequence[Outcomes]) -> Permut
         return PermutedAuroc(measure, tables)
     if isinstance(measure, Spearman):
         return PermutedSpearman(measure, tables)
-    return _Sums(measure, tables) if rests_on_sums(measure) else _Anything(measure, tables)
+    return _Sums(measure, tables) if is_function_of_sums(measure) else _Anything(measure, tables)
 
 
-def rests_on_sums(measure: Measure) -> bool:
+def is_function_of_sums(measure: Measure) -> bool:
     """Return True if the measure is a function of sums of statistics, such as a ratio of two sums."""
     if isinstance(measure, Harmonic | Difference):
-        return rests_on_sums(measure.a) and rests_on_sums(measure.b)
+        return is_function_of_sums(measure.a) and is_function_of_sums(measure.b)
     return isinstance(measure, Ratio)
 
 

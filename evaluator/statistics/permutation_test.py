@@ -23,7 +23,7 @@ _MAX_WEIGHTS = 2_000_000  # maximum groups x permutations of a batch; each of it
 _STREAM = 1  # separates this random stream from that of the bootstrap under the same seed
 
 
-def permutations(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
+def swap_masks(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
     """Yield random swap masks in batches: arrays of shape (groups, permutations of the batch).
 
     An entry is 1 where the permutation swaps the group's outcomes between the two systems, else 0. times: the total
@@ -61,7 +61,7 @@ def p_values(
     views = {scale: View.whole(pool(scale(a), scale(b)) if scale else pool(a, b)) for scale in scales}
     observed = np.abs(np.asarray(differences, dtype=np.float64))
     as_large, counted = np.ones((2, len(observed)))
-    for swapped in permutations(a.n_groups, times, seed):
+    for swapped in swap_masks(a.n_groups, times, seed):
         weights = np.concatenate([1 - swapped, swapped]), np.concatenate([swapped, 1 - swapped])
         wholes = {scale: [Sample(view, weight) for weight in weights] for scale, view in views.items()}
         index = 0

@@ -1,7 +1,7 @@
 """Answers of a prediction file, unit by unit, in a form that allows comparing two files.
 
-There are two forms. `Items` has one answer per unit, such as a label or the first-ranked mention; two answers are equal
-or different. `Ordered` has one score per unit, of which only the order is meaningful.
+There are two forms. `CategoricalAnswers` has one answer per unit, such as a label or the first-ranked mention; two answers are equal
+or different. `ScoredAnswers` has one score per unit, of which only the order is meaningful.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ NO_ANSWER = np.uint64(0)
 
 
 @dataclass(frozen=True)
-class Items:
+class CategoricalAnswers:
     """Answers that are either equal or different, as three arrays with one entry per unit.
 
     units: sorted and distinct numbers that identify the units. answers: a digest of each answer; 0: no answer. errs:
@@ -36,14 +36,14 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Ordered:
+class ScoredAnswers:
     """Scores of which only the order counts, and True where a score is an error; one per gold unit, in gold order."""
 
     scores: Numbers
     errs: npt.NDArray[np.bool_]
 
 
-ComparableAnswers = Items | Ordered
+ComparableAnswers = CategoricalAnswers | ScoredAnswers
 
 
 def digest(value: Any) -> int:
@@ -51,7 +51,7 @@ def digest(value: Any) -> int:
     return int.from_bytes(hashlib.blake2b(repr(value).encode(), digest_size=8).digest(), "big") >> 1 or 1
 
 
-def predicted_or_gold(predictions: Iterable[Any], gold: Iterable[Any]) -> Items:
+def predicted_or_gold(predictions: Iterable[Any], gold: Iterable[Any]) -> CategoricalAnswers:
     """Return Items whose units are facts.
 
     predictions, gold: the predicted facts and the gold facts, as values that have the same repr if the facts are the
@@ -62,10 +62,10 @@ def predicted_or_gold(predictions: Iterable[Any], gold: Iterable[Any]) -> Items:
     units = np.array(sorted(predicted | right), dtype=np.uint64)
     is_predicted = np.isin(units, np.array(sorted(predicted), dtype=np.uint64))
     is_right = np.isin(units, np.array(sorted(right), dtype=np.uint64))
-    return Items(units, is_predicted.astype(np.uint64), is_predicted != is_right)
+    return CategoricalAnswers(units, is_predicted.astype(np.uint64), is_predicted != is_right)
 
 
-def by_score(scores: Numbers, high: npt.NDArray[np.bool_]) -> Ordered:
+def by_score(scores: Numbers, high: npt.NDArray[np.bool_]) -> ScoredAnswers:
     """Return Ordered answers from the scores of all units.
 
     high: True for the units that gold ranks above the others. With k such units the threshold is the k-th highest
@@ -74,4 +74,4 @@ def by_score(scores: Numbers, high: npt.NDArray[np.bool_]) -> Ordered:
     """
     count = int(high.sum())
     threshold = np.inf if not count else np.partition(scores, len(scores) - count)[len(scores) - count]
-    return Ordered(scores, (scores >= threshold) != high)
+    return ScoredAnswers(scores, (scores >= threshold) != high)

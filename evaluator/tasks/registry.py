@@ -132,12 +132,12 @@ def _loaded(entry: EntryPoint) -> tuple[AnyTask | None, str]:
     """Return (the task, ""), or (None, the reason why it cannot be used)."""
     try:
         task = entry.load()
-        return (None, reason) if (reason := _unfit(entry.name, task)) else (task, "")
+        return (None, reason) if (reason := _reason_unusable(entry.name, task)) else (task, "")
     except (Exception, SystemExit) as error:  # noqa: BLE001 - no failure of a package may affect the others
         return None, f"{entry.value} does not load: {type(error).__name__}: {error}"
 
 
-def _unfit(name: str, task: Any) -> str:
+def _reason_unusable(name: str, task: Any) -> str:
     """Return the reason why an object cannot be the task of this name; empty if it can."""
     if not isinstance(task, Task):
         description = f"the class {task.__name__}" if isinstance(task, type) else f"of type {type(task).__name__}"

@@ -13,7 +13,7 @@ from import_export.forms import ExportForm
 from import_export.resources import ModelResource, modelresource_factory
 from tablib import Dataset
 
-from leaderboard.boards.api.csv import ACTIVE
+from leaderboard.boards.api.csv import FORMULA_STARTS
 from leaderboard.models import AuditEntry
 
 MOST_ROWS = 100_000
@@ -90,11 +90,11 @@ def _escaped(value: Any) -> Any:
     """
     if not isinstance(value, str) or _is_number(value):
         return value
-    return f"'{value}" if value.lstrip("'").startswith(ACTIVE) else value
+    return f"'{value}" if value.lstrip("'").startswith(FORMULA_STARTS) else value
 
 
 def _unescaped(value: str) -> str:
-    return value[1:] if value.startswith("'") and value.lstrip("'").startswith(ACTIVE) else value
+    return value[1:] if value.startswith("'") and value.lstrip("'").startswith(FORMULA_STARTS) else value
 
 
 def _is_number(text: str) -> bool:

@@ -19,7 +19,7 @@ class ReportError(Exception):
     """A report that must not be ranked. The message names the problem and quotes no value of gold."""
 
 
-def in_shape(report: Mapping[str, Any], kind: type[T]) -> T:
+def convert_report(report: Mapping[str, Any], kind: type[T]) -> T:
     """Convert a job's report to its declared type, ignoring the key `ok`. Raises ReportError if it does not fit."""
     try:
         return msgspec.convert({name: value for name, value in report.items() if name != "ok"}, kind)
@@ -29,7 +29,7 @@ def in_shape(report: Mapping[str, Any], kind: type[T]) -> T:
 
 def checked(report: dict[str, Any], *, task: str, task_version: int, measures: Sequence[Measure]) -> ScoreReport:
     """Convert a scoring job's report to a ScoreReport and validate it with `check`. Raises ReportError."""
-    scored = in_shape(report, ScoreReport)
+    scored = convert_report(report, ScoreReport)
     check(scored, task=task, task_version=task_version, measures=measures)
     return scored
 

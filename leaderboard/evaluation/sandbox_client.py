@@ -32,7 +32,7 @@ from evaluator.jobs.similarity import NearDuplicatesRequest, SignatureRequest
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process.client import ProcessSandbox
 from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation.report_checks import ReportError, in_shape
+from leaderboard.evaluation.report_checks import ReportError, convert_report
 from leaderboard.models import GoldVersion, PublicPrivatePartition, Reason, Scorer, Split
 
 __all__ = [
@@ -100,7 +100,7 @@ class Answer:
 
     def read(self, kind: type[T]) -> T:
         """Convert the report to its declared type. Raises ReportError if the report does not have this type."""
-        return in_shape(self.report, kind)
+        return convert_report(self.report, kind)
 
 
 def answers() -> bool:

@@ -14,7 +14,7 @@ from leaderboard.models import GoldVersion, Leaderboard, Phase, Scorer
 
 
 @dataclass(frozen=True)
-class Scoring:
+class PhaseScorer:
     """What scores a phase: the benchmark's task or a custom scorer, with its version and measures.
 
     task: the benchmark's task, which always defines the file formats. scorer: the custom scorer that scores instead of
@@ -55,15 +55,15 @@ class Scoring:
         return self.scorer.primary if self.scorer else gold.primary
 
 
-def of(phase: Phase) -> Scoring:
+def of(phase: Phase) -> PhaseScorer:
     """Return what currently scores a phase. `phase` should have its benchmark and scorer loaded (select_related)."""
-    return Scoring(TASKS[phase.benchmark.task], phase.scorer)
+    return PhaseScorer(TASKS[phase.benchmark.task], phase.scorer)
 
 
-def of_board(board: Leaderboard) -> Scoring:
+def of_board(board: Leaderboard) -> PhaseScorer:
     """Return what scored a board; this may be an earlier custom scorer than the phase's current one."""
     phase = board.phase
     scorer = phase.scorer
     if scorer is not None and scorer.number != board.task_version:
         scorer = Scorer.objects.get(benchmark=phase.benchmark_id, number=board.task_version)
-    return Scoring(TASKS[phase.benchmark.task], scorer)
+    return PhaseScorer(TASKS[phase.benchmark.task], scorer)

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 
 @contextmanager
-def answering() -> Iterator[None]:
+def storage_errors_as_command_errors() -> Iterator[None]:
     """Turn errors of an unreachable or missing S3 bucket into a CommandError of one line that says what to check."""
     try:
         yield

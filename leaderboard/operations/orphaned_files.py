@@ -20,7 +20,7 @@ from django.utils import timezone
 
 AFTER = timedelta(days=7)
 """Age from which an orphaned file is old: the row of a younger file may not be saved yet."""
-NOT_OURS = ("staticfiles", "default")
+UNCHECKED_STORES = ("staticfiles", "default")
 """Stores of settings.STORAGES that are not checked, because no database row names files of theirs."""
 STORED_FOLDERS = ("gold", "inputs", "predictions", "outcomes")
 """Stores with irreplaceable files: gold and raw files, submissions, outcomes."""
@@ -94,7 +94,7 @@ def find() -> OrphanedFiles:
     files: list[OrphanedFile] = []
     doubtful: dict[str, tuple[int, int]] = {}
     for alias in settings.STORAGES:
-        if alias in NOT_OURS:
+        if alias in UNCHECKED_STORES:
             continue
         storage = storages[alias]
         listed, referenced = sorted(_listed(storage)), _referenced(storage)

@@ -17,8 +17,8 @@ FIRST_PAUSE = 1.0
 """Seconds before the first restart of a child; the pause doubles with each restart, up to LONGEST_PAUSE."""
 LONGEST_PAUSE = 30.0
 # A child that has run for this many seconds is considered healthy: its next restart follows after FIRST_PAUSE again.
-WELL_AFTER = 60.0
-PATIENCE = 15.0
+HEALTHY_AFTER = 60.0
+STOP_TIMEOUT = 15.0
 """Seconds after which a child that does not terminate is killed."""
 
 Popen = subprocess.Popen[bytes]
@@ -99,11 +99,11 @@ class Supervisor:
         for child in reversed(self.children):
             child.due = None
             self._ask(child)
-            deadline = time.monotonic() + PATIENCE
+            deadline = time.monotonic() + STOP_TIMEOUT
             while child.process and self._ended(child) is None and time.monotonic() < deadline:
                 self._wait(deadline - time.monotonic())
             if child.process and child.process.returncode is None:
-                self.say(f"{child.name} did not stop within {PATIENCE:.0f} s and was killed")
+                self.say(f"{child.name} did not stop within {STOP_TIMEOUT:.0f} s and was killed")
                 self._kill(child)
                 child.process.wait()
 
@@ -112,7 +112,7 @@ class Supervisor:
             status = self._ended(child) if child.due is None else None
             if status is not None:
                 lived = time.monotonic() - child.started
-                child.pause = FIRST_PAUSE if lived > WELL_AFTER else child.pause
+                child.pause = FIRST_PAUSE if lived > HEALTHY_AFTER else child.pause
                 self._retry(child, f"{child.name} {ending(status)} after {lived:.0f} s")
             elif child.due is not None and child.due <= time.monotonic():
                 self._restart(child)

@@ -35,7 +35,7 @@ from leaderboard.models import (
     User,
 )
 
-MOST_TESTERS = 100
+MAX_TESTERS = 100
 """Maximum number of testers of one rehearsal, members of named teams included."""
 NOT_COPIED = {"id", "benchmark", "opens_at", "closes_at", "sealed_until", "unsealed_at", "last_sequence", "created_at"}
 """Fields of a phase that a rehearsal does not take over. For `scorer`, a copy of the scorer's row is made."""
@@ -72,10 +72,10 @@ def find_testers(names: Sequence[str]) -> list[User]:
             Code.INVALID_NAME,
             f"No account or team has the name {', '.join(unknown[:10])}; expected usernames or team names.",
         )
-    if len(users) > MOST_TESTERS:
+    if len(users) > MAX_TESTERS:
         raise Refused(
             Code.INVALID_NAME,
-            f"These names are {len(users)} users, team members included; expected at most {MOST_TESTERS} testers.",
+            f"These names are {len(users)} users, team members included; expected at most {MAX_TESTERS} testers.",
         )
     return list(users.values())
 

@@ -7,14 +7,14 @@ from typing import Any
 from django import template
 from django.urls import reverse
 
-from leaderboard.evaluation.scorer_of_phase import Scoring
+from leaderboard.evaluation.scorer_of_phase import PhaseScorer
 from leaderboard.models import Benchmark
 
 register = template.Library()
 
 
 @register.simple_tag
-def about_measures(scoring: Scoring, benchmark: Benchmark) -> str:
+def about_measures(scoring: PhaseScorer, benchmark: Benchmark) -> str:
     """Return the URL of the page that describes the measures of a phase's task or custom scorer."""
     if scoring.scorer is None:
         return reverse("measures", args=[scoring.task.name])

@@ -9,10 +9,10 @@ from leaderboard.boards.web.tables import row_cells
 register = template.Library()
 
 for _filter in (
-    row_cells.ranked,
+    row_cells.rank_html,
     row_cells.ranked_in_track,
-    row_cells.may_be,
-    row_cells.named,
+    row_cells.rank_range_html,
+    row_cells.system_html,
     row_cells.cost,
     row_cells.day,
 ):

@@ -31,14 +31,14 @@ from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import ExpiredLease, Lease, LeaseLostError, lease_end
 
 log = structlog.get_logger(__name__)
-MAKES_WAY = timedelta(minutes=10)
+LOW_PRIORITY_WAIT = timedelta(minutes=10)
 """For how long after it was queued a row of low priority (`Work.makes_way`) waits while scoring runs are queued."""
 AT_ONCE = 1000
 """Maximum number of rows that one sweep enqueues for each kind of work."""
 STORAGE_ERRORS = (FileNotFoundError, AlteredError)
 
 
-class NoAnswerError(Exception):
+class NotRetryableError(Exception):
     """The sandbox cannot do this work, so it is not retried. reason: a value of `models.Reason`, kept with the row."""
 
     def __init__(self, reason: str) -> None:
@@ -242,7 +242,7 @@ class Work:
     def _makes_way(self, key: Any) -> bool:
         if not Run.objects.filter(state=State.QUEUED, reason=Reason.NONE, scorer=None).exists():
             return False
-        return bool(self._all.filter(**{self.key: key}, queued_at__gt=timezone.now() - MAKES_WAY).exists())
+        return bool(self._all.filter(**{self.key: key}, queued_at__gt=timezone.now() - LOW_PRIORITY_WAIT).exists())
 
     def _attempt(self, lease: Lease[Any]) -> None:
         """Make one attempt, and retry or fail the row if the work raises an exception.
@@ -263,14 +263,14 @@ class Work:
                 self.retry_or_fail(lease, reason=Reason.INTERNAL)
             elif isinstance(outcome, Failure):
                 logger.error("job_failed", error=f"{type(error).__name__}: {error}")
-                reason = error.reason if isinstance(error, NoAnswerError) else outcome.reason
+                reason = error.reason if isinstance(error, NotRetryableError) else outcome.reason
                 self.retry_or_fail(lease, reason=reason, final=outcome.final)
             else:
                 outcome(lease, error)
 
 
 ERRORS: Errors = {
-    (ReportError, NoAnswerError): Failure(Reason.BAD_REPORT, final=True),
+    (ReportError, NotRetryableError): Failure(Reason.BAD_REPORT, final=True),
     sandbox_client.SandboxError: Failure(Reason.SANDBOX),
     STORAGE_ERRORS: Failure(Reason.STORAGE, final=True),
 }

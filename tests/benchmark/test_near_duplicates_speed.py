@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from evaluator.jobs import JOBS
 from evaluator.similarity.predictions import signature
-from evaluator.tasks.answers import Items
+from evaluator.tasks.answers import CategoricalAnswers
 from leaderboard.models import Prediction, SimilarityCheck, Submission, System, Team
 from leaderboard.near_duplicates.actions import similarity
 from tests.support.scoring_runs import taken_by
@@ -48,7 +48,9 @@ def test_a_phase_of_two_thousand_files() -> None:
     likenesses = []
     units, errs = np.arange(UNITS, dtype=np.uint64), np.zeros(UNITS, dtype=np.bool_)
     for _, _, pk in keys:
-        signature_bytes = signature(Items(units, (answers(random, gold) + 1).astype(np.uint64), errs)).tobytes()
+        signature_bytes = signature(
+            CategoricalAnswers(units, (answers(random, gold) + 1).astype(np.uint64), errs)
+        ).tobytes()
         row = {"phase": world.phase, "signature": signature_bytes, "queued_at": at, "enqueued_at": at}
         likenesses.append(SimilarityCheck(prediction_id=pk, state="done", finished_at=at, **row))
     SimilarityCheck.objects.bulk_create(likenesses)

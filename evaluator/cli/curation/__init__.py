@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.cli.output import print_problems, printable_lines, say
-from evaluator.cli.progress_line import patience
+from evaluator.cli.progress_line import progress_reported
 from evaluator.curation.generators import (
     audit,
     corruption,
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     generators = {"split": SPLITS, "audit": AUDITS}[args.command]
     (generator,) = (candidate for candidate in generators if candidate.name == args.generator)
     try:
-        with _terminated_like_interrupted(), patience(generator.name), Workspace(args.output) as bench:
+        with _terminated_like_interrupted(), progress_reported(generator.name), Workspace(args.output) as bench:
             result = generator.make(args, bench)
             bench.finish(recipe(generator, args, result, bench))
     except FileError as error:

@@ -34,7 +34,7 @@ class Local:
     sandbox: DockerSandbox
 
 
-def connected() -> Engine:
+def connect_engine() -> Engine:
     """Return a client of the local Docker engine, after the engine has responded.
 
     Raises SandboxError, with advice on what to install, where the engine or its Python package is missing.
@@ -60,7 +60,7 @@ def connect(runtime: str) -> Local:
     runtime: the engine's OCI runtime, such as `runc`. Raises SandboxError if the engine does not respond, and
     UsageError for an invalid runtime name.
     """
-    engine = connected()
+    engine = connect_engine()
     from evaluator.sandbox.containers.docker import DockerSandbox
 
     try:
@@ -75,7 +75,7 @@ def connect(runtime: str) -> Local:
 
 
 @contextlib.contextmanager
-def image_in(local: Local, name: str, *, check: bool) -> Iterator[str]:
+def open_image(local: Local, name: str, *, check: bool) -> Iterator[str]:
     """Yield the engine's id of the image that `name` gives as a tag, an id or the path of an archive file.
 
     An image that was loaded from an archive is removed afterwards, unless the engine already had it. check: check the
@@ -94,7 +94,7 @@ def image_in(local: Local, name: str, *, check: bool) -> Iterator[str]:
         return
     image = id_of(local.engine, name)
     if check:
-        with saved(local.engine, image) as archive:
+        with save_image(local.engine, image) as archive:
             _loaded(local, archive)
     yield image
 
@@ -113,7 +113,7 @@ def id_of(engine: Engine, name: str) -> str:
 
 
 @contextlib.contextmanager
-def saved(engine: Engine, image: str) -> Iterator[IO[bytes]]:
+def save_image(engine: Engine, image: str) -> Iterator[IO[bytes]]:
     """Yield an unnamed temporary file with the output of `docker save`. Raises SandboxError if the engine fails."""
     progress, size = Progress(), 0
     with tempfile.TemporaryFile() as archive:

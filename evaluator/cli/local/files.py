@@ -47,7 +47,7 @@ def predictions_path(output: str | None) -> Path:
     return path
 
 
-def keep(source: BinaryIO, target: Path, name: str) -> Path:
+def save_predictions(source: BinaryIO, target: Path, name: str) -> Path:
     """Copy the predictions from `source` to `target`; return the path written.
 
     name: the file's name in the container. The path ends in `.gz` if and only if this name does. Raises UsageError if

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, options: Mapping[str, str]) -> int:
         run_result.say_log(result)
         if result.verdict is not Verdict.DONE:
             return _failed(args, result)
-        output = files.keep(predictions, output_path, result.output_name)
+        output = files.save_predictions(predictions, output_path, result.output_name)
         report = _validate(args, options, {"inputs": inputs, "predictions": predictions}, output)
         return _report(args, result, report, output)
 
@@ -64,7 +64,7 @@ def _run_image(
     args: argparse.Namespace, options: Mapping[str, str], limits: SystemLimits, inputs: BinaryIO, predictions: BinaryIO
 ) -> SystemResult:
     local = engine.connect(args.runtime)
-    with engine.image_in(local, args.image, check=not args.no_check) as image:
+    with engine.open_image(local, args.image, check=not args.no_check) as image:
         execution = SystemExecution(
             execution_id=f"run-{uuid.uuid4().hex}",
             image=image,

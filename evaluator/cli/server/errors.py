@@ -8,7 +8,7 @@ from evaluator.cli.output import print_problems, say
 from evaluator.cli.server.http import RefusedError
 from evaluator.exit_codes import BAD_PREDICTIONS, WRONG_USAGE
 
-THEIRS = ("invalid_predictions", "invalid_image", "too_large")
+FILE_ERROR_CODES = ("invalid_predictions", "invalid_image", "too_large")
 """Error codes of the server for a problem with the submitted file itself."""
 
 
@@ -18,4 +18,4 @@ def refused(error: RefusedError, *, as_json: bool) -> int:
     if as_json:
         refusal = {"code": error.code, "message": error.message, "problems": error.problems, "more": error.more}
         print(json.dumps({"ok": False, **refusal}))
-    return BAD_PREDICTIONS if error.code in THEIRS else WRONG_USAGE
+    return BAD_PREDICTIONS if error.code in FILE_ERROR_CODES else WRONG_USAGE

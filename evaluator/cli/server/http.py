@@ -18,7 +18,7 @@ _SECONDS = 60.0
 _MOST_BYTES = 64 << 20  # of a response
 _PIECE = 1 << 20
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_NOT_SAFE = "the token is empty or has an invalid character, expected only letters, digits and - . _ ~ + / ="
+_HEADER_UNSAFE = "the token is empty or has an invalid character, expected only letters, digits and - . _ ~ + / ="
 Body = bytes | IO[bytes]
 
 
@@ -67,7 +67,7 @@ class Server:
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise UsageError(f"--server is {shown(address)}, expected an address like https://board.example")
         if token is not None and not _is_safe(token):
-            raise UsageError(_NOT_SAFE)
+            raise UsageError(_HEADER_UNSAFE)
         self.address = address.rstrip("/")
         self.is_open = parts.scheme == "http" and parts.hostname not in _LOOPBACK
         self._token = token

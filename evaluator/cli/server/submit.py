@@ -13,7 +13,7 @@ from urllib.parse import quote
 from evaluator.cli.output import print_problems, say
 from evaluator.cli.server import poll
 from evaluator.cli.server import upload as uploading
-from evaluator.cli.server.errors import THEIRS, refused
+from evaluator.cli.server.errors import FILE_ERROR_CODES, refused
 from evaluator.cli.server.http import RefusedError, Server, UnavailableError
 from evaluator.cli.server.tokens import connect
 from evaluator.cli.tables import score_table
@@ -58,7 +58,7 @@ def _sent(args: argparse.Namespace, server: Server) -> dict[str, Any]:
         try:
             return _send_once(args, server, lambda: server.post(path, metadata, seconds=_JOINING))
         except RefusedError as error:
-            if error.code not in THEIRS:
+            if error.code not in FILE_ERROR_CODES:
                 say(f"the server stores the archive for some days; to submit it later, add --resume {upload}")
             raise
     with _opened(args.predictions) as file:
@@ -150,8 +150,8 @@ def _archive(image: str) -> Iterator[IO[bytes]]:
         return
     from evaluator.cli.local import engine as local
 
-    engine = local.connected()
-    with local.saved(engine, local.id_of(engine, image)) as file:
+    engine = local.connect_engine()
+    with local.save_image(engine, local.id_of(engine, image)) as file:
         yield file
 
 

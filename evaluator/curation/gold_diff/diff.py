@@ -117,7 +117,7 @@ def compare(task: AnyTask, before: GoldFile, after: GoldFile, options: Mapping[s
         result.n_after += 1
         if identifier not in old:
             line = _decode(raw)
-            result.items.append(Item(identifier, number, _whole("added", task, line)))
+            result.items.append(Item(identifier, number, _all_fields("added", task, line)))
             continue
         result.reordered |= unmatched[identifier] < last
         last = max(last, unmatched.pop(identifier))
@@ -125,7 +125,7 @@ def compare(task: AnyTask, before: GoldFile, after: GoldFile, options: Mapping[s
             result.items.append(Item(identifier, number, changes))
     for identifier in unmatched:  # items of the old file only
         number, raw = old[identifier]
-        removed.append(Item(identifier, number, _whole("removed", task, _decode(raw))))
+        removed.append(Item(identifier, number, _all_fields("removed", task, _decode(raw))))
     result.items += removed
     return result
 
@@ -179,7 +179,7 @@ def _of_fields(kind: str, before: dict[str, Any], after: dict[str, Any]) -> Iter
             yield Change(kind, name, before.get(name), after.get(name))
 
 
-def _whole(kind: str, task: AnyTask, line: dict[str, Any]) -> list[Change]:
+def _all_fields(kind: str, task: AnyTask, line: dict[str, Any]) -> list[Change]:
     """Return the changes of an item that is in only one file, one for each field of its question and answer."""
     parts = task.gold_fields(line)
     fields = {**parts.question, **parts.answer, **parts.many}

@@ -66,7 +66,7 @@ class Graph:
         return np.stack([self.subjects[first:end], self.objects[first:end]], axis=1)
 
 
-class Steps:
+class WalkSteps:
     """Each entity's neighbours in either direction: the possible steps of a walk, without self-loops.
 
     A step has a code: twice the predicate's number, plus one if it goes from the object to the subject. without: the

@@ -18,7 +18,7 @@ import enum
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from evaluator.curation.open_triples.leakage_index import Forbidden, Mention, joined
+from evaluator.curation.open_triples.leakage_index import EvaluationIndex, Mention, joined
 from evaluator.curation.open_triples.memo import Memo
 from evaluator.curation.open_triples.token_sets import Normaliser, TokenCounts
 from evaluator.curation.open_triples.triples import OpenTriple
@@ -54,7 +54,7 @@ class Leakage:
     def __init__(self, evaluated: Iterable[OpenTriple], words: Normaliser) -> None:
         evaluated = list(evaluated)
         self._exact = {triple[:3] for triple in evaluated}
-        self._forbidden = Forbidden(evaluated, words)
+        self._forbidden = EvaluationIndex(evaluated, words)
         self._mentions = Memo(self._forbidden.mention)
         self._relations = Memo(self._forbidden.relation)
 

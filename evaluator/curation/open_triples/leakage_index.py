@@ -60,7 +60,7 @@ class _Facts:
         return any(not self.tails[head].isdisjoint(tails) for head in heads & self.tails.keys())
 
 
-class Forbidden:
+class EvaluationIndex:
     """Evaluation triples as (entity, relation, entity), indexed by the words of mentions and relations."""
 
     def __init__(self, evaluated: Iterable[OpenTriple], words: Normaliser) -> None:

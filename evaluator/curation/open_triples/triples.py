@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 from evaluator.curation.io.text_blocks import text_blocks
 from evaluator.errors import GoldError, ProblemList, shown
 
-BETWEEN = "|||"
+SEPARATOR = "|||"
 _WIDTHS = frozenset({3, 5})
 
 Row = list[str]
@@ -82,18 +82,18 @@ class Dictionary:
 
 
 def _listed(own: str, text: str) -> Mentions:
-    listed = [mention for mention in map(str.strip, text.split(BETWEEN)) if mention]
+    listed = [mention for mention in map(str.strip, text.split(SEPARATOR)) if mention]
     return tuple(dict.fromkeys([own, *listed])) if listed else ()
 
 
 def _names(text: str) -> bool:
-    return any(map(str.strip, text.split(BETWEEN)))
+    return any(map(str.strip, text.split(SEPARATOR)))
 
 
 def to_line(triple: OpenTriple, *, entities: bool) -> str:
     """Return the triple as a line of five columns; without entities the lists of mentions are empty."""
     listed = (triple.subjects, triple.objects) if entities else ((), ())
-    return "\t".join([*triple[:3], *map(BETWEEN.join, listed)])
+    return "\t".join([*triple[:3], *map(SEPARATOR.join, listed)])
 
 
 def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
@@ -105,7 +105,7 @@ def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
         if all(is_valid):
             yield Block(range(first, first + len(lines)), lines, rows)
             continue
-        valid = [index for index, row in enumerate(rows) if _is_right(row, first + index, problems)]
+        valid = [index for index, row in enumerate(rows) if _is_valid(row, first + index, problems)]
         yield Block(
             [first + index for index in valid], [lines[index] for index in valid], [rows[index] for index in valid]
         )
@@ -132,12 +132,12 @@ def read_dictionary(stream: BinaryIO, file: str) -> Dictionary:
                     number, "not a mention and an entity", _columns(columns), "two columns, with a mention in the first"
                 )
                 continue
-            if BETWEEN in columns[0]:
+            if SEPARATOR in columns[0]:
                 problems.add(
                     number,
                     "the mention contains the separator of mention lists",
                     shown(columns[0]),
-                    f"a mention without {BETWEEN}",
+                    f"a mention without {SEPARATOR}",
                 )
                 continue
             meant = entities.setdefault(columns[0], {})
@@ -147,7 +147,7 @@ def read_dictionary(stream: BinaryIO, file: str) -> Dictionary:
     return Dictionary({mention: tuple(meant) for mention, meant in entities.items()})
 
 
-def _is_right(row: Row, number: int, problems: ProblemList) -> bool:
+def _is_valid(row: Row, number: int, problems: ProblemList) -> bool:
     if len(row) not in _WIDTHS:
         expected = "subject, relation, object, and both or none of the lists of mentions, tab-separated"
         problems.add(number, "not an open triple", _columns(row), expected)

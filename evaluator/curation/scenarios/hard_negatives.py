@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from evaluator.curation.graph.graph import Bools, Graph, Ints, Steps
+from evaluator.curation.graph.graph import Bools, Graph, Ints, WalkSteps
 from evaluator.curation.scenarios.paths import Path, Paths, walk
 from evaluator.curation.scenarios.types import Types
 from evaluator.statistics.random_streams import random_stream, shuffled
@@ -43,7 +43,7 @@ class Source(Protocol):
 
 
 @dataclass
-class Surroundings:
+class HardNegativeSource:
     """Base class of both sources: the steps of the graph without the predicate and without schema predicates.
 
     true: the keys (`Graph.key`) of all pairs that the predicate links, sorted.
@@ -53,13 +53,13 @@ class Surroundings:
     predicate: str
     types: Types
     seed: int
-    steps: Steps = field(init=False)
+    steps: WalkSteps = field(init=False)
     true: Ints = field(init=False)
 
     def __post_init__(self) -> None:
         names = self.graph.predicates
         banned = [n for n, name in enumerate(names) if name == self.predicate or _last_part(name) in SCHEMA]
-        self.steps = Steps(self.graph, without=banned)
+        self.steps = WalkSteps(self.graph, without=banned)
         facts = self.graph.facts(self.predicate)
         self.true = self.graph.key(facts[:, 0], facts[:, 1])
 
@@ -93,7 +93,7 @@ class Surroundings:
         return random_stream(self.seed, kind, subject, self.predicate, object_)
 
 
-class Walks(Surroundings):
+class Walks(HardNegativeSource):
     """Random walks from the subject or the object of a fact, along predicate paths, to replacements of the other."""
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
@@ -123,7 +123,7 @@ class Walks(Surroundings):
         return self.types.pass_for(other, ends) & ~true
 
 
-class ClosedWorld(Surroundings):
+class ClosedWorld(HardNegativeSource):
     """Pairs linked by another predicate: the fact's subject with an object of the same types, or the reverse."""
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:

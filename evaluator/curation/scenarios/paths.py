@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from evaluator.curation.graph.graph import Ints, Steps
+from evaluator.curation.graph.graph import Ints, WalkSteps
 
 Path = tuple[int, ...]
 """Codes of the steps of a path, in order; see `graph.Steps`."""
@@ -23,7 +23,7 @@ class Paths:
     access.
     """
 
-    def __init__(self, steps: Steps, begin: int, end: int) -> None:
+    def __init__(self, steps: WalkSteps, begin: int, end: int) -> None:
         self._base = steps.n_codes + 1  # no digit is 0, so that paths of different lengths are different numbers
         # Paths are searched from the entity with fewer two-step walks; from the other one they are the same, reversed.
         self._turned = bool(steps.reach[begin] > steps.reach[end])
@@ -36,13 +36,13 @@ class Paths:
         near = steps.marked(before)
         direct, away = to == end, to != end
         meets = near[to]
-        first, middle, onward = _onward(steps, codes[away], to[away])
+        first, middle, onward = _next_steps(steps, codes[away], to[away])
         joins = near[onward] & (onward != begin)
         near[before] = False
-        two = _finished(self._base, codes[meets] + 1, to[meets], before, last)
+        two = _with_last_step(self._base, codes[meets] + 1, to[meets], before, last)
         known = (first[joins] + 1) * self._base + middle[joins] + 1
-        three = _finished(self._base, known, onward[joins], before, last)
-        self._numbers = _different(np.concatenate([codes[direct] + 1, two, three]), self._base**LONGEST)
+        three = _with_last_step(self._base, known, onward[joins], before, last)
+        self._numbers = _distinct(np.concatenate([codes[direct] + 1, two, three]), self._base**LONGEST)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -55,14 +55,14 @@ class Paths:
         return tuple(code ^ 1 for code in codes) if self._turned else tuple(reversed(codes))
 
 
-def _onward(steps: Steps, codes: Ints, entities: Ints) -> tuple[Ints, Ints, Ints]:
+def _next_steps(steps: WalkSteps, codes: Ints, entities: Ints) -> tuple[Ints, Ints, Ints]:
     """Return all next steps from these entities: (the code before it, its own code, the entity it leads to)."""
     lengths = steps.first[entities + 1] - steps.first[entities]
     indices = _ranges(steps.first[entities], lengths)
     return np.repeat(codes, lengths), steps.codes[indices], steps.to[indices]
 
 
-def _finished(base: int, known: Ints, meeting: Ints, before: Ints, last: Ints) -> Ints:
+def _with_last_step(base: int, known: Ints, meeting: Ints, before: Ints, last: Ints) -> Ints:
     """Append the last step to paths that reach a neighbour of the end; a path has one continuation per linking triple.
 
     known: the paths' numbers so far; meeting: the entities they reach. before: the end's neighbours, sorted; last: the
@@ -73,7 +73,7 @@ def _finished(base: int, known: Ints, meeting: Ints, before: Ints, last: Ints) -
     return np.repeat(known, high - low) * base + last[indices] + 1
 
 
-def _different(numbers: Ints, end: int) -> Ints:
+def _distinct(numbers: Ints, end: int) -> Ints:
     """Return the distinct numbers, sorted. end: exclusive upper bound."""
     if end > _TABLE or len(numbers) < end >> 8:
         return np.unique(numbers)
@@ -89,7 +89,7 @@ def _ranges(first: Ints, lengths: Ints) -> Ints:
     return np.arange(n) + np.repeat(first - ends + lengths, lengths)
 
 
-def walk(steps: Steps, begin: int, path: Path, rng: random.Random) -> int | None:
+def walk(steps: WalkSteps, begin: int, path: Path, rng: random.Random) -> int | None:
     """Return the end of a random walk along the path, or None if it gets stuck.
 
     Each step goes to a random one of the entities that its code leads to.

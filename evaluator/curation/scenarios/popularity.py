@@ -31,7 +31,7 @@ def popularity(graph: Graph, facts: Ints) -> Numbers:
     return scores
 
 
-def preferred(flavour: str, scores: Numbers, seed: int) -> Ints:
+def order_by(flavour: str, scores: Numbers, seed: int) -> Ints:
     """Return the indices of facts in order of preference.
 
     flavour: "popular" for the most popular first, "non-popular" for the least popular first, "random" for an order

@@ -14,7 +14,7 @@ from evaluator.curation.scenarios.easy_negatives import unrelated
 from evaluator.curation.scenarios.embedding_clusters import cluster
 from evaluator.curation.scenarios.hard_negatives import SOURCES, Pair, Plausible, Source, collect
 from evaluator.curation.scenarios.homogeneity import select
-from evaluator.curation.scenarios.popularity import POPULARITIES, popularity, preferred
+from evaluator.curation.scenarios.popularity import POPULARITIES, order_by, popularity
 from evaluator.curation.scenarios.types import Types
 from evaluator.errors import UsageError, shown
 from evaluator.outcomes.table import Numbers
@@ -171,7 +171,7 @@ class Scenarios:
         if flavour not in POPULARITIES:
             raise UsageError(f"popularity is {shown(flavour)}, expected {', '.join(POPULARITIES)}")
         if flavour not in self._orders:
-            order = preferred(flavour, self.scores, self.params.seed)
+            order = order_by(flavour, self.scores, self.params.seed)
             free = [pair not in self._avoid for pair in _pairs(self.facts[order])]
             self._orders[flavour] = order[np.array(free, dtype=np.bool_)]
         return self._orders[flavour]

@@ -88,7 +88,7 @@ def _whole(
     for size in counted.values():
         for stratum, n in size:
             totals[stratum] += n
-    sharing = _Sharing(shares, totals)
+    sharing = _PartExcess(shares, totals)
     part_of = {group: sharing.add(counted[group], _sort_key(group, seed)[0]) for group in order}
     for _ in range(_PASSES):
         moved = False
@@ -100,7 +100,7 @@ def _whole(
     return part_of
 
 
-class _Sharing:
+class _PartExcess:
     """Excess of each part over its share of each stratum, in rows times a common denominator (whole numbers)."""
 
     def __init__(self, shares: Mapping[str, Fraction], totals: Mapping[Hashable, int]) -> None:

@@ -17,7 +17,7 @@ from evaluator.sandbox.containers.image_errors import (
     TooLargeError,
     UnsafeMemberError,
 )
-from evaluator.sandbox.containers.image_layers import CHUNK, GZIP, Allowance, plain
+from evaluator.sandbox.containers.image_layers import CHUNK, GZIP, RemainingLimits, plain
 
 # Engines up to version 24 write the second of two equal layers as a link to the first.
 _LAYER = re.compile(r"[0-9a-f]{64}/layer\.tar")
@@ -96,7 +96,7 @@ class Archive:
 
     def _unpack(self, most_bytes: int, scratch: str | Path | None) -> None:
         self._spool = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 closed with the archive
-        allowance = Allowance(bytes=most_bytes, members=0, ratio=_RATIO)
+        allowance = RemainingLimits(bytes=most_bytes, members=0, ratio=_RATIO)
         for piece in plain(_range(self._descriptor, 0, self._size), allowance, "the archive"):
             self._spool.write(piece)
         self._spool.flush()

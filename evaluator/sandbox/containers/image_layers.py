@@ -19,7 +19,7 @@ GZIP = b"\x1f\x8b"
 
 
 @dataclass
-class Allowance:
+class RemainingLimits:
     """What the layers that are not read yet may still have.
 
     bytes, members: uncompressed bytes and files, for all of them together. ratio: the maximum of uncompressed to
@@ -31,7 +31,7 @@ class Allowance:
     ratio: int
 
 
-def plain(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[bytes]:
+def plain(pieces: Iterator[bytes], allowance: RemainingLimits, what: str) -> Iterator[bytes]:
     """Yield the bytes that an engine would unpack: gzip data decompressed, other data as it is.
 
     allowance: its `bytes` are reduced by those that are yielded. what: the name of the data in error texts. Raises
@@ -53,7 +53,7 @@ def plain(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[
         yield piece
 
 
-def _gunzipped(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iterator[bytes]:
+def _gunzipped(pieces: Iterator[bytes], allowance: RemainingLimits, what: str) -> Iterator[bytes]:
     """Yield the content of one gzip stream, after which there may be nothing.
 
     Raises LayerContentError, TooLargeError.
@@ -82,7 +82,7 @@ def _gunzipped(pieces: Iterator[bytes], allowance: Allowance, what: str) -> Iter
         raise LayerContentError(f"{what}: the gzip data ends too early")
 
 
-def check_layer(pieces: Iterator[bytes], diff_id: str, allowance: Allowance, what: str) -> int:
+def check_layer(pieces: Iterator[bytes], diff_id: str, allowance: RemainingLimits, what: str) -> int:
     """Check a layer and return its uncompressed size in bytes.
 
     diff_id: the digest that the layer must have. allowance: reduced by what the layer has. what: the layer's name in

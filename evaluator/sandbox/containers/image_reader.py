@@ -25,7 +25,7 @@ from evaluator.sandbox.containers.image_errors import (
     LayerDigestError,
     SeveralImagesError,
 )
-from evaluator.sandbox.containers.image_layers import Allowance, check_layer, plain
+from evaluator.sandbox.containers.image_layers import RemainingLimits, check_layer, plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class ImageArchive:
 
     def _hashed(self, name: str, diff_id: str, size: int) -> Iterator[bytes]:
         digest = hashlib.sha256()
-        allowance = Allowance(bytes=size, members=0, ratio=size + 1)
+        allowance = RemainingLimits(bytes=size, members=0, ratio=size + 1)
         for piece in plain(self._archive.pieces(name), allowance, name):
             digest.update(piece)
             yield piece
@@ -123,7 +123,7 @@ def read_image(
     config, diff_ids = read_config(content, architecture=architecture or this_architecture(), most_layers=limits.layers)
     if len(layers) != len(diff_ids):
         raise LayerCountError(f"manifest.json lists {len(layers)} layers, but the image's config lists {len(diff_ids)}")
-    allowance = Allowance(bytes=limits.unpacked_bytes, members=limits.layer_members, ratio=limits.ratio)
+    allowance = RemainingLimits(bytes=limits.unpacked_bytes, members=limits.layer_members, ratio=limits.ratio)
     sizes = [
         check_layer(archive.pieces(name), diff_id, allowance, f"layer {number} of {len(layers)}")
         for number, (name, diff_id) in enumerate(zip(layers, diff_ids, strict=True), 1)

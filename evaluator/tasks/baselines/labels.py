@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluator.statistics.random_streams import random_stream
 from evaluator.tasks.audit.split import Split
-from evaluator.tasks.baselines.naive_bayes import Words
+from evaluator.tasks.baselines.naive_bayes import CountedTexts
 
 FOLDS = 5
 
@@ -27,7 +27,7 @@ def majority_share(split: Split) -> float:
 
 def learnt_from(known: Sequence[str], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Predict the label of each of `texts` by naive Bayes over words and bigrams, trained on `known` with `labels`."""
-    words = Words([*known, *texts], [*labels, *([labels[0]] * len(texts))])
+    words = CountedTexts([*known, *texts], [*labels, *([labels[0]] * len(texts))])
     learnt = np.arange(len(known) + len(texts)) < len(known)
     return [words.names[code] for code in words.predicted(learnt)[len(known) :].tolist()]
 
@@ -42,7 +42,7 @@ def cross_validated(groups: Sequence[Hashable], texts: Sequence[str], labels: Se
     random_stream(0, "folds").shuffle(names)
     fold = {name: index % FOLDS for index, name in enumerate(names)}
     folds = np.array([fold[group] for group in groups])
-    words = Words(texts, labels)
+    words = CountedTexts(texts, labels)
     predicted = np.zeros(len(texts), dtype=np.int64)
     for fold_index in range(min(FOLDS, len(names))):
         is_test = folds == fold_index

@@ -16,7 +16,7 @@ from evaluator.statistics.ngrams import occurrences
 Marks = npt.NDArray[np.bool_]
 
 
-class Words:
+class CountedTexts:
     """Texts whose words are counted once, so that models can be trained on any of them and applied to all."""
 
     def __init__(self, texts: Sequence[str], labels: Sequence[str]) -> None:

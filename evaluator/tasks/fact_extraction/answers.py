@@ -5,12 +5,12 @@ from typing import BinaryIO
 from evaluator.errors import PredictionError
 from evaluator.jsonl.ids import AnswerRegister
 from evaluator.jsonl.reader import Reader
-from evaluator.tasks.answers import Items, predicted_or_gold
+from evaluator.tasks.answers import CategoricalAnswers, predicted_or_gold
 from evaluator.tasks.fact_extraction.gold import Gold
 from evaluator.tasks.fact_extraction.layout import PREDICTIONS
 
 
-def predicted_facts(stream: BinaryIO, file: str, gold: Gold) -> Items:
+def predicted_facts(stream: BinaryIO, file: str, gold: Gold) -> CategoricalAnswers:
     """Return Items whose units are the facts of each text that are predicted or in the gold. Raises PredictionError."""
     reader = Reader(file, PREDICTIONS, PredictionError)
     register = AnswerRegister(gold.ids, reader.problems)

@@ -13,7 +13,7 @@ import numpy as np
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import order_key
 from evaluator.outcomes.table import Outcomes
-from evaluator.tasks.answers import ComparableAnswers, Items
+from evaluator.tasks.answers import CategoricalAnswers, ComparableAnswers
 from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
@@ -104,7 +104,7 @@ class FactVerification(Task[Gold, Known, Answers]):
         """Return one label per claim. Evidence is ignored, since its order could be changed in a copy without loss."""
         labels = self.read_predictions(stream, file, gold.known(), options).labels
         units = np.arange(len(labels), dtype=np.uint64)
-        return Items(units, (labels + 1).astype(np.uint64), labels != np.array(gold.labels, dtype=np.int8))
+        return CategoricalAnswers(units, (labels + 1).astype(np.uint64), labels != np.array(gold.labels, dtype=np.int8))
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return gold.facts()

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.jsonl.ids import slice_columns
-from evaluator.outcomes.table import Dimension, Lengths, Outcomes
+from evaluator.outcomes.table import Dimension, Outcomes, RaggedColumn
 from evaluator.tasks.knowledge_base_population.facts import FactTable, Indices
 from evaluator.tasks.knowledge_base_population.gold import Gold
 from evaluator.tasks.knowledge_base_population.matching import Matches, by_link, by_spans
@@ -101,5 +101,5 @@ def _dimensions(
     return dimensions
 
 
-def _lengths(facts: FactTable, rows: Indices) -> Lengths:
-    return Lengths(facts.lengths().ravel(), np.concatenate([rows, rows]))
+def _lengths(facts: FactTable, rows: Indices) -> RaggedColumn:
+    return RaggedColumn(facts.lengths().ravel(), np.concatenate([rows, rows]))

@@ -7,12 +7,12 @@ import numpy as np
 from evaluator.errors import PredictionError
 from evaluator.jsonl.ids import AnswerRegister
 from evaluator.jsonl.reader import Reader
-from evaluator.tasks.answers import Items, digest
+from evaluator.tasks.answers import CategoricalAnswers, digest
 from evaluator.tasks.link_prediction.gold import Known
 from evaluator.tasks.link_prediction.layout import PREDICTIONS
 
 
-def first_ranked(stream: BinaryIO, file: str, known: Known) -> Items:
+def first_ranked(stream: BinaryIO, file: str, known: Known) -> CategoricalAnswers:
     """Return Items with one unit per question. The answer is the ranking's first mention.
 
     It is wrong unless it is one of the gold answers. Raises PredictionError.
@@ -28,4 +28,4 @@ def first_ranked(stream: BinaryIO, file: str, known: Known) -> Items:
             answers[index] = digest(line.ranking[0])
             errs[index] = line.ranking[0] not in known.mentions[index][0]
     reader.problems.raise_if_any()
-    return Items(np.arange(len(answers), dtype=np.uint64), answers, errs)
+    return CategoricalAnswers(np.arange(len(answers), dtype=np.uint64), answers, errs)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from evaluator.measures.base import statistic
-from evaluator.measures.correlation import Kendall, PartialPearson, PartialSpearman, Pearson, Spearman
+from evaluator.measures.correlation import Kendall, Pearson, Spearman, WithinSystemPearson, WithinSystemSpearman
 
 _EQUAL = "all ratings or all scores are equal"
 _CONSTANT = f"No value where {_EQUAL}."
@@ -39,7 +39,7 @@ KENDALL = Kendall(
     "5 / sqrt(5 * 6), .913.",
     **_COLUMNS,
 )
-PARTIAL_SPEARMAN = PartialSpearman(
+PARTIAL_SPEARMAN = WithinSystemSpearman(
     name="partial_spearman",
     title="Partial Spearman",
     system="system",
@@ -51,7 +51,7 @@ PARTIAL_SPEARMAN = PartialSpearman(
     "-1, 1, 0, 0 and -1, 1, 1, -1, have ranks 1, 4, 2.5, 2.5 and 1.5, 3.5, 3.5, 1.5: .707.",
     **_COLUMNS,
 )
-PARTIAL_PEARSON = PartialPearson(
+PARTIAL_PEARSON = WithinSystemPearson(
     name="partial_pearson",
     title="Partial Pearson",
     system="system",

@@ -139,7 +139,7 @@ def add_phase(
         takes_images=takes_images,
         limits=limits or {},
         shows_logs=shows_logs,
-        tracks=declared_tracks.checked(tracks),
+        tracks=declared_tracks.validated(tracks),
         position=benchmark.phases.count(),
     )
     _check_disclosure(phase)

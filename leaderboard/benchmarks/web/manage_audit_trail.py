@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.benchmarks.queries import audit_trail
 from leaderboard.benchmarks.queries.audit_trail import Act
-from leaderboard.boards.api.csv import neutral
+from leaderboard.boards.api.csv import escape_formula
 from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.datasets.web.manage_corrections import WORDS
@@ -131,7 +131,9 @@ def _as_csv(benchmark: Benchmark, acts: Sequence[Act]) -> HttpResponse:
     writer.writerow(HEADS)
     for act in acts:
         texts = (act.at.isoformat(), act.by, act.action, act.what, "yes" if act.read_gold else "no")
-        writer.writerow([*map(neutral, texts), neutral(json.dumps(act.detail, ensure_ascii=False, sort_keys=True))])
+        writer.writerow(
+            [*map(escape_formula, texts), escape_formula(json.dumps(act.detail, ensure_ascii=False, sort_keys=True))]
+        )
     disposition = f'attachment; filename="{benchmark.slug}-trail.csv"'
     return HttpResponse(
         buffer.getvalue(), content_type="text/csv; charset=utf-8", headers={"Content-Disposition": disposition}

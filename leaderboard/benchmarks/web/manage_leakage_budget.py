@@ -12,7 +12,7 @@ from leaderboard.benchmarks.web.charts.leakage_budget import information_chart
 from leaderboard.boards.queries.lookup import managed_phase_or_404
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.scoring.actions import sealed_phases
-from leaderboard.scoring.queries.leakage_budget import AHEAD, budget_of, by_team, others_on
+from leaderboard.scoring.queries.leakage_budget import FORECAST_RESULTS, budget_of, by_team, others_on
 from leaderboard.submissions.queries.quotas import quota_of
 
 TEAMS = 50
@@ -31,7 +31,7 @@ def leakage_budget(request: PersonRequest, slug: str, phase: str) -> HttpRespons
         "benchmark": phase_row.benchmark,
         "phase": phase_row,
         "budget": budget,
-        "ahead": AHEAD,
+        "ahead": FORECAST_RESULTS,
         "chart": information_chart(budget),
         "teams": teams[:TEAMS],
         "n_teams": len(teams),

@@ -47,10 +47,10 @@ def declared_by(*, phase: Phase, system: System) -> str | None:
     return phase.submissions.filter(system=system).order_by().values_list("track", flat=True).first()
 
 
-def checked(new_tracks: Sequence[Mapping[str, object]]) -> tracks.Stored:
+def validated(new_tracks: Sequence[Mapping[str, object]]) -> tracks.Stored:
     """Validate and normalise a phase's tracks for storage; raise Refused INVALID_TRACK if they are not valid."""
     try:
-        return tracks.checked(new_tracks)
+        return tracks.validated(new_tracks)
     except ValueError as error:
         raise Refused(Code.INVALID_TRACK, f"The tracks are not valid: {error}.") from error
 
@@ -66,7 +66,7 @@ def change(*, phase: Phase, new_tracks: Sequence[Mapping[str, object]], by: User
     # The same locks in the same order as `lock_split` in leaderboard/submissions/actions/submit.py.
     Split.objects.select_for_update().get(pk=phase.split_id)
     locked = Phase.objects.select_for_update().get(pk=phase.pk)
-    stored = checked(new_tracks)
+    stored = validated(new_tracks)
     before, after = [track["name"] for track in locked.tracks], [track["name"] for track in stored]
     if locked.submissions.exists():
         if after and not before:

@@ -11,16 +11,16 @@ from leaderboard.boards.queries import Key, Row, label
 from leaderboard.boards.queries import columns as row_columns
 from leaderboard.boards.queries.columns import RowColumn
 
-ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """Characters that a spreadsheet may interpret as the start of a formula, full-width forms included."""
 
 
-def neutral(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Return text that a spreadsheet does not run as a formula: text that may start one gets a leading apostrophe.
 
     Not for numbers: a negative number would become text.
     """
-    return f"'{text}" if text.startswith(ACTIVE) else text
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
 def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> str:
@@ -35,7 +35,7 @@ def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> s
     before, after = row_columns.csv_columns(rows)
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    score_headings = [neutral(f"{label(key)}{part}") for key in keys for part in ("", ":low", ":high", ":n")]
+    score_headings = [escape_formula(f"{label(key)}{part}") for key in keys for part in ("", ":low", ":high", ":n")]
     writer.writerow([*(column.name for column in before), *score_headings, *costs, *(column.name for column in after)])
     for row in rows:
         numbers = [*_numbers(row, keys), *(row.spent(kind) for kind in costs)]
@@ -50,7 +50,7 @@ def _values(row: Row, columns: Iterable[RowColumn]) -> list[object]:
 def _value(value: object) -> object:
     if value is None or isinstance(value, int | float):
         return value
-    return neutral(value.isoformat() if isinstance(value, datetime) else str(value))
+    return escape_formula(value.isoformat() if isinstance(value, datetime) else str(value))
 
 
 def _numbers(row: Row, keys: Sequence[Key]) -> list[object]:

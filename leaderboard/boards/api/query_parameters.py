@@ -12,14 +12,14 @@ from leaderboard.boards.queries import MOST_ROWS, PAGE_SIZE
 from leaderboard.models import State
 
 
-class Words(serializers.CharField):
+class OptionalText(serializers.CharField):
     """Text to filter by; absent or empty: no filter."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**{"required": False, "allow_blank": True, "default": "", "max_length": 200, **more})
 
 
-class Names(Words):
+class Names(OptionalText):
     """Comma-separated names, parsed to a list. Up to 2,000 characters: a dimension's name alone may have 200."""
 
     def __init__(self, **more: Any) -> None:
@@ -38,19 +38,19 @@ class PageQuery(serializers.Serializer[Any]):
 
 
 class BenchmarkQuery(PageQuery):
-    search = Words(help_text="words that all occur in the benchmark's title, summary, slug or dataset")
-    task = Words(help_text="the name of a task")
+    search = OptionalText(help_text="words that all occur in the benchmark's title, summary, slug or dataset")
+    task = OptionalText(help_text="the name of a task")
 
 
 class QuotaQuery(serializers.Serializer[Any]):
-    team = Words(help_text="the team whose quota is shown; default: your first team")
+    team = OptionalText(help_text="the team whose quota is shown; default: your first team")
 
 
 class SubmissionQuery(PageQuery):
-    benchmark = Words(help_text="slug of a benchmark")
-    phase = Words(help_text="slug of a phase")
-    system = Words(help_text="name of a system")
-    team = Words(help_text="name of one of your teams")
+    benchmark = OptionalText(help_text="slug of a benchmark")
+    phase = OptionalText(help_text="slug of a phase")
+    system = OptionalText(help_text="name of a system")
+    team = OptionalText(help_text="name of one of your teams")
     state = serializers.ChoiceField(State.choices, required=False, default="", allow_blank=True)
 
 
@@ -74,23 +74,23 @@ class VersionQuery(serializers.Serializer[Any]):
 class BoardQuery(VersionQuery):
     measure = Names(help_text="names of the measures to show, separated by commas; default: all")
     slices = Names(help_text="dimensions whose slices are shown as well, separated by commas, or `all`; default: none")
-    slice = Words(
+    slice = OptionalText(
         max_length=2000,
         help_text="slice whose scores are shown, such as `property:CEO` or `origin:generated,label:SUPPORTS`; "
         "default: all units",
     )
-    sort = Words(
+    sort = OptionalText(
         max_length=2000,
         help_text="a column such as `link_f1` or `link_f1[property=CEO]`, best first; a leading - reverses the order. "
         "A measure without brackets is sorted by its scores on `slice`",
     )
-    kind = Words(help_text="`participant`, `baseline` or `organiser`: only systems of that kind")
-    track = Words(help_text="name of one of the phase's tracks: only systems that declare it")
-    search = Words(help_text="words that all occur in the names of system or team, as shown to you")
-    by = Words(max_length=2000, help_text="column for `at_least` and `at_most`; default: the primary measure")
-    at_least = Words(help_text="only rows with at least this value in the column `by`")
-    at_most = Words(help_text="only rows with at most this value in the column `by`")
-    as_of = Words(help_text="`2026-11-01`: the board at the end of that day, UTC; default: the current board")
+    kind = OptionalText(help_text="`participant`, `baseline` or `organiser`: only systems of that kind")
+    track = OptionalText(help_text="name of one of the phase's tracks: only systems that declare it")
+    search = OptionalText(help_text="words that all occur in the names of system or team, as shown to you")
+    by = OptionalText(max_length=2000, help_text="column for `at_least` and `at_most`; default: the primary measure")
+    at_least = OptionalText(help_text="only rows with at least this value in the column `by`")
+    at_most = OptionalText(help_text="only rows with at most this value in the column `by`")
+    as_of = OptionalText(help_text="`2026-11-01`: the board at the end of that day, UTC; default: the current board")
 
 
 class BoardPageQuery(BoardQuery):

@@ -40,12 +40,12 @@ def step(measure: Bounded, n_groups: int | None) -> float | None:
     return width / math.sqrt(n_groups) if n_groups and math.isfinite(width) else None
 
 
-def step_of_share(n_groups: int) -> str:
+def format_unit_step(n_groups: int) -> str:
     """Format the step of a measure between 0 and 1 with three significant digits: `0.0158`."""
     return f"{1 / math.sqrt(n_groups):.3g}"
 
 
-def rungs(value: float, *, measure: Bounded, n_groups: int | None) -> int | None:
+def n_steps(value: float, *, measure: Bounded, n_groups: int | None) -> int | None:
     """Return the number of whole steps from the measure's worst value to `value`; None if the measure has no grid."""
     size = step(measure, n_groups)
     if size is None:
@@ -56,7 +56,7 @@ def rungs(value: float, *, measure: Bounded, n_groups: int | None) -> int | None
 
 def shown(value: float, *, measure: Bounded, n_groups: int | None) -> float | None:
     """Return `value` rounded to the grid, towards the measure's worst value; None if the measure has no grid."""
-    size, count = step(measure, n_groups), rungs(value, measure=measure, n_groups=n_groups)
+    size, count = step(measure, n_groups), n_steps(value, measure=measure, n_groups=n_groups)
     if size is None or count is None:
         return None
     on_grid = measure.high - count * size if measure.higher_is_better is False else measure.low + count * size

@@ -35,9 +35,9 @@ from leaderboard.boards.queries.reading import (
     TEXTS,
     as_text,
     build_rows,
-    indices_of_slices,
     scores_of,
     shared_by,
+    track_ranks_of,
 )
 from leaderboard.boards.queries.representative import ShownRun, ranked
 from leaderboard.boards.queries.request import InvalidQuery
@@ -70,12 +70,12 @@ _TEXTS = tuple(_of_release(path) for path in TEXTS)
 
 def head_at(phase: Phase, day: date, version: Version | None = None) -> Board:
     """Return the board that was current at the end of a day, or that of `version` as of that time, without its rows."""
-    leaderboard = shown_board(phase, version) if version else _shown_at(phase, ends(day))
+    leaderboard = shown_board(phase, version) if version else _shown_at(phase, end_of_day(day))
     gold = leaderboard.gold_version if leaderboard else None
     return Board(phase, leaderboard, gold, [], as_of=day)
 
 
-def ends(day: date) -> datetime:
+def end_of_day(day: date) -> datetime:
     """Return the end of a day in UTC, which is the midnight at which the next day begins."""
     return datetime.combine(day + timedelta(days=1), time(), UTC)
 
@@ -88,7 +88,7 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
     has become public since is shown, and a name that is hidden today is not.
     """
     assert board.leaderboard is not None and board.as_of is not None
-    at = ends(board.as_of)
+    at = end_of_day(board.as_of)
     sign = board_state.direction(board.leaderboard, board.primary)
     systems = {*board.leaderboard.standings.values_list("system", flat=True), *_ever_hidden(board.phase)}
     chosen, out = decided(board.leaderboard, systems, at)
@@ -99,7 +99,7 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
         (ranks.get(line[0]), None, None, out.get(line[0], ""), *line)
         for line in Release.objects.filter(pk__in=releases).values_list(*_FIELDS, *as_text(*_TEXTS))
     ]
-    track_ranks = indices_of_slices(board.phase, lines)
+    track_ranks = track_ranks_of(board.phase, lines)
     scores = scores_of(releases, within)
     return build_rows(board.phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks, reader=reader)
 

@@ -106,7 +106,7 @@ class Board:
         return self.scoring.primary(self.gold) if self.gold else ""
 
     @cached_property
-    def scoring(self) -> scoring.Scoring:
+    def scoring(self) -> scoring.PhaseScorer:
         """The scorer of this board, or of the phase if there is no board yet."""
         return scoring.of_board(self.leaderboard) if self.leaderboard else scoring.of(self.phase)
 

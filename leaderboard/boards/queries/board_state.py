@@ -58,10 +58,10 @@ def unscored(board: Leaderboard) -> models.QuerySet[Prediction]:
     finished = Run.objects.filter(
         gold_version=board.gold_version_id, task_version=board.task_version, state__in=(State.DONE, State.REJECTED)
     )
-    return to_score(board.phase).exclude(pk__in=finished.values("prediction"))
+    return predictions_to_score(board.phase).exclude(pk__in=finished.values("prediction"))
 
 
-def to_score(phase: Phase) -> models.QuerySet[Prediction]:
+def predictions_to_score(phase: Phase) -> models.QuerySet[Prediction]:
     """Return the predictions that the phase scores: all that are ready.
 
     A sealed phase scores none until it is opened, and then those of final submissions only.

@@ -39,7 +39,7 @@ def progress_of(phase: Phase) -> Progress | None:
     runs = _runs_on(board).filter(prediction__in=unscored)
     live = runs.filter(state__in=(State.QUEUED, State.RUNNING))
     failed = runs.filter(state=State.FAILED).exclude(prediction__in=live.values("prediction"))
-    total = board_state.to_score(phase).count()
+    total = board_state.predictions_to_score(phase).count()
     return Progress(
         board,
         done=total - unscored.count(),

@@ -50,7 +50,7 @@ def _counted(leaderboard: int) -> QuerySet[Standing, tuple[int, ...]]:
 
 COUNTED = PreparedQuery(_counted, int)
 
-MOST = 3
+MAX_DIMENSIONS = 3
 """Maximum number of dimensions of a slice that the parameter `within` can select."""
 
 
@@ -117,7 +117,7 @@ def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[s
     lines = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
     scores = scores_of([line[5] for line in lines], within)
     return build_rows(
-        phase, lines, scores, shared=shared_by(lines), track_ranks=indices_of_slices(phase, lines), reader=reader
+        phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks_of(phase, lines), reader=reader
     )
 
 
@@ -126,7 +126,7 @@ def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
     return {rank for rank, n in Counter(line[0] for line in lines if line[0] is not None).items() if n > 1}
 
 
-def indices_of_slices(phase: Phase, lines: Iterable[Sequence[Any]]) -> TrackRanks:
+def track_ranks_of(phase: Phase, lines: Iterable[Sequence[Any]]) -> TrackRanks:
     """Return the ranks within tracks; {} without tracks. lines: values of FIELDS, of all standings of one board."""
     return ranks_of((line[TRACK], line[0]) for line in lines) if phase.tracks else {}
 
@@ -204,7 +204,7 @@ def scores_of(releases: Collection[int], within: Collection[str] | None) -> dict
 def _combined(within: Collection[str]) -> list[str]:
     """Return ReleaseSlice.dimensions for the whole and for every subset of up to MOST of these dimensions."""
     names = sorted(set(within))
-    subsets = [subset for size in range(MOST + 1) for subset in combinations(names, size)]
+    subsets = [subset for size in range(MAX_DIMENSIONS + 1) for subset in combinations(names, size)]
     return [dimensions_key(tuple((name, "") for name in subset)) for subset in subsets]
 
 

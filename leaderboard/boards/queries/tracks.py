@@ -34,7 +34,7 @@ def title_of(phase: Phase, name: str) -> str:
     return next((track.title for track in of(phase) if track.name == name), name)
 
 
-def checked(new_tracks: Sequence[Mapping[str, object]]) -> Stored:
+def validated(new_tracks: Sequence[Mapping[str, object]]) -> Stored:
     """Validate and normalise tracks for storage; raise ValueError that names the first problem."""
     if len(new_tracks) > MOST:
         raise ValueError(f"there are {len(new_tracks)} tracks, expected at most {MOST}")

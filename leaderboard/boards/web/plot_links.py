@@ -13,12 +13,12 @@ from leaderboard.boards.queries import Board
 from leaderboard.boards.queries.plots import shows_plots
 
 
-def separating(board: Board) -> Measure | None:
+def auroc_measure(board: Board) -> Measure | None:
     """Return the board's AUROC measure, which its ROC curves illustrate; None if the board has no such measure."""
     return next((measure for measure in board.measures if isinstance(measure, Auroc)), None)
 
 
-def correlating(board: Board) -> Measure | None:
+def spearman_measure(board: Board) -> Measure | None:
     """Return the board's Spearman measure, which its rank agreement plots illustrate; None without one."""
     return next((measure for measure in board.measures if isinstance(measure, Spearman)), None)
 
@@ -36,8 +36,8 @@ def plot_pages(board: Board) -> list[tuple[str, str]]:
         return []
     plots = (
         ("Contrast pairs", "pairs", is_symmetric(board)),
-        ("ROC curves", "roc", separating(board) is not None),
-        ("Agreement with people", "agreement", correlating(board) is not None),
+        ("ROC curves", "roc", auroc_measure(board) is not None),
+        ("Agreement with people", "agreement", spearman_measure(board) is not None),
     )
     return [(title, name) for title, name, is_available in plots if is_available]
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 
-from leaderboard.boards.api.csv import neutral
+from leaderboard.boards.api.csv import escape_formula
 from leaderboard.boards.queries import Board
 
 FORMATS = ("svg", "csv")
@@ -43,7 +43,7 @@ def as_csv(board: Board, name: str, heads: Sequence[str], rows: Iterable[Sequenc
     writer = csv.writer(buffer)
     writer.writerow(heads)
     for row in rows:
-        writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in row])
+        writer.writerow([escape_formula(cell) if isinstance(cell, str) else cell for cell in row])
     return _file(buffer.getvalue(), board, name, "csv", "text/csv")
 
 

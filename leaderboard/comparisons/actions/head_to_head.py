@@ -24,7 +24,7 @@ from leaderboard.evaluation import provenance, sandbox_client, scorer_of_phase
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import HeadToHead, Leaderboard, Reason, Run, State
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import NoAnswerError, Work
+from leaderboard.work_queue.work import NotRetryableError, Work
 
 MOST_WAITING = 20
 """Maximum queue length of the whole site, so that readers cannot occupy the workers for more than a minute or two."""
@@ -85,7 +85,7 @@ def _compare(lease: Lease[HeadToHead]) -> None:
     board = row.leaderboard
     scored = scorer_of_phase.of_board(board)
     if board.task_version != scored.version:
-        raise NoAnswerError(Reason.OUTDATED)
+        raise NotRetryableError(Reason.OUTDATED)
     gold = board.gold_version if reveals_items(board.phase) else None
     with ExitStack() as stack:
         tables = []
@@ -96,7 +96,7 @@ def _compare(lease: Lease[HeadToHead]) -> None:
             a=tables[0], b=tables[1], gold=gold, seed=provenance.SEED, scorer=scored.scorer
         )
     if not answer.ok:
-        raise NoAnswerError(answer.reason or Reason.INTERNAL)
+        raise NotRetryableError(answer.reason or Reason.INTERNAL)
     lease.finish(state=State.DONE, report=msgspec.to_builtins(_checked(answer.read(HeadToHeadReport))))
 
 

@@ -14,7 +14,7 @@ from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance, sandbox_client, scorer_of_phase
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Comparison, Leaderboard, Reason, Run
-from leaderboard.work_queue.work import NoAnswerError
+from leaderboard.work_queue.work import NotRetryableError
 
 Pair = tuple[UUID, UUID]
 """Ids of two runs, the smaller id first."""
@@ -74,7 +74,7 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
             tables=tables, pairs=index_pairs, measure=measure, seed=provenance.SEED, scorer=scorer
         )
     if not answer.ok:
-        raise NoAnswerError(answer.reason or Reason.INTERNAL)
+        raise NotRetryableError(answer.reason or Reason.INTERNAL)
     report = _checked(answer.read(CompareBoardReport), index_pairs)
     return [
         Comparison(

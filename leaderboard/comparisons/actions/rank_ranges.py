@@ -22,11 +22,11 @@ from leaderboard.boards.actions import boards
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import board_state
 from leaderboard.comparisons.actions import pairs
-from leaderboard.comparisons.queries.rank_ranges import corrected
+from leaderboard.comparisons.queries.rank_ranges import correct_and_rank
 from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import Comparison, Leaderboard, Phase, Ranking, Reason, Run, Standing, State, System
 from leaderboard.work_queue.lease import Lease, LeaseLostError
-from leaderboard.work_queue.work import NoAnswerError, StateColumns, Work
+from leaderboard.work_queue.work import NotRetryableError, StateColumns, Work
 
 
 class RankingColumns(StateColumns):
@@ -58,7 +58,7 @@ class RankingColumns(StateColumns):
         return self.retry(reason, at)
 
 
-def changed(board: Leaderboard) -> None:
+def invalidate(board: Leaderboard) -> None:
     """Clear a board's rank ranges and enqueue their computation, after its competing systems or their values changed.
 
     Does nothing if the phase does not reveal comparisons, or if the runs have no outcomes to compare. Call with the
@@ -81,12 +81,12 @@ def changed(board: Leaderboard) -> None:
 def rank_again(board: Leaderboard) -> None:
     """Rank a board whose standings have changed, and enqueue its rank ranges. Call with the phase's row locked."""
     # Ranges are cleared first: a database constraint refuses a new rank outside of the old range.
-    changed(board)
+    invalidate(board)
     boards.rank(board)
 
 
 @transaction.atomic
-def renewed(*, board: Leaderboard, again: bool) -> int:
+def recompute(*, board: Leaderboard, again: bool) -> int:
     """Enqueue the computation of a board's rank ranges; return the number of deleted comparisons.
 
     again: True: delete all stored comparisons of the board first, so that every pair is compared again. A worker that
@@ -95,7 +95,7 @@ def renewed(*, board: Leaderboard, again: bool) -> int:
     Phase.objects.select_for_update().get(pk=board.phase_id)
     n_deleted = Comparison.objects.filter(leaderboard=board).delete()[0] if again else 0
     Ranking.objects.filter(leaderboard=board).update(attempt=F("attempt") + 1, lease_until=None)
-    changed(board)
+    invalidate(board)
     return n_deleted
 
 
@@ -118,7 +118,7 @@ def _compare(lease: Lease[Ranking]) -> None:
     needed = {pairs.in_order(a, b) for a, b in combinations(runs, 2)}
     batches = list(pairs.batches(needed - _stored_pairs(board, measure)))
     if batches and board.task_version != scored.version:
-        raise NoAnswerError(Reason.OUTDATED)
+        raise NotRetryableError(Reason.OUTDATED)
     for number, batch in enumerate(batches, start=1):
         _store(lease, pairs.compared(board=board, runs=runs, pairs=batch, measure=measure))
         if number < len(batches) and Run.objects.filter(state=State.QUEUED, reason=Reason.NONE).exists():
@@ -167,7 +167,7 @@ def _finish(lease: Lease[Ranking]) -> None:
         return
     standings = competing(board)
     measure = scorer_of_phase.of_board(board).primary(board.gold_version)
-    result = corrected(
+    result = correct_and_rank(
         values={row.release.run_id: row.value for row in standings if row.value is not None},
         comparisons=Comparison.objects.filter(leaderboard=board, measure=measure).values_list(
             "a", "b", "p", "n_permutations"

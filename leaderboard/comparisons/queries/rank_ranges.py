@@ -15,7 +15,7 @@ Pair = frozenset[UUID]
 
 
 @dataclass(frozen=True)
-class Corrected:
+class CorrectedRanking:
     """Holm-corrected p-values, and rank ranges, of the runs that represent a board's competing systems.
 
     p_holm: by pair of runs; None: there is no test. ranges: (lowest rank, highest rank) by run. n_pairs: all pairs.
@@ -29,12 +29,12 @@ class Corrected:
     n_unresolved: int
 
 
-def corrected(
+def correct_and_rank(
     *,
     values: Mapping[UUID, float],
     comparisons: Iterable[tuple[UUID, UUID, float | None, int]],
     higher_is_better: bool,
-) -> Corrected:
+) -> CorrectedRanking:
     """Apply Holm's correction to the comparisons of all pairs of these runs, as one family, and return rank ranges.
 
     values: primary value by run. comparisons: (run, run, p-value or None, n_permutations); those with other runs are
@@ -58,7 +58,7 @@ def corrected(
         for pair in family
         if (adjusted_p := p_holm[pair]) is not None and adjusted_p > ALPHA and _is_smallest(*tests[pair])
     ]
-    return Corrected(p_holm, dict(zip(runs, ranges, strict=True)), len(family), len(unresolved))
+    return CorrectedRanking(p_holm, dict(zip(runs, ranges, strict=True)), len(family), len(unresolved))
 
 
 def _is_smallest(p: float | None, n_permutations: int) -> bool:

@@ -59,7 +59,7 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class Ran:
+class ExecutionResult:
     """Result of one execution of a submitted image.
 
     reason: empty if the container wrote predictions, otherwise the Reason why not. explanation: a sentence about the
@@ -143,7 +143,7 @@ def run(
     limits: ContainerLimits,
     into: BinaryIO,
     keep_going: Callable[[], bool],
-) -> Ran:
+) -> ExecutionResult:
     """Run a system's container once on `inputs` and write its predictions to `into`.
 
     image: the engine's id of a loaded image. keep_going: called about once a second while the container runs; False
@@ -160,7 +160,7 @@ def run(
         gpus=limits.gpus,
     )
     result = sandbox().run(execution, into, keep_going=keep_going)
-    return Ran(
+    return ExecutionResult(
         reason="" if result.verdict is Verdict.DONE else REASONS[result.verdict],
         explanation=result.explanation,
         name=result.output_name,

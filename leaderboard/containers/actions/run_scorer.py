@@ -27,7 +27,7 @@ from evaluator.jobs.score import ScorerOutputReport
 from evaluator.jsonl.decompress import ReadLimits, chunks
 from leaderboard.boards.disclosure import costs
 from leaderboard.containers.actions import engine, scorer_engine, workers
-from leaderboard.containers.actions.scorer_engine import TIMES, Ran
+from leaderboard.containers.actions.scorer_engine import TIMES, ExecutionResult
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import container_limits, provenance, report_checks, sandbox_client, scorer_of_phase
 from leaderboard.models import Image, Phase, Reason, Run, Scorer, State
@@ -75,7 +75,7 @@ def _score(lease: Lease[Run]) -> None:
         gold = stack.enter_context(_plain(run.gold_version.file, run.gold_version.sha256, str(run.gold_version.file)))
         prediction = run.prediction
         predictions = stack.enter_context(_plain(prediction.file, prediction.sha256, prediction.name))
-        executions: list[tuple[Ran, dict[str, IO[bytes]]]] = []
+        executions: list[tuple[ExecutionResult, dict[str, IO[bytes]]]] = []
         for time in TIMES:
             files = {name: stack.enter_context(_temporary()) for name in ("scores", "outcomes")}
             executions.append((_executed(lease, time, gold, predictions, files), files))
@@ -88,7 +88,7 @@ def _score(lease: Lease[Run]) -> None:
 
 def _executed(
     lease: Lease[Run], time: int, gold: IO[bytes], predictions: IO[bytes], files: dict[str, IO[bytes]]
-) -> Ran:
+) -> ExecutionResult:
     """Execute the scorer once; load its image again if the engine has removed it.
 
     time: 1 or 2, the number of the execution. files: where the output is written. Raises ScorerImageError if the scorer
@@ -126,7 +126,9 @@ def _loaded(image: Image, allowed: container_limits.ContainerLimits) -> str:
     return loaded.id
 
 
-def _check_same(first: Ran, files: dict[str, IO[bytes]], second: Ran, others: dict[str, IO[bytes]]) -> None:
+def _check_same(
+    first: ExecutionResult, files: dict[str, IO[bytes]], second: ExecutionResult, others: dict[str, IO[bytes]]
+) -> None:
     """Raise ScorerImageError unless both executions wrote the same bytes."""
     if first.has_outcomes != second.has_outcomes:
         raise ScorerImageError("The scorer is not deterministic: only one of its two executions wrote outcomes.jsonl.")
@@ -146,7 +148,7 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
     if not answer.ok:
         raise ScorerImageError(" ".join(f"{problem['text']}." for problem in answer.report.get("problems", [])[:3]))
     phase = run.prediction.submission.phase
-    scored = scorer_of_phase.Scoring(scorer_of_phase.of(phase).task, scorer)
+    scored = scorer_of_phase.PhaseScorer(scorer_of_phase.of(phase).task, scorer)
     try:
         result = answer.read(ScorerOutputReport)
         report_checks.check(result, task=scored.task.name, task_version=scorer.number, measures=scored.declared)

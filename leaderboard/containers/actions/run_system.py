@@ -67,7 +67,7 @@ def _predict(lease: Lease[Prediction]) -> None:
 
 def _ran(
     lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits, **arguments: Any
-) -> engine.Ran:
+) -> engine.ExecutionResult:
     """Run the image once in a container; load the image again if the engine has removed it."""
     # An image that was checked under the wider limits of another phase is checked again.
     is_known = image.digest and image.unpacked_bytes <= allowed.image_bytes

@@ -24,7 +24,7 @@ OUTCOMES = "outcomes.jsonl"
 
 
 @dataclass(frozen=True)
-class Ran:
+class ExecutionResult:
     """Result of one execution of a scorer.
 
     reason: empty if the scorer wrote scores, otherwise a sentence that quotes none of its output. has_outcomes: the
@@ -49,7 +49,7 @@ def run(
     scores: BinaryIO,
     outcomes: BinaryIO,
     keep_going: Callable[[], bool],
-) -> Ran:
+) -> ExecutionResult:
     """Execute a run's scorer once and write its output to `scores` and `outcomes`.
 
     time: number of the execution, one of TIMES. image: the engine's id of a loaded image. Raises ImageError if the
@@ -73,7 +73,7 @@ def run(
     )
     result = engine.sandbox().score(execution, scores=scores, outcomes=outcomes, keep_going=keep_going)
     problem = "" if result.verdict is Verdict.DONE else result.explanation
-    return Ran(problem, OUTCOMES in result.outputs, result.wall_seconds)
+    return ExecutionResult(problem, OUTCOMES in result.outputs, result.wall_seconds)
 
 
 def name_of(run: Run, time: int) -> str:

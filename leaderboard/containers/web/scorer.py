@@ -8,7 +8,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries.lookup import benchmark_or_404
-from leaderboard.evaluation.scorer_of_phase import Scoring
+from leaderboard.evaluation.scorer_of_phase import PhaseScorer
 from leaderboard.models import Run
 
 
@@ -25,7 +25,7 @@ def scorer(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "benchmark": benchmark,
         "task": TASKS[benchmark.task],
         "scorer": row,
-        "measures": Scoring(TASKS[benchmark.task], row).declared,
+        "measures": PhaseScorer(TASKS[benchmark.task], row).declared,
         "phases": phases,
     }
     return render(request, "containers/scorer.html", context)

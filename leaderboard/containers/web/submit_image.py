@@ -87,7 +87,7 @@ def _page(
         "task": TASKS[phase.benchmark.task],
         "form": form,
         "quotas": quotas,
-        "own_time": deadlines.own_time(phase, request.user),
+        "own_time": deadlines.extensions_of(phase, request.user),
         "open": deadlines.is_open_to(phase, request.user),
         "workers": workers,
         "may_submit": phase.takes_images and workers.ready and may_submit(phase, quotas, request.user),

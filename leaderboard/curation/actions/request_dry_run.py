@@ -37,7 +37,7 @@ from leaderboard.models import (
 log = structlog.get_logger(__name__)
 UNDER_WAY = (State.QUEUED, State.RUNNING)
 STANDING = (*UNDER_WAY, State.DONE)
-MOST_TRAINS = sandbox_client.MAX_FILES - 2
+MAX_TRAIN_FILES = sandbox_client.MAX_FILES - 2
 MOST_FILES = 50
 """Maximum number of uploaded baselines of one gold version."""
 
@@ -165,7 +165,7 @@ def _fields(gold: GoldVersion, phase: Phase | None, by: User) -> dict[str, Any]:
 def _public_gold(split: Split) -> list[GoldVersion]:
     """Return the current gold of the dataset's other splits with public gold, from which baselines may learn."""
     others = split.dataset.splits.filter(gold_public=True).exclude(pk=split.pk).order_by("pk")
-    return [gold for other in others if (gold := other.current_gold) is not None][:MOST_TRAINS]
+    return [gold for other in others if (gold := other.current_gold) is not None][:MAX_TRAIN_FILES]
 
 
 def _enqueue(row: DryRun, trains: list[GoldVersion]) -> DryRun | None:

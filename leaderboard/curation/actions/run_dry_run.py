@@ -16,7 +16,7 @@ from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance, report_checks, sandbox_client
 from leaderboard.models import DryRun, Reason, State
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import NoAnswerError, Work
+from leaderboard.work_queue.work import NotRetryableError, Work
 
 WAITING = DryRun.objects.select_related("gold__split__dataset")
 
@@ -28,7 +28,7 @@ class UnsuitableGoldError(Exception):
 def _run(lease: Lease[DryRun]) -> None:
     row = lease.row
     if row.gold.split.inputs_sha256 != row.inputs_sha256:
-        raise NoAnswerError(Reason.SUPERSEDED)
+        raise NotRetryableError(Reason.SUPERSEDED)
     try:
         with predictions(row) as file:
             result = {**_score(row, file), "predictions_sha256": _digest(file)}
@@ -57,7 +57,7 @@ def predictions(row: DryRun) -> Iterator[IO[bytes]]:
         return
     answer = _run_baseline(row)
     if not answer.ok:
-        raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
+        raise NotRetryableError(answer.reason or Reason.BAD_GOLD)
     if not answer.attachment:
         raise UnsuitableGoldError
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
@@ -101,7 +101,7 @@ def _score(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
     if not answer.ok:
         if not answer.reason and answer.report.get("fault") == "predictions":
             raise UnsuitableGoldError
-        raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
+        raise NotRetryableError(answer.reason or Reason.BAD_GOLD)
     report = report_checks.checked(
         answer.report,
         task=task.name,

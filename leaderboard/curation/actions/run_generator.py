@@ -25,7 +25,7 @@ from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import GeneratedPart, Generation, Reason, State
 from leaderboard.work_queue.lease import Lease, LeaseLostError
-from leaderboard.work_queue.work import NoAnswerError, Work
+from leaderboard.work_queue.work import NotRetryableError, Work
 
 WAITING = Generation.objects.select_related("dataset")
 FIRST = 4
@@ -41,7 +41,7 @@ FACTS = ("n_lines", "n_units", "n_groups", "dimensions", "measures", "primary", 
 def _generate(lease: Lease[Generation]) -> None:
     row = lease.row
     if OFFERS.get(row.generator) is None or OFFERS[row.generator].generator.version != row.version:
-        raise NoAnswerError(Reason.SUPERSEDED)
+        raise NotRetryableError(Reason.SUPERSEDED)
     answer = run(row)
     if not _check_ok(lease, answer):
         return
@@ -100,7 +100,7 @@ def _check_ok(lease: Lease[Generation], answer: sandbox_client.Answer) -> bool:
     The rejected preview stores the problems. Raises NoAnswerError for a failure that the user did not cause.
     """
     if answer.reason:
-        raise NoAnswerError(answer.reason)
+        raise NotRetryableError(answer.reason)
     if answer.ok:
         return True
     details = {"problems": answer.report.get("problems", []), "more_problems": answer.report.get("more", 0)}

@@ -28,7 +28,7 @@ from leaderboard.curation.actions.run_dry_run import UnsuitableGoldError
 from leaderboard.evaluation.sandbox_client import SandboxError
 from leaderboard.models import AuditEntry, Benchmark, DryRun, Membership, Phase, State, Submission, System, Team, User
 from leaderboard.submissions.actions import submit as submissions
-from leaderboard.work_queue.work import NoAnswerError
+from leaderboard.work_queue.work import NotRetryableError
 
 log = structlog.get_logger(__name__)
 ACTIVE_STATES = (State.QUEUED, State.RUNNING, State.DONE)
@@ -171,7 +171,7 @@ def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
             log.error("sandbox_unavailable", error=str(error))
             message = "The server's sandbox does not respond. Try again soon."
             raise Refused(Code.SANDBOX_UNAVAILABLE, message, heading=HEADING) from error
-        except (NoAnswerError, UnsuitableGoldError, FileNotFoundError, AlteredError) as error:
+        except (NotRetryableError, UnsuitableGoldError, FileNotFoundError, AlteredError) as error:
             log.error("baseline_failed", error=type(error).__name__, dry_run=row.pk)
             raise Refused(
                 Code.NOT_READY,

@@ -23,10 +23,10 @@ from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, GoldVersion, Reason, Split, SplitAudit, State, User
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import NoAnswerError, Work
+from leaderboard.work_queue.work import NotRetryableError, Work
 
-UNDER_WAY = (State.QUEUED, State.RUNNING)
-MOST_TRAINS = sandbox_client.MAX_FILES - 2
+ACTIVE_STATES = (State.QUEUED, State.RUNNING)
+MAX_TRAIN_FILES = sandbox_client.MAX_FILES - 2
 WAITING = SplitAudit.objects.select_related("gold__split__dataset")
 
 
@@ -44,7 +44,7 @@ def begin(*, split: Split, by: User) -> SplitAudit:
             f"The split {split.name} has no gold yet; there is nothing to audit.",
             heading="There is no gold yet",
         )
-    under_way = gold.audits.filter(state__in=UNDER_WAY)
+    under_way = gold.audits.filter(state__in=ACTIVE_STATES)
     at = timezone.now()
     try:
         with transaction.atomic():
@@ -72,7 +72,7 @@ def _public_gold(split: Split) -> list[GoldVersion]:
     At most MOST_TRAINS gold versions are returned.
     """
     others = split.dataset.splits.filter(gold_public=True).exclude(pk=split.pk).order_by("pk")
-    return [gold for other in others if (gold := other.current_gold) is not None][:MOST_TRAINS]
+    return [gold for other in others if (gold := other.current_gold) is not None][:MAX_TRAIN_FILES]
 
 
 def cancel(*, audit: SplitAudit, by: User) -> None:
@@ -82,7 +82,7 @@ def cancel(*, audit: SplitAudit, by: User) -> None:
     """
     check_manages(audit.gold.split.dataset, by)
     with transaction.atomic():
-        ended = SplitAudit.objects.filter(pk=audit.pk, state__in=UNDER_WAY).update(
+        ended = SplitAudit.objects.filter(pk=audit.pk, state__in=ACTIVE_STATES).update(
             state=State.CANCELLED, reason=Reason.WITHDRAWN, lease_until=None, finished_at=timezone.now()
         )
         if not ended:
@@ -93,7 +93,7 @@ def cancel(*, audit: SplitAudit, by: User) -> None:
 def _audit(lease: Lease[SplitAudit]) -> None:
     row = lease.row
     if row.gold.split.inputs_sha256 != row.inputs_sha256:
-        raise NoAnswerError(Reason.SUPERSEDED)
+        raise NotRetryableError(Reason.SUPERSEDED)
     trains = list(row.trains.select_related("split").order_by("split", "pk"))
     parts = list(row.parts)
     with _open(row, trains) as files:
@@ -130,7 +130,7 @@ def _read_part(answer: sandbox_client.Answer) -> dict[str, Any]:
     Raises NoAnswerError if the job gave no report, ReportError if the report is malformed.
     """
     if not answer.ok:
-        raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
+        raise NotRetryableError(answer.reason or Reason.BAD_GOLD)
     return dict(msgspec.to_builtins(answer.read(AuditPartReport).part))
 
 

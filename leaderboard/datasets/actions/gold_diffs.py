@@ -14,7 +14,7 @@ from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import ChangedItem, Correction, Reason, State
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import NoAnswerError, Work
+from leaderboard.work_queue.work import NotRetryableError, Work
 
 WAITING = Correction.objects.select_related("base__split__dataset", "split__dataset")
 _BATCH_SIZE = 1000
@@ -34,7 +34,7 @@ def _compare(lease: Lease[Correction]) -> None:
             },
         )
     if not answer.ok:
-        raise NoAnswerError(answer.reason or Reason.BAD_GOLD)
+        raise NotRetryableError(answer.reason or Reason.BAD_GOLD)
     try:
         counts = answer.read(GoldDifferenceReport).counts
         items = list(_items(answer.attachment))

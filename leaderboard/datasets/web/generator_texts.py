@@ -22,7 +22,7 @@ FAILED = {
 
 
 @dataclass(frozen=True)
-class Followed:
+class GenerationProgress:
     """Progress of a generator's run.
 
     title: of the generator. done: number of generated parts that have been checked. of: number of all parts, 0 while
@@ -76,11 +76,11 @@ def provenance(split: Split) -> dict[str, Any]:
     }
 
 
-def following(generation: Generation) -> Followed:
+def following(generation: Generation) -> GenerationProgress:
     parts = list(generation.parts.all())
     why = FAILED.get(Reason(generation.reason), Reason(generation.reason).label) if generation.reason else ""
     done = len(parts) if generation.state == State.DONE else sum(bool(part.facts) for part in parts)
-    return Followed(generation, title(generation), done, len(parts), why)
+    return GenerationProgress(generation, title(generation), done, len(parts), why)
 
 
 def title(generation: Generation) -> str:

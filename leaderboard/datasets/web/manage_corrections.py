@@ -189,7 +189,7 @@ def _rescored(row: Correction) -> list[tuple[Phase, int]]:
     The phases may belong to several benchmarks.
     """
     phases = rescoring.phases_on(row.split).select_related("benchmark", "split").order_by("benchmark__title", "pk")
-    return [(phase, n) for phase in phases if (n := board_state.to_score(phase).count())]
+    return [(phase, n) for phase in phases if (n := board_state.predictions_to_score(phase).count())]
 
 
 def _visible_phases(phases: Sequence[tuple[Phase, int]], ours: Benchmark, by: User) -> list[tuple[Phase | None, int]]:

@@ -12,7 +12,7 @@ from evaluator.jsonl.decompress import ReadLimits
 from leaderboard.benchmarks.manifest import Manifest, PhasePart, SplitPart
 from leaderboard.hosting.importers import olpbench_reported
 from leaderboard.hosting.importers.choices import Choices, Imported
-from leaderboard.hosting.importers.olpbench_files import Known, Open, triples
+from leaderboard.hosting.importers.olpbench_files import Known, OpenTriple, triples
 from leaderboard.hosting.importers.published import Origins, PublishedFileError, find
 from leaderboard.hosting.importers.salted import Salt
 
@@ -78,7 +78,7 @@ def _find(published: Path, names: tuple[str, ...]) -> Path | None:
     return find(published, [name + end for name in names for end in ("", ".gz")], but="mapped_to_ids")
 
 
-def _read(path: Path, choices: Choices) -> list[Open]:
+def _read(path: Path, choices: Choices) -> list[OpenTriple]:
     loaded = list(triples(path))
     if not loaded:
         raise PublishedFileError(f"{path.name}: found no triples, expected one per line")
@@ -88,7 +88,7 @@ def _read(path: Path, choices: Choices) -> list[Open]:
     return fit
 
 
-def _known(published: Path, evaluated: list[list[Open]], choices: Choices) -> Known:
+def _known(published: Path, evaluated: list[list[OpenTriple]], choices: Choices) -> Known:
     """Collect the known answers of each question's prefix from the evaluation triples and the largest training file."""
     known = Known()
     for loaded in evaluated:
@@ -121,7 +121,7 @@ def _check_nothing_leaks(questions_of: dict[Part, list[Question]], choices: Choi
 
 
 def _lines(
-    path: Path, loaded: list[Open], questions: list[Question], salt: Salt, choices: Choices
+    path: Path, loaded: list[OpenTriple], questions: list[Question], salt: Salt, choices: Choices
 ) -> list[tuple[bytes, Path, int]]:
     """Return gold lines (line, source, line number) sorted by salted id.
 

@@ -23,7 +23,7 @@ Prefix = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Open:
+class OpenTriple:
     """An open triple. subjects, objects: the mentions of its subject's and its object's entity, its own mention first.
 
     line: line number in its file, from 1.
@@ -54,7 +54,7 @@ class Known:
     def ask(self, prefix: Prefix) -> None:
         self.answers.setdefault(prefix, {})
 
-    def learn(self, triple: Open) -> None:
+    def learn(self, triple: OpenTriple) -> None:
         for prefix, mentions in ((triple.tail, triple.objects), (triple.head, triple.subjects)):
             known = self.answers.get(prefix)
             if known is not None:
@@ -75,7 +75,7 @@ class Known:
         return count
 
 
-def triples(path: Path) -> Iterator[Open]:
+def triples(path: Path) -> Iterator[OpenTriple]:
     """Yield every triple of a file. Raises PublishedFileError, with the location, for an invalid line."""
     for number, line, _ in _lines(path):
         yield _triple(path, number, line)
@@ -102,11 +102,11 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes, list[bytes]]]:
         raise PublishedFileError(f"{path.name}:{number + 1}: {error}, expected a whole gzip file") from error
 
 
-def _triple(path: Path, number: int, line: bytes) -> Open:
+def _triple(path: Path, number: int, line: bytes) -> OpenTriple:
     fields = text(path, number, line).split("\t")
     subject, relation, object_ = fields[:3]
     others = fields[3:] or ["", ""]
-    return Open(subject, relation, object_, _mentions(subject, others[0]), _mentions(object_, others[1]), number)
+    return OpenTriple(subject, relation, object_, _mentions(subject, others[0]), _mentions(object_, others[1]), number)
 
 
 def _mentions(own: str, others: str) -> tuple[str, ...]:

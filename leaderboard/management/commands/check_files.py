@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.stores import answering
+from leaderboard.management.stores import storage_errors_as_command_errors
 from leaderboard.operations import orphaned_files, stored_files
 
 
@@ -17,7 +17,7 @@ class Command(BaseCommand):
         "status is 1 if there are problems; a few files without a record are no problem."
     )
 
-    @answering()
+    @storage_errors_as_command_errors()
     def handle(self, **_: Any) -> None:
         n = 0
         n_problems = 0

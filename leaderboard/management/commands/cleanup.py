@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.stores import answering
+from leaderboard.management.stores import storage_errors_as_command_errors
 from leaderboard.operations import cleanup, orphaned_files
 
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
             "--days", type=int, default=30, help="minimum age of mails and logs, in days (default %(default)s)"
         )
 
-    @answering()
+    @storage_errors_as_command_errors()
     def handle(self, *, apply: bool, days: int, verbosity: int, **_: Any) -> None:
         if days < 1:
             raise CommandError(f"--days is {days}, expected 1 or more")

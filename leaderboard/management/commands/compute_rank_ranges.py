@@ -30,5 +30,5 @@ class Command(BaseCommand):
             raise CommandError(
                 f"phase {phase} of benchmark {benchmark} does not exist or has no board; expected the slugs of both"
             )
-        n = rank_ranges.renewed(board=board, again=again)
+        n = rank_ranges.recompute(board=board, again=again)
         self.stdout.write(f"{n} comparisons will be recomputed" if again else "missing comparisons will be computed")

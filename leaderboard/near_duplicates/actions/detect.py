@@ -18,7 +18,7 @@ from leaderboard.boards.queries import board_state
 from leaderboard.models import NearDuplicate, Prediction, Reason, SimilarityCheck, State, System
 from leaderboard.near_duplicates.actions import similarity
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import AT_ONCE, NoAnswerError, Work
+from leaderboard.work_queue.work import AT_ONCE, NotRetryableError, Work
 
 WAITING = SimilarityCheck.objects.select_related(
     "prediction__submission__system", "phase__split__dataset", "phase__benchmark"
@@ -29,7 +29,7 @@ def _check(lease: Lease[SimilarityCheck]) -> None:
     row = lease.row
     gold = board_state.gold_of(row.phase)
     if gold is None:
-        raise NoAnswerError(Reason.BAD_GOLD)
+        raise NotRetryableError(Reason.BAD_GOLD)
     ordered = similarity.sign(lease, gold)
     # The signature is committed before: of two concurrent checks, at least one sees the other's signature.
     candidates = similarity.most_similar(row, ordered=ordered)

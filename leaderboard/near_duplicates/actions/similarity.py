@@ -17,7 +17,7 @@ from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import GoldVersion, NearDuplicate, Prediction, Reason, SimilarityCheck, System
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import NoAnswerError
+from leaderboard.work_queue.work import NotRetryableError
 
 T = TypeVar("T")
 MAX_CANDIDATES = sandbox_client.MAX_FILES - 2
@@ -111,7 +111,7 @@ def _near_duplicate(row: SimilarityCheck, other: Prediction, similarity: Similar
 def _read_report(answer: sandbox_client.Answer, kind: type[T]) -> T:
     """Return a job's report. Raises NoAnswerError if the job gave none, ReportError if the report is malformed."""
     if not answer.ok:
-        raise NoAnswerError(answer.reason or Reason.BAD_PREDICTIONS)
+        raise NotRetryableError(answer.reason or Reason.BAD_PREDICTIONS)
     return answer.read(kind)
 
 

@@ -2,7 +2,7 @@
 
 `sweep` finds finished submissions and other events, and writes one `Notice` for each email and each webhook call;
 those of an announcement are written when it is published. A worker without access to gold delivers the notices
-(`deliver`) and retries failed ones. Each webhook call has a signature, an HMAC-SHA256 header (`signed`), by which its
+(`deliver`) and retries failed ones. Each webhook call has a signature, an HMAC-SHA256 header (`signed_headers`), by which its
 receiver can check that the call is authentic. Notifications do not delay scoring, and they are written even if the
 process that finished the submission crashed.
 
@@ -48,14 +48,14 @@ WINDOW = timedelta(days=2)
 """Maximum age of an event for which a notice is still written."""
 RETENTION = timedelta(days=30)
 """Time after the last delivery attempt after which a notice is deleted."""
-PAUSES = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
+RETRY_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
 """Delay between two delivery attempts of a notice: the first entry follows the first attempt, and so on.
 
 The delay is set before the attempt. If the worker dies during the attempt, the notice is retried after this delay too.
 """
-ATTEMPTS = len(PAUSES) + 1
+ATTEMPTS = len(RETRY_DELAYS) + 1
 """Maximum number of delivery attempts; after the last one the notice has failed."""
-AT_ONCE = 200
+MAX_DELIVERIES_PER_SWEEP = 200
 """Maximum number of deliveries that one sweep enqueues."""
 QUEUE = "notifications"
 """Celery queue of deliveries."""
@@ -70,7 +70,7 @@ def sweep() -> int:
     written = _write(at) + near_duplicates.write(at - WINDOW, at)
     written += rank_changes.write(at - WINDOW, at)
     due = Notice.objects.filter(state=Notice.State.QUEUED, due_at__lte=at).order_by("due_at")
-    for pk in due.values_list("pk", flat=True)[:AT_ONCE]:
+    for pk in due.values_list("pk", flat=True)[:MAX_DELIVERIES_PER_SWEEP]:
         enqueue_delivery(pk)
     Notice.objects.filter(finished_at__lt=at - RETENTION).delete()
     return written
@@ -161,7 +161,7 @@ def deliver(*, notice_id: uuid.UUID) -> None:
         return
     attempt = notice.attempts + 1
     claim = Notice.objects.filter(pk=notice_id, state=Notice.State.QUEUED, attempts=notice.attempts, due_at__lte=at)
-    if not claim.update(attempts=attempt, due_at=at + PAUSES[min(attempt, len(PAUSES)) - 1]):
+    if not claim.update(attempts=attempt, due_at=at + RETRY_DELAYS[min(attempt, len(RETRY_DELAYS)) - 1]):
         return  # another worker has claimed this attempt
     if notice.body["event"] == near_duplicates.EVENT and not near_duplicates.is_for(notice):
         Notice.objects.filter(pk=notice_id).delete()
@@ -181,7 +181,7 @@ def _call(notice: Notice, at: datetime) -> tuple[bool, str]:
         status = http_client.post(
             notice.webhook.url,
             body,
-            signed(notice.webhook, str(notice.pk), body, at),
+            signed_headers(notice.webhook, str(notice.pk), body, at),
             also=tuple(settings.WEBHOOK_HOSTS),
         )
     except http_client.RequestFailedError as error:
@@ -189,7 +189,7 @@ def _call(notice: Notice, at: datetime) -> tuple[bool, str]:
     return 200 <= status < 300, f"status {status}"
 
 
-def signed(webhook: Webhook, notice: str, body: bytes, at: datetime) -> dict[str, str]:
+def signed_headers(webhook: Webhook, notice: str, body: bytes, at: datetime) -> dict[str, str]:
     """Return the headers of a webhook call; one is the webhook signature, `Holdout-Signature: sha256=HEX`.
 
     HEX is the HMAC-SHA256, under the webhook's secret, of the Unix time in `Holdout-Timestamp`, a full stop, and the

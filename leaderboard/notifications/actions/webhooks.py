@@ -14,7 +14,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Notice, User, Webhook
 from leaderboard.notifications.actions.deliver import enqueue_delivery
 
-MOST = 3
+MAX_WEBHOOKS = 3
 """Maximum number of webhooks of one user."""
 TESTS_AN_HOUR = 10
 """Maximum number of test calls that one user may queue within an hour."""
@@ -39,10 +39,10 @@ def add(*, url: str, by: User) -> Webhook:
         )
     if by.webhooks.filter(url=url).exists():
         raise Refused(Code.NAME_TAKEN, "You already have this webhook.")
-    if by.webhooks.count() >= MOST:
+    if by.webhooks.count() >= MAX_WEBHOOKS:
         raise Refused(
             Code.NOT_TAKEN,
-            f"You have {MOST} webhooks, the maximum; remove one first.",
+            f"You have {MAX_WEBHOOKS} webhooks, the maximum; remove one first.",
             heading="The webhook was not added",
         )
     webhook = Webhook.objects.create(user=by, url=url, created_at=timezone.now())

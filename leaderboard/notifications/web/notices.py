@@ -42,7 +42,7 @@ def my_notices(request: PersonRequest) -> HttpResponse:
         "added": added,
         "secret": deliver.secret(added) if added else "",
         "webhooks": request.user.webhooks.all(),
-        "most": webhooks.MOST,
+        "most": webhooks.MAX_WEBHOOKS,
         "deliveries": request.user.notices.select_related("webhook", "submission__system")[:SHOWN],
         "is_on": settings.NOTIFICATIONS,
         "attempts": deliver.ATTEMPTS,

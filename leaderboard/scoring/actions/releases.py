@@ -144,7 +144,7 @@ def _release(
     ReleaseSlice.objects.bulk_create(by_slice(release), batch_size=1000)
     represents = boards.upsert_standing(board=board, system=system, release=release)
     if represents and system.kind == System.Kind.PARTICIPANT:
-        rank_ranges.changed(board)
+        rank_ranges.invalidate(board)
     return represents
 
 

@@ -33,7 +33,7 @@ def begin(*, phase: Phase, by: User | None = None) -> int:
     phase = held(phase)
     gold = board_state.gold_of(phase)
     task_version = scorer_of_phase.of(phase).version
-    predictions = board_state.to_score(phase)
+    predictions = board_state.predictions_to_score(phase)
     if gold is None or not predictions.exists():
         return 0
     board = boards.opened(phase=phase, gold_id=gold.pk, task_version=task_version)

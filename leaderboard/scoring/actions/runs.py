@@ -66,7 +66,7 @@ def on_prediction_ready(*, phase: Phase, prediction: Prediction, gold: GoldVersi
     phase.refresh_from_db(fields=["last_sequence", "unsealed_at"])
     prediction.sequence = phase.last_sequence
     prediction.save(update_fields=["sequence"])
-    if not board_state.to_score(phase).filter(pk=prediction.pk).exists():
+    if not board_state.predictions_to_score(phase).filter(pk=prediction.pk).exists():
         return None
     return queue(prediction=prediction, gold=gold)
 

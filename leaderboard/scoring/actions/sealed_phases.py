@@ -51,7 +51,7 @@ def choose(*, submission: Submission, by: User) -> Final:
 
 
 @transaction.atomic
-def give_back(*, submission: Submission, by: User) -> bool:
+def unchoose(*, submission: Submission, by: User) -> bool:
     """Remove a submission from its team's finals; return True if it was one.
 
     Raises Refused: NOT_A_MEMBER; NOT_TAKEN for a phase that is not sealed or whose date has passed.
@@ -91,7 +91,7 @@ def unseal(*, phase: Phase) -> bool:
     phase.save(update_fields=["unsealed_at"])
     gold = board_state.gold_of(phase)
     queued = 0
-    for prediction in board_state.to_score(phase).order_by("sequence"):
+    for prediction in board_state.predictions_to_score(phase).order_by("sequence"):
         assert gold is not None, "predictions are accepted only for phases with gold"
         runs.queue(prediction=prediction, gold=gold)
         queued += 1

@@ -18,7 +18,7 @@ from leaderboard.boards.disclosure import ladder
 from leaderboard.boards.queries import board_state, n_groups_of
 from leaderboard.models import GoldVersion, Phase, Release, System
 
-AHEAD = 100
+FORECAST_RESULTS = 100
 """Number of further results in the forecast."""
 
 
@@ -111,8 +111,8 @@ class Budget:
     @cached_property
     def rows(self) -> Sequence[Row]:
         """The two rows of the table: now, and after AHEAD further results."""
-        later = self.after(AHEAD)
-        return [self._row("So far", self.spent), self._row(f"After {AHEAD} more", later)]
+        later = self.after(FORECAST_RESULTS)
+        return [self._row("So far", self.spent), self._row(f"After {FORECAST_RESULTS} more", later)]
 
     def _row(self, title: str, spent: Spent) -> Row:
         in_full = full_disclosure_inflation(spent.answers, self.n_groups)

@@ -35,7 +35,7 @@ def is_open(phase: Phase, *, team: Team | None = None, at: datetime | None = Non
     return end is not None and at <= end
 
 
-def own_time(phase: Phase, user: User) -> list[Extension]:
+def extensions_of(phase: Phase, user: User) -> list[Extension]:
     """Return the extensions of the user's teams that end after the phase's own deadline, by team."""
     if phase.closes_at is None:
         return []

@@ -50,7 +50,7 @@ def give_back(request: PersonRequest, pk: UUID) -> HttpResponse:
     """Remove a submission from the finals."""
 
     def work(submission: Submission) -> str:
-        sealed_phases.give_back(submission=submission, by=request.user)
+        sealed_phases.unchoose(submission=submission, by=request.user)
         return f"{submission.system.name} is no longer a final."
 
     return _do(request, pk, work)

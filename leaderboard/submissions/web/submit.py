@@ -64,7 +64,7 @@ def _page(
         "task": TASKS[phase.benchmark.task],
         "form": form,
         "quotas": quotas,
-        "own_time": deadlines.own_time(phase, request.user),
+        "own_time": deadlines.extensions_of(phase, request.user),
         "open": deadlines.is_open_to(phase, request.user),
         "may_submit": phase.takes_predictions and may_submit(phase, quotas, request.user),
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,

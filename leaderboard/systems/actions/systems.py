@@ -27,7 +27,7 @@ from leaderboard.models import (
 
 LONGEST_BIBTEX = 10_000
 """Maximum length of a system's BibTeX, in characters."""
-LONGEST_HIDDEN = timedelta(days=3 * 365)
+MAX_ANONYMITY = timedelta(days=3 * 365)
 """Maximum time for which a system may be made anonymous, so that boards do not stay anonymous forever."""
 
 
@@ -154,8 +154,8 @@ def reinstate(*, phase: Phase, system: System, by: User) -> None:
 
 def _check_until(until: datetime | None) -> None:
     now = timezone.now()
-    if until is not None and not now < until <= now + LONGEST_HIDDEN:
-        latest = f"{now + LONGEST_HIDDEN:%Y-%m-%d}"
+    if until is not None and not now < until <= now + MAX_ANONYMITY:
+        latest = f"{now + MAX_ANONYMITY:%Y-%m-%d}"
         problem = f"The system cannot be anonymous until {until:%Y-%m-%d %H:%M} UTC"
         raise Refused(Code.INVALID_NAME, f"{problem}; expected a time in the future, {latest} (UTC) at the latest.")
 

@@ -8,7 +8,7 @@ from django import forms
 from django.utils import timezone
 
 from leaderboard.models import System
-from leaderboard.systems.actions.systems import LONGEST_HIDDEN
+from leaderboard.systems.actions.systems import MAX_ANONYMITY
 
 
 class DescribeForm(forms.ModelForm):
@@ -40,9 +40,9 @@ class DescribeForm(forms.ModelForm):
         if until is None or (current is not None and until == current.replace(second=0, microsecond=0)):
             return current if until else None
         now = timezone.now()
-        if not now < until <= now + LONGEST_HIDDEN:
+        if not now < until <= now + MAX_ANONYMITY:
             raise forms.ValidationError(
-                f"Expected a time in the future, {now + LONGEST_HIDDEN:%Y-%m-%d} (UTC) at the latest."
+                f"Expected a time in the future, {now + MAX_ANONYMITY:%Y-%m-%d} (UTC) at the latest."
             )
         return until
 

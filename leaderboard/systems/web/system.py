@@ -12,7 +12,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.disclosure.policies import lets_choose
 from leaderboard.boards.queries.system_history import BoardEntry, RevealedRun, entries_of, records, revealed_on
-from leaderboard.boards.web.charts.progress import Moment, ProgressChart, progress_chart
+from leaderboard.boards.web.charts.progress import ProgressChart, ScoreAtTime, progress_chart
 from leaderboard.core.names import anonymous
 from leaderboard.evaluation.scorer_of_phase import of_board
 from leaderboard.models import Submission, System
@@ -108,7 +108,7 @@ def runs_shown(
 
 def chart_of(runs: Sequence[tuple[RevealedRun, bool, bool]]) -> ProgressChart | None:
     moments = [
-        Moment(number, "", run.at, run.score, is_best=best) for number, (run, best, _) in enumerate(runs, start=1)
+        ScoreAtTime(number, "", run.at, run.score, is_best=best) for number, (run, best, _) in enumerate(runs, start=1)
     ]
     return progress_chart(moments)
 

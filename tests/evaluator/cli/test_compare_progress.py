@@ -15,7 +15,7 @@ def test_progress_rises_to_the_whole_and_does_not_change_results(folder, capsys,
     alone = run(capsys, *COMMAND)[1]
     shares = []
     with progress_listener(shares.append):
-        monkeypatch.setattr("evaluator.cli.main.patience", lambda what: progress_listener(shares.append))
+        monkeypatch.setattr("evaluator.cli.main.progress_reported", lambda what: progress_listener(shares.append))
         assert run(capsys, *COMMAND)[1] == alone
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1)

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from evaluator.outcomes.table import Dimension, Lengths, Outcomes
+from evaluator.outcomes.table import Dimension, Outcomes, RaggedColumn
 from evaluator.outcomes.weighted import Sample, View
 from evaluator.scoring.score import existing, score_outcomes
 from evaluator.tasks.registry import TASKS
@@ -157,7 +157,7 @@ def shuffled(table):
         groups=table.groups[order],
         statistics={name: column[order] for name, column in table.statistics.items()},
         codes={name: dimension.codes[order] for name, dimension in table.dimensions.items()},
-        ragged={name: Lengths(lengths.values, new_index[lengths.rows]) for name, lengths in table.ragged.items()},
+        ragged={name: RaggedColumn(lengths.values, new_index[lengths.rows]) for name, lengths in table.ragged.items()},
     )
 
 
@@ -171,7 +171,7 @@ def twice(table):
         statistics={name: np.tile(column, 2) for name, column in table.statistics.items()},
         codes={name: np.tile(dimension.codes, 2) for name, dimension in table.dimensions.items()},
         ragged={
-            name: Lengths(np.tile(lengths.values, 2), np.concatenate([lengths.rows, lengths.rows + n]))
+            name: RaggedColumn(np.tile(lengths.values, 2), np.concatenate([lengths.rows, lengths.rows + n]))
             for name, lengths in table.ragged.items()
         },
     )

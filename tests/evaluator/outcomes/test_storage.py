@@ -7,7 +7,7 @@ import pytest
 
 from evaluator.errors import SandboxError
 from evaluator.outcomes.serialization import from_bytes, to_bytes
-from evaluator.outcomes.table import Dimension, Lengths, Outcomes
+from evaluator.outcomes.table import Dimension, Outcomes, RaggedColumn
 from evaluator.scoring.score import score_outcomes
 from evaluator.tasks.registry import TASKS
 from tests.evaluator.measures.test_measures import CASES, outcomes_of
@@ -28,8 +28,8 @@ def odd_table():
         },
         dimensions={"k": Dimension(np.array([1, -1, 0], dtype=np.int32), (True, 0.5), True, True)},
         ragged={
-            "r": Lengths(np.array([1.0, 2.5]), np.array([2, 0])),
-            "none": Lengths(np.zeros(0), np.zeros(0, np.int64)),
+            "r": RaggedColumn(np.array([1.0, 2.5]), np.array([2, 0])),
+            "none": RaggedColumn(np.zeros(0), np.zeros(0, np.int64)),
         },
         facts={"origin": False, "share": "all"},
     )
@@ -118,7 +118,7 @@ def test_a_table_must_be_consistent():
         {"groups": np.array([0, 0, 3], dtype=np.int32)},
         {"groups": np.array([0, 0, -1], dtype=np.int32)},
         {"dimensions": {"k": Dimension(np.array([1, -1, 2], dtype=np.int32), (True, 0.5), True, True)}},
-        {"ragged": {"r": Lengths(np.ones(1), np.array([3]))}},
+        {"ragged": {"r": RaggedColumn(np.ones(1), np.array([3]))}},
     ):
         with pytest.raises(SandboxError, match="outcomes"):
             broken(**changes)

@@ -17,8 +17,8 @@ from evaluator.outcomes.table import Dimension
 from evaluator.scoring.compare import compare_outcomes
 from evaluator.scoring.score import score_outcomes
 from evaluator.statistics.bootstrap import intervals
-from evaluator.statistics.mcnemar import exact_p
-from evaluator.statistics.permutation_test import permutations
+from evaluator.statistics.mcnemar import exact_p_value
+from evaluator.statistics.permutation_test import swap_masks
 from evaluator.tasks.registry import TASKS
 from tests.evaluator.measures.test_measures import CASES
 from tests.support.full_run import examples
@@ -94,7 +94,7 @@ def test_p_equals_that_of_swapping_groups_row_by_row(measure):
         mixed = {n: np.where(rows, second.statistics[n], first.statistics[n]) for n in first.statistics}
         return score_outcomes(dataclasses.replace(first, statistics=mixed), [measure], resamples=0)[0].value
 
-    permutations_drawn = np.concatenate(list(permutations(12, 60, 9)), axis=1).T > 0
+    permutations_drawn = np.concatenate(list(swap_masks(12, 60, 9)), axis=1).T > 0
     excess = np.array([abs(value(a, b, swapped) - value(b, a, swapped)) for swapped in permutations_drawn]) - abs(
         row.difference
     )
@@ -127,9 +127,9 @@ def test_systems_with_equal_values_do_not_differ_significantly():
 def test_mcnemar_is_scipys_binomial_test():
     for b_only, c_only in itertools.product((0, 1, 2, 7, 30, 251, 1000), repeat=2):
         expected = stats.binomtest(b_only, b_only + c_only).pvalue if b_only + c_only else 1.0
-        assert exact_p(b_only, c_only) == pytest.approx(expected, rel=1e-9)
-    assert exact_p(499_000, 501_500) == pytest.approx(stats.binomtest(499_000, 1_000_500).pvalue, rel=1e-6)
-    assert exact_p(0, 5000) == 0.0
+        assert exact_p_value(b_only, c_only) == pytest.approx(expected, rel=1e-9)
+    assert exact_p_value(499_000, 501_500) == pytest.approx(stats.binomtest(499_000, 1_000_500).pvalue, rel=1e-6)
+    assert exact_p_value(0, 5000) == 0.0
 
 
 def test_mcnemar_counts_units_of_each_slice_on_which_systems_differ():
@@ -257,4 +257,4 @@ def test_mcnemar_by_counting(b_only, c_only):
     row = [1]
     for i in range(k):
         row.append(row[-1] * (n - i) // (i + 1))  # Pascal's triangle, exactly
-    assert exact_p(b_only, c_only) == pytest.approx(min(1.0, 2 * sum(row) / 2**n), rel=1e-11)
+    assert exact_p_value(b_only, c_only) == pytest.approx(min(1.0, 2 * sum(row) / 2**n), rel=1e-11)

@@ -13,8 +13,8 @@ from evaluator.measures.correlation import Kendall
 from evaluator.outcomes.weighted import Sample, View
 from evaluator.scoring import compare_pairs as many_pairs
 from evaluator.scoring.compare import compare_outcomes
-from evaluator.scoring.compare_pairs import ENOUGH, compare_pairs, max_permutations
-from evaluator.statistics.pairwise_permutation import group_permutations, permuted_differences
+from evaluator.scoring.compare_pairs import STOP_AFTER_EXCEEDANCES, compare_pairs, max_permutations
+from evaluator.statistics.pairwise_permutation import permuted_differences, swap_mask_blocks
 from tests.support.simulated_outcomes import ACCURACY, AUROC, F1, MRR, SPEARMAN, orders, simulate, sums, table
 
 KENDALL = Kendall(name="kendall", title="", doc="", source="", units=statistic("claim"), x="x", y="y", low=-1.0)
@@ -123,24 +123,24 @@ def test_swapping_two_systems_changes_only_signs():
 def test_a_large_p_stops_early_and_a_small_one_uses_every_permutation():
     tables = systems(60, 5)
     same, different = compare_pairs(tables, [(0, 0), (0, 4)], AUROC, resamples=0, seed=0, n_permutations=30_000)
-    assert (same.p, same.n_permutations) == (1.0, ENOUGH)
+    assert (same.p, same.n_permutations) == (1.0, STOP_AFTER_EXCEEDANCES)
     assert different.n_permutations == 30_000 and different.p == 1 / 30_001
 
 
 def test_sampling_stops_at_the_permutation_that_is_enough():
-    count = many_pairs._Count(0.5)
+    count = many_pairs._SequentialPValue(0.5)
     count.add(np.array([0.1, np.nan] * 300))
-    count.add(np.array([0.5] * (ENOUGH - 1) + [0.1, np.nan, 0.7, 0.9]))
-    assert count.is_over and count.n_sampled == 300 + ENOUGH + 1
-    assert count.p == ENOUGH / (300 + ENOUGH + 1)
+    count.add(np.array([0.5] * (STOP_AFTER_EXCEEDANCES - 1) + [0.1, np.nan, 0.7, 0.9]))
+    assert count.is_over and count.n_sampled == 300 + STOP_AFTER_EXCEEDANCES + 1
+    assert count.p == STOP_AFTER_EXCEEDANCES / (300 + STOP_AFTER_EXCEEDANCES + 1)
 
 
 def test_a_longer_series_of_permutations_starts_with_the_shorter_one():
-    long = np.concatenate(list(group_permutations(301, 2500, 4)), axis=1)
-    short = np.concatenate(list(group_permutations(301, 130, 4)), axis=1)
+    long = np.concatenate(list(swap_mask_blocks(301, 2500, 4)), axis=1)
+    short = np.concatenate(list(swap_mask_blocks(301, 130, 4)), axis=1)
     assert np.array_equal(long[:, :130], short) and long.shape == (301, 2500)
     assert set(np.unique(long)) == {0.0, 1.0} and 0.49 < long.mean() < 0.51
-    assert not np.array_equal(short, next(group_permutations(301, 130, 5)))
+    assert not np.array_equal(short, next(swap_mask_blocks(301, 130, 5)))
 
 
 def test_a_measure_without_a_value_has_no_difference_and_no_p_value():

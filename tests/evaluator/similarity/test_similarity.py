@@ -19,15 +19,15 @@ from evaluator.similarity.predictions import (
     signature,
     signature_agreement,
 )
-from evaluator.tasks.answers import Items, Ordered, by_score, predicted_or_gold
+from evaluator.tasks.answers import CategoricalAnswers, ScoredAnswers, by_score, predicted_or_gold
 from evaluator.tasks.registry import TASKS
 
 DRAWS = [np.random.default_rng(seed) for seed in range(20)]
 
 
-def items(labels: Any, gold: Any) -> Items:
+def items(labels: Any, gold: Any) -> CategoricalAnswers:
     labels, gold = np.asarray(labels), np.asarray(gold)
-    return Items(np.arange(len(labels), dtype=np.uint64), (labels + 1).astype(np.uint64), labels != gold)
+    return CategoricalAnswers(np.arange(len(labels), dtype=np.uint64), (labels + 1).astype(np.uint64), labels != gold)
 
 
 def test_shares_counted_by_hand() -> None:
@@ -42,10 +42,10 @@ def test_shares_counted_by_hand() -> None:
 def test_units_that_neither_system_answers_are_not_counted() -> None:
     units = np.arange(4, dtype=np.uint64)
     errs = np.ones(4, dtype=np.bool_)
-    a = Items(units, np.array([7, 0, 0, 0], dtype=np.uint64), errs)
-    b = Items(units, np.array([7, 0, 9, 0], dtype=np.uint64), errs)
+    a = CategoricalAnswers(units, np.array([7, 0, 0, 0], dtype=np.uint64), errs)
+    b = CategoricalAnswers(units, np.array([7, 0, 9, 0], dtype=np.uint64), errs)
     assert (compute_similarity(a, b).equal, compute_similarity(a, b).n_units) == (1 / 2, 2)
-    unanswered = Items(units, np.zeros(4, dtype=np.uint64), errs)
+    unanswered = CategoricalAnswers(units, np.zeros(4, dtype=np.uint64), errs)
     assert (
         compute_similarity(unanswered, unanswered).equal is None
         and not compute_similarity(unanswered, unanswered).is_near_duplicate
@@ -139,7 +139,7 @@ def test_signatures_of_scores_find_near_duplicates_and_exclude_unrelated_systems
     changed = draws.choice(n, n // 200, replace=False)
     copy[changed] = draws.permutation(copy)[: len(changed)]
     unrelated = a + draws.normal(size=n) * 0.1
-    signatures = [signature(Ordered(scores, errs)) for scores in (a, copy, unrelated)]
+    signatures = [signature(ScoredAnswers(scores, errs)) for scores in (a, copy, unrelated)]
     near, far = signature_agreement(signatures[0], signatures[1:], ordered=True)
     assert near >= agreement_threshold(ordered=True) > far
 
@@ -163,7 +163,7 @@ def test_a_signature_is_bounded_and_depends_on_answers_alone() -> None:
     computed = signature(items(np.arange(5000) % 3, gold))
     assert len(computed) == SIZE and int(computed.max()) < 2**63
     assert np.array_equal(computed, signature(items(np.arange(5000) % 3, gold + 1))), "the signature depends on gold"
-    assert len(signature(Items(*(np.zeros(0, dtype=np.uint64),) * 2, np.zeros(0, dtype=np.bool_)))) == 0
+    assert len(signature(CategoricalAnswers(*(np.zeros(0, dtype=np.uint64),) * 2, np.zeros(0, dtype=np.bool_)))) == 0
 
 
 def run_job(job: str, task: str, gold: bytes, *files: bytes) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluator.measures.weighted_median import weighted_medians
-from evaluator.outcomes.table import Lengths, Outcomes
+from evaluator.outcomes.table import Outcomes, RaggedColumn
 from evaluator.outcomes.weighted import Sample, View
 from evaluator.statistics import student_t
-from evaluator.statistics.bootstrap import Resampled, group_weights
+from evaluator.statistics.bootstrap import BootstrapReplicates, group_weights
 from evaluator.tasks.registry import TASKS
 from tests.evaluator.measures.test_measures import CASES, outcomes_of, value
 from tests.support.full_run import examples
@@ -40,7 +40,7 @@ def test_resamples_depend_on_the_seed_and_not_on_batching():
 
 
 def resample(points, values, weights):
-    resampled = Resampled(np.array(points), len(weights), weights.shape[1])
+    resampled = BootstrapReplicates(np.array(points), len(weights), weights.shape[1])
     for block in np.array_split(np.arange(weights.shape[1]), 3):
         resampled.add(np.array(values)[:, block], weights[:, block])
     return resampled
@@ -91,7 +91,7 @@ def test_pooling_neighbouring_groups_changes_intervals_little(monkeypatch, heavy
     sizes[1234], right[1234] = heavy, heavy * 0.9
     values, point = (right @ weights) / (sizes @ weights), right.sum() / sizes.sum()
     each = resample([point], [values], weights).intervals()
-    monkeypatch.setattr("evaluator.statistics.bootstrap.MAX_PARTS", 700)
+    monkeypatch.setattr("evaluator.statistics.bootstrap.MAX_INFLUENCES", 700)
     together = resample([point], [values], weights)
     assert together.influence.shape == (1, 700)
     assert np.array(together.intervals()) == pytest.approx(np.array(each), abs=0.02 * np.ptp(values))
@@ -160,7 +160,7 @@ def repeated(table, times):
     ragged = {}
     for name, lengths in table.ragged.items():
         pieces = [(lengths.values[lengths.rows == old], new) for new, old in enumerate(rows)]
-        ragged[name] = Lengths(
+        ragged[name] = RaggedColumn(
             np.concatenate([piece for piece, _ in pieces]),
             np.concatenate([np.full(len(piece), new) for piece, new in pieces]).astype(np.int64),
         )
@@ -186,7 +186,7 @@ def repeated(table, times):
 )
 def test_weighted_medians(pairs, draws):
     groups = np.arange(6, dtype=np.int32)
-    lengths = Lengths(np.array([float(v) for _, v in pairs]), np.array([g for g, _ in pairs]))
+    lengths = RaggedColumn(np.array([float(v) for _, v in pairs]), np.array([g for g, _ in pairs]))
     table = Outcomes("t", 1, 6, tuple("abcdef"), groups, {"one": np.ones(6)}, {}, {"length": lengths})
     medians = weighted_medians(Sample(View.whole(table), np.array(draws, dtype=float).T), "length")
     for draw, median in zip(draws, medians, strict=True):

@@ -76,7 +76,7 @@ CHANGES: dict[str, Callable[[World], object]] = {
         phase=world.phase, system=a_system(), reason="copied", by=world.curator
     ),
     "a hidden submission": lambda world: hide(submission=Submission.objects.get(), reason="leaked", by=world.curator),
-    "ranges that are due": lambda _: rank_ranges.changed(Leaderboard.objects.get()),
+    "ranges that are due": lambda _: rank_ranges.invalidate(Leaderboard.objects.get()),
     "a phase's title": lambda _: Phase.objects.update(title="Final"),
     "a phase that closed": lambda _: Phase.objects.update(closes_at=timezone.now() - timedelta(seconds=1)),
     "a benchmark's title": lambda _: Benchmark.objects.update(title="Others"),

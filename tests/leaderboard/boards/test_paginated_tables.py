@@ -106,10 +106,10 @@ def test_the_picture_has_all_systems(world: World) -> None:
     ("requested", "number"), [("", 1), ("0", 1), ("-1", 1), ("x", 1), ("\u0663", 1), ("9", 3), ("2", 2)]
 )
 def test_an_invalid_page_is_the_first_and_one_past_the_end_the_last(world: World, requested: str, number: int) -> None:
-    page_cut = cut.Cut.from_request(RequestFactory().get("/", {"page": requested}), N)
+    page_cut = cut.TablePage.from_request(RequestFactory().get("/", {"page": requested}), N)
     assert (page_cut.number, page_cut.last) == (number, 3)
 
 
 def test_without_systems_there_is_one_empty_page() -> None:
-    page_cut = cut.Cut.from_request(RequestFactory().get("/"), 0)
+    page_cut = cut.TablePage.from_request(RequestFactory().get("/"), 0)
     assert (page_cut.number, page_cut.last, page_cut.before, page_cut.after, page_cut.of([])) == (1, 1, None, None, [])

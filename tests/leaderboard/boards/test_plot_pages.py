@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.comparisons.web.charts.critical_difference import alike
+from leaderboard.comparisons.web.charts.critical_difference import indistinguishable_groups
 from leaderboard.models import Phase, ReportedResult, System
 from leaderboard.systems.actions import systems
 from tests.support.board_rows import score, stand
@@ -158,5 +158,5 @@ class TestGroups:
     def test_groups_are_maximal_and_none_contains_another(
         self, numbers: list[int], limit: int, expected: list[list[int]]
     ) -> None:
-        groups = alike(numbers, lambda a, other: abs(a - other) > limit)  # type: ignore[arg-type, operator]
+        groups = indistinguishable_groups(numbers, lambda a, other: abs(a - other) > limit)  # type: ignore[arg-type, operator]
         assert [list(group) for group in groups] == expected

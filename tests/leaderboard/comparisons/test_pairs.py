@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evaluator.sandbox.process import protocol
 from leaderboard.comparisons.actions import pairs
-from leaderboard.comparisons.queries.rank_ranges import corrected
+from leaderboard.comparisons.queries.rank_ranges import correct_and_rank
 from leaderboard.evaluation import sandbox_client
 
 A, B, C, D = (UUID(int=n) for n in range(1, 5))
@@ -48,7 +48,7 @@ def test_a_batch_has_as_many_files_as_the_sandbox_takes() -> None:
 def test_a_family_calculated_by_hand() -> None:
     values = {A: 0.9, B: 0.8, C: 0.2}
     rows = [(A, B, 0.5, 200), (C, A, 0.01, 20_000), (B, C, 0.02, 10_000), (A, D, 1e-9, 10)]
-    result = corrected(values=values, comparisons=rows, higher_is_better=True)
+    result = correct_and_rank(values=values, comparisons=rows, higher_is_better=True)
     assert result.p_holm == {
         frozenset((A, B)): 0.5,
         frozenset((A, C)): pytest.approx(0.03),
@@ -56,22 +56,22 @@ def test_a_family_calculated_by_hand() -> None:
     }
     assert result.ranges == {A: (1, 2), B: (1, 2), C: (3, 3)}
     assert (result.n_pairs, result.n_unresolved) == (3, 0)
-    turned = corrected(values=values, comparisons=rows, higher_is_better=False)
+    turned = correct_and_rank(values=values, comparisons=rows, higher_is_better=False)
     assert turned.ranges == {A: (2, 3), B: (2, 3), C: (1, 1)}
 
 
 def test_a_pair_at_the_smallest_p_that_is_not_significant_is_unresolved() -> None:
     rows = [(A, B, 1 / 21, 20), (A, C, 1 / 21, 20), (B, C, None, 0)]
-    result = corrected(values={A: 0.9, B: 0.8, C: 0.2}, comparisons=rows, higher_is_better=True)
+    result = correct_and_rank(values={A: 0.9, B: 0.8, C: 0.2}, comparisons=rows, higher_is_better=True)
     assert result.p_holm[frozenset((B, C))] is None
     assert result.n_unresolved == 2 and result.ranges[A] == (1, 3)
 
 
 def test_a_pair_that_was_not_compared_is_not_unresolved() -> None:
     with pytest.raises(KeyError):
-        corrected(values={A: 0.9, B: 0.8}, comparisons=[], higher_is_better=True)
+        correct_and_rank(values={A: 0.9, B: 0.8}, comparisons=[], higher_is_better=True)
 
 
 def test_no_system_and_one_system() -> None:
-    assert corrected(values={}, comparisons=[], higher_is_better=True).ranges == {}
-    assert corrected(values={A: 0.3}, comparisons=[], higher_is_better=True).ranges == {A: (1, 1)}
+    assert correct_and_rank(values={}, comparisons=[], higher_is_better=True).ranges == {}
+    assert correct_and_rank(values={A: 0.3}, comparisons=[], higher_is_better=True).ranges == {A: (1, 1)}

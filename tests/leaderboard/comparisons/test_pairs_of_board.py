@@ -15,7 +15,7 @@ from django.utils import timezone
 from evaluator.statistics.holm import holm
 from leaderboard.boards.queries import Board, board_of
 from leaderboard.comparisons.queries.pairs import RankedPairs, holm_of_counted, ranked_pairs
-from leaderboard.comparisons.queries.rank_ranges import corrected
+from leaderboard.comparisons.queries.rank_ranges import correct_and_rank
 from leaderboard.models import Comparison, Leaderboard, Phase, Ranking
 from tests.support.board_rows import score, stand
 from tests.support.tiny_world import World, build
@@ -54,7 +54,7 @@ def by_reading_all(board: Board) -> list[tuple[Any, ...]]:
     rows = [row for row in board.rows if row.rank is not None]
     rows = {row.run_id: row for row in sorted(rows, key=lambda row: -row.score("accuracy").value)}
     by_pair = {frozenset((comparison.a_id, comparison.b_id)): comparison for comparison in Comparison.objects.all()}
-    family = corrected(
+    family = correct_and_rank(
         values={run: row.score("accuracy").value for run, row in rows.items()},
         comparisons=[
             (comparison.a_id, comparison.b_id, comparison.p, comparison.n_permutations)

@@ -328,7 +328,7 @@ def test_recomputation_gives_identical_bytes(world: World, capsys: pytest.Captur
 def test_recomputation_takes_the_lease_from_a_running_worker(world: World) -> None:
     late = rank_ranges.WORK.claim(board_of(world).pk)
     assert late is not None
-    rank_ranges.renewed(board=board_of(world), again=True)
+    rank_ranges.recompute(board=board_of(world), again=True)
     with pytest.raises(LeaseLostError):
         rank_ranges._compare(late)
     rank_ranges.WORK.run(board_of(world).pk)

@@ -102,9 +102,9 @@ def test_a_phases_limit_applies_to_an_image_that_another_phase_accepted(
     """It is read again under the smaller limit: in this test every image that is read is refused."""
     ran: list[str] = []
 
-    def run(*, image: str, **_: Any) -> engine.Ran:
+    def run(*, image: str, **_: Any) -> engine.ExecutionResult:
         ran.append(image)
-        return engine.Ran(Reason.SYSTEM_EXIT, "it ended", "", "", {}, {})
+        return engine.ExecutionResult(Reason.SYSTEM_EXIT, "it ended", "", "", {}, {})
 
     monkeypatch.setattr(engine, "run", run)
     takes_images(world, limits={"image_bytes": limit})

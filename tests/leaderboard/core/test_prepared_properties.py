@@ -206,7 +206,7 @@ def test_the_end_of_a_day_is_compared_in_utc(world: World) -> None:
         lambda at: Release.objects.filter(released_at__lt=at).order_by("pk").values_list("pk"), datetime
     )
     for day in (date(2026, 2, 28), NOON.date(), date(2026, 3, 2)):
-        at = as_of.ends(day)
+        at = as_of.end_of_day(day)
         expected = list(Release.objects.filter(released_at__lt=at).order_by("pk").values_list("pk"))
         assert [prepared(at.astimezone(zone)) for zone in ZONES] == [expected] * len(ZONES)
 

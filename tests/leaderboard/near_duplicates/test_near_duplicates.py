@@ -152,7 +152,7 @@ def test_scoring_has_priority_for_a_limited_time(world: World) -> None:
     detect.WORK.run(row.pk)
     row.refresh_from_db()
     assert (row.state, row.attempt) == (State.QUEUED, 0)
-    SimilarityCheck.objects.update(queued_at=timezone.now() - work.MAKES_WAY)
+    SimilarityCheck.objects.update(queued_at=timezone.now() - work.LOW_PRIORITY_WAIT)
     detect.WORK.run(row.pk)
     row.refresh_from_db()
     assert row.state == State.DONE

@@ -274,11 +274,11 @@ def test_two_workers_send_one_call(world: World, receiver: Receiver, monkeypatch
         """Lets another worker run between the first worker's read and its claim."""
 
         def __getitem__(self, key: Any) -> Any:
-            monkeypatch.setattr(deliver, "PAUSES", tuple(self))
+            monkeypatch.setattr(deliver, "RETRY_DELAYS", tuple(self))
             deliver.deliver(notice_id=notice.pk)
             return tuple(self)[key]
 
-    monkeypatch.setattr(deliver, "PAUSES", ConcurrentWorker(deliver.PAUSES))
+    monkeypatch.setattr(deliver, "RETRY_DELAYS", ConcurrentWorker(deliver.RETRY_DELAYS))
     deliver.deliver(notice_id=notice.pk)
     assert len(receiver.came) == 1
 
@@ -297,7 +297,9 @@ def test_private_addresses_are_called_only_with_the_operators_permission(
 
 
 def test_webhooks_and_test_calls_are_limited(world: World, receiver: Receiver) -> None:
-    webhooks_of_ada = [webhooks.add(url=f"{receiver.url}{n}", by=world.researcher) for n in range(webhooks.MOST)]
+    webhooks_of_ada = [
+        webhooks.add(url=f"{receiver.url}{n}", by=world.researcher) for n in range(webhooks.MAX_WEBHOOKS)
+    ]
     with pytest.raises(Refused, match="remove one"):
         webhooks.add(url=f"{receiver.url}x", by=world.researcher)
     for _ in range(webhooks.TESTS_AN_HOUR):

@@ -121,7 +121,7 @@ def test_only_the_process_gets_the_signal_and_not_its_children(tmp_path: Path) -
 
 
 def test_a_child_that_ignores_the_signal_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(supervisor, "PATIENCE", 0.3)
+    monkeypatch.setattr(supervisor, "STOP_TIMEOUT", 0.3)
     messages: list[str] = []
     child = Child("web", starts(IGNORES, tmp_path / "ready"))
     keeper = Supervisor([child], messages.append)

@@ -9,7 +9,7 @@ import numpy as np
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import order_key
 from evaluator.outcomes.table import Outcomes
-from evaluator.tasks.answers import ComparableAnswers, Items
+from evaluator.tasks.answers import CategoricalAnswers, ComparableAnswers
 from evaluator.tasks.audit.findings import Finding
 from evaluator.tasks.audit.split import AuditColumns, Split
 from evaluator.tasks.base import DimensionDoc, Facts, Options, Task
@@ -68,7 +68,9 @@ class TextClassification(Task[Gold, Known, Answers]):
         labels = self.read_predictions(stream, file, self.known(gold), options).labels
         codes = {label: code for code, label in enumerate(gold.classes, start=1)}
         answers = np.array([codes.get(label or "", 0) for label in labels], dtype=np.uint64)
-        return Items(np.arange(len(labels), dtype=np.uint64), answers, np.array(labels) != np.array(gold.labels))
+        return CategoricalAnswers(
+            np.arange(len(labels), dtype=np.uint64), answers, np.array(labels) != np.array(gold.labels)
+        )
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return {"labels": gold.classes}

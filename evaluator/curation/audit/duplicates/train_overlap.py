@@ -15,7 +15,7 @@ from evaluator.curation.audit.duplicates.triple_overlap import (
     leaking,
     shared_facts,
     shared_pairs,
-    strange_relations,
+    unknown_relations,
 )
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.split import Split, as_words
@@ -58,7 +58,7 @@ def overlap(split: Split, train: Split, *, threshold: float) -> tuple[dict[str, 
         *findings,
         *pair_findings,
         *fact_findings,
-        *strange_relations(split, train),
+        *unknown_relations(split, train),
         *shared_names(split, train),
     ]
 

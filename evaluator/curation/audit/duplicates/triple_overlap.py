@@ -67,7 +67,7 @@ def shared_pairs(split: Split, train: Split) -> tuple[dict[str, Any], list[Findi
     ]
 
 
-def strange_relations(split: Split, train: Split) -> list[Finding]:
+def unknown_relations(split: Split, train: Split) -> list[Finding]:
     """Find relations of the split that no training triple has."""
     known = {relation for triples in train.triples for _, relation, _ in triples}
     unknown = [

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.curation.audit.leaks.max_t_test import Indices, encode
+from evaluator.curation.audit.leaks.max_t_test import Indices, encode_by_frequency
 
 _MOST = 50
 _LEAST = 5
 _BINS = 20
 
 
-def column_codes(values: Sequence[Any]) -> dict[str, Indices]:
+def column_features(values: Sequence[Any]) -> dict[str, Indices]:
     """Return the features of a column by name, each as an array with one integer code per line.
 
     Lines have the same code where the feature is the same. Features: "value"; "present or missing", where null and ""
@@ -25,9 +25,9 @@ def column_codes(values: Sequence[Any]) -> dict[str, Indices]:
     """
     texts = [json.dumps(value, sort_keys=True, ensure_ascii=False) for value in values]
     features = {
-        "value": encode(texts, most=_MOST, least=_LEAST),
-        "present or missing": encode([value is None or value == "" for value in values], most=2),
-        "length": encode([len(text) for text in texts], most=_MOST, least=_LEAST),
+        "value": encode_by_frequency(texts, most=_MOST, least=_LEAST),
+        "present or missing": encode_by_frequency([value is None or value == "" for value in values], most=2),
+        "length": encode_by_frequency([len(text) for text in texts], most=_MOST, least=_LEAST),
     }
     numbers = [_number(value) for value in values]
     if all(number is not None for number in numbers):

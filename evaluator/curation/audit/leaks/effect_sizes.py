@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.curation.audit.leaks.max_t_test import Indices, Permutations, encode
+from evaluator.curation.audit.leaks.max_t_test import Indices, Permutations, encode_by_frequency
 from evaluator.outcomes.table import Numbers
 from evaluator.tasks.audit.findings import percent
 
@@ -24,7 +24,7 @@ class Effect:
     text: str
 
 
-class Guesses:
+class EffectSizes:
     """Effect sizes of guessing the hidden values of one secret from public features.
 
     values: one per line; numbers are guessed as ranks, anything else as classes. permutations: for the agreement of
@@ -37,7 +37,7 @@ class Guesses:
         if self.numeric:
             self._ranked = _ranks(np.array(values, dtype=np.float64))
         else:
-            self._codes = encode([str(value) for value in values], most=_CLASSES)
+            self._codes = encode_by_frequency([str(value) for value in values], most=_CLASSES)
             self._n = int(self._codes.max()) + 1
 
     def by_value(self, codes: Indices) -> Effect:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import numpy as np
 
-from evaluator.curation.audit.leaks.max_t_test import Indices, encode
+from evaluator.curation.audit.leaks.max_t_test import Indices, encode_by_frequency
 from evaluator.jsonl.ids import Id
 
 _MOST = 50
@@ -60,7 +60,7 @@ def id_parts(ids: Sequence[Id]) -> dict[str, Indices]:
     codes_of: dict[str, Indices] = {}
     seen: set[bytes] = set()
     for name, values in _values(texts):
-        codes = encode(values, most=_MOST, least=_LEAST)
+        codes = encode_by_frequency(values, most=_MOST, least=_LEAST)
         if codes.max(initial=0) > 0 and codes.tobytes() not in seen:
             seen.add(codes.tobytes())
             codes_of[name] = codes

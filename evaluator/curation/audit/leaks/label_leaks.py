@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.curation.audit.leaks.column_features import column_codes
-from evaluator.curation.audit.leaks.effect_sizes import Effect, Guesses
+from evaluator.curation.audit.leaks.column_features import column_features
+from evaluator.curation.audit.leaks.effect_sizes import Effect, EffectSizes
 from evaluator.curation.audit.leaks.feature_statistics import along, by_value
 from evaluator.curation.audit.leaks.id_features import id_order, id_parts
 from evaluator.curation.audit.leaks.max_t_test import (
-    TIMES,
+    N_PERMUTATIONS,
     Feature,
     Indices,
     Permutations,
@@ -21,7 +21,7 @@ from evaluator.curation.audit.leaks.max_t_test import (
     hidden,
     max_t_test,
 )
-from evaluator.curation.audit.leaks.surface_features import surface_codes, texts_by_field
+from evaluator.curation.audit.leaks.surface_features import surface_features, texts_by_field
 from evaluator.progress import Steps
 from evaluator.tasks.audit.findings import Finding, Severity
 from evaluator.tasks.audit.split import Secret, Split
@@ -33,7 +33,7 @@ _GRAVE = 0.5
 
 
 @dataclass
-class _Source:
+class _PublicSource:
     """A public source (order, ids, a column or a text) and its features.
 
     codes, orders: the arrays from which the features were made, by name.
@@ -52,7 +52,7 @@ class _Source:
         self.features += along(name, order)
         self.orders[name] = order
 
-    def effect(self, name: str, guesses: Guesses) -> Effect:
+    def effect(self, name: str, guesses: EffectSizes) -> Effect:
         """Return the effect size of the feature of this name."""
         if name in self.codes:
             return guesses.by_value(self.codes[name])
@@ -88,14 +88,14 @@ def find_label_leaks(
     """
     secrets = [secret for secret in split.secrets if len(set(secret.values)) > 1]
     secret_names = [secret.name for secret in secrets]
-    tested: dict[str, Any] = {"level": LEVEL, "permutations": TIMES, "secrets": secret_names, "features": 0}
+    tested: dict[str, Any] = {"level": LEVEL, "permutations": N_PERMUTATIONS, "secrets": secret_names, "features": 0}
     if len(split) < _LEAST or not secrets:
         return LeakReport([], tested)
     sources = _sources(split, order, columns)
     permutations = Permutations(split.groups)
     features = [feature for source in sources for feature in source.features]
     tested["features"] = len(features)
-    steps = Steps(len(secrets) * (TIMES + 1))
+    steps = Steps(len(secrets) * (N_PERMUTATIONS + 1))
     findings = []
     for secret in secrets:
         results = max_t_test(features, hidden(secret.values), permutations, seed=seed, steps=steps)
@@ -109,8 +109,8 @@ def find_label_leaks(
     return LeakReport(findings, tested)
 
 
-def _sources(split: Split, order: Sequence[int], columns: dict[str, list[Any]]) -> list[_Source]:
-    rows, ids = _Source("order"), _Source("ids")
+def _sources(split: Split, order: Sequence[int], columns: dict[str, list[Any]]) -> list[_PublicSource]:
+    rows, ids = _PublicSource("order"), _PublicSource("ids")
     rows.add_order("position in the file", np.asarray(order, dtype=np.int64))
     sources = [rows]
     if split.has_ids:
@@ -119,14 +119,14 @@ def _sources(split: Split, order: Sequence[int], columns: dict[str, list[Any]]) 
             ids.add_codes(name, codes)
         sources.append(ids)
     for name, values in columns.items():
-        source = _Source(f"column {name}")
-        for feature, codes in column_codes(values).items():
+        source = _PublicSource(f"column {name}")
+        for feature, codes in column_features(values).items():
             source.add_codes(f"{name}: {feature}", codes)
         if source.features:
             sources.append(source)
     for name, texts in texts_by_field(split).items():
-        source = _Source(f"text {name}")
-        for feature, codes in surface_codes(texts, split).items():
+        source = _PublicSource(f"text {name}")
+        for feature, codes in surface_features(texts, split).items():
             source.add_codes(f"{name}: {feature}", codes)
         if source.features:
             sources.append(source)
@@ -141,14 +141,14 @@ _ADVICE = {
 
 
 def _effects(
-    secret: Secret, source: _Source, tests: list[TestResult], permutations: Permutations
+    secret: Secret, source: _PublicSource, tests: list[TestResult], permutations: Permutations
 ) -> list[tuple[TestResult, Effect]]:
-    guesses = Guesses(secret.values, permutations)
+    guesses = EffectSizes(secret.values, permutations)
     return [(test, source.effect(test.name, guesses)) for test in tests]
 
 
 def _finding(
-    split: Split, secret: Secret, source: _Source, effects: list[tuple[TestResult, Effect]], order_is_public: bool
+    split: Split, secret: Secret, source: _PublicSource, effects: list[tuple[TestResult, Effect]], order_is_public: bool
 ) -> Finding:
     best, effect = max(effects, key=lambda item: (item[1].share, item[0].z))
     public = source.name != "order" or order_is_public

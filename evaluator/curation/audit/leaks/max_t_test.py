@@ -18,7 +18,7 @@ import numpy.typing as npt
 from evaluator.outcomes.table import Numbers
 from evaluator.progress import Steps
 
-TIMES = 499
+N_PERMUTATIONS = 499
 _CLASSES = 20
 _ROUNDING = 1e-9
 Indices = npt.NDArray[np.int64]
@@ -83,11 +83,11 @@ def hidden(values: Sequence[str | float | None]) -> Hidden:
         _, inverse, count = np.unique(np.array(values, dtype=np.float64), return_inverse=True, return_counts=True)
         ranks: Numbers = (np.cumsum(count) - (count - 1) / 2)[inverse]
         return Hidden((ranks - ranks.mean()) / (ranks.std() or 1.0), None)
-    codes = encode([str(value) for value in values], most=_CLASSES)
+    codes = encode_by_frequency([str(value) for value in values], most=_CLASSES)
     return Hidden(codes, np.bincount(codes) / len(codes))
 
 
-def encode(values: Sequence[Hashable], *, most: int, least: int = 1) -> Indices:
+def encode_by_frequency(values: Sequence[Hashable], *, most: int, least: int = 1) -> Indices:
     """Return one integer code per value, equal for equal values: 0 for the most frequent value, and so on.
 
     Values beyond the `most` most frequent ones, and values that occur fewer than `least` times, share the last code.
@@ -132,7 +132,7 @@ def max_t_test(
     permutations: Permutations,
     *,
     seed: int,
-    times: int = TIMES,
+    times: int = N_PERMUTATIONS,
     steps: Steps,
 ) -> list[TestResult]:
     """Return the max-T permutation test of each feature, in the order of `features`.

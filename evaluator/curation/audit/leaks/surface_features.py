@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 import msgspec
 import numpy as np
 
-from evaluator.curation.audit.leaks.max_t_test import Indices, encode
+from evaluator.curation.audit.leaks.max_t_test import Indices, encode_by_frequency
 from evaluator.statistics.ngrams import tokens
 from evaluator.tasks.audit.split import Split
 
@@ -38,7 +38,7 @@ def texts_by_field(split: Split) -> dict[str, list[str]]:
     return texts_of
 
 
-def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Indices]:
+def surface_features(texts: Sequence[str], split: Split) -> dict[str, Indices]:
     """Return the surface features of texts by name, each as an array with one integer code per line.
 
     Lines have the same code where the feature is the same. Constant features are left out, and so are features with the
@@ -63,7 +63,7 @@ def surface_codes(texts: Sequence[str], split: Split) -> dict[str, Indices]:
     seen: set[bytes] = set()
     codes_of: dict[str, Indices] = {}
     for name, values in kinds.items():
-        codes = encode(values, most=_MOST, least=_LEAST)
+        codes = encode_by_frequency(values, most=_MOST, least=_LEAST)
         if codes.max(initial=0) > 0 and codes.tobytes() not in seen:
             seen.add(codes.tobytes())
             codes_of[name] = codes

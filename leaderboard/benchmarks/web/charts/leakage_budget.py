@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from leaderboard.core.web.scale import Scale, covering
-from leaderboard.scoring.queries.leakage_budget import AHEAD, Budget, Spent, full_disclosure_inflation
+from leaderboard.scoring.queries.leakage_budget import FORECAST_RESULTS, Budget, Spent, full_disclosure_inflation
 
 HEIGHT = 300
 """Height of the plot area in pixels; the width is the page's."""
@@ -55,7 +55,7 @@ def information_chart(budget: Budget) -> InformationChart | None:
     if not budget.n_groups:
         return None
     current = budget.spent.answers
-    limit = max(current + 2 * AHEAD, 2 * current, budget.phase.quota_everybody or 0)
+    limit = max(current + 2 * FORECAST_RESULTS, 2 * current, budget.phase.quota_everybody or 0)
     x_scale = covering([0.0, float(limit)])
     last = int(x_scale.high)
     y_scale = covering([0.0, full_disclosure_inflation(last, budget.n_groups), budget.rows[1].inflation])

@@ -10,7 +10,7 @@ from django.db.models import Case, IntegerField, QuerySet, When
 from django.utils import timezone
 
 from evaluator.tasks.registry import TASKS
-from leaderboard.boards.disclosure.ladder import step_of_share
+from leaderboard.boards.disclosure.ladder import format_unit_step
 from leaderboard.boards.web.forms.tracks import TracksField
 from leaderboard.core import time_zones
 from leaderboard.core.web.local_time_field import read_local
@@ -191,7 +191,7 @@ def _steps_in_words(dataset: Dataset) -> str:
         counts = {"all groups": gold.n_groups}
         if partition is not None:
             counts |= {"public groups": partition.n_public, "private groups": partition.n_private}
-        steps = ", ".join(f"{step_of_share(n)} on {subset} ({n:,})" for subset, n in counts.items())
+        steps = ", ".join(f"{format_unit_step(n)} on {subset} ({n:,})" for subset, n in counts.items())
         descriptions.append(f"{split.name}: {steps}")
     return (
         "For proportions, the step of a ladder is 1/√groups. " + "; ".join(descriptions) + "." if descriptions else ""

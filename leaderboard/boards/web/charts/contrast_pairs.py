@@ -19,7 +19,7 @@ KINDS = (
     ("neither", "both wrong", "neither"),
 )
 """(name, title, meaning), in the order of the bar."""
-FLOOR = 1 / 3
+CLAIM_ONLY_BOUND = 1 / 3
 """Largest share of pairs in which a system that reads only the claim has both right. Members 1 (the original) and 2 of
 a group share a claim and differ in their label, and so do 3 and 4 (Schuster et al. 2019). If 1 is right, 2 is wrong,
 and so is one of 3 and 4: in at most one of the three pairs of member 1 with another, both are right."""
@@ -70,7 +70,7 @@ class PairsChart:
     @property
     def floor(self) -> str:
         """Position of FLOOR, as an SVG length: the largest share in which a claim-only system has both claims right."""
-        return _length(FLOOR)
+        return _length(CLAIM_ONLY_BOUND)
 
     @property
     def ticks(self) -> list[tuple[str, str]]:

@@ -139,7 +139,7 @@ def cost_chart(rows: Sequence[Row], *, measure: str, kind: str, higher_is_better
     ]
     marks = _position_labels(_shift_overlapping(marks))
     rungs = [(f"{_y(up, up.low + i * up.step):.1f}", label) for i, (_, label) in enumerate(up.ticks)]
-    return CostChart(marks, across, rungs, _stairs(marks))
+    return CostChart(marks, across, rungs, _step_lines(marks))
 
 
 def front(points: Sequence[tuple[float, float]]) -> list[bool]:
@@ -192,7 +192,7 @@ def _position_labels(marks: Sequence[Mark]) -> list[Mark]:
     return sorted(placed, key=lambda mark: mark.number)
 
 
-def _stairs(marks: Sequence[Mark]) -> list[tuple[str, float, str, float]]:
+def _step_lines(marks: Sequence[Mark]) -> list[tuple[str, float, str, float]]:
     """Return the Pareto front's line: horizontal to the cost of the next point, then vertical; at last to the edge."""
     steps = [mark for mark in marks if mark.on_front]
     lines = []

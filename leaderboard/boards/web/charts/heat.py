@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from evaluator.measures.base import Measure
 
 LEVELS = 10
-GUESSING = {"auroc": 0.5}
+CHANCE_LEVEL = {"auroc": 0.5}
 """Neutral value (chance level) by measure, for measures whose bounds do not imply it."""
 
 
 def neutral(measure: Measure) -> float | None:
     """Return the neutral value of a measure; None if it has none, so that its scale has one colour."""
-    if measure.name in GUESSING:
-        return GUESSING[measure.name]
+    if measure.name in CHANCE_LEVEL:
+        return CHANCE_LEVEL[measure.name]
     return 0.0 if measure.low < 0.0 < measure.high else None
 
 

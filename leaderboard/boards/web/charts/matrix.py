@@ -12,7 +12,7 @@ from leaderboard.boards.queries import Board, Pair, Row, slice_of
 from leaderboard.boards.web.charts.heat import shade
 from leaderboard.boards.web.tables.heat_rows import HeatCell, Source, heat_rows
 
-OPEN = "all"
+ALL_VALUES = "all"
 
 
 @dataclass(frozen=True)

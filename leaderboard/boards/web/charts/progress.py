@@ -25,7 +25,7 @@ LONGEST = 34
 
 
 @dataclass(frozen=True)
-class Moment:
+class ScoreAtTime:
     """A score, and when its submission was received. is_best: the best so far, through which the step line goes."""
 
     number: int
@@ -59,7 +59,7 @@ class Mark:
     would overlap.
     """
 
-    moment: Moment
+    moment: ScoreAtTime
     x: str
     y: float
     low: float
@@ -80,7 +80,7 @@ class ProgressChart:
     height: int = HEIGHT
 
 
-def progress_chart(moments: Sequence[Moment], levels: Sequence[Level] = ()) -> ProgressChart | None:
+def progress_chart(moments: Sequence[ScoreAtTime], levels: Sequence[Level] = ()) -> ProgressChart | None:
     """Return the chart of moments, which are sorted by time; None if none has a value."""
     moments = [moment for moment in moments if moment.score.value is not None]
     if not moments:
@@ -105,7 +105,7 @@ def progress_chart(moments: Sequence[Moment], levels: Sequence[Level] = ()) -> P
     rungs = [(_y(up, up.low + i * up.step), label) for i, (_, label) in enumerate(up.ticks)]
     return ProgressChart(
         _shift_numbers(marks),
-        _stair([m for m in marks if m.moment.is_best]),
+        _step_line([m for m in marks if m.moment.is_best]),
         _position_labels(levels, up),
         _dates(first, last),
         rungs,
@@ -122,7 +122,7 @@ def _y(up: Scale, value: float | None) -> float:
     return round((1.0 - min(1.0, max(0.0, share))) * HEIGHT, 1)
 
 
-def _stair(steps: Sequence[Mark]) -> list[tuple[str, float, str, float]]:
+def _step_line(steps: Sequence[Mark]) -> list[tuple[str, float, str, float]]:
     """Return the step line: horizontal to the time of the next step, then vertical, and at last to the right edge."""
     lines = []
     for step, following in pairwise(steps):

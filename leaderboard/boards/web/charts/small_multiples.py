@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.boards.web.charts.matrix import OPEN, Grid, Matrix
+from leaderboard.boards.web.charts.matrix import ALL_VALUES, Grid, Matrix
 from leaderboard.boards.web.tables.heat_rows import HeatCell
 
 CELL_WIDTH, CELL_HEIGHT = 48, 32
@@ -87,5 +87,5 @@ def _map(grid: Grid, matrix: Matrix, x: int, y: int) -> Map:
 
 
 def _short(value: str | None) -> str:
-    text = OPEN if value is None else value
+    text = ALL_VALUES if value is None else value
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from leaderboard.boards.queries import Row, ShownScore
 from leaderboard.core.web.scale import Scale
 
-FLOOR = 0.5
+CLAIM_ONLY_ACCURACY = 0.5
 """Accuracy of a claim-only model on a symmetric set, where each claim occurs once with each label."""
 
 ORIGINAL = (("origin", "original"),)
@@ -41,4 +41,4 @@ def dumbbells(rows: Sequence[Row]) -> DumbbellChart | None:
         original, generated = row.score("accuracy", ORIGINAL), row.score("accuracy", GENERATED)
         if original.value is not None and generated.value is not None:
             shown.append(Dumbbell(row, original, generated, scale.at(original.value), scale.at(generated.value)))
-    return DumbbellChart(scale, scale.at(FLOOR), shown) if shown else None
+    return DumbbellChart(scale, scale.at(CLAIM_ONLY_ACCURACY), shown) if shown else None

@@ -33,7 +33,7 @@ class TracksField(forms.CharField):
                 raise ValidationError(f"Line {number} is {line!r}; expected NAME | TITLE | DESCRIPTION.")
             rows.append(dict(zip(PARTS, parts, strict=False)))
         try:
-            return tracks.checked(rows)
+            return tracks.validated(rows)
         except ValueError as error:
             raise ValidationError(f"{error}.") from error
 

@@ -18,12 +18,12 @@ from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.etag import tagged
 from leaderboard.boards.web.pages.measures_by_slice import fits, is_first_choice, measures_table
-from leaderboard.boards.web.tables.heat_rows import Source, among, heat_rows, reasons
-from leaderboard.boards.web.tables.pages import Cut
+from leaderboard.boards.web.tables.heat_rows import Source, competitor_phrase, heat_rows, reasons
+from leaderboard.boards.web.tables.pages import TablePage
 from leaderboard.boards.web.tables.reported_grid import reported_grid
 from leaderboard.boards.web.tables.sorting import Heading, Key, Sorting, by_name
 
-UPRIGHT = 8
+MAX_HORIZONTAL_HEADINGS = 8
 """Largest number of columns with horizontal headings; with more columns, headings are vertical."""
 ALL = "all"
 
@@ -67,7 +67,7 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, 
         "measure": measure,
         "measures": offered,
         "has_all": has_all,
-        "among": among(board.rows),
+        "among": competitor_phrase(board.rows),
         "boards": other_boards(board),
     }
     context |= _reported(board, dimension, measure or (offered[0] if offered else None))
@@ -112,14 +112,14 @@ def _table(request: HttpRequest, board: Board, dimension: str, measure: Measure)
     rows = sorting.apply(board.rows)
     headings = sorting.headings
     columns = [Column(title, n, source, headings[key]) for key, (title, source, n) in planned.items()]
-    cut = Cut.from_request(request, len(rows))
+    cut = TablePage.from_request(request, len(rows))
     page_rows = cut.of(rows)
     cells = heat_rows(rows, [column.source for column in columns], page_rows)
     shown = list(zip(page_rows, cells, strict=True))
     return {
         "cut": cut,
         "columns": columns,
-        "is_tall": len(columns) > UPRIGHT,
+        "is_tall": len(columns) > MAX_HORIZONTAL_HEADINGS,
         "headings": headings,
         "rows": shown,
         "details": [(column, [(row, line[i].score) for row, line in shown]) for i, column in enumerate(columns)],

@@ -10,9 +10,9 @@ from django.http import HttpRequest
 from evaluator.measures.base import Measure
 from leaderboard.boards.queries import WHOLE, Board, Slice
 from leaderboard.boards.web.charts.heat import legends
-from leaderboard.boards.web.tables.grouped import Planned, grouped_table, sorted_by
+from leaderboard.boards.web.tables.grouped import PlannedColumn, grouped_table, sorted_by
 from leaderboard.boards.web.tables.heat_rows import Source
-from leaderboard.boards.web.tables.pages import Cut
+from leaderboard.boards.web.tables.pages import TablePage
 
 FEW = 4
 """Maximum number of values of a dimension whose page shows all measures by default."""
@@ -36,7 +36,7 @@ def measures_table(request: HttpRequest, board: Board, dimension: str, offered: 
     for value in values:
         plan.append((value, [_planned(board, measure, value, ((dimension, value),)) for measure in offered]))
     columns = [column for _, group in plan for column in group]
-    cut = Cut.from_request(request, len(board.rows))
+    cut = TablePage.from_request(request, len(board.rows))
     table = grouped_table(board, sorted_by(request, columns, columns[0].key), plan, cut)
     return {
         "cut": cut,
@@ -46,6 +46,6 @@ def measures_table(request: HttpRequest, board: Board, dimension: str, offered: 
     }
 
 
-def _planned(board: Board, measure: Measure, value: str | None, slice_: Slice) -> Planned:
+def _planned(board: Board, measure: Measure, value: str | None, slice_: Slice) -> PlannedColumn:
     key = json.dumps([measure.name, value], ensure_ascii=False)
-    return Planned(key, measure.name, Source(measure, slice_), board.n(measure.name, slice_))
+    return PlannedColumn(key, measure.name, Source(measure, slice_), board.n(measure.name, slice_))

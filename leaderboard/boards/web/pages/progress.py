@@ -17,7 +17,7 @@ from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.queries.system_history import records, revealed_on
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.boards.web.charts.progress import Level, Moment, progress_chart
+from leaderboard.boards.web.charts.progress import Level, ScoreAtTime, progress_chart
 
 HUMAN = re.compile(r"\b(human|annotator)", re.IGNORECASE)
 MOST_LEVELS = 8
@@ -61,14 +61,14 @@ def progress(request: HttpRequest, slug: str, phase: str, **version: int) -> Htt
 HEADS = ("kind", "number", "name", "received_at", "value", "low", "high")
 
 
-def _best_so_far(board: Board) -> list[tuple[int, Moment]]:
+def _best_so_far(board: Board) -> list[tuple[int, ScoreAtTime]]:
     """Return (system id, moment) of each score that was the best of all competing systems when it was submitted."""
     if board.leaderboard is None:
         return []
     names = {row.system_id: row.system for row in board.rows if row.competes}
     best_scores = records(revealed_on(board.leaderboard, names), higher_is_better=_is_up(board))
     return [
-        (score.system_id, Moment(number, names[score.system_id], score.at, score.score))
+        (score.system_id, ScoreAtTime(number, names[score.system_id], score.at, score.score))
         for number, score in enumerate(best_scores, 1)
     ]
 
@@ -98,7 +98,7 @@ def _plotted(levels: Sequence[Level]) -> list[Level]:
     return sorted(levels, key=lambda level: not level.is_human)[:MOST_LEVELS]
 
 
-def _table(moments: Sequence[Moment], levels: Sequence[Level]) -> list[Sequence[object]]:
+def _table(moments: Sequence[ScoreAtTime], levels: Sequence[Level]) -> list[Sequence[object]]:
     best = [
         ("best so far", m.number, m.name, m.at.isoformat(), m.score.value, m.score.low, m.score.high) for m in moments
     ]

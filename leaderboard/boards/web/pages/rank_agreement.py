@@ -17,7 +17,7 @@ from leaderboard.boards.queries.slices import parse_url_text, url_text
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.rank_agreement import Square, squares
-from leaderboard.boards.web.plot_links import as_json, correlating
+from leaderboard.boards.web.plot_links import as_json, spearman_measure
 
 MOST = 24
 """Maximum number of plots on the page and in the SVG, those of the best systems; the CSV has all systems."""
@@ -37,7 +37,7 @@ def agreement(request: HttpRequest, slug: str, phase: str, **version: int) -> Ht
     """
     slice_ = parse_url_text(request.GET.get("slice"))
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
-    measure = correlating(board)
+    measure = spearman_measure(board)
     if measure is None:
         raise Http404("this board has no Spearman correlation with human ratings")
     slice_ = known(board, slice_)

@@ -18,7 +18,7 @@ from leaderboard.boards.queries.slices import parse_url_text, url_text
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.roc import KEY, MOST, READ_AT, SIZE, Line, roc_chart
-from leaderboard.boards.web.plot_links import as_json, separating
+from leaderboard.boards.web.plot_links import as_json, auroc_measure
 
 FIRST = 5
 """Number of curves plotted if the query string names no system."""
@@ -48,7 +48,7 @@ def roc(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResp
     """
     slice_ = parse_url_text(request.GET.get("slice"))
     board = board_or_404(request.user, slug, phase, within=[name for name, _ in slice_], **version)
-    measure = separating(board)
+    measure = auroc_measure(board)
     if measure is None:
         raise Http404("this board has no AUROC measure, so there are no ROC curves")
     slice_ = known(board, slice_)

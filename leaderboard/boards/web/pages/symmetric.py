@@ -10,7 +10,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import WHOLE, Board, Slice
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.boards.web.charts.symmetric import FLOOR, GENERATED, ORIGINAL, dumbbells
+from leaderboard.boards.web.charts.symmetric import CLAIM_ONLY_ACCURACY, GENERATED, ORIGINAL, dumbbells
 from leaderboard.boards.web.plot_links import is_symmetric
 from leaderboard.boards.web.tables.sorting import Key, Sorting, by_name
 
@@ -49,7 +49,7 @@ def symmetric_board(request: HttpRequest, slug: str, phase: str, **version: int)
         "headings": sorting.headings,
         "rows": [(row, [row.score(*source) for source in sources]) for row in rows],
         "chart": dumbbells(rows),
-        "floor": FLOOR,
+        "floor": CLAIM_ONLY_ACCURACY,
         "boards": other_boards(board),
     }
     return render(request, "boards/symmetric.html", context)

@@ -21,12 +21,12 @@ from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.charts.intervals import interval_plot
-from leaderboard.boards.web.charts.matrix import OPEN, Grid, MatrixEntry, grid_of, leaders, matrices
+from leaderboard.boards.web.charts.matrix import ALL_VALUES, Grid, MatrixEntry, grid_of, leaders, matrices
 from leaderboard.boards.web.charts.small_multiples import multiples
 from leaderboard.boards.web.etag import tagged
-from leaderboard.boards.web.tables.grouped import Planned, grouped_table, sorted_by
-from leaderboard.boards.web.tables.heat_rows import among, reasons
-from leaderboard.boards.web.tables.pages import Cut
+from leaderboard.boards.web.tables.grouped import PlannedColumn, grouped_table, sorted_by
+from leaderboard.boards.web.tables.heat_rows import competitor_phrase, reasons
+from leaderboard.boards.web.tables.pages import TablePage
 from leaderboard.boards.web.tables.reported_grid import reported_grid
 
 MATRICES, TABLE = "matrices", "table"
@@ -66,8 +66,8 @@ def two_way_board(request: HttpRequest, slug: str, phase: str, pair: str, **vers
         "measure": measure,
         "measures": offered,
         "boards": other_boards(board),
-        "open": OPEN,
-        "among": among(board.rows),
+        "open": ALL_VALUES,
+        "among": competitor_phrase(board.rows),
     }
     if measure is not None:
         reported = reported_of(board.phase.benchmark)
@@ -99,7 +99,7 @@ def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -
     rows = sorting.apply(board.rows)
     selected = grid.entry(sorting.key)
     plot = interval_plot(rows, measure.name, selected.source.slice)
-    cut = Cut.from_request(request, len(rows))
+    cut = TablePage.from_request(request, len(rows))
     context = {
         "cut": cut,
         "grid": grid,
@@ -162,15 +162,15 @@ def _is_number(shown: str) -> bool:
         return False
 
 
-def _planned(entry: MatrixEntry) -> Planned:
-    return Planned(entry.key, _heading(entry.inner), entry.source, entry.n)
+def _planned(entry: MatrixEntry) -> PlannedColumn:
+    return PlannedColumn(entry.key, _heading(entry.inner), entry.source, entry.n)
 
 
-def _plan(grid: Grid) -> list[tuple[str, list[Planned]]]:
+def _plan(grid: Grid) -> list[tuple[str, list[PlannedColumn]]]:
     """Return the title and columns of a group for each value of the outer dimension; the first group is all values."""
     lines = [grid.lines[-1], *grid.lines[:-1]]
     return [(_heading(line[0].outer), [_planned(entry) for entry in line]) for line in lines]
 
 
 def _heading(value: str | None) -> str:
-    return OPEN if value is None else value
+    return ALL_VALUES if value is None else value

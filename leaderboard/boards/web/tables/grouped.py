@@ -9,12 +9,12 @@ from django.http import HttpRequest
 
 from leaderboard.boards.queries import Board, Row
 from leaderboard.boards.web.tables.heat_rows import HeatCell, Source, heat_rows, reasons
-from leaderboard.boards.web.tables.pages import Cut
+from leaderboard.boards.web.tables.pages import TablePage
 from leaderboard.boards.web.tables.sorting import Heading, Key, Sorting, by_name
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedColumn:
     """A column without its link: sort key (unique in the table), title, and the measure and slice of its cells."""
 
     key: str
@@ -63,14 +63,14 @@ class GroupedTable:
         return [(group, [(row, cells[i]) for row, cells in self.rows]) for i, group in enumerate(self.groups)]
 
 
-def sorted_by(request: HttpRequest, columns: Sequence[Planned], default: str) -> Sorting:
+def sorted_by(request: HttpRequest, columns: Sequence[PlannedColumn], default: str) -> Sorting:
     """Return the order that the query string requests: by the key of a column, or by `system`."""
     keys = {column.key: column.source.key for column in columns}
     return Sorting.from_request(request, keys | {"system": Key(by_name, best_first=False)}, default)
 
 
 def grouped_table(
-    board: Board, sorting: Sorting, plan: Sequence[tuple[str, Sequence[Planned]]], cut: Cut
+    board: Board, sorting: Sorting, plan: Sequence[tuple[str, Sequence[PlannedColumn]]], cut: TablePage
 ) -> GroupedTable:
     """Return one page of a table. The best value of a column is determined among the systems of all pages.
 

@@ -71,7 +71,7 @@ def heat_rows(
     return [list(cells) for cells in zip(*columns, strict=True)] if columns else [[] for _ in shown]
 
 
-def among(rows: Sequence[Row]) -> str:
+def competitor_phrase(rows: Sequence[Row]) -> str:
     """Return a phrase for the systems among which the best value is determined; empty if these are all systems."""
     competing = sum(row.competes for row in rows)
     return "among competing systems" if 0 < competing < len(rows) else ""

@@ -15,14 +15,14 @@ SIZE = 150
 
 
 @dataclass(frozen=True)
-class Cut:
+class TablePage:
     """One page of a table of n systems. number: the number of the page, counted from 1."""
 
     n: int
     number: int
 
     @classmethod
-    def from_request(cls, request: HttpRequest, n: int) -> Cut:
+    def from_request(cls, request: HttpRequest, n: int) -> TablePage:
         text = request.GET.get("page", "")
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 1
         return cls(n, max(1, min(number, ceil(n / SIZE))))

@@ -17,7 +17,7 @@ from leaderboard.boards.web.tables.number_format import spent
 _KINDS = {"baseline": "baseline", "organiser": "organiser\N{RIGHT SINGLE QUOTATION MARK}s"}
 
 
-def ranked(row: Row) -> SafeString:
+def rank_html(row: Row) -> SafeString:
     """Return HTML of the rank, marked with `=` if it is tied, or an en dash if there is no rank."""
     if row.rank is None:
         label = '<span class="visually-hidden"> not ranked</span>'
@@ -28,10 +28,10 @@ def ranked(row: Row) -> SafeString:
 
 def ranked_in_track(row: Row) -> SafeString:
     """Return HTML of the rank among the systems of the row's track."""
-    return ranked(replace(row, rank=row.track_rank, tied=row.track_tied))
+    return rank_html(replace(row, rank=row.track_rank, tied=row.track_tied))
 
 
-def may_be(row: Row, ranges: Ranges) -> SafeString:
+def rank_range_html(row: Row, ranges: Ranges) -> SafeString:
     """Return HTML of the rank range, which is shown below the rank; empty if there is no range."""
     if row.rank_low is not None and ranges == Ranges.READY:
         rank_range = f"{row.rank_low:d}\N{EN DASH}{row.rank_high:d}"
@@ -41,7 +41,7 @@ def may_be(row: Row, ranges: Ranges) -> SafeString:
     return SafeString("")
 
 
-def named(row: Row) -> SafeString:
+def system_html(row: Row) -> SafeString:
     """Return HTML of a system's name with its team, links, tags and warnings."""
     name = f'<span class="system-name" dir="auto">{escape(row.system)}</span>'
     link = f'<a class="system-link" href="{_system_url(row.system_id)}">{name}</a>'

@@ -14,7 +14,7 @@ from leaderboard.boards.queries import Board, Ranges, Row
 from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.web.tables import cost_columns
 from leaderboard.boards.web.tables.number_format import scored
-from leaderboard.boards.web.tables.row_cells import CELLS, cost, may_be, named, ranked
+from leaderboard.boards.web.tables.row_cells import CELLS, cost, rank_html, rank_range_html, system_html
 from leaderboard.boards.web.tables.table import Table
 
 
@@ -31,7 +31,7 @@ def written(table: Table, *, own: Collection[UUID] = ()) -> Iterator[SafeString]
     before, after = ([column for column, _ in columns] for columns in (table.before, table.after))
     for row in board.rows:
         parts = [
-            f'<tr{_row_class(row)}>{_rank(row, ranges)}<th scope="row" class="col-system">{named(row)}',
+            f'<tr{_row_class(row)}>{_rank(row, ranges)}<th scope="row" class="col-system">{system_html(row)}',
             _receipt(board, row) if row.submission_id in own else "",
             "</th>",
             *(_cell(row, column) for column in before),
@@ -56,7 +56,7 @@ def _row_class(row: Row) -> str:
 
 
 def _rank(row: Row, ranges: Ranges) -> str:
-    return f'<td class="col-rank num">{ranked(row)}{may_be(row, ranges)}</td>'
+    return f'<td class="col-rank num">{rank_html(row)}{rank_range_html(row, ranges)}</td>'
 
 
 def _receipt(board: Board, row: Row) -> str:

@@ -61,7 +61,7 @@ def significance_chart(
     scale = covering(value for _, value in valued)
     ys = {row.system_id: LINE // 2 + LINE * index for index, (row, _) in enumerate(valued)}
     lines = [Line(row, value, ys[row.system_id], scale.at(value)) for row, value in valued]
-    bars = _bars(alike([row for row, _ in valued], differ), ys)
+    bars = _bars(indistinguishable_groups([row for row, _ in valued], differ), ys)
     return SignificanceChart(lines, bars, scale, LINE * len(lines))
 
 
@@ -78,7 +78,7 @@ def _bars(groups: Sequence[Sequence[Row]], ys: Mapping[int, int]) -> list[Bar]:
     return [Bar(rows, f"{(column + 0.5) / width:.2%}", top, bottom) for rows, column, top, bottom in placed]
 
 
-def alike(rows: Sequence[Row], differ: Callable[[Row, Row], bool]) -> list[Sequence[Row]]:
+def indistinguishable_groups(rows: Sequence[Row], differ: Callable[[Row, Row], bool]) -> list[Sequence[Row]]:
     """Return the maximal groups of consecutive rows of which no two differ, from the top; no group contains another."""
     groups: list[Sequence[Row]] = []
     end = 0

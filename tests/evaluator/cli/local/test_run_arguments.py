@@ -151,7 +151,7 @@ def test_damaged_inputs_are_reported(folder: Path, content: bytes) -> None:
 def test_the_suffix_of_predictions_follows_their_content(
     folder: Path, requested: str, written: str, stored: str
 ) -> None:
-    assert files.keep(io.BytesIO(b"content"), folder / requested, written) == folder / stored
+    assert files.save_predictions(io.BytesIO(b"content"), folder / requested, written) == folder / stored
     assert (folder / stored).read_bytes() == b"content"
 
 

@@ -7,11 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from evaluator.curation.audit.leaks.effect_sizes import Guesses
+from evaluator.curation.audit.leaks.effect_sizes import EffectSizes
 from evaluator.curation.audit.leaks.feature_statistics import along, by_value
 from evaluator.curation.audit.leaks.id_features import id_order, id_parts
 from evaluator.curation.audit.leaks.label_leaks import LEVEL, find_label_leaks
-from evaluator.curation.audit.leaks.max_t_test import Permutations, encode, hidden, max_t_test
+from evaluator.curation.audit.leaks.max_t_test import Permutations, encode_by_frequency, hidden, max_t_test
 from evaluator.progress import Steps
 from tests.evaluator.curation.audit.splits import claims, facts, split
 from tests.support.full_run import FULL
@@ -38,7 +38,7 @@ def test_a_sorted_order_is_found():
 
 
 def test_an_effect_that_changes_no_guess_is_described():
-    guesses = Guesses(["a"] * 9 + ["b"], Permutations(range(10)))
+    guesses = EffectSizes(["a"] * 9 + ["b"], Permutations(range(10)))
     effect = guesses.by_value(np.array([0] * 5 + [1] * 5))
     assert effect.share == 0
     assert "the most frequent value stays the best guess" in effect.text
@@ -212,16 +212,20 @@ def test_statistics_equal_scipys():
 
 
 def test_rare_values_share_one_code():
-    assert encode(["a", "a", "b", "c", "a"], most=9, least=2).tolist() == [0, 0, 1, 1, 0]
-    assert len(set(encode(list("abcdefg"), most=3).tolist())) == 4
+    assert encode_by_frequency(["a", "a", "b", "c", "a"], most=9, least=2).tolist() == [0, 0, 1, 1, 0]
+    assert len(set(encode_by_frequency(list("abcdefg"), most=3).tolist())) == 4
 
 
 def test_the_choice_among_equally_frequent_values_does_not_depend_on_their_order():
     values = [f"v{i}" for i in range(100)]
-    most_frequent_values = {value for value, code in zip(values, encode(values, most=20), strict=True) if code < 20}
+    most_frequent_values = {
+        value for value, code in zip(values, encode_by_frequency(values, most=20), strict=True) if code < 20
+    }
     reversed_values = values[::-1]
     assert {
-        value for value, code in zip(reversed_values, encode(reversed_values, most=20), strict=True) if code < 20
+        value
+        for value, code in zip(reversed_values, encode_by_frequency(reversed_values, most=20), strict=True)
+        if code < 20
     } == most_frequent_values
     assert len(most_frequent_values) == 20
     assert most_frequent_values != set(values[:20])

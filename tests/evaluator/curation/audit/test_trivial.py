@@ -12,7 +12,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 from evaluator.jobs import JOBS
 from evaluator.tasks.baselines.base import BaselineInput
-from evaluator.tasks.baselines.naive_bayes import Words
+from evaluator.tasks.baselines.naive_bayes import CountedTexts
 from tests.evaluator.curation.audit.splits import audited, claims, codes, document, fact, facts, split, stream
 
 
@@ -27,10 +27,10 @@ def test_naive_bayes_equals_scikit_learns():
     in_training = np.arange(60) < 40
     counts = CountVectorizer(ngram_range=(1, 2), token_pattern=r"\w+")
     model = MultinomialNB().fit(counts.fit_transform(texts[:40]), labels[:40])
-    ours = Words(texts, labels).log_probabilities(in_training)
+    ours = CountedTexts(texts, labels).log_probabilities(in_training)
     expected = model.predict_joint_log_proba(counts.transform(texts))
     assert ours == pytest.approx(expected, abs=1e-9)
-    assert Words(texts, labels).predicted(in_training).tolist() == expected.argmax(axis=1).tolist()
+    assert CountedTexts(texts, labels).predicted(in_training).tolist() == expected.argmax(axis=1).tolist()
 
 
 COMMON = "the a in is was of by an film has"  # the ten most frequent words, which cue tables omit

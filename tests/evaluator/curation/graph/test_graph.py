@@ -5,7 +5,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.curation.graph.graph import Graph, Steps
+from evaluator.curation.graph.graph import Graph, WalkSteps
 from tests.evaluator.curation.graph import graph_oracle
 from tests.evaluator.curation.graph.small_graphs import graphs
 
@@ -37,7 +37,9 @@ def test_degrees_facts_and_links(triples):
 @settings(deadline=None)
 def test_steps_are_the_neighbours(triples, banned):
     graph = Graph(triples)
-    steps = Steps(graph, without=[graph.predicate_number[name] for name in banned if name in graph.predicate_number])
+    steps = WalkSteps(
+        graph, without=[graph.predicate_number[name] for name in banned if name in graph.predicate_number]
+    )
     expected = graph_oracle.neighbours(triples, banned)
     for entity, name in enumerate(graph.entities):
         codes, to = steps.of(entity)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from evaluator.curation.graph.graph import Graph
-from evaluator.curation.scenarios.popularity import pair_popularity, popularity, preferred
+from evaluator.curation.scenarios.popularity import order_by, pair_popularity, popularity
 from tests.evaluator.curation.graph import graph_oracle
 from tests.evaluator.curation.graph.small_graphs import graphs
 
@@ -29,8 +29,8 @@ def test_every_fact_against_counting_by_hand(triples):
 
 def test_facts_are_ordered_by_popularity_or_by_the_seed():
     scores = np.array([3.0, 9.0, 3.0, 1.0])
-    assert preferred("popular", scores, 0).tolist() == [1, 0, 2, 3]
-    assert preferred("non-popular", scores, 0).tolist() == [3, 0, 2, 1]
-    orders = {tuple(preferred("random", scores, seed).tolist()) for seed in range(200)}
+    assert order_by("popular", scores, 0).tolist() == [1, 0, 2, 3]
+    assert order_by("non-popular", scores, 0).tolist() == [3, 0, 2, 1]
+    orders = {tuple(order_by("random", scores, seed).tolist()) for seed in range(200)}
     assert len(orders) == 24
-    assert preferred("random", scores, 7).tolist() == preferred("random", scores, 7).tolist()
+    assert order_by("random", scores, 7).tolist() == order_by("random", scores, 7).tolist()

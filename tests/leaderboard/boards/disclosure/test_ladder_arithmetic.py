@@ -82,4 +82,4 @@ def test_beats(value: float | None, best: float | None, measure: Measure, beats:
 
 
 def test_the_step_as_text() -> None:
-    assert (ladder.step_of_share(4000), ladder.step_of_share(1)) == ("0.0158", "1")
+    assert (ladder.format_unit_step(4000), ladder.format_unit_step(1)) == ("0.0158", "1")

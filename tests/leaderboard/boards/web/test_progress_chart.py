@@ -6,7 +6,7 @@ import itertools
 from datetime import UTC, datetime, timedelta
 
 from leaderboard.boards.queries import ShownScore
-from leaderboard.boards.web.charts.progress import RADIUS, Mark, Moment, progress_chart
+from leaderboard.boards.web.charts.progress import RADIUS, Mark, ScoreAtTime, progress_chart
 
 AT = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 
@@ -14,7 +14,7 @@ AT = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 def marks(*points: tuple[int, float]) -> list[Mark]:
     """Marks from (minute, value) in order of time."""
     moments = [
-        Moment(number, "", AT + timedelta(minutes=minute), ShownScore(value, None, None, 4))
+        ScoreAtTime(number, "", AT + timedelta(minutes=minute), ShownScore(value, None, None, 4))
         for number, (minute, value) in enumerate(points, 1)
     ]
     chart = progress_chart(moments)
@@ -25,7 +25,7 @@ def marks(*points: tuple[int, float]) -> list[Mark]:
 def test_the_axis_ends_with_the_last_result() -> None:
     for minutes in (0, 5, 5000):
         moments = [
-            Moment(n, "", AT + timedelta(minutes=at), ShownScore(0.5, None, None, 4))
+            ScoreAtTime(n, "", AT + timedelta(minutes=at), ShownScore(0.5, None, None, 4))
             for n, at in ((1, 0), (2, minutes))
         ]
         chart = progress_chart(moments)
