@@ -149,7 +149,7 @@ def _percentile_probabilities(effective: int, acceleration: float, level: float)
 def _critical_value(effective: int, level: float) -> float:
     """Return the number of standard errors from the value to an end of the interval (Hesterberg 2015).
 
-    It takes the place of the normal quantile, which is 1.96 at a level of 95 %.
+    It takes the place of the normal quantile, which is 1.96 at a level of .95.
     """
     return math.sqrt(effective / (effective - 1)) * student_t.quantile((1 + level) / 2, effective - 1)
 

@@ -1,7 +1,7 @@
 """Answers of a prediction file, unit by unit, in a form that allows comparing two files.
 
-There are two forms. `CategoricalAnswers` has one answer per unit, such as a label or the first-ranked mention; two answers are equal
-or different. `ScoredAnswers` has one score per unit, of which only the order is meaningful.
+There are two forms. `CategoricalAnswers` has one answer per unit, such as a label or the first-ranked mention; two
+answers are equal or different. `ScoredAnswers` has one score per unit, of which only the order is meaningful.
 """
 
 import hashlib

@@ -2,9 +2,9 @@
 
 `sweep` finds finished submissions and other events, and writes one `Notice` for each email and each webhook call;
 those of an announcement are written when it is published. A worker without access to gold delivers the notices
-(`deliver`) and retries failed ones. Each webhook call has a signature, an HMAC-SHA256 header (`signed_headers`), by which its
-receiver can check that the call is authentic. Notifications do not delay scoring, and they are written even if the
-process that finished the submission crashed.
+(`deliver`) and retries failed ones. Each webhook call has a signature, an HMAC-SHA256 header (`signed_headers`), by
+which its receiver can check that the call is authentic. Notifications do not delay scoring, and they are written even
+if the process that finished the submission crashed.
 
 A notice of a finished submission contains the state that the submission's page shows, but no score: the page and the
 API decide which scores to disclose. A notice of a replaced board contains ranks and values as both boards show them

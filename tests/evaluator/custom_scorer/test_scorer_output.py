@@ -147,10 +147,10 @@ SCORES_FAULTS: dict[str, tuple[Any, str]] = {
     "unknown value": (whole(row(kind=SECRET)), "scores[2].slice names a value that the gold's kind does not have"),
     "1 is not true": (whole(row(year=True), row(year=1.0)), "scores[3].slice names a value"),
     "twice a slice": (whole(row(kind="a"), row(kind="a")), "scores[3] is a duplicate: gain on the same slice"),
-    "negative n": (whole(row(n=-1, kind="a")), "negative n, or a value with n = 0"),
+    "negative n": (whole(row(n=-1, kind="a")), "negative n, or a value although n is 0"),
     "n beyond a whole number": (whole(row(n=2**31, kind="a")), "n that is too large, expected at most 2147483647"),
     "units beyond a whole number": (whole(n_units=10**30), "n_groups <= n_units <= 2147483647"),
-    "a value on nothing": (whole(row(n=0, kind="a")), "negative n, or a value with n = 0"),
+    "a value on nothing": (whole(row(n=0, kind="a")), "negative n, or a value although n is 0"),
     "an interval of its own": (whole({**row(kind="a"), "low": 0.0, "high": 1.0}), "Expected `null`"),
 }
 
@@ -174,8 +174,8 @@ OUTCOMES_FAULTS: dict[str, tuple[Any, str]] = {
         [{**unit, "values": {"gain": 1.0}} for unit in units()],
         "the mean of gain differs from the value of scores[0]",
     ),
-    "fewer units": (units()[:3], "differ from n_units and n_groups"),
-    "other groups": (units(group="g"), "differ from n_units and n_groups"),
+    "fewer units": (units()[:3], "differs from n_units or n_groups"),
+    "other groups": (units(group="g"), "differs from n_units or n_groups"),
     "an id twice": ([*units()[:3], units()[0]], "outcomes.jsonl:4: duplicate id"),
     "unknown measure": (units(values={SECRET: 1}), "outcomes.jsonl:1: a value of an unknown measure"),
     "out of bounds": (units(values={"gain": -2}), "outcomes.jsonl:1: a value of gain is outside its bounds"),
