@@ -285,7 +285,7 @@ class TestImport:
         curator = person("cora", is_curator=True)
         archive_import = imports.receive(file=uploaded(content, "tiny.zip"), by=curator)
         assert (
-            "is for 'leaderboard.user'"
+            "a row of the model 'leaderboard.user'"
             in refusal(imports.import_upload, archive_import=archive_import, key=keys[0], by=curator).message
         )
 

@@ -49,5 +49,5 @@ def test_messages_come_once_and_in_order(channel: Any) -> None:
 
 def test_a_missing_folder_is_reported(channel: Any, tmp_path: Path) -> None:
     tmp_path.rmdir()
-    with pytest.raises(Exception, match="cannot add the message"):
+    with pytest.raises(Exception, match="cannot write the message"):
         channel._put("scoring", {})

@@ -78,7 +78,7 @@ def test_only_parameters_are_replaced(world: World) -> None:
 
 def test_a_parameter_must_reach_the_statement() -> None:
     prepared = PreparedQuery(lambda name, phase: Phase.objects.filter(pk=phase), str, int)
-    with pytest.raises(ValueError, match=r"no parameter for the arguments \[0\]"):
+    with pytest.raises(ValueError, match=r"no parameter for the arguments with the indexes \[0\]"):
         prepared("never asked about", 1)
 
 
