@@ -35,7 +35,7 @@ WIDE = 8
 """A matrix with more columns than this takes the full width of the page."""
 SHORT = 5
 """Maximum characters of a value that fits the narrow row headings of a matrix."""
-ROOM, ROOM_BESIDE_WORDS = 40, 30
+HEADING_CHARACTERS, HEADING_CHARACTERS_WIDE_ROWS = 40, 30
 """Characters that fit all column headings of a matrix together, beside narrow and beside wide row headings."""
 
 
@@ -132,7 +132,7 @@ def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -
 def _headings(grid: Grid) -> dict[str, bool]:
     """Return the layout flags has_words (wide row headings) and is_tall (vertical column headings)."""
     has_words = max(len(line[0].outer or "") for line in grid.lines) > SHORT
-    room = (ROOM_BESIDE_WORDS if has_words else ROOM) // len(grid.headings)
+    room = (HEADING_CHARACTERS_WIDE_ROWS if has_words else HEADING_CHARACTERS) // len(grid.headings)
     return {"has_words": has_words, "is_tall": max(len(value or "") for value in grid.headings) > room}
 
 
