@@ -35,8 +35,8 @@ _OTHER_BOMS = {b"\xff\xfe": "UTF-16 or UTF-32", b"\xfe\xff": "UTF-16", b"\x00\x0
 class Format(Generic[Record]):
     """The layout of a file's lines.
 
-    record: the type that a line is decoded into. shape: the keys that the format names. count_keys: returns the number
-    of JSON keys on the line of a record, if that line has neither unknown nor repeated keys.
+    record: the type that a line is decoded into. shape: the keys that the format names. count_keys: returns how many
+    JSON keys a record's line should have; a line with more keys has unknown or repeated ones.
     """
 
     record: type[Record]

@@ -27,12 +27,13 @@ _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(
 class SimilarityResult:
     """The similarity of two prediction files.
 
-    Files with one answer per unit (`Items`) and files with one score per unit (`Ordered`) differ in two definitions.
+    Files with one answer per unit (`CategoricalAnswers`) and files with one score per unit (`ScoredAnswers`) differ in
+    two definitions. The task says which answers are errors.
 
-    equal: for Items, of the units that either file answers, the fraction with the same answer; for Ordered, the largest
-    fraction of all units that both files order in the same way, ties included. None: there is no such unit.
-    shared_errors: of the units where either file errs, the fraction where both err; for Items, with the same answer.
-    None: neither file errs.
+    equal: for categorical answers, of the units that either file answers, the fraction with the same answer; for scored
+    answers, the size of the largest set of units that both files put in the same order, ties included, over all units.
+    None: there is no such unit. shared_errors: of the units on which at least one file has an error, the fraction on
+    which both have one; for categorical answers, the same one. None: neither file has an error.
     n_units, n_errors: the denominators of equal and of shared_errors.
     """
 

@@ -33,9 +33,9 @@ def audit(
 
 
 def part(name: str, request: AuditRequest) -> dict[str, Any]:
-    """Run the check of this name in CHECKS and return its result as plain JSON values, for `assembled`.
+    """Run one check of CHECKS. Return {"keys": {key of the report: value}, "findings": [finding as object, ...]}.
 
-    "keys" has the check's part of the report by key, "findings" the findings as objects. Both may quote gold.
+    The values are plain JSON, which `assembled` joins into the report. Both may quote gold.
     """
     return _as_part(*CHECKS[name](request))
 

@@ -63,8 +63,8 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         )
     if args.kind != "dates" and not has_name_options:
         raise UsageError(
-            f"--kind is {args.kind}, which are not recognised by format, expected --mentions, --objects-of or "
-            "--subjects-of"
+            f"--kind {args.kind} needs a list of names, because only dates are recognised by their format, expected "
+            "--mentions, --objects-of or --subjects-of"
         )
     lines = _read_gold(args, bench)
     mentions = _read_mentions(args, bench, {line.id for line in lines}) if args.mentions else {}

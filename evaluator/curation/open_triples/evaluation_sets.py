@@ -76,7 +76,11 @@ class EvaluationSample(NamedTuple):
 
 
 def sample_triples(eligible: Eligible, size: int = SIZE, *, seed: int) -> EvaluationSample:
-    """Sample `size` triples for each of test, LINKED and ALL. Raises UsageError if too few are eligible."""
+    """Sample `size` triples for each of three sets. Raises UsageError if too few are eligible.
+
+    The sets are the test set and the validation set LINKED, whose subjects and objects are linked to entities, and the
+    validation set ALL, whose triples need no links.
+    """
     if size < 1:
         raise UsageError(f"size is {size}, expected at least 1")
     random = np.random.default_rng(seed)

@@ -44,7 +44,10 @@ class OpenTriple(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Valid lines of a file. numbers: line numbers, from 1. lines: unchanged, without ends. rows: their columns."""
+    """One chunk of a file: its valid lines, in order.
+
+    numbers: line numbers, from 1. lines: the text, unchanged, without line ends. rows: the columns of each line.
+    """
 
     numbers: Sequence[int]
     lines: list[str]

@@ -101,7 +101,10 @@ class FactVerification(Task[Gold, Known, Answers]):
         return score(self.name, self.version, gold, answers, options["max_evidence"])
 
     def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        """Return one label per claim. Evidence is ignored, since its order could be changed in a copy without loss."""
+        """Return the predicted label of each claim, to search for near-duplicates.
+
+        Evidence is ignored, because somebody who copies a file can reorder it without losing score.
+        """
         labels = self.read_predictions(stream, file, gold.known(), options).labels
         units = np.arange(len(labels), dtype=np.uint64)
         return CategoricalAnswers(units, (labels + 1).astype(np.uint64), labels != np.array(gold.labels, dtype=np.int8))

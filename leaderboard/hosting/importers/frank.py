@@ -130,7 +130,7 @@ def _summaries(published: Path, choices: Choices) -> dict[Key, Summary]:
 
 
 def _converted(source: Path, salt: Salt | None) -> tuple[list[tuple[bytes, Path, int]], bool]:
-    """Return (gold lines of a file in the gold format, whether they have both dimensions of the cross table).
+    """Convert one published file. Return (its gold lines, whether they have both dimensions of the two-way board).
 
     A gold line is (line, source, line number). Summaries of one article are one group; lines without a group get the
     article's hash from their id.

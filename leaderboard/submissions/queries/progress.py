@@ -207,7 +207,7 @@ def of(submission: Submission) -> Progress:
 
 
 def published(submission: Submission) -> list[Progress]:
-    """Return the submission's progress on each public board (current or frozen) on which it has a release.
+    """Return the submission's `Progress` (its run and release) for each public board, current or frozen, that shows it.
 
     The newest gold version comes first. The submission must have been fetched from a queryset of `with_related`.
     """

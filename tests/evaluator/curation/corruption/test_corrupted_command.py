@@ -111,7 +111,7 @@ def test_mentions_from_a_file(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("kind", "words", "status", "message"),
     [
-        ("places", [], 64, "--kind is places, which are not recognised by format"),
+        ("places", [], 64, "--kind places needs a list of names"),
         ("dates", ["--objects-of", "x"], 64, "expected no --mentions"),
         ("places", ["--objects-of", "born"], 64, 'no fact has the relation "born"'),
         ("places", ["--mentions", "MENTIONS"], 3, 'mentions.jsonl:2: unknown id, found "nobody"'),
