@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -88,6 +88,10 @@ class World:
     split: Split
     gold: GoldVersion
     system: System
+
+    def in_another_request(self) -> World:
+        """Return the world with the phase fetched anew: simultaneous requests do not share open files of its split."""
+        return replace(self, phase=Phase.objects.get(pk=self.phase.pk))
 
     def submit(self, labels: dict[str, str] = LABELS, *, system: System | None = None, **changes: Any) -> Submission:
         file = uploaded(prediction_lines(labels))

@@ -142,7 +142,9 @@ def test_simultaneous_submissions_and_correction(world: World) -> None:
         thread.start()
         return thread
 
-    threads = [together(lambda system=system: world.submit(HALF, system=system)) for system in systems]
+    threads = [
+        together(lambda system=system: world.in_another_request().submit(HALF, system=system)) for system in systems
+    ]
     threads.append(together(lambda: correct(world)))
     for thread in threads:
         thread.join()
