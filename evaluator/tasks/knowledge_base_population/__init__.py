@@ -118,9 +118,10 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
         return msgspec.json.Encoder().encode_lines([_public(line) for line in gold.lines])
 
     def remarks(self, scores: list[Score]) -> list[str]:
+        # Stored with the scores and shown on boards, so its text changes only with the task's version.
         return [
-            f"span_ratio is over {_LONG_SPANS:g}: the median predicted span is over {_LONG_SPANS:g} times as long as "
-            "gold's, so text overlap says little; compare exact_f1"
+            f"span_ratio is over {_LONG_SPANS:g}: predicted spans are that many times as long as gold's, "
+            "so that text overlap says little; read exact_f1 beside it"
             for score in scores
             if score.measure == SPAN_RATIO.name and not score.slice and (score.value or 0.0) > _LONG_SPANS
         ]

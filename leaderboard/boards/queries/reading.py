@@ -236,4 +236,4 @@ def _no_cost(cost: object, sent: str) -> str:
     if cost is not None:
         return ""
     is_file = sent == Submission.Kind.PREDICTIONS
-    return "uploaded as a file: the cost of making it is not known" if is_file else "not measured"
+    return "uploaded as a file: what it took to make is not known" if is_file else "not measured"

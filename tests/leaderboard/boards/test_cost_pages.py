@@ -62,7 +62,7 @@ def test_a_board_has_costs_as_columns_with_the_number_of_inputs(world):
     assert "Seconds" in markup and "for 4 inputs" in markup
     # 2 ** 10.5, the smallest step that is not below 1420.
     assert "1,450" in markup and "1420" not in markup
-    assert "uploaded as a file: the cost of making it is not known" in markup
+    assert "uploaded as a file: what it took to make is not known" in markup
 
 
 def test_a_board_sorts_by_cost_cheapest_first_and_uploads_last(world):
