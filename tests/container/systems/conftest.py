@@ -44,10 +44,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def program() -> Iterator[str]:
-    """Build the image of `program.py`; yield its id."""
-    image = engine.docker("build", "--quiet", "--build-arg", f"BASE={BASE}", str(HERE)).stdout.split()[-1]
-    yield image
-    engine.docker("rmi", image, check=False)
+    """Build the image of `program.py`; yield its id.
+
+    It has a tag, because with the last variant of an untagged image the engine also removes that image.
+    """
+    tag = f"holdout-test-program:{secrets.token_hex(4)}"
+    yield engine.docker("build", "--quiet", "--tag", tag, "--build-arg", f"BASE={BASE}", str(HERE)).stdout.split()[-1]
+    engine.docker("rmi", tag, check=False)
 
 
 @pytest.fixture(scope="session", params=["runc", "runsc"])
