@@ -102,7 +102,7 @@ def children(listener: socket.socket) -> list[Child]:
     """Return the site's child processes in the order in which to start them; optional ones only if switched on."""
     descriptor = listener.fileno()
     return [
-        Child("sandbox", _sandbox),
+        Child("sandbox", _sandbox, needed_by_others=True),
         Child("web", _logged("web", processes.web(f"fd://{descriptor}"), descriptor)),
         Child("worker", _logged("worker", processes.worker())),
         Child("beat", _logged("beat", processes.beat())),

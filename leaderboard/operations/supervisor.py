@@ -32,13 +32,15 @@ class CannotStart(Exception):
 class Child:
     """A supervised process.
 
-    start: starts the process and returns it, or raises CannotStart. process: None before the first start. started:
-    monotonic time of the last start. pause: seconds before the next restart. due: monotonic time of the pending
-    restart; None if there is none.
+    start: starts the process and returns it, or raises CannotStart. needed_by_others: True if others need it to finish
+    their work, so that it is stopped after them. process: None before the first start. started: monotonic time of the
+    last start. pause: seconds before the next restart. due: monotonic time of the pending restart; None if there is
+    none.
     """
 
     name: str
     start: Callable[[], Popen]
+    needed_by_others: bool = False
     process: Popen | None = None
     started: float = 0.0
     pause: float = FIRST_PAUSE
@@ -94,18 +96,25 @@ class Supervisor:
             self._wait(max(0.0, min(due) - time.monotonic()) if due else None, watch)
 
     def stop(self) -> None:
-        """Stop all children, the last started first; kill a child that does not terminate within PATIENCE seconds."""
+        """Stop all children at once, then those that others need. Kill one that has not ended after STOP_TIMEOUT."""
         self.stopping = True
-        for child in reversed(self.children):
+        for needed in (False, True):
+            self._stop([child for child in self.children if child.needed_by_others == needed])
+
+    def _stop(self, children: Sequence[Child]) -> None:
+        for child in children:
             child.due = None
             self._ask(child)
-            deadline = time.monotonic() + STOP_TIMEOUT
-            while child.process and self._ended(child) is None and time.monotonic() < deadline:
-                self._wait(deadline - time.monotonic())
-            if child.process and child.process.returncode is None:
-                self.say(f"{child.name} did not stop within {STOP_TIMEOUT:.0f} s and was killed")
-                self._kill(child)
-                child.process.wait()
+        deadline = time.monotonic() + STOP_TIMEOUT
+        while (running := [child for child in children if child.process and self._ended(child) is None]) and (
+            time.monotonic() < deadline
+        ):
+            self._wait(deadline - time.monotonic())
+        for child in running:
+            assert child.process
+            self.say(f"{child.name} did not stop within {STOP_TIMEOUT:.0f} s and was killed")
+            self._kill(child)
+            child.process.wait()
 
     def _look(self) -> None:
         for child in self.children:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import schema_template
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 600.0
 
@@ -36,6 +38,17 @@ def copy_of_seeded(shared: Path, folder: Path) -> None:
             unfinished.rename(original)
     # Servers create their sockets again.
     shutil.copytree(original, folder, dirs_exist_ok=True, ignore=_special)
+
+
+def prepare_data(folder: Path) -> None:
+    """Fill a data folder with a migrated database and, in CI, with collected static files.
+
+    A server on it starts sooner. CI's first command starts from an empty folder.
+    """
+    folder.mkdir(exist_ok=True)
+    schema_template.copy_to(folder / "holdout.sqlite3")
+    if seeded := os.environ.get("TEST_SEEDED"):
+        shutil.copytree(Path(seeded) / "static", folder / "static")
 
 
 def _special(folder: str, names: list[str]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -21,7 +20,7 @@ from django.core.management import call_command
 
 from leaderboard.operations.processes import FORMER_ROLES, ROLES
 from tests.conftest import ROOT
-from tests.support import schema_template
+from tests.support.seeded_site import prepare_data
 
 PATIENCE = 120.0
 
@@ -78,11 +77,8 @@ def start(data: Path, *options: str) -> Serving:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Migrated and, in CI, with collected static files: CI's first command starts from an empty folder."""
     folder = tmp_path_factory.mktemp("site")
-    schema_template.copy_to(folder / "holdout.sqlite3")
-    if seeded := os.environ.get("TEST_SEEDED"):
-        shutil.copytree(Path(seeded) / "static", folder / "static")
+    prepare_data(folder)
     return folder
 
 

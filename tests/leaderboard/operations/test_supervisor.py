@@ -86,20 +86,23 @@ def test_processes_of_a_dead_child_are_killed(tmp_path: Path) -> None:
     keeper.stop()
 
 
-def test_children_are_stopped_in_reverse_order() -> None:
+def test_children_that_others_need_are_stopped_last() -> None:
     order: list[str] = []
-    children = [Child(name, starts(SLEEPS)) for name in ("sandbox", "web", "worker")]
+    needed = Child("sandbox", starts(SLEEPS), needed_by_others=True)
+    children = [needed, *(Child(name, starts(SLEEPS)) for name in ("web", "worker"))]
     keeper = Supervisor(children, lambda _: None)
     keeper.start()
     ask_of_keeper = keeper._ask
 
     def ask_and_note(child: Child) -> None:
         order.append(child.name)
+        if child is needed:
+            assert all(other.process is not None and other.process.returncode is not None for other in children[1:])
         ask_of_keeper(child)
 
     keeper._ask = ask_and_note  # type: ignore[method-assign]
     keeper.stop()
-    assert order == ["worker", "web", "sandbox"]
+    assert order == ["web", "worker", "sandbox"]
     assert all(child.process is not None and child.process.returncode == -signal.SIGTERM for child in children)
 
 
