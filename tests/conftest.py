@@ -67,6 +67,7 @@ TOGETHER = {
 LONG = (
     *("tests/browser/", "tests/container/", "tests/docs/", "tests/leaderboard/containers/"),
     *("tests/leaderboard/operations/", "tests/leaderboard/whole_site/", "tests/evaluator/curation/scenarios/"),
+    "tests/evaluator/cli/local/test_run_command.py",
 )
 """What a parallel run begins with: few tests that take long would be left to one process in the end."""
 DATA = ROOT.parent / "shared" / "data"

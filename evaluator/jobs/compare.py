@@ -68,7 +68,7 @@ def compare(files: Files, request: CompareRequest) -> tuple[CompareReport, bytes
     """Compare two systems' predictions by every measure. files: `gold`, `predictions_a`, `predictions_b`."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
-    known = task.known(gold)
+    known = task.validation_data(gold)
     tables, warnings = [], []
     errors: list[PredictionError] = []
     for which, name in (("predictions_a", request.predictions_a_name), ("predictions_b", request.predictions_b_name)):
@@ -92,7 +92,7 @@ def compare(files: Files, request: CompareRequest) -> tuple[CompareReport, bytes
     ):
         pairs = zip(rows, values, strict=True)
         scores = [Score(row.measure, row.slice, value, None, None, row.n) for row, value in pairs]
-        warnings += [f"{name}: {remark}" for remark in task.remarks(scores)]
+        warnings += [f"{name}: {remark}" for remark in task.score_warnings(scores)]
     report = _compared(task, tables[0], rows)
     report.result.warnings, report.gold_warnings = warnings, gold.warnings
     return report, b""

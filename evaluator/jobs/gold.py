@@ -37,7 +37,7 @@ def prepare_gold(files: Files, request: PrepareGoldRequest) -> tuple[PrepareGold
     """Check and describe a gold file; the attachment is the public inputs. files: `gold`."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options, request.limits)
-    outcomes = task.score(gold, task.unanswered(gold), options)
+    outcomes = task.score(gold, task.empty_answers(gold), options)
     # Compute every score once, so that gold that cannot be scored is rejected before anybody submits.
     score_outcomes(outcomes, task.measures, cross=options["cross"], resamples=0)
     report = PrepareGoldReport(
@@ -78,7 +78,7 @@ def partition(files: Files, request: PartitionRequest) -> tuple[PartitionReport,
     """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options, request.limits)
-    outcomes = task.score(gold, task.unanswered(gold), options)
+    outcomes = task.score(gold, task.empty_answers(gold), options)
     earlier = read_public_private(files["previous"].read()) if "previous" in files else None
     split = split_public_private(outcomes.group_names, seed=request.seed, share=request.share, previous=earlier)
     return PartitionReport(len(split.public), len(split.private)), write_public_private(split)

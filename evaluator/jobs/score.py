@@ -109,7 +109,7 @@ def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     answers = task.read_predictions(
-        files["predictions"], request.predictions_name, task.known(gold), options, request.limits
+        files["predictions"], request.predictions_name, task.validation_data(gold), options, request.limits
     )
     outcomes = task.score(gold, answers, options)
     if request.subset:
@@ -126,7 +126,7 @@ def score(files: Files, request: ScoreRequest) -> tuple[ScoreReport, bytes]:
             n_units=outcomes.n_units,
             n_groups=outcomes.n_groups,
             scores=_rows(scores),
-            warnings=[*answers.warnings, *task.remarks(scores)],
+            warnings=[*answers.warnings, *task.score_warnings(scores)],
         ),
         primary=task.primary(outcomes.facts),
         groups=[score.n_groups for score in scores],

@@ -29,7 +29,7 @@ def make_signature(files: Files, request: SignatureRequest) -> tuple[SignatureRe
     """Compute the signature of a prediction file. files: `gold`, `predictions`."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
-    answered = task.answered(gold, files["predictions"], request.predictions_name, options)
+    answered = task.comparable_answers(gold, files["predictions"], request.predictions_name, options)
     return SignatureReport(isinstance(answered, ScoredAnswers), [int(number) for number in signature(answered)]), b""
 
 
@@ -64,11 +64,11 @@ def near_duplicates(files: Files, request: NearDuplicatesRequest) -> tuple[NearD
     """
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
-    own = task.answered(gold, files["0"], request.names[0], options)
+    own = task.comparable_answers(gold, files["0"], request.names[0], options)
     rows: list[SimilarityRow | None] = []
     for index, name in enumerate(request.names[1:], start=1):
         try:
-            other = task.answered(gold, files[str(index)], name, options)
+            other = task.comparable_answers(gold, files[str(index)], name, options)
         except PredictionError:
             rows.append(None)
             continue

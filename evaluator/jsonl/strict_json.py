@@ -59,16 +59,21 @@ def _constant(name: str) -> NoReturn:
     raise LineError("not valid JSON", name, "a finite number")
 
 
+_NUMBERS = f"a number from {-sys.float_info.max:.4g} to {sys.float_info.max:.4g}"
+_LONGEST_SHOWN = 40
+
+
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise LineError("number beyond float64", f"a number of {len(text)} characters", "a finite number")
+        found = text if len(text) <= _LONGEST_SHOWN else f"a number of {len(text)} characters"
+        raise LineError("number beyond float64", found, _NUMBERS)
     return value
 
 
 def _integer(text: str) -> int:
     if len(text) > 320 or abs(int(text)) > _MAX_INTEGER:
-        raise LineError("number beyond float64", f"an integer of {len(text)} digits", "a finite number")
+        raise LineError("number beyond float64", f"an integer of {len(text)} digits", _NUMBERS)
     return int(text)
 
 

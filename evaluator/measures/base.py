@@ -50,7 +50,7 @@ class Measure(ABC):
     """A measure such as F1: a number that is computed from outcomes and published, with its description.
 
     units: the sum of statistics that counts the measure's units in a slice; where it is 0, the measure has no value.
-    rests_on: the sum of statistics that is published as n (default: `units`).
+    reported_units: the sum of statistics that is published as n (default: `units`).
     low, high: the smallest and the largest possible value (not the ends of a confidence interval).
     higher_is_better: None if the measure has no direction.
     per_group: True if the measure is computed from whole groups, such as group accuracy. It then exists only for the
@@ -67,7 +67,7 @@ class Measure(ABC):
     units: Sum
     doc: str
     source: str
-    rests_on: Sum | None = None
+    reported_units: Sum | None = None
     low: float = 0.0
     high: float = 1.0
     higher_is_better: bool | None = True
@@ -86,7 +86,7 @@ class Measure(ABC):
 
     def count(self, sample: Sample) -> Numbers:
         """Return n, the number of gold units that the value is computed from, one number per resample."""
-        return (self.rests_on or self.units).of(sample)
+        return (self.reported_units or self.units).of(sample)
 
     @property
     def scale(self) -> Callable[[Outcomes], Outcomes] | None:

@@ -32,15 +32,15 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counts: list[int]
 
 
-def bins_of(values: Numbers, n_parts: int) -> Parts:
-    """Return the bin of each value's rank: ranks are cut into `n_parts` bins of equal width, 0 for the least values.
+def bins_of(values: Numbers, n_bins: int) -> Parts:
+    """Return the bin of each value's rank: ranks are cut into `n_bins` bins of equal width, 0 for the least values.
 
     Equal values have their average rank (Kendall & Gibbons 1990).
     """
     ties = Ties.of(values)
     ends = np.append(ties.starts[1:], len(values))
     # Twice the average rank (from 0) plus 1 is an integer.
-    bins: Parts = ((ties.starts + ends)[ties.codes] * n_parts) // (2 * max(len(values), 1))
+    bins: Parts = ((ties.starts + ends)[ties.codes] * n_bins) // (2 * max(len(values), 1))
     return bins
 
 
@@ -51,23 +51,23 @@ def rank_grid(view: View, *, rating: str, score: str) -> list[Column] | None:
     bins that are merged until it has at least the square root of the slice's number of groups.
     """
     n_groups = len(view.groups)
-    n_parts = min(MAX_BINS, isqrt(n_groups))
-    if n_parts < MIN_BINS:
+    n_bins = min(MAX_BINS, isqrt(n_groups))
+    if n_bins < MIN_BINS:
         return None
-    rows, columns = bins_of(view.column(rating), n_parts), bins_of(view.column(score), n_parts)
+    rows, columns = bins_of(view.column(rating), n_bins), bins_of(view.column(score), n_bins)
     groups = view.outcomes.groups[view.rows]
     edges = [0]
-    for end in range(1, n_parts + 1):
+    for end in range(1, n_bins + 1):
         if _n_groups(groups, columns, edges[-1], end) >= isqrt(n_groups):
             edges.append(end)
     # The remainder at the upper end joins the last column.
-    edges[-1] = n_parts
+    edges[-1] = n_bins
     if len(edges) < 3:
         return None
     grid = []
     for start, end in pairwise(edges):
         inside = (columns >= start) & (columns < end)
-        grid.append(Column(start, end, np.bincount(rows[inside], minlength=n_parts).tolist()))
+        grid.append(Column(start, end, np.bincount(rows[inside], minlength=n_bins).tolist()))
     return grid
 
 

@@ -19,7 +19,7 @@ from evaluator.outcomes.table import Numbers, Outcomes
 from evaluator.outcomes.weighted import Sample, View
 from evaluator.scoring.score import checked, number_or_none
 from evaluator.statistics.bootstrap import BootstrapReplicates, group_weights
-from evaluator.statistics.pairwise_permutation import is_function_of_sums, permuted_differences, swap_mask_blocks
+from evaluator.statistics.permuted_differences import is_function_of_sums, permuted_differences, swap_mask_blocks
 from evaluator.statistics.rank_permutation import Pair
 
 MAX_PERMUTATIONS = 200_000

@@ -54,7 +54,7 @@ class ReadFile(Protocol):
 
 
 Gold = TypeVar("Gold", bound=ReadFile)
-Known = TypeVar("Known")
+ValidationData = TypeVar("ValidationData")
 Answers = TypeVar("Answers", bound=ReadFile)
 
 
@@ -74,11 +74,11 @@ def parse_cross(text: str) -> tuple[str, str] | None:
 CROSS = Option("cross", "Adds a slice for each pair of values of two dimensions a and b: cross=a,b.", "", parse_cross)
 
 
-class Task(ABC, Generic[Gold, Known, Answers]):
+class Task(ABC, Generic[Gold, ValidationData, Answers]):
     """A kind of problem: its file formats, its scorer, its measures and its baselines.
 
-    The type parameters are parsed gold (Gold), what predictions are validated against (Known) and parsed predictions
-    (Answers).
+    The type parameters are parsed gold (Gold), what predictions are validated against (ValidationData) and parsed
+    predictions (Answers).
 
     version: a number that is raised by hand when scores may change.
     title, summary, gold_format, prediction_format, prediction_example: texts for readers.
@@ -151,24 +151,24 @@ class Task(ABC, Generic[Gold, Known, Answers]):
     @abstractmethod
     def read_inputs(
         self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
-    ) -> Known:
+    ) -> ValidationData:
         """Parse the public inputs, and return what predictions are validated against where there is no gold.
 
         Raises InputsError.
         """
 
     @abstractmethod
-    def known(self, gold: Gold) -> Known:
+    def validation_data(self, gold: Gold) -> ValidationData:
         """Return what predictions are validated against where there is gold; it may hold more than without."""
 
     @abstractmethod
     def read_predictions(
-        self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
+        self, stream: BinaryIO, file: str, known: ValidationData, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
         """Parse and validate predictions. Raises PredictionError."""
 
     @abstractmethod
-    def unanswered(self, gold: Gold) -> Answers:
+    def empty_answers(self, gold: Gold) -> Answers:
         """Return predictions without answers, for the outcomes of a gold before any submission."""
 
     @abstractmethod
@@ -179,7 +179,7 @@ class Task(ABC, Generic[Gold, Known, Answers]):
         """
 
     @abstractmethod
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
+    def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         """Return the answers of a prediction file, unit by unit, so that they can be compared with another file's.
 
         Raises PredictionError.
@@ -205,7 +205,7 @@ class Task(ABC, Generic[Gold, Known, Answers]):
     def gold_fields(self, line: Line) -> GoldFields:
         """Return the content of a valid gold line, so that corrected gold can be compared with the gold before it."""
 
-    def remarks(self, scores: list[Score]) -> list[str]:
+    def score_warnings(self, scores: list[Score]) -> list[str]:
         """Return warnings about a run's scores, which are shown with its row of the leaderboard."""
         return []
 

@@ -158,12 +158,19 @@ class Manifest(Part):
                 raise ValueError(f"download {download.name} is hidden gold, {download.file}; expected a public file")
         scorable = {split.name for split in self.splits if split.gold}
         for phase in self.phases:
-            _check_known(f"phase {phase.slug}: split", phase.split, scorable)
+            _check_known(f"phase {phase.slug}: split", phase.split, scorable, "a split with gold")
         for system in self.systems:
-            _check_known(f"system {system.name}: phase", system.phase, {phase.slug for phase in self.phases})
+            _check_known(
+                f"system {system.name}: phase",
+                system.phase,
+                {phase.slug for phase in self.phases},
+                "a phase of this manifest",
+            )
             if system.image:
                 takers = {phase.slug for phase in self.phases if phase.takes_images}
-                _check_known(f"system {system.name} is an image: phase", system.phase, takers)
+                _check_known(
+                    f"system {system.name} is an image: phase", system.phase, takers, "a phase that takes images"
+                )
             tracks = {track.name for phase in self.phases if phase.slug == system.phase for track in phase.tracks}
             _check_track(f"system {system.name}: track", system.track, tracks)
         all_tracks = {track.name for phase in self.phases for track in phase.tracks}
@@ -238,6 +245,8 @@ def _check_track(what: str, name: str, tracks: set[str]) -> None:
         raise ValueError(f"{what} is {name!r}; expected {expected}")
 
 
-def _check_known(what: str, name: str, known: set[str]) -> None:
+def _check_known(what: str, name: str, known: set[str], allowed: str) -> None:
+    """Raise ValueError unless `name` is known. allowed: a noun for what is known, such as `a split with gold`."""
     if name not in known:
-        raise ValueError(f"{what} is {name!r}; expected one of {', '.join(sorted(known)) or 'none'}")
+        names = f": {', '.join(sorted(known))}" if known else ", but the manifest has none"
+        raise ValueError(f"{what} is {name!r}; expected {allowed}{names}")

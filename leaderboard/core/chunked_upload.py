@@ -20,14 +20,14 @@ from django.utils import timezone
 
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, ImageUpload, RawUpload, User
-from leaderboard.models.piece_upload import RETENTION, PieceUpload
+from leaderboard.models.chunked_upload import RETENTION, ChunkedUpload
 
 Upload = TypeVar("Upload", ImageUpload, RawUpload)
 Kind = type[ImageUpload] | type[RawUpload]
 
-PIECE_BYTES = 16_000_000
+CHUNK_BYTES = 16_000_000
 """Maximum bytes of one chunk."""
-PIECES = "pieces"
+CHUNKS_FOLDER = "pieces"
 AT_ONCE = 3
 """Maximum number of unfinished uploads of one user, for images and for raw files each.
 
@@ -53,37 +53,37 @@ def begin(kind: type[Upload], *, by: User, name: str, size: int, sha256: str, re
         return kind._default_manager.create(by=by, name=name[-255:], bytes=size, sha256=sha256, **whose)
 
 
-def add(upload: Upload, *, offset: int, piece: bytes, refuse: Code) -> Upload:
-    """Store the next chunk, `piece`, and add its length to `upload.received`.
+def add(upload: Upload, *, offset: int, chunk: bytes, refuse: Code) -> Upload:
+    """Store the next chunk, `chunk`, and add its length to `upload.received`.
 
     Raises Refused: WRONG_OFFSET if `offset` is not `upload.received` (the message names the right offset), TOO_LARGE
-    for a chunk over PIECE_BYTES, and the code `refuse` for a chunk that is empty or ends beyond the announced size.
+    for a chunk over CHUNK_BYTES, and the code `refuse` for a chunk that is empty or ends beyond the announced size.
     """
     rows = type(upload)._default_manager
     if offset != upload.received:
         raise _elsewhere(upload)
-    if not piece or offset + len(piece) > upload.bytes:
+    if not chunk or offset + len(chunk) > upload.bytes:
         raise Refused(
             refuse,
-            f"The chunk at offset {offset} has {len(piece)} bytes; expected 1 to {upload.bytes - offset}, "
+            f"The chunk at offset {offset} has {len(chunk)} bytes; expected 1 to {upload.bytes - offset}, "
             "the number of bytes that are still missing.",
         )
-    if len(piece) > PIECE_BYTES:
-        raise Refused(Code.TOO_LARGE, f"The chunk has {len(piece):,} bytes; expected at most {PIECE_BYTES:,}.")
+    if len(chunk) > CHUNK_BYTES:
+        raise Refused(Code.TOO_LARGE, f"The chunk has {len(chunk):,} bytes; expected at most {CHUNK_BYTES:,}.")
     storage = upload.storage()
-    stored = storage.save(f"{PIECES}/{upload.pk.hex}/{offset:014d}", ContentFile(piece))
+    stored = storage.save(f"{CHUNKS_FOLDER}/{upload.pk.hex}/{offset:014d}", ContentFile(chunk))
     pieces = [*upload.pieces, stored]
     updated = rows.filter(pk=upload.pk, received=offset).update(
-        received=offset + len(piece), pieces=pieces, touched_at=timezone.now()
+        received=offset + len(chunk), pieces=pieces, touched_at=timezone.now()
     )
     if not updated:
         storage.delete(stored)
         current = rows.filter(pk=upload.pk).first()
         if current is None:
-            delete_pieces(storage, upload.pk)  # saving this chunk created the deleted folder again
+            delete_chunks(storage, upload.pk)  # saving this chunk created the deleted folder again
             raise gone_error()
         raise _elsewhere(current)
-    upload.received, upload.pieces = offset + len(piece), pieces
+    upload.received, upload.pieces = offset + len(chunk), pieces
     return upload
 
 
@@ -127,19 +127,19 @@ def hold(upload: ImageUpload | RawUpload) -> None:
         raise gone_error()
 
 
-def discard(upload: PieceUpload) -> None:
+def discard(upload: ChunkedUpload) -> None:
     """Delete an upload and its chunks."""
     key = upload.pk
     upload.delete()
-    delete_pieces(upload.storage(), key)
+    delete_chunks(upload.storage(), key)
 
 
-def delete_pieces(storage: Storage, key: UUID) -> None:
+def delete_chunks(storage: Storage, key: UUID) -> None:
     """Delete all chunks of the upload with the id `key`, which are in a folder of their own.
 
     This includes chunks of a request that died before it updated the upload's row.
     """
-    folder = f"{PIECES}/{key.hex}"
+    folder = f"{CHUNKS_FOLDER}/{key.hex}"
     with contextlib.suppress(FileNotFoundError):
         for name in storage.listdir(folder)[1]:
             storage.delete(f"{folder}/{name}")
@@ -166,10 +166,10 @@ def _delete_strays(kind: Kind) -> None:
     The row is deleted before the chunks, or by a cascade from the upload's user, phase or dataset.
     """
     with contextlib.suppress(FileNotFoundError):
-        for name in kind.storage().listdir(PIECES)[0]:
+        for name in kind.storage().listdir(CHUNKS_FOLDER)[0]:
             key = _key(name)
             if key is not None and not kind._default_manager.filter(pk=key).exists():
-                delete_pieces(kind.storage(), key)
+                delete_chunks(kind.storage(), key)
 
 
 def _key(folder: str) -> UUID | None:
@@ -184,8 +184,8 @@ def _joined(storage: Storage, pieces: list[str], into: File[bytes]) -> str:
     """Write the chunks in order into a file, rewind it, and return the sha256 of the whole."""
     digest = hashlib.sha256()
     for name in pieces:
-        with storage.open(name, "rb") as piece:
-            for chunk in piece.chunks(1 << 20):
+        with storage.open(name, "rb") as stored:
+            for chunk in stored.chunks(1 << 20):
                 digest.update(chunk)
                 into.write(chunk)
     into.seek(0)

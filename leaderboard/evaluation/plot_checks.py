@@ -43,9 +43,9 @@ def _is_curve(heights: list[int]) -> bool:
 
 
 def _is_grid(columns: list[Column]) -> bool:
-    n_parts = columns[-1].end if columns else 0
-    if not MIN_BINS <= n_parts <= MAX_BINS or len(columns) < 2:
+    n_bins = columns[-1].end if columns else 0
+    if not MIN_BINS <= n_bins <= MAX_BINS or len(columns) < 2:
         return False
     ends = [0, *(column.end for column in columns)]
     is_contiguous = all(column.start == end < column.end for column, end in zip(columns, ends, strict=False))
-    return is_contiguous and all(len(column.counts) == n_parts and min(column.counts) >= 0 for column in columns)
+    return is_contiguous and all(len(column.counts) == n_bins and min(column.counts) >= 0 for column in columns)

@@ -128,8 +128,8 @@ def _submit(system: ImageToBuild) -> Submission:
         size = archive.stat().st_size
         upload = image_uploads.begin(phase=system.phase, by=system.by, name=archive.name, size=size, track=system.track)
         try:
-            while piece := file.read(image_uploads.PIECE_BYTES):
-                image_uploads.add(upload=upload, offset=upload.received, piece=piece)
+            while chunk := file.read(image_uploads.CHUNK_BYTES):
+                image_uploads.add(upload=upload, offset=upload.received, chunk=chunk)
             declared = {"track": system.track, "note": system.note}
             return image_uploads.finish(upload=upload, system=system.entrant(), by=system.by, **declared)
         except BaseException:

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from .benchmark import Benchmark, Phase
-from .piece_upload import RETENTION, PieceUpload
+from .chunked_upload import RETENTION, ChunkedUpload
 
 __all__ = ["DIGEST", "RETENTION", "Image", "ImageUpload", "archive_name", "images_storage"]
 
@@ -57,7 +57,7 @@ class Image(models.Model):
         return self.reference or f"archive {self.archive_sha256[:12]}"
 
 
-class ImageUpload(PieceUpload):
+class ImageUpload(ChunkedUpload):
     """An unfinished upload of an image archive, as a submission to a phase or as a scorer of a benchmark."""
 
     phase = models.ForeignKey(Phase, null=True, on_delete=models.CASCADE, related_name="image_uploads")

@@ -1,4 +1,7 @@
-"""Notifications of finished submissions, announcements and other events: an outbox of mails and webhook calls."""
+"""Notifications of finished submissions, announcements and other events: an outbox of mails and webhook calls.
+
+The kinds of notifications are in `leaderboard/notifications/actions/kinds.py`.
+"""
 
 from __future__ import annotations
 

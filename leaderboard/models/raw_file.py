@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from .chunked_upload import ChunkedUpload
 from .dataset import Dataset, gold_storage
-from .piece_upload import PieceUpload
 
 
 def raw_name(instance: models.Model, filename: str) -> str:
@@ -39,7 +39,7 @@ class RawFile(models.Model):
         return f"{self.dataset.slug}: {self.name}"
 
 
-class RawUpload(PieceUpload):
+class RawUpload(ChunkedUpload):
     """An unfinished upload of a raw file. Its chunks are in gold storage."""
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="raw_uploads")

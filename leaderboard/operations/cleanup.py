@@ -1,17 +1,18 @@
-"""Deletion of old files and rows: what `manage.py tidy --apply` deletes, and how old it must be.
+"""Deletion of old files and rows: what `manage.py cleanup --apply` deletes, and how old it must be.
 
 - leftovers of interrupted uploads: 1 day after they were last written to
 - mails in the folder `mail` (a site without a mail server writes them there) and rotated logs (`*.log.1`): after
-  `--days` days, by default 30
+  `--days` days, by default 30 (`management/commands/cleanup.py`)
 - logs of more than 10 MB: all but the last 1 MB, at any age
 - sessions and API tokens: as soon as they have expired
-- files of images and archives that no database row names: after 7 days, since a younger file's row may not be saved yet
+- files of images and archives that no database row names: after 7 days (`operations/orphaned_files.py`), since a
+  younger file's row may not be saved yet
 
 Gold, inputs, predictions and outcomes are never deleted: a board, a receipt or a scoring may need them.
 
-The sweep deletes other data without a command: unfinished chunked uploads and images that nobody submitted after 2 days
-(`operations.sweep`), exported and imported archives after 1 day (`archives.actions`), and notices 30 days after their
-delivery ended (`notifications.actions.deliver`).
+The sweep deletes other data without a command. Each age is a constant RETENTION: unfinished chunked uploads and images
+that nobody submitted after 2 days (`models/chunked_upload.py`), exported and imported archives after 1 day
+(`models/archive.py`), and notices 30 days after their delivery ended (`notifications/actions/deliver.py`).
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def find_removable(*, days: int, strays: OrphanedFiles) -> dict[str, list[Item]]
         "large logs": list(_large_logs()),
         "expired sessions": _rows(Session.objects.filter(expire_date__lt=timezone.now())),
         "expired tokens": _rows(AuthToken.objects.filter(expiry__lt=timezone.now())),
-        "images and archives without a record": [Item(str(stray), stray.bytes, stray.remove) for stray in strays.to_go],
+        "images and archives without a record": [
+            Item(str(stray), stray.bytes, stray.remove) for stray in strays.removable
+        ],
     }
 
 

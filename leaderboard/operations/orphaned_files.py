@@ -24,7 +24,7 @@ UNCHECKED_STORES = ("staticfiles", "default")
 """Stores of settings.STORAGES that are not checked, because no database row names files of theirs."""
 STORED_FOLDERS = ("gold", "inputs", "predictions", "outcomes")
 """Stores with irreplaceable files: gold and raw files, submissions, outcomes."""
-PIECES = "pieces"
+CHUNKS_FOLDER = "pieces"
 """Name of the folders with chunks of unfinished uploads. They are skipped: the sweep deletes abandoned ones."""
 MANY = 5
 SHARE = 0.1
@@ -47,7 +47,7 @@ class OrphanedFile:
         return f"{self.alias}/{self.name}"
 
     @property
-    def may_go(self) -> bool:
+    def may_be_removed(self) -> bool:
         return self.is_old and self.alias not in STORED_FOLDERS
 
     def remove(self) -> None:
@@ -58,30 +58,30 @@ class OrphanedFile:
 class OrphanedFiles:
     """All orphaned files of the site's stores.
 
-    doubtful: maps the name of each store with too many orphaned files (more than MANY, and more than the fraction SHARE
-    of its files) to (number of orphaned files, number of all files). If it is not empty, the site is probably connected
-    to a database that does not belong to the stored files.
+    suspicious_stores: maps the name of each store with too many orphaned files (more than MANY, and more than the
+    fraction SHARE of its files) to (number of orphaned files, number of all files). If it is not empty, the site is
+    probably connected to a database that does not belong to the stored files.
     """
 
     files: list[OrphanedFile]
-    doubtful: dict[str, tuple[int, int]]
+    suspicious_stores: dict[str, tuple[int, int]]
 
     @property
-    def to_go(self) -> list[OrphanedFile]:
-        """Old files of stores that are not irreplaceable, to be removed; none if any store is doubtful."""
-        return [] if self.doubtful else [stray for stray in self.files if stray.may_go]
+    def removable(self) -> list[OrphanedFile]:
+        """Old files of stores that are not irreplaceable, to be removed; none if any store is suspicious."""
+        return [] if self.suspicious_stores else [stray for stray in self.files if stray.may_be_removed]
 
     @property
     def reported(self) -> list[OrphanedFile]:
-        """Old files that are reported, not removed: those of irreplaceable stores, or all if any store is doubtful."""
-        return [stray for stray in self.files if stray.is_old and (self.doubtful or not stray.may_go)]
+        """Old files to report, not to remove: those of irreplaceable stores, or all if any store is suspicious."""
+        return [stray for stray in self.files if stray.is_old and (self.suspicious_stores or not stray.may_be_removed)]
 
     @property
     def doubt(self) -> str:
-        """The message that the database probably does not belong to the stored files; empty if no store is doubtful."""
-        if not self.doubtful:
+        """The message that the database probably is another site's; empty if no store is suspicious."""
+        if not self.suspicious_stores:
             return ""
-        text = ", ".join(f"{n} of {of} files of {alias}" for alias, (n, of) in self.doubtful.items())
+        text = ", ".join(f"{n} of {of} files of {alias}" for alias, (n, of) in self.suspicious_stores.items())
         return (
             f"{text} have no record in {database()}, expected at most {MANY} or a tenth of a store's files. This is "
             f"probably not the database that belongs to the files in {settings.DATA}: check HOLDOUT_DATA and "
@@ -92,7 +92,7 @@ class OrphanedFiles:
 def find() -> OrphanedFiles:
     """Find every stored file that no row names, and the stores with too many of them; nothing is removed."""
     files: list[OrphanedFile] = []
-    doubtful: dict[str, tuple[int, int]] = {}
+    suspicious: dict[str, tuple[int, int]] = {}
     for alias in settings.STORAGES:
         if alias in UNCHECKED_STORES:
             continue
@@ -100,9 +100,9 @@ def find() -> OrphanedFiles:
         listed, referenced = sorted(_listed(storage)), _referenced(storage)
         unnamed = [name for name in listed if name not in referenced]
         if len(unnamed) > max(MANY, SHARE * len(listed)):
-            doubtful[alias] = (len(unnamed), len(listed))
+            suspicious[alias] = (len(unnamed), len(listed))
         files += _strays(alias, storage, unnamed)
-    return OrphanedFiles(files, doubtful)
+    return OrphanedFiles(files, suspicious)
 
 
 def database() -> str:
@@ -140,5 +140,5 @@ def _listed(storage: Storage, folder: str = "") -> Iterator[str]:
         return
     yield from (f"{folder}{name}" for name in files)
     for name in folders:
-        if name != PIECES:
+        if name != CHUNKS_FOLDER:
             yield from _listed(storage, f"{folder}{name}/")

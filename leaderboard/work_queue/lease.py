@@ -1,5 +1,7 @@
 """Leases: the right of one worker to write to a row of background work, for LEASE_SECONDS, renewed while it works.
 
+LEASE_SECONDS is a setting: `leaderboard/environment.py` has its default.
+
 A row is leased while its `lease_until` is set. If the worker dies, the lease expires and the sweep requeues the row for
 another attempt. Every write goes through `Lease.rows()`, which filters by the number of the attempt (a fencing token),
 so a worker that has lost its lease can change nothing any more.

@@ -79,10 +79,10 @@ def facts_scored(size):
 
     def whole():
         read = gold()
-        return score(read, answers(FACTS.known(read)))
+        return score(read, answers(FACTS.validation_data(read)))
 
     read = gold()
-    known = FACTS.known(read)
+    known = FACTS.validation_data(read)
     read_answers = answers(known)
     n = next(row.n for row in score(read, read_answers) if row.measure == "text_recall" and not row.slice)
     return [median(lambda: score(read, read_answers)), median(whole), median(gold), median(lambda: answers(known))], n
@@ -113,7 +113,7 @@ def facts_resampled(size):
     gold_file, prediction_file = files_of_facts(size)
     options = FACTS.parse_options({})
     gold = FACTS.read_gold(io.BytesIO(gold_file), "gold", options)
-    answers = FACTS.read_predictions(io.BytesIO(prediction_file), "predictions", FACTS.known(gold), options)
+    answers = FACTS.read_predictions(io.BytesIO(prediction_file), "predictions", FACTS.validation_data(gold), options)
     outcomes = FACTS.score(gold, answers, options)
     scores = score_outcomes(outcomes, FACTS.measures, resamples=2)
     timer = median(lambda: score_outcomes(outcomes, FACTS.measures, resamples=1000), times=3)

@@ -27,12 +27,12 @@ FORMAT = 1
 class AuditContext:
     """What the audit compares the split with.
 
-    public: the inputs as they will be published; None: not given. trains: public training files. judgements: those of
-    the annotators; None: not given. judgements_file: the name of their file.
+    public: the inputs as they will be published; None: not given. train_splits: public training files. judgements:
+    those of the annotators; None: not given. judgements_file: the name of their file.
     """
 
     public: PublicInputs | None = None
-    trains: Sequence[Split] = ()
+    train_splits: Sequence[Split] = ()
     judgements: Judgements | None = None
     judgements_file: str = ""
 
@@ -58,7 +58,7 @@ CheckResult = tuple[dict[str, Any], list[Finding]]
 def _sizes(request: AuditRequest) -> CheckResult:
     split = request.split
     task = split.task
-    outcomes = task.score(split.gold, task.unanswered(split.gold), request.options)
+    outcomes = task.score(split.gold, task.empty_answers(split.gold), request.options)
     slices, findings = sizes(split, outcomes)
     return {
         "audit": FORMAT,
@@ -85,19 +85,19 @@ def _duplicates(request: AuditRequest) -> CheckResult:
 
 
 def _overlaps(request: AuditRequest) -> CheckResult:
-    results = [overlap(request.split, train, threshold=request.threshold) for train in request.context.trains]
+    results = [overlap(request.split, train, threshold=request.threshold) for train in request.context.train_splits]
     return {"overlaps": [counts for counts, _ in results]}, [finding for _, findings in results for finding in findings]
 
 
 def _cues(request: AuditRequest) -> CheckResult:
-    cues, findings = find_cues(request.split, request.context.trains)
+    cues, findings = find_cues(request.split, request.context.train_splits)
     return {"cues": cues}, findings
 
 
 def _trivial(request: AuditRequest) -> CheckResult:
     split = request.split
-    outcomes = split.task.score(split.gold, split.task.unanswered(split.gold), request.options)
-    baselines, findings = trivial(split, request.context.trains, request.options, sizes(split, outcomes)[0][0])
+    outcomes = split.task.score(split.gold, split.task.empty_answers(split.gold), request.options)
+    baselines, findings = trivial(split, request.context.train_splits, request.options, sizes(split, outcomes)[0][0])
     return {"trivial": [baseline.as_dict() for baseline in baselines]}, findings
 
 
@@ -129,7 +129,7 @@ def _skipped_checks(split: Split, context: AuditContext) -> list[dict[str, str]]
     skipped = []
     if context.public is None and not split.published:
         skipped.append({"what": "inputs", "why": "no --inputs: the match of gold and inputs is not checked"})
-    if not context.trains:
+    if not context.train_splits:
         skipped.append(
             {"what": "training", "why": "no --train: leakage and systems trained on public data are not checked"}
         )

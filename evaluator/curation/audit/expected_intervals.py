@@ -78,11 +78,12 @@ def auroc(positive: Numbers, negative: Numbers, area: float = 0.75) -> Width:
 
 
 def effective(units: Numbers, shared: bool) -> int:
-    """Return the effective number of groups, rounded down, at least 1: (sum of squares)^2 / sum of fourth powers.
+    """Return the expected effective number of groups, rounded down, at least 1.
 
-    The powers are the expected ones of each group's influence on the measure, where `evaluator.statistics.bootstrap`
-    uses observed ones. units: number of units in each group. shared: True if a system is right or wrong about whole
-    groups, False if mistakes are independent.
+    It is (sum of squares)^2 / sum of fourth powers of the groups' influences on the measure. The squares and fourth
+    powers are expected ones; `evaluator.statistics.bootstrap` uses the observed influences. units: number of units in
+    each group; zeros are ignored. shared: True if a system is right or wrong about whole groups, False if mistakes are
+    independent.
     """
     units = units[units > 0]
     if shared:

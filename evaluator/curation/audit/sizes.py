@@ -67,7 +67,7 @@ def _size_of(
     rows: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
 ) -> SliceSize:
     groups, total = outcomes.groups[rows], np.zeros(int(rows.sum()))
-    for name, factor in (measure.rests_on or measure.units).terms.items():
+    for name, factor in (measure.reported_units or measure.units).terms.items():
         total = total + factor * outcomes.statistics[name][rows]
     units = _by_group(groups, total)
     if isinstance(measure, Auroc):

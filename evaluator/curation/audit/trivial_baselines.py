@@ -23,7 +23,7 @@ class BaselineScore:
     """Scores of one baseline on a split.
 
     doc: what the baseline did, in words. scores: value by measure; None: no value. chance: the value of the baseline's
-    watched measure that is expected without any knowledge; negative if there is none to compare with.
+    audited measure that is expected without any knowledge; negative if there is none to compare with.
     """
 
     baseline: Baseline
@@ -55,7 +55,7 @@ def trivial(
     reach = whole.width.independent or 1.0
     findings = []
     for baseline_score in scored:
-        value = baseline_score.scores[baseline_score.baseline.watched]
+        value = baseline_score.scores[baseline_score.baseline.audited_measure]
         if value is not None and baseline_score.chance >= 0 and _distance(split, baseline_score, value) > reach:
             findings.append(_finding(split, baseline_score, value, reach))
     return scored, findings
@@ -70,14 +70,14 @@ def _score(
 ) -> BaselineScore:
     task, use = split.task, baseline.audit or AuditUse()
     stream = io.BytesIO(msgspec.json.Encoder().encode_lines(predictions))
-    answers = task.read_predictions(stream, baseline.name, task.known(split.gold), options)
-    measures = [measure for measure in task.measures if measure.name in {baseline.watched, *use.shown}]
+    answers = task.read_predictions(stream, baseline.name, task.validation_data(split.gold), options)
+    measures = [measure for measure in task.measures if measure.name in {baseline.audited_measure, *use.shown}]
     scores = score_outcomes(task.score(split.gold, answers, options), measures, resamples=0)
     chance = use.chance(split) if use.chance is not None else baseline.chance
     return BaselineScore(
         baseline,
         use,
-        baseline.doc if baseline_input.trains else use.untrained or baseline.doc,
+        baseline.doc if baseline_input.train_splits else use.untrained or baseline.doc,
         {score.measure: score.value for score in scores if not score.slice},
         -1.0 if chance is None else chance,
     )
@@ -88,12 +88,12 @@ def _distance(split: Split, scored: BaselineScore, value: float) -> float:
 
     An inverted ranking is as informative as a right one; fewer right answers than by chance are not.
     """
-    both_ways = isinstance(split.task.measure(scored.baseline.watched), Auroc | Correlation)
+    both_ways = isinstance(split.task.measure(scored.baseline.audited_measure), Auroc | Correlation)
     return abs(value - scored.chance) if both_ways else value - scored.chance
 
 
 def _finding(split: Split, scored: BaselineScore, value: float, reach: float) -> Finding:
-    watched = scored.baseline.watched
+    watched = scored.baseline.audited_measure
     return Finding(
         Severity.NOTE if scored.baseline.known else Severity.WARNING,
         "trivial-system",

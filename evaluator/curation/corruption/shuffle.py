@@ -25,7 +25,7 @@ class Permuted:
     text: str | None
     subject: str | None
     mentions: int
-    moved: int
+    replaced: int
 
 
 def permute_dates(facts: Sequence[Fact], text: str | None, subject: str | None, rng: random.Random) -> Permuted:

@@ -156,7 +156,7 @@ def parse_form(offer: Offer, texts: Mapping[str, str]) -> tuple[dict[str, Any], 
     errors: dict[str, str] = {}
     for parameter in offer.parameters:
         try:
-            values[parameter.name] = parameter.filled(texts.get(parameter.name, ""))
+            values[parameter.name] = parameter.parse_form_field(texts.get(parameter.name, ""))
         except ParameterError as error:
             errors[parameter.name] = str(error)
     return values, errors

@@ -86,9 +86,9 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         expected.add(line.facts, permuted.facts)
         unchanged.add(line.facts, line.facts)
         counts["texts"] += 1
-        counts["texts_changed"] += permuted.moved > 0
+        counts["texts_changed"] += permuted.replaced > 0
         counts["mentions"] += permuted.mentions
-        counts["mentions_moved"] += permuted.moved
+        counts["mentions_moved"] += permuted.replaced
         if number % _PROGRESS_STEP == 0:
             progress.add(_PROGRESS_STEP)
     report: dict[str, Any] = {

@@ -13,7 +13,7 @@ from evaluator.curation.generators.base import Generator, GeneratorResult
 from evaluator.curation.generators.open_files import MENTIONS, TRIPLES, dictionary, watched
 from evaluator.curation.generators.parameters import Source
 from evaluator.curation.generators.workspace import Workspace
-from evaluator.curation.open_triples.questions import Known, Question, count_leaked, groups, ids, questions
+from evaluator.curation.open_triples.questions import KnownAnswers, Question, count_leaked, groups, ids, questions
 from evaluator.curation.open_triples.triples import OpenTriple, read_blocks, read_triples
 from evaluator.errors import UsageError, shown
 from evaluator.jsonl.decompress import ReadLimits
@@ -35,7 +35,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
         all_triples = read_triples(bench.input("evaluation", path), str(path), mentions)
         evaluated[name] = [triple for triple in all_triples if QUERY_MARKER not in {triple.subject, triple.object}]
         left_out[name] = len(all_triples) - len(evaluated[name])
-    known = Known()
+    known = KnownAnswers()
     for triples in evaluated.values():
         known.ask(triples)
     for triples in evaluated.values():

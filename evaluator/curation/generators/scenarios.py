@@ -97,11 +97,14 @@ PARAMETERS = (
         on_site=False,
     ),
     Parameter(
-        "pairs_once", Kind.YES, "Use each pair once", "use each pair of subject and object only once over all scenarios"
+        "pairs_once",
+        Kind.FLAG,
+        "Use each pair once",
+        "use each pair of subject and object only once over all scenarios",
     ),
     Parameter(
         "public_graph",
-        Kind.YES,
+        Kind.FLAG,
         "Public graph",
         "also write the graph without the true claims, for participants",
         on_site=False,

@@ -41,7 +41,7 @@ class Rule(enum.IntEnum):
 
 
 class Level(enum.IntEnum):
-    """Level of removal. A level applies all rules up to the rule of its value."""
+    """Level of leakage removal; its value is the last of the rules that it applies."""
 
     SIMPLE = Rule.SIMPLE
     BASIC = Rule.BASIC

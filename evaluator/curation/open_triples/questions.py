@@ -38,7 +38,7 @@ class TripleLike(Protocol):
 
 
 @dataclass
-class Known:
+class KnownAnswers:
     """Known answers of each prefix that is asked, in the order in which they were learned."""
 
     answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)

@@ -9,11 +9,12 @@ from evaluator.errors import UsageError
 
 
 def select(clusters: Sequence[int], n: int, n_from_largest: int) -> list[int]:
-    """Return the indices of n facts. clusters: each fact's cluster by size (0 is the largest), in order of preference.
+    """Return the indices of n facts: n_from_largest from the largest clusters, the rest from the other clusters.
 
-    The first n_from_largest come from the largest clusters in turn: all of the largest before any of the next. The
-    rest come round-robin from the unused clusters. Raises UsageError where the unused clusters have too few facts,
-    since the scenario would be more homogeneous than declared.
+    clusters: the number of each fact's cluster; 0 is the largest. Facts are in order of preference: the first ones of a
+    cluster are taken. The largest cluster is used up before the next one is touched. The rest are taken round-robin
+    from clusters that have not been used. Raises UsageError if there are fewer than n_from_largest facts, or if the
+    unused clusters have too few: the scenario would be more homogeneous than declared.
     """
     members: dict[int, deque[int]] = {}
     for index, number in enumerate(clusters):

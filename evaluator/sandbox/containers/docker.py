@@ -137,8 +137,9 @@ class DockerSandbox:
     ) -> list[str]:
         """Implement `system_contract.SystemSandbox.reap`.
 
-        min_age_seconds: younger containers and volumes are not removed. It may be 0 if no worker of this instance runs,
-        or if `keep` is a function that returns every execution before its first container or volume is created.
+        min_age_seconds: younger containers and volumes are kept, unless they are past their deadline. It may be 0 if no
+        worker of this instance runs, or if `keep` is a function and every execution is recorded before its first
+        container or volume is created.
         """
         removed = reaper.reap(self._engine, self.instance, keep, min_age_seconds)
         for item in removed:

@@ -27,10 +27,12 @@ _FAILURES = (docker.errors.DockerException, requests.RequestException, urllib3.e
 class EngineError(SandboxError):
     """The engine refused, failed, or is gone. `status`: the HTTP status of its response, 0 if there was none."""
 
-    def __init__(self, text: str, status: int = 0, said: str = "") -> None:
+    def __init__(self, text: str, status: int = 0, engine_message: str = "") -> None:
         super().__init__(text)
         self.status = status
-        self.said = said  # the engine's message, which may quote content of an image: for operators only
+        self.engine_message = (
+            engine_message  # the engine's message, which may quote content of an image: for operators only
+        )
 
 
 class NotFoundError(EngineError):
@@ -93,7 +95,8 @@ class Engine:
         for message in messages:
             if "error" in message:
                 raise EngineError(
-                    f"loading an image: the engine reports {shown(message['error'])}", said=str(message["error"])
+                    f"loading an image: the engine reports {shown(message['error'])}",
+                    engine_message=str(message["error"]),
                 )
         text = "".join(str(message.get("stream", "")) for message in messages)
         return re.findall(r"Loaded image ID: (sha256:[0-9a-f]{64})", text)

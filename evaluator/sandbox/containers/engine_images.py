@@ -86,7 +86,7 @@ def _fetch(engine: Engine, reference: Reference, most: int) -> None:
             if sum(sizes.values()) > most:
                 raise TooLargeError(f"{reference} has over {most} compressed bytes, expected at most {most}")
     except EngineError as problem:
-        if isinstance(problem, NotFoundError) or "manifest unknown" in problem.said:
+        if isinstance(problem, NotFoundError) or "manifest unknown" in problem.engine_message:
             raise RegistryReferenceError(
                 f"the registry has no {reference}, or does not allow this server to read it"
             ) from None

@@ -96,7 +96,7 @@ class Run:
             self.engine.start(system)
         except EngineError as problem:
             code = self.engine.state(system).get("ExitCode")
-            _log.info("%s could not be started: %s", self.job.execution_id, problem.said[:300])
+            _log.info("%s could not be started: %s", self.job.execution_id, problem.engine_message[:300])
             if code in _NOT_STARTED:
                 return "its command could not be started: it does not exist, or the user nobody may not execute it"
             if not problem.status or not self.probe():
@@ -155,7 +155,7 @@ class Run:
         if code:
             return self._result(Verdict.EXIT, "it ended with a non-zero exit status", code)
         if state.get("Error"):
-            raise EngineError("the engine lost a container", said=str(state["Error"]))
+            raise EngineError("the engine lost a container", engine_message=str(state["Error"]))
         try:
             outputs = [output for expected in self.job.output_files if (output := fetch(self.engine, holder, expected))]
         except OutputError as problem:

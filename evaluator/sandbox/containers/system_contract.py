@@ -69,7 +69,7 @@ class SystemLimits:
                 raise ValueError(f"limit {name} is {getattr(self, name)!r}, expected a whole number")
         if self.memory_bytes < 6 << 20:
             raise ValueError(
-                f"limit memory_bytes is {self.memory_bytes}, expected at least 6 MiB, the minimum of container engines"
+                f"limit memory_bytes is {self.memory_bytes}, expected at least {6 << 20}, the minimum of engines"
             )
 
 
@@ -216,8 +216,9 @@ class SystemSandbox(Protocol):
         """Remove orphans of dead workers: containers and volumes with this instance's label, except those in `keep`.
 
         keep: ids of executions, or a function that returns them. The function is called after the engine has been
-        queried, so an execution that is recorded before its container is created is never removed. Returns descriptions
-        of what was removed. Raises SandboxError.
+        queried, so an execution that is recorded before its container is created is not removed before its deadline.
+        After its deadline it is removed even if it is in `keep`. Returns descriptions of what was removed. Raises
+        SandboxError.
         """
 
     def layers(self) -> Mapping[str, bool | str]:

@@ -198,7 +198,7 @@ def file(name: str, content: Iterable[bytes], size: int, *, mode: int = 0o444) -
             break
         yield piece
     if sent != size:
-        raise ValueError(f"{name} does not have {size} bytes")
+        raise ValueError(f"{name} has {'at least ' if sent > size else ''}{sent} bytes, expected {size}")
     yield bytes(_padded(size) - size)
 
 

@@ -51,14 +51,14 @@ class Secret:
     """A confidential column of the gold: the answers, or another property that only gold has.
 
     values: one per line, strings for classes or floats for numbers; None: the line has no value. answer: True for the
-    answers themselves, False for another property. grave: True if it is an error when public ids, order or columns
+    answers themselves, False for another property. is_serious: True if it is an error when public ids, order or columns
     reveal the values; False if it is only a warning, as for the system that wrote a text.
     """
 
     name: str
     values: Sequence[str | float | None]
     answer: bool = True
-    grave: bool = True
+    is_serious: bool = True
 
     @property
     def numeric(self) -> bool:

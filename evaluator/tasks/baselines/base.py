@@ -21,14 +21,14 @@ Line = dict[str, Any]
 class BaselineInput:
     """The data that a baseline may use.
 
-    inputs: the lines of the public inputs. trains: splits whose gold is public. facts: the public facts about the gold
-    (`Task.facts`). seed: of all random choices. own: in an audit, the audited split; otherwise None. If there is no
-    public gold, a baseline may learn from this split: how often each label occurs, or by cross-validation over the
+    inputs: the lines of the public inputs. train_splits: splits whose gold is public. facts: the public facts about the
+    gold (`Task.facts`). seed: of all random choices. own: in an audit, the audited split; otherwise None. If there is
+    no public gold, a baseline may learn from this split: how often each label occurs, or by cross-validation over the
     split's groups.
     """
 
     inputs: Sequence[Line]
-    trains: Sequence[Split]
+    train_splits: Sequence[Split]
     facts: Mapping[str, Any]
     seed: int
     own: Split | None = None
@@ -41,7 +41,7 @@ class BaselineInput:
 class AuditUse:
     """How an audit reports a baseline.
 
-    chance: returns the value of the watched measure that chance gives on a split; None: it is `Baseline.chance`.
+    chance: returns the value of `audited_measure` that chance gives on a split; None: it is `Baseline.chance`.
     shown: the names of further measures to report.
     untrained: replaces `Baseline.doc` if there is no public gold, so that the baseline works in another way.
     advice: what to do if the score is above chance.
@@ -59,8 +59,8 @@ class Baseline:
 
     doc: what it predicts, for readers.
     answer: returns lines of the task's prediction format; None if the inputs or the public gold lack what it needs.
-    watched: the name of the measure by which the baseline is judged.
-    chance: the value of `watched` that chance gives; None: there is no fixed one.
+    audited_measure: the name of the measure by which the baseline is judged.
+    chance: the value of `audited_measure` that chance gives; None: there is no fixed one.
     reference: the name of another baseline, whose score replaces `chance`; empty: there is none.
     needs: what it needs to make predictions, for readers.
     known: True if the baseline is known to score above chance, so that audits report that as a note, not as a warning.
@@ -70,7 +70,7 @@ class Baseline:
     name: str
     doc: str
     answer: Callable[[BaselineInput], Iterable[Line] | None]
-    watched: str
+    audited_measure: str
     chance: float | None = None
     reference: str = ""
     needs: str = ""

@@ -23,9 +23,9 @@ def _recurrence(data: BaselineInput) -> Iterable[Line]:
 
 
 def _popularity(data: BaselineInput) -> Iterable[Line] | None:
-    if not data.trains:
+    if not data.train_splits:
         return None
-    known = [triples[0] for train in data.trains for triples in train.triples]
+    known = [triples[0] for train in data.train_splits for triples in train.triples]
     counts = Counter(entity for subject, _, object_ in known for entity in (subject, object_))
     return score_lines(data, lambda line: counts[line["subject"]] + counts[line["object"]])
 
@@ -34,7 +34,7 @@ def _one_part(data: BaselineInput, *, part: str) -> Iterable[Line] | None:
     part_index = _PARTS.index(part)
     known = [
         (triples[0][part_index], bool(label))
-        for train in data.trains
+        for train in data.train_splits
         for triples, label in zip(train.triples, train.answers, strict=True)
     ]
     if not known:

@@ -16,7 +16,10 @@ from evaluator.tasks.scored_items.files import IdIndex
 
 @dataclass
 class Gold:
-    """Parsed gold. The lists have one entry per claim, in the order of the file. ids: id -> index of the claim."""
+    """Parsed gold. ids: id -> index of the claim.
+
+    `claims`, `labels`, `groups` and `slices` have one entry per claim, in the order of the file.
+    """
 
     ids: IdIndex
     n_lines: int = 0

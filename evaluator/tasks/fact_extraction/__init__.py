@@ -16,7 +16,7 @@ from evaluator.tasks.fact_extraction import audit, predictions
 from evaluator.tasks.fact_extraction import gold as gold_file
 from evaluator.tasks.fact_extraction.answers import predicted_facts
 from evaluator.tasks.fact_extraction.baselines import BASELINES
-from evaluator.tasks.fact_extraction.gold import Gold, Known
+from evaluator.tasks.fact_extraction.gold import Gold, ValidationData
 from evaluator.tasks.fact_extraction.measures import F1, MEASURES
 from evaluator.tasks.fact_extraction.predictions import Answers
 from evaluator.tasks.fact_extraction.samples import SAMPLES
@@ -24,7 +24,7 @@ from evaluator.tasks.fact_extraction.scorer import score
 from evaluator.tasks.gold_fields import GoldFields, Line
 
 
-class FactExtraction(Task[Gold, Known, Answers]):
+class FactExtraction(Task[Gold, ValidationData, Answers]):
     name = "fact-extraction"
     version = 1
     title = "Fact extraction"
@@ -66,24 +66,24 @@ class FactExtraction(Task[Gold, Known, Answers]):
 
     def read_inputs(
         self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
-    ) -> Known:
+    ) -> ValidationData:
         return gold_file.read_inputs(stream, file, limits)
 
-    def known(self, gold: Gold) -> Known:
-        return gold.known()
+    def validation_data(self, gold: Gold) -> ValidationData:
+        return gold.validation_data()
 
     def read_predictions(
-        self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
+        self, stream: BinaryIO, file: str, known: ValidationData, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
         return predictions.read_predictions(stream, file, known, limits)
 
-    def unanswered(self, gold: Gold) -> Answers:
+    def empty_answers(self, gold: Gold) -> Answers:
         return Answers()
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
 
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
+    def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         return predicted_facts(stream, file, gold)
 
     def facts(self, gold: Gold) -> dict[str, Any]:

@@ -16,7 +16,7 @@ def _no_facts(data: BaselineInput) -> Iterable[Line]:
 
 def _known_facts(data: BaselineInput) -> Iterable[Line] | None:
     known: dict[str, set[Triple]] = defaultdict(set)
-    for train in data.trains:
+    for train in data.train_splits:
         for facts in train.triples:
             for fact in facts:
                 known[fact[0]].add(fact)
@@ -28,7 +28,7 @@ def _known_facts(data: BaselineInput) -> Iterable[Line] | None:
 def _commonest_fact(data: BaselineInput) -> Iterable[Line] | None:
     """Predict for each text one fact per relation: the relation's most frequent object in public gold."""
     objects: dict[str, Counter[str]] = defaultdict(Counter)
-    for train in data.trains:
+    for train in data.train_splits:
         for facts in train.triples:
             for _, relation, object_ in facts:
                 objects[relation][object_] += 1

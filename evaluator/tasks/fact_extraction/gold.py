@@ -25,7 +25,7 @@ class GoldFacts:
 
 
 @dataclass(frozen=True)
-class Known:
+class ValidationData:
     """The data that predictions are checked against: the index of each id and, where gold is available, its facts."""
 
     index_of: dict[Id, int]
@@ -48,8 +48,8 @@ class Gold:
     groups: list[Id] = field(default_factory=list)
     slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
 
-    def known(self) -> Known:
-        return Known(self.ids, GoldFacts(self.facts, self.relations))
+    def validation_data(self) -> ValidationData:
+        return ValidationData(self.ids, GoldFacts(self.facts, self.relations))
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
@@ -78,11 +78,11 @@ def _shared(facts: list[Fact], texts: dict[str, str]) -> Facts:
     return frozenset([(intern(s, s), intern(r, r), intern(o, o)) for s, r, o in facts])
 
 
-def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Known:
+def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> ValidationData:
     """Parse public inputs. Raises InputsError."""
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
     for number, line in reader.records(stream):
         register.add(line.id, number)
     reader.problems.raise_if_any()
-    return Known(register.indices)
+    return ValidationData(register.indices)

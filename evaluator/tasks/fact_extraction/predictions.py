@@ -11,7 +11,7 @@ from evaluator.errors import PredictionError
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import AnswerRegister
 from evaluator.jsonl.reader import Reader
-from evaluator.tasks.fact_extraction.gold import Known
+from evaluator.tasks.fact_extraction.gold import ValidationData
 from evaluator.tasks.fact_extraction.layout import PREDICTIONS
 from evaluator.tasks.fact_extraction.tallies import tally
 
@@ -29,7 +29,7 @@ class Answers:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
+def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
     """Parse predictions. Raises PredictionError. A missing text counts as no facts, with a warning."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     register = AnswerRegister(known.index_of, reader.problems)

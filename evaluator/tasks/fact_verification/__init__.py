@@ -20,7 +20,7 @@ from evaluator.tasks.base import DimensionDoc, Facts, Option, Options, Task
 from evaluator.tasks.fact_verification import audit, predictions
 from evaluator.tasks.fact_verification import gold as gold_file
 from evaluator.tasks.fact_verification.baselines import BASELINES
-from evaluator.tasks.fact_verification.gold import Gold, Known
+from evaluator.tasks.fact_verification.gold import Gold, ValidationData
 from evaluator.tasks.fact_verification.layout import Question
 from evaluator.tasks.fact_verification.measures import ACCURACY, FEVER_SCORE, MEASURES
 from evaluator.tasks.fact_verification.predictions import Answers
@@ -39,7 +39,7 @@ def _max_evidence(text: str) -> int | None:
     return int(text)
 
 
-class FactVerification(Task[Gold, Known, Answers]):
+class FactVerification(Task[Gold, ValidationData, Answers]):
     name = "fact-verification"
     version = 1
     title = "Fact verification"
@@ -83,29 +83,29 @@ class FactVerification(Task[Gold, Known, Answers]):
 
     def read_inputs(
         self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
-    ) -> Known:
+    ) -> ValidationData:
         return gold_file.read_inputs(stream, file, str(facts.get("evidence", "none")), limits)
 
-    def known(self, gold: Gold) -> Known:
-        return gold.known()
+    def validation_data(self, gold: Gold) -> ValidationData:
+        return gold.validation_data()
 
     def read_predictions(
-        self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
+        self, stream: BinaryIO, file: str, known: ValidationData, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
         return predictions.read_predictions(stream, file, known, limits)
 
-    def unanswered(self, gold: Gold) -> Answers:
-        return predictions.unanswered(len(gold.claims))
+    def empty_answers(self, gold: Gold) -> Answers:
+        return predictions.empty_answers(len(gold.claims))
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers, options["max_evidence"])
 
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
+    def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         """Return the predicted label of each claim, to search for near-duplicates.
 
         Evidence is ignored, because somebody who copies a file can reorder it without losing score.
         """
-        labels = self.read_predictions(stream, file, gold.known(), options).labels
+        labels = self.read_predictions(stream, file, gold.validation_data(), options).labels
         units = np.arange(len(labels), dtype=np.uint64)
         return CategoricalAnswers(units, (labels + 1).astype(np.uint64), labels != np.array(gold.labels, dtype=np.int8))
 

@@ -25,13 +25,13 @@ def _random(data: BaselineInput) -> Iterable[Line]:
 
 
 def _claim_only(data: BaselineInput) -> Iterable[Line] | None:
-    known = [claim for train in data.trains for claim in train.labelled_texts]
+    known = [claim for train in data.train_splits for claim in train.labelled_texts]
     own = data.own.labelled_texts if data.own is not None else ()
     return _bayes(data, known, [line["claim"] for line in data.inputs], own)
 
 
 def _evidence_only(data: BaselineInput) -> Iterable[Line] | None:
-    known = [text for train in data.trains for text in train.evidence]
+    known = [text for train in data.train_splits for text in train.evidence]
     own = data.own.evidence if data.own is not None else ()
     return _bayes(data, known, [line.get("evidence_text") for line in data.inputs], own)
 
@@ -51,7 +51,7 @@ def _bayes(
 
 
 def _labels(data: BaselineInput) -> list[str]:
-    return [str(label) for train in data.trains for label in train.answers]
+    return [str(label) for train in data.train_splits for label in train.answers]
 
 
 def _lines(ids: Sequence[str | int], labels: Sequence[str]) -> Iterable[Line]:

@@ -16,7 +16,7 @@ from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, GOLD, INPUT
 
 
 @dataclass(frozen=True)
-class Known:
+class ValidationData:
     """The data that predictions are checked against.
 
     index_of: id -> index of the claim. needs_evidence: for each claim, True if its prediction needs
@@ -58,9 +58,9 @@ class Gold:
         share = "none" if not with_evidence else "all" if with_evidence == len(self.evidence) else "some"
         return {"evidence": share, "origin": self.declares_origin}
 
-    def known(self) -> Known:
+    def validation_data(self) -> ValidationData:
         needed = np.fromiter((sets is not None for sets in self.evidence), dtype=np.bool_, count=len(self.evidence))
-        return Known(self.ids, needed)
+        return ValidationData(self.ids, needed)
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
@@ -87,7 +87,7 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     return gold
 
 
-def read_inputs(stream: BinaryIO, file: str, share: str, limits: ReadLimits | None) -> Known:
+def read_inputs(stream: BinaryIO, file: str, share: str, limits: ReadLimits | None) -> ValidationData:
     """Parse public inputs. Raises InputsError.
 
     share: which gold lines have evidence: all, some or none. Predictions need evidence here only if all lines have it.
@@ -97,4 +97,4 @@ def read_inputs(stream: BinaryIO, file: str, share: str, limits: ReadLimits | No
     for number, line in reader.records(stream):
         register.add(line.id, number)
     reader.problems.raise_if_any()
-    return Known(register.indices, np.full(len(register.indices), share == "all"))
+    return ValidationData(register.indices, np.full(len(register.indices), share == "all"))

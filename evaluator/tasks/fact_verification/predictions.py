@@ -11,7 +11,7 @@ from evaluator.errors import PredictionError, shown
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import AnswerRegister, report_missing
 from evaluator.jsonl.reader import Reader
-from evaluator.tasks.fact_verification.gold import Known
+from evaluator.tasks.fact_verification.gold import ValidationData
 from evaluator.tasks.fact_verification.layout import EXPECTED_LABEL, PREDICTIONS, label_code
 
 
@@ -28,11 +28,11 @@ class Answers:
     warnings: list[str] = field(default_factory=list)
 
 
-def unanswered(n_claims: int) -> Answers:
+def empty_answers(n_claims: int) -> Answers:
     return Answers(np.full(n_claims, -1, dtype=np.int8), [[] for _ in range(n_claims)])
 
 
-def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
+def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
     """Parse predictions. Raises PredictionError.
 
     Every id needs exactly one answer, and `predicted_evidence` if `known.needs_evidence` says so.

@@ -19,7 +19,7 @@ from evaluator.tasks.gold_fields import GoldFields, Line
 from evaluator.tasks.knowledge_base_population import audit, predictions
 from evaluator.tasks.knowledge_base_population import gold as gold_file
 from evaluator.tasks.knowledge_base_population.baselines import BASELINES
-from evaluator.tasks.knowledge_base_population.gold import Gold, Known
+from evaluator.tasks.knowledge_base_population.gold import Gold, ValidationData
 from evaluator.tasks.knowledge_base_population.layout import GoldDocument, InputDocument, InputPassage
 from evaluator.tasks.knowledge_base_population.measures import MEASURES, SPAN_RATIO
 from evaluator.tasks.knowledge_base_population.predictions import Answers
@@ -45,7 +45,7 @@ def _public(line: GoldDocument) -> InputDocument:
     return InputDocument(fold=line.fold, documentId=line.documentId, documentText=line.documentText, passages=passages)
 
 
-class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
+class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
     name = "knowledge-base-population"
     version = 1
     title = "Knowledge base population"
@@ -89,26 +89,26 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
 
     def read_inputs(
         self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
-    ) -> Known:
+    ) -> ValidationData:
         return gold_file.read_inputs(stream, file, options["fold"], facts.get("properties"), limits)
 
-    def known(self, gold: Gold) -> Known:
-        return gold.known()
+    def validation_data(self, gold: Gold) -> ValidationData:
+        return gold.validation_data()
 
     def read_predictions(
-        self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
+        self, stream: BinaryIO, file: str, known: ValidationData, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
         return predictions.read_predictions(stream, file, known, limits)
 
-    def unanswered(self, gold: Gold) -> Answers:
-        return predictions.unanswered()
+    def empty_answers(self, gold: Gold) -> Answers:
+        return predictions.empty_answers()
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
 
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
+    def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
         """Return Items whose units are facts, which are the same only if their passages, spans and URIs are equal."""
-        predicted = self.read_predictions(stream, file, gold.known(), options).facts
+        predicted = self.read_predictions(stream, file, gold.validation_data(), options).facts
         return predicted_or_gold(predicted.rows(), gold.facts.rows())
 
     def facts(self, gold: Gold) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class KnowledgeBasePopulation(Task[Gold, Known, Answers]):
     def public_inputs(self, gold: Gold) -> bytes:
         return msgspec.json.Encoder().encode_lines([_public(line) for line in gold.lines])
 
-    def remarks(self, scores: list[Score]) -> list[str]:
+    def score_warnings(self, scores: list[Score]) -> list[str]:
         # Stored with the scores and shown on boards, so its text changes only with the task's version.
         return [
             f"span_ratio is over {_LONG_SPANS:g}: predicted spans are that many times as long as gold's, "

@@ -17,7 +17,7 @@ def _whole_passage(data: BaselineInput) -> Iterable[Line] | None:
     if not any(line["passages"] for line in data.inputs):
         return None
     properties = list(data.facts.get("properties", ())) or sorted(
-        {name for train in data.trains for name in train.gold.property_ids}
+        {name for train in data.train_splits for name in train.gold.property_ids}
     )
     return _spanning(data, properties) if properties else None
 

@@ -32,7 +32,7 @@ class KnownDocument:
 
 
 @dataclass(frozen=True)
-class Known:
+class ValidationData:
     """The data that predictions are checked against.
 
     properties: property id -> its index; None: the properties are not known, and predictions may name any.
@@ -85,8 +85,8 @@ class Gold:
             marks[passages, properties] = True
         return marks
 
-    def known(self) -> Known:
-        return Known(self.documents, self.properties)
+    def validation_data(self) -> ValidationData:
+        return ValidationData(self.documents, self.properties)
 
     def public_facts(self) -> dict[str, Any]:
         return {"properties": self.property_ids}
@@ -184,7 +184,7 @@ def _check_names(gold: Gold, problems: ProblemList) -> None:
 
 def read_inputs(
     stream: BinaryIO, file: str, fold: int | None, properties: list[str] | None, limits: ReadLimits | None
-) -> Known:
+) -> ValidationData:
     """Parse public inputs. Raises InputsError.
 
     fold: the fold to evaluate; None: all. A document without a fold counts as evaluated. properties: the property ids
@@ -209,4 +209,4 @@ def read_inputs(
         documents[line.documentId] = KnownDocument(passages, len(line.documentText), evaluated)
     reader.problems.raise_if_any()
     indices = None if properties is None else {identifier: index for index, identifier in enumerate(properties)}
-    return Known(documents, indices)
+    return ValidationData(documents, indices)

@@ -27,14 +27,14 @@ class Matches:
     """The result of matching in one mode (text, exact or link).
 
     gold, predicted: the facts that are compared in this mode. matched: True for the gold facts that some prediction
-    matches. surplus: True for the predictions that are false positives; the scorer then ignores those whose
+    matches. is_false_positive: True for the predictions that are false positives; the scorer then ignores those whose
     property has no gold fact or is not annotated in the passage.
     """
 
     gold: FactTable
     predicted: FactTable
     matched: Marks
-    surplus: Marks
+    is_false_positive: Marks
 
 
 def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[Matches, Matches]:

@@ -10,7 +10,7 @@ from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import Id, format_ids, unknown_id
 from evaluator.jsonl.reader import Reader
 from evaluator.tasks.knowledge_base_population.facts import FactCollector, FactTable
-from evaluator.tasks.knowledge_base_population.gold import Known, KnownDocument
+from evaluator.tasks.knowledge_base_population.gold import KnownDocument, ValidationData
 from evaluator.tasks.knowledge_base_population.layout import PREDICTIONS, Fact, PredictionLine
 
 
@@ -23,17 +23,17 @@ class Answers:
     warnings: list[str] = field(default_factory=list)
 
 
-def unanswered() -> Answers:
+def empty_answers() -> Answers:
     return Answers(FactCollector().table())
 
 
-def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
+def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
     """Parse predictions. Raises PredictionError. Missing passages count as empty, with a warning."""
     return _PredictionFile(file, known, limits).read(stream)
 
 
 class _PredictionFile:
-    def __init__(self, file: str, known: Known, limits: ReadLimits | None) -> None:
+    def __init__(self, file: str, known: ValidationData, limits: ReadLimits | None) -> None:
         self.reader = Reader(file, PREDICTIONS, PredictionError, limits)
         self.problems = self.reader.problems
         self.known = known

@@ -29,7 +29,7 @@ def score(task: str, version: int, gold: Gold, answers: Answers) -> Outcomes:
     for mode, matches in modes.items():
         gold_rows = np.searchsorted(row_keys, _row_keys(matches.gold, document_of, n))
         rows = np.searchsorted(row_keys, _row_keys(matches.predicted, document_of, n))
-        wrong = matches.surplus & _counts(matches, annotated)
+        wrong = matches.is_false_positive & _counts(matches, annotated)
         statistics[f"{mode}_gold"] = _count(gold_rows, len(row_keys))
         statistics[f"{mode}_tp"] = _count(gold_rows[matches.matched], len(row_keys))
         statistics[f"{mode}_fp"] = _count(rows[wrong], len(row_keys))

@@ -19,7 +19,7 @@ from evaluator.tasks.link_prediction import audit, predictions
 from evaluator.tasks.link_prediction import gold as gold_file
 from evaluator.tasks.link_prediction.answers import first_ranked
 from evaluator.tasks.link_prediction.baselines import BASELINES
-from evaluator.tasks.link_prediction.gold import Gold, Known
+from evaluator.tasks.link_prediction.gold import Gold, ValidationData
 from evaluator.tasks.link_prediction.layout import Question
 from evaluator.tasks.link_prediction.measures import MEASURES, MRR
 from evaluator.tasks.link_prediction.predictions import Answers
@@ -33,7 +33,7 @@ def _is_filtered(text: str) -> bool:
     return text == "filtered"
 
 
-class LinkPrediction(Task[Gold, Known, Answers]):
+class LinkPrediction(Task[Gold, ValidationData, Answers]):
     name = "link-prediction"
     version = 1
     title = "Link prediction"
@@ -78,25 +78,25 @@ class LinkPrediction(Task[Gold, Known, Answers]):
 
     def read_inputs(
         self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
-    ) -> Known:
+    ) -> ValidationData:
         return gold_file.read_inputs(stream, file, limits)
 
-    def known(self, gold: Gold) -> Known:
-        return gold.known()
+    def validation_data(self, gold: Gold) -> ValidationData:
+        return gold.validation_data()
 
     def read_predictions(
-        self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
+        self, stream: BinaryIO, file: str, known: ValidationData, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
         return predictions.read_predictions(stream, file, known, limits)
 
-    def unanswered(self, gold: Gold) -> Answers:
-        return predictions.unanswered(len(gold.questions))
+    def empty_answers(self, gold: Gold) -> Answers:
+        return predictions.empty_answers(len(gold.questions))
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers, filtered=options["setting"])
 
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        return first_ranked(stream, file, gold.known())
+    def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
+        return first_ranked(stream, file, gold.validation_data())
 
     def facts(self, gold: Gold) -> dict[str, Any]:
         return {}

@@ -8,11 +8,11 @@ from evaluator.errors import PredictionError
 from evaluator.jsonl.ids import AnswerRegister
 from evaluator.jsonl.reader import Reader
 from evaluator.tasks.answers import CategoricalAnswers, digest
-from evaluator.tasks.link_prediction.gold import Known
+from evaluator.tasks.link_prediction.gold import ValidationData
 from evaluator.tasks.link_prediction.layout import PREDICTIONS
 
 
-def first_ranked(stream: BinaryIO, file: str, known: Known) -> CategoricalAnswers:
+def first_ranked(stream: BinaryIO, file: str, known: ValidationData) -> CategoricalAnswers:
     """Return Items with one unit per question. The answer is the ranking's first mention.
 
     It is wrong unless it is one of the gold answers. Raises PredictionError.

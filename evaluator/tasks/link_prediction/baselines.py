@@ -72,7 +72,7 @@ def _by_entity(data: BaselineInput) -> Iterable[Line] | None:
 
 
 def _known(data: BaselineInput) -> list[Triple]:
-    return [triple for train in data.trains for triples in train.triples for triple in triples]
+    return [triple for train in data.train_splits for triples in train.triples for triple in triples]
 
 
 def _ranked(data: BaselineInput, counts: Counts, key: Callable[[Triple], Key]) -> Iterable[Line]:

@@ -17,7 +17,7 @@ Mentions = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Known:
+class ValidationData:
     """The data that predictions are checked against.
 
     index_of: id -> index of the question. mentions: the answers and the filtered mentions of each question; None if
@@ -45,8 +45,8 @@ class Gold:
     groups: list[Id] = field(default_factory=list)
     slices: list[dict[str, SliceValue] | None] = field(default_factory=list)
 
-    def known(self) -> Known:
-        return Known(self.ids, self.mentions)
+    def validation_data(self) -> ValidationData:
+        return ValidationData(self.ids, self.mentions)
 
 
 def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
@@ -86,11 +86,11 @@ def _shared(mentions: list[str], texts: dict[str, str]) -> Mentions:
     return tuple([texts.setdefault(mention, mention) for mention in mentions])
 
 
-def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Known:
+def read_inputs(stream: BinaryIO, file: str, limits: ReadLimits | None) -> ValidationData:
     """Parse public inputs. Raises InputsError."""
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
     for number, line in reader.records(stream):
         register.add(line.id, number)
     reader.problems.raise_if_any()
-    return Known(register.indices)
+    return ValidationData(register.indices)

@@ -11,7 +11,7 @@ from evaluator.errors import PredictionError
 from evaluator.jsonl.decompress import ReadLimits
 from evaluator.jsonl.ids import AnswerRegister
 from evaluator.jsonl.reader import Reader
-from evaluator.tasks.link_prediction.gold import Known, Mentions
+from evaluator.tasks.link_prediction.gold import Mentions, ValidationData
 from evaluator.tasks.link_prediction.layout import MAX_RANKED, PREDICTIONS
 
 Ranks = npt.NDArray[np.int64]
@@ -31,11 +31,11 @@ class Answers:
     warnings: list[str] = field(default_factory=list)
 
 
-def unanswered(n_questions: int) -> Answers:
+def empty_answers(n_questions: int) -> Answers:
     return Answers(np.zeros(n_questions, dtype=np.int64), np.zeros(n_questions, dtype=np.int64))
 
 
-def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
+def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
     """Parse predictions. Raises PredictionError. A missing question counts as nothing found, with a warning."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     register = AnswerRegister(known.index_of, reader.problems)

@@ -23,7 +23,7 @@ def audit_columns(gold: Gold) -> AuditColumns:
     secrets = [Secret("rating", [float(rating) for rating in gold.ratings])]
     if any(system is not None for system in gold.systems):
         names = [None if system is None else str(system) for system in gold.systems]
-        secrets.append(Secret("system", names, answer=False, grave=False))
+        secrets.append(Secret("system", names, answer=False, is_serious=False))
     return AuditColumns(
         ids=list(gold.ids),
         groups=gold.groups,

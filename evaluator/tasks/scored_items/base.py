@@ -37,7 +37,7 @@ class ScoreTask(Task[Gold, IdIndex, Scores]):
     ) -> IdIndex:
         return read_ids(stream, file, self.inputs_format, limits)
 
-    def known(self, gold: Gold) -> IdIndex:
+    def validation_data(self, gold: Gold) -> IdIndex:
         return gold.ids
 
     def read_predictions(
@@ -45,15 +45,15 @@ class ScoreTask(Task[Gold, IdIndex, Scores]):
     ) -> Scores:
         return read_scores(stream, file, known, limits)
 
-    def unanswered(self, gold: Gold) -> Scores:
+    def empty_answers(self, gold: Gold) -> Scores:
         return no_scores(len(gold.ids))
 
     @abstractmethod
     def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
         """Return a mask over the gold lines: True for those that a perfect system scores above the rest."""
 
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        scores = self.read_predictions(stream, file, self.known(gold), options)
+    def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
+        scores = self.read_predictions(stream, file, self.validation_data(gold), options)
         return by_score(scores.values, self.high(gold))
 
     def facts(self, gold: Gold) -> dict[str, Any]:

@@ -124,7 +124,8 @@ def _refusing(read: Any, *args: Any, **named: Any) -> Any:
         return read(*args, **named)
     except reading.ArchiveError as problem:
         code = Code.NAME_TAKEN if isinstance(problem, reading.ArchiveConflictError) else Code.INVALID_NAME
-        lines = "; ".join(problem.lines[:20])
+        more = f"; and {len(problem.lines) - 20} more" if len(problem.lines) > 20 else ""
+        lines = "; ".join(problem.lines[:20]) + more
         raise Refused(code, f"Nothing was changed. {lines[:1].upper()}{lines[1:]}.") from None
     except reading.DAMAGED as error:
         log.warning("archive_invalid", error=type(error).__name__)

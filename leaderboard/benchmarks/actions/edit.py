@@ -54,7 +54,11 @@ def changed_since(state: Mapping[str, str], seen: Mapping[str, str]) -> list[str
 
 
 def may_change_dataset(benchmark: Benchmark, by: User) -> bool:
-    """Return True if `by` manages all benchmarks on this benchmark's dataset, which share its licence and citation."""
+    """Return True if `by` is a curator, or organises all other benchmarks on the dataset, so may change its licence.
+
+    The benchmarks share the dataset's licence and citation. Rehearsals do not count. The right to manage this benchmark
+    itself is not checked.
+    """
     return by.is_curator or not others_on_dataset(benchmark).exclude(pk__in=by.benchmarks.values("pk")).exists()
 
 

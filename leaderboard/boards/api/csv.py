@@ -38,7 +38,7 @@ def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> s
     score_headings = [escape_formula(f"{label(key)}{part}") for key in keys for part in ("", ":low", ":high", ":n")]
     writer.writerow([*(column.name for column in before), *score_headings, *costs, *(column.name for column in after)])
     for row in rows:
-        numbers = [*_numbers(row, keys), *(row.spent(kind) for kind in costs)]
+        numbers = [*_numbers(row, keys), *(row.cost_of(kind) for kind in costs)]
         writer.writerow([*_values(row, before), *numbers, *_values(row, after)])
     return buffer.getvalue()
 

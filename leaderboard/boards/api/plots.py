@@ -118,7 +118,7 @@ def _shape(row: Row, plot: ShownPlot | None) -> dict[str, Any]:
             for slice_, curve in (plot.curves if plot else {}).items()
         ],
         "grids": [
-            {"slice": dict(slice_), "n_bins": grid.n_parts, "columns": grid.columns}
+            {"slice": dict(slice_), "n_bins": grid.n_bins, "columns": grid.columns}
             for slice_, grid in (plot.grids if plot else {}).items()
         ],
         "pairs": plot.pairs if plot else None,

@@ -3,12 +3,15 @@
 Blum & Hardt 2015: if a score is revealed only when it beats the best revealed score by more than chance would explain,
 the revealed scores leak next to nothing about the test set. Rounding to the grid keeps the digits of a revealed score
 from leaking more. Values are rounded towards the measure's worst value, so they never overstate the score.
+
+`reveal` decides which scores a ladder shows. What else it hides, such as intervals and plots, is in `policies`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 SLACK = 1e-9
 """Tolerance, as a fraction of a step: exact multiples of the step stay on the grid despite floating-point error."""
@@ -27,6 +30,26 @@ class Bounded(Protocol):
 
     @property
     def higher_is_better(self) -> bool | None: ...
+
+
+Scores = list[dict[str, Any]]
+"""A run's scores: dicts with the keys measure, slice, value, low, high, n, and for a ladder n_groups."""
+MeasureOf = Callable[[str], Bounded]
+_PUBLISHED = ("measure", "slice", "value", "low", "high", "n")
+
+
+def reveal(scores: Scores, *, primary: str, measure_of: MeasureOf, best: float | None, competes: bool = True) -> Scores:
+    """Return the scores to show, rounded to the grid and without intervals; [] if the primary value is no improvement.
+
+    primary: name of the primary measure. measure_of: function from a measure's name to the measure. best: the best
+    primary value shown so far to the team, or to anybody, depending on the ladder's scope; None: no value has been
+    shown. competes: False for systems such as baselines, whose scores are always shown.
+    """
+    on_grid = [_on_grid(score, measure_of(score["measure"])) for score in scores]
+    value = next((row["value"] for row in on_grid if row["measure"] == primary and not row["slice"]), None)
+    if competes and not beats(value, best, measure=measure_of(primary)):
+        return []
+    return [score for score in on_grid if score["value"] is not None]
 
 
 def step(measure: Bounded, n_groups: int | None) -> float | None:
@@ -72,3 +95,9 @@ def beats(value: float | None, best: float | None, *, measure: Bounded) -> bool:
         return value is not None
     # Both values are on the grid, so any improvement is at least a step.
     return value < best if measure.higher_is_better is False else value > best
+
+
+def _on_grid(score: dict[str, Any], measure: Bounded) -> dict[str, Any]:
+    value = score["value"]
+    rounded = None if value is None else shown(value, measure=measure, n_groups=score.get("n_groups"))
+    return {**{name: score[name] for name in _PUBLISHED}, "value": rounded, "low": None, "high": None}

@@ -9,18 +9,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from leaderboard.boards.disclosure import ladder
 from leaderboard.boards.disclosure.costs import Cost
+from leaderboard.boards.disclosure.ladder import MeasureOf, Scores
 from leaderboard.models import Phase
-
-Scores = list[dict[str, Any]]
-"""A run's scores: dicts with the keys measure, slice, value, low, high, n, and for a ladder n_groups."""
-MeasureOf = Callable[[str], ladder.Bounded]
-
-PUBLISHED = ("measure", "slice", "value", "low", "high", "n")
 
 
 def reveals_comparisons(phase: Phase) -> bool:
@@ -77,10 +69,7 @@ def reveal(
 ) -> Scores:
     """Return those of a run's scores that the phase's disclosure policy reveals; [] if it reveals none.
 
-    primary: name of the primary measure. measure_of: function from a measure's name to the measure.
-    best: on a ladder, the best primary value shown so far to the team, or to anybody, depending on the ladder's scope;
-    None: no value has been shown.
-    competes: False for systems such as baselines, whose scores a ladder always reveals, rounded to the grid.
+    primary: name of the primary measure. measure_of, best, competes: see `ladder.reveal`.
     Raises ValueError if the phase is still sealed or has an unknown policy.
     """
     match phase.disclosure:
@@ -91,23 +80,13 @@ def reveal(
                 raise ValueError(f"phase {phase.pk} is sealed; none of its scores can be released")
             return scores
         case Phase.Disclosure.LADDER:
-            on_grid = [_on_grid(score, measure_of(score["measure"])) for score in scores]
-            value = next((row["value"] for row in on_grid if row["measure"] == primary and not row["slice"]), None)
-            if competes and not ladder.beats(value, best, measure=measure_of(primary)):
-                return []
-            return [score for score in on_grid if score["value"] is not None]
+            return ladder.reveal(scores, primary=primary, measure_of=measure_of, best=best, competes=competes)
     raise _unknown(phase)
 
 
 def reveal_warnings(*, phase: Phase, warnings: list[str]) -> list[str]:
     """Return the warnings to show; none on a ladder, because a warning can reveal facts about the gold."""
     return [] if phase.disclosure == Phase.Disclosure.LADDER else warnings
-
-
-def _on_grid(score: dict[str, Any], measure: ladder.Bounded) -> dict[str, Any]:
-    value = score["value"]
-    rounded = None if value is None else ladder.shown(value, measure=measure, n_groups=score.get("n_groups"))
-    return {**{name: score[name] for name in PUBLISHED}, "value": rounded, "low": None, "high": None}
 
 
 def _check_known(phase: Phase) -> None:

@@ -69,7 +69,11 @@ _TEXTS = tuple(_of_release(path) for path in TEXTS)
 
 
 def head_at(phase: Phase, day: date, version: Version | None = None) -> Board:
-    """Return the board that was current at the end of a day, or that of `version` as of that time, without its rows."""
+    """Return a phase's board as of the end of a day (UTC), without its rows, which `rows_at` reads.
+
+    version: the version whose board is returned; None: the board that was current then. `leaderboard` of the result is
+    None if no board was current then, or if the version's board has never been public.
+    """
     leaderboard = shown_board(phase, version) if version else _shown_at(phase, end_of_day(day))
     gold = leaderboard.gold_version if leaderboard else None
     return Board(phase, leaderboard, gold, [], as_of=day)

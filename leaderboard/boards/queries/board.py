@@ -65,7 +65,7 @@ class Summary:
     n_rows: int
     n_ranked: int
     n_competing: int
-    shared: Collection[int]
+    tied_ranks: Collection[int]
     cost_kinds: Sequence[str]
     track_ranks: TrackRanks = field(default_factory=dict)
 
@@ -76,8 +76,8 @@ class Summary:
             n_rows=len(rows),
             n_ranked=ranks.total(),
             n_competing=sum(row.competes for row in rows),
-            shared={rank for rank, n in ranks.items() if n > 1},
-            cost_kinds=tuple(kind for kind in costs.KINDS if any(row.spent(kind) is not None for row in rows)),
+            tied_ranks={rank for rank, n in ranks.items() if n > 1},
+            cost_kinds=tuple(kind for kind in costs.KINDS if any(row.cost_of(kind) is not None for row in rows)),
         )
 
 
@@ -86,7 +86,7 @@ class Board:
     """A phase's board. `leaderboard` is None until the first release, `gold` until gold is uploaded.
 
     rows: all rows, or those of one page, or none if only the head was read.
-    counted: summary of all rows, if `rows` may be incomplete; None: it is computed from `rows`.
+    stored_summary: summary of all rows, if `rows` may be incomplete; None: it is computed from `rows`.
     as_of: the board is reconstructed as of the end of this day, UTC; None: it is read as it is now.
     """
 
@@ -94,12 +94,12 @@ class Board:
     leaderboard: Leaderboard | None
     gold: GoldVersion | None
     rows: Sequence[Row]
-    counted: Summary | None = None
+    stored_summary: Summary | None = None
     as_of: date | None = None
 
     @cached_property
     def summary(self) -> Summary:
-        return self.counted or Summary.of(self.rows)
+        return self.stored_summary or Summary.of(self.rows)
 
     @property
     def primary(self) -> str:

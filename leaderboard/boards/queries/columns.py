@@ -1,6 +1,7 @@
 """Columns of a board's rows, declared once for JSON, its schema, CSV, LaTeX, Markdown, pages and sorting.
 
-To add a column, add a field to `Row` and a line here, and its markup, if any, to `boards/web/tables/row_cells.py`.
+To add a column, add a field to `Row`, fill it in `reading.py::build_rows`, and add a line here, and its markup, if
+any, to `boards/web/tables/row_cells.py`.
 Scores and costs are not declared here: their number depends on the board. Citations list their own fields
 (`citation.py`), since a new column must not change the digests of published boards.
 """

@@ -86,7 +86,7 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
         scores.setdefault(release, {}).update(scores_on(query.slice_, read_json(line[-1]) if line[-1] else {}))
     without_scores, summary = (line[:-1] for line in lines), board.summary
     rows = build_rows(
-        board.phase, without_scores, scores, shared=summary.shared, track_ranks=summary.track_ranks, reader=reader
+        board.phase, without_scores, scores, shared=summary.tied_ranks, track_ranks=summary.track_ranks, reader=reader
     )
     return Page(replace(board, rows=rows), query, n)
 
@@ -109,7 +109,7 @@ def _past(board: Board, query: BoardQuery, within: Collection[str] | None, reade
     all_rows = rows_at(board, within=dimensions, reader=reader)
     rows = applied(all_rows, query)
     start = (query.page - 1) * query.size
-    paged = replace(board, rows=rows[start : start + query.size], counted=Summary.of(all_rows))
+    paged = replace(board, rows=rows[start : start + query.size], stored_summary=Summary.of(all_rows))
     return Page(paged, query, len(rows))
 
 

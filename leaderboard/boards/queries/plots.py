@@ -49,12 +49,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Grid:
-    """Two-dimensional histogram of ranks by a metric against ranks by human ratings, with n_parts bins on both axes."""
+    """Two-dimensional histogram of ranks by a metric against ranks by human ratings, with n_bins bins on both axes."""
 
     columns: Sequence[Column]
 
     @property
-    def n_parts(self) -> int:
+    def n_bins(self) -> int:
         return self.columns[-1].end
 
     @property

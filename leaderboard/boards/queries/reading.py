@@ -87,7 +87,7 @@ def summary_of(leaderboard: Leaderboard) -> Summary:
         n_rows=n_rows,
         n_ranked=n_ranked,
         n_competing=n_competing,
-        shared=_shared(leaderboard) if n_ranks < n_ranked else frozenset(),
+        tied_ranks=_shared(leaderboard) if n_ranks < n_ranked else frozenset(),
         cost_kinds=_cost_kinds(leaderboard) if n_costs else (),
         track_ranks=_track_ranks(leaderboard) if leaderboard.phase.tracks else {},
     )

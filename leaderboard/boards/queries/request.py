@@ -44,7 +44,7 @@ class Column:
         if self.key is not None:
             return row.score(*self.key).value
         if self.name in costs.KINDS:
-            return row.spent(self.name)
+            return row.cost_of(self.name)
         value = SORTABLE[self.name].value(row)
         return value.casefold() if isinstance(value, str) else value
 

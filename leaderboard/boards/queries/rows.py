@@ -86,7 +86,7 @@ class Row:
         """Return the revealed score of a measure on a slice; NO_SCORE if there is none."""
         return self.scores.get((measure, slice_), NO_SCORE)
 
-    def spent(self, kind: str) -> float | None:
+    def cost_of(self, kind: str) -> float | None:
         """Return the cost of one kind, such as wall_seconds; None if it is not shown."""
         return None if self.cost is None else self.cost.as_dict()[kind]
 

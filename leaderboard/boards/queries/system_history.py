@@ -95,7 +95,10 @@ def primary_score(release: Release) -> ShownScore | None:
 
 
 def revealed_on(board: Leaderboard, systems: Iterable[int]) -> Sequence[RevealedRun]:
-    """Return the revealed primary scores of these systems on a board, by time of receipt; not of hidden submissions."""
+    """Return the revealed primary scores of these systems on a board, the earliest receipt first.
+
+    Hidden submissions, and runs without a primary value, are left out.
+    """
     releases = board_state.shown_releases(board).filter(submission__system__in=list(systems))
     scores = [
         RevealedRun(release.submission.system_id, release.submission_id, release.submission.received_at, value)

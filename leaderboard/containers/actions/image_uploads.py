@@ -10,7 +10,7 @@ from django.utils import timezone
 from leaderboard.boards.actions import tracks
 from leaderboard.containers.actions import image_files, images, scorers
 from leaderboard.core import chunked_upload
-from leaderboard.core.chunked_upload import AT_ONCE, PIECE_BYTES, PIECES, discard
+from leaderboard.core.chunked_upload import AT_ONCE, CHUNK_BYTES, CHUNKS_FOLDER, discard
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.rights import check_manages
 from leaderboard.models import Benchmark, Image, ImageUpload, Phase, Scorer, Submission, System, User
@@ -19,8 +19,8 @@ from leaderboard.submissions.actions import submit
 
 __all__ = [
     "AT_ONCE",
-    "PIECES",
-    "PIECE_BYTES",
+    "CHUNKS_FOLDER",
+    "CHUNK_BYTES",
     "add",
     "begin",
     "begin_scorer",
@@ -62,12 +62,12 @@ def _begun(*, by: User, name: str, size: int, sha256: str, **whose: Any) -> Imag
     )
 
 
-def add(*, upload: ImageUpload, offset: int, piece: bytes) -> ImageUpload:
-    """Store the next chunk of an archive, `piece`, whose first byte is at `offset`.
+def add(*, upload: ImageUpload, offset: int, chunk: bytes) -> ImageUpload:
+    """Store the next chunk of an archive, `chunk`, whose first byte is at `offset`.
 
     Raises Refused WRONG_OFFSET, which names the offset to resume from, unless `offset` is the number of received bytes.
     """
-    return chunked_upload.add(upload, offset=offset, piece=piece, refuse=Code.INVALID_IMAGE)
+    return chunked_upload.add(upload, offset=offset, chunk=chunk, refuse=Code.INVALID_IMAGE)
 
 
 def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", note: str = "") -> Submission:
@@ -83,7 +83,7 @@ def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", no
     images.check_takes_images(phase)
     image = _image_of(upload)
     submission = _submitted_once(upload, phase=phase, system=system, image=image, by=by, track=track, note=note)
-    chunked_upload.delete_pieces(images_storage(), upload.pk)
+    chunked_upload.delete_chunks(images_storage(), upload.pk)
     return submission
 
 
@@ -100,7 +100,7 @@ def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
     scorers.check_declared(described["measures"], described["primary"])
     image = _image_of(upload)
     scorer = _scorer_once(upload, benchmark=benchmark, image=image, by=by, **described)
-    chunked_upload.delete_pieces(images_storage(), upload.pk)
+    chunked_upload.delete_chunks(images_storage(), upload.pk)
     return scorer
 
 

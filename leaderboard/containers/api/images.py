@@ -18,7 +18,7 @@ from leaderboard.boards.queries import lookup
 from leaderboard.containers.actions import image_uploads, images
 from leaderboard.core.api import addresses
 from leaderboard.core.api.base import View
-from leaderboard.core.api.chunks import Offset, PieceParser, piece_of
+from leaderboard.core.api.chunks import ChunkParser, Offset, chunk_of
 from leaderboard.core.api.parsers import JSONParser
 from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import errors
@@ -176,7 +176,7 @@ class UploadView(View):
 
 class ChunksView(View):
     permission_classes = (IsAuthenticated,)
-    parser_classes = (PieceParser,)
+    parser_classes = (ChunkParser,)
 
     @extend_schema(
         operation_id="image_upload_chunk",
@@ -187,8 +187,8 @@ class ChunksView(View):
     def post(self, request: Request, pk: UUID) -> Response:
         """Send the next chunk. The error 409 `wrong_offset` says at which offset the next chunk must begin."""
         upload = _upload_or_404(request, pk)
-        offset, piece = piece_of(request, expected="the next chunk of the archive")
-        image_uploads.add(upload=upload, offset=offset, piece=piece)
+        offset, chunk = chunk_of(request, expected="the next chunk of the archive")
+        image_uploads.add(upload=upload, offset=offset, chunk=chunk)
         return Response(_shape(upload, request))
 
 
@@ -224,7 +224,7 @@ def _shape(upload: ImageUpload, request: Request) -> dict[str, Any]:
     answer = ImageUploadSerializer(
         {
             **{name: getattr(upload, name) for name in names},
-            "chunk_bytes": image_uploads.PIECE_BYTES,
+            "chunk_bytes": image_uploads.CHUNK_BYTES,
             "benchmark": benchmark.slug if benchmark else "",
             "phase": upload.phase.slug if upload.phase else None,
             "url": addresses.of(request, "api_image_upload", upload.pk),

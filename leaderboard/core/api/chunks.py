@@ -9,7 +9,7 @@ from rest_framework import parsers, serializers
 from rest_framework.request import Request
 
 from leaderboard.core.api.parsers import check_before_reading
-from leaderboard.core.chunked_upload import PIECE_BYTES
+from leaderboard.core.chunked_upload import CHUNK_BYTES
 
 
 class Offset(serializers.Serializer[Any]):
@@ -18,8 +18,8 @@ class Offset(serializers.Serializer[Any]):
     )
 
 
-class PieceParser(parsers.BaseParser):
-    """Parser that returns {"piece": the body as bytes}.
+class ChunkParser(parsers.BaseParser):
+    """Parser that returns {"chunk": the body as bytes}.
 
     At most one byte more than a chunk may have is read, so that a chunk that is too large is recognized.
     """
@@ -29,13 +29,13 @@ class PieceParser(parsers.BaseParser):
     def parse(
         self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, bytes]:
-        return {"piece": stream.read(PIECE_BYTES + 1)}
+        return {"chunk": stream.read(CHUNK_BYTES + 1)}
 
 
-def piece_of(request: Request, *, expected: str) -> tuple[int, bytes]:
-    """Return (offset, chunk) from a request to a view with PieceParser. expected: noun for the body in errors."""
+def chunk_of(request: Request, *, expected: str) -> tuple[int, bytes]:
+    """Return (offset, chunk) from a request to a view with ChunkParser. expected: noun for the body in errors."""
     check_before_reading(request, expected=expected)
     query = Offset(data=request.query_params)
     query.is_valid(raise_exception=True)
     data: Any = request.data
-    return query.validated_data["offset"], data["piece"]
+    return query.validated_data["offset"], data["chunk"]

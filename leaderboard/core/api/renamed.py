@@ -68,7 +68,10 @@ class RenamedFields(serializers.Serializer[Any]):
 
 
 def code_fields(code: str) -> dict[str, str]:
-    """Return the fields of an error response that name its code: `code`, and `new_code` if the code was renamed."""
+    """Return the fields of an error response for its present code: `code`.
+
+    If the code was renamed, `code` is the former code, and `new_code` the present one.
+    """
     return {"code": CODES[code], "new_code": code} if code in CODES else {"code": code}
 
 

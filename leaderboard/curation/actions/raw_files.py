@@ -34,13 +34,13 @@ def begin(*, dataset: Dataset, by: User, name: str, size: int, sha256: str = "")
     )
 
 
-def add_piece(*, upload: RawUpload, offset: int, piece: bytes) -> RawUpload:
+def add_chunk(*, upload: RawUpload, offset: int, chunk: bytes) -> RawUpload:
     """Store the next chunk of an upload, which must begin at the offset `upload.received`.
 
-    Raises Refused: WRONG_OFFSET for another offset, TOO_LARGE for a chunk over `chunked_upload.PIECE_BYTES`,
+    Raises Refused: WRONG_OFFSET for another offset, TOO_LARGE for a chunk over `chunked_upload.CHUNK_BYTES`,
     INVALID_NAME for a chunk that is empty or ends beyond the announced size.
     """
-    return chunked_upload.add(upload, offset=offset, piece=piece, refuse=Code.INVALID_NAME)
+    return chunked_upload.add(upload, offset=offset, chunk=chunk, refuse=Code.INVALID_NAME)
 
 
 def finish(*, upload: RawUpload, by: User) -> RawFile:
@@ -54,7 +54,7 @@ def finish(*, upload: RawUpload, by: User) -> RawFile:
     chunked_upload.check_whole(upload, refuse=Code.NOT_READY)
     with chunked_upload.whole(upload, name="raw", what="file", refuse=Code.INVALID_NAME) as (file, sha256):
         raw = _store(dataset=upload.dataset, file=file, name=upload.name, sha256=sha256, by=by, upload=upload)
-    chunked_upload.delete_pieces(upload.storage(), upload.pk)
+    chunked_upload.delete_chunks(upload.storage(), upload.pk)
     return raw
 
 

@@ -14,10 +14,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.boards.queries import lookup
-from leaderboard.core import chunked_upload as pieces
+from leaderboard.core import chunked_upload
 from leaderboard.core.api import addresses
 from leaderboard.core.api.base import View
-from leaderboard.core.api.chunks import Offset, PieceParser, piece_of
+from leaderboard.core.api.chunks import ChunkParser, Offset, chunk_of
 from leaderboard.core.api.parsers import JSONParser
 from leaderboard.core.api.renamed import RenamedFields
 from leaderboard.core.api.serializers import errors
@@ -93,13 +93,13 @@ class RawUploadView(View):
     @extend_schema(operation_id="raw_upload_discard", responses={204: None, **errors()})
     def delete(self, request: Request, pk: UUID) -> Response:
         """Discard an unfinished upload of a raw file."""
-        pieces.discard(_upload_or_404(request, pk))
+        chunked_upload.discard(_upload_or_404(request, pk))
         return Response(status=204)
 
 
 class RawChunksView(View):
     permission_classes = (IsAuthenticated,)
-    parser_classes = (PieceParser,)
+    parser_classes = (ChunkParser,)
 
     @extend_schema(
         operation_id="raw_upload_chunk",
@@ -110,8 +110,8 @@ class RawChunksView(View):
     def post(self, request: Request, pk: UUID) -> Response:
         """Send the next chunk of a raw file. 409 `wrong_offset` names the offset at which the chunk has to begin."""
         upload = _upload_or_404(request, pk)
-        offset, piece = piece_of(request, expected="the next chunk of the file")
-        raw_files.add_piece(upload=upload, offset=offset, piece=piece)
+        offset, chunk = chunk_of(request, expected="the next chunk of the file")
+        raw_files.add_chunk(upload=upload, offset=offset, chunk=chunk)
         return Response(_serialized(upload, request))
 
 
@@ -125,7 +125,7 @@ def _serialized(upload: RawUpload, request: Request) -> dict[str, Any]:
     answer = RawUploadSerializer(
         {
             **{name: getattr(upload, name) for name in names},
-            "chunk_bytes": pieces.PIECE_BYTES,
+            "chunk_bytes": chunked_upload.CHUNK_BYTES,
             "url": addresses.of(request, "api_raw_upload", upload.pk),
             "chunks": addresses.of(request, "api_raw_chunks", upload.pk),
         }

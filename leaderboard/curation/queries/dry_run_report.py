@@ -106,7 +106,7 @@ class DryRunReport:
             return None
         if one.baseline.reference:
             reference = next((dry_run for dry_run in self.done if dry_run.row.name == one.baseline.reference), None)
-            return reference.score(one.baseline.watched).value if reference else None
+            return reference.score(one.baseline.audited_measure).value if reference else None
         return one.baseline.chance
 
     @property
@@ -128,14 +128,14 @@ class DryRunReport:
         chance = self.knowing_nothing(one)
         if one.baseline is None or chance is None:
             return None
-        score = one.score(one.baseline.watched)
+        score = one.score(one.baseline.audited_measure)
         if score.value is None or score.low is None or score.high is None or abs(score.value - chance) < MARGIN:
             return None
         # A correlation or AUROC below chance carries as much information as one above.
-        both_ways = not one.baseline.reference and self.task.measure(one.baseline.watched).low < chance
+        both_ways = not one.baseline.reference and self.task.measure(one.baseline.audited_measure).low < chance
         if not (score.low > chance or (both_ways and score.high < chance)):
             return None
-        text = f"{one.row.name} has {one.baseline.watched} {score.value:.3f}; the chance level is {chance:.3f}"
+        text = f"{one.row.name} has {one.baseline.audited_measure} {score.value:.3f}; the chance level is {chance:.3f}"
         if one.baseline.known:
             return DryRunWarning(
                 "known-exploit",

@@ -172,7 +172,7 @@ def _watched(
 
     The measure is the one in which a trivial baseline is compared with chance; for an uploaded file, the primary one.
     """
-    name = run.baseline.watched if run.baseline else report.primary
+    name = run.baseline.audited_measure if run.baseline else report.primary
     return name, run.score(name), report.knowing_nothing(run), run.score(report.primary)
 
 

@@ -104,7 +104,7 @@ def _audit_or_404(user: User, slug: str, split: str, pk: int) -> tuple[Benchmark
 def _done_or_404(user: User, slug: str, split: str, pk: int) -> tuple[Benchmark, SplitAudit]:
     benchmark, audit = _audit_or_404(user, slug, split, pk)
     if audit.state != State.DONE:
-        raise Http404("there is no report")
+        raise Http404(f"the audit is {audit.state}, so it has no report")
     return benchmark, audit
 
 

@@ -43,13 +43,13 @@ class Command(BaseCommand):
                     self.stdout.write(f"  {item.name}: {item.bytes} bytes")
                 if apply:
                     item.remove()
-        self._print_doubtful(orphaned.reported, verbosity)
+        self._print_reported(orphaned.reported, verbosity)
         status = "removed" if apply else "can be removed: use --apply; --verbosity 2 lists each item"
         self.stdout.write(f"{total / 1e6:.1f} MB in {settings.DATA} {status}")
         if orphaned.doubt:
             raise CommandError(orphaned.doubt)
 
-    def _print_doubtful(self, strays: list[orphaned_files.OrphanedFile], verbosity: int) -> None:
+    def _print_reported(self, strays: list[orphaned_files.OrphanedFile], verbosity: int) -> None:
         size = sum(stray.bytes for stray in strays)
         self.stdout.write(f"stored files without a record, not removed: {len(strays)}, {size / 1e6:.1f} MB")
         for stray in strays if verbosity > 1 else ():

@@ -25,7 +25,7 @@ def add(*, url: str, by: User) -> Webhook:
     """Add a webhook for a user.
 
     Raises Refused: INVALID_NAME for a malformed URL or a host that is not public, NAME_TAKEN if the user has this
-    webhook already, NOT_TAKEN if the user has MOST webhooks.
+    webhook already, NOT_TAKEN if the user has MAX_WEBHOOKS webhooks.
     """
     User.objects.select_for_update().get(pk=by.pk)
     try:

@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from leaderboard.boards.actions import boards
 from leaderboard.boards.disclosure import costs
-from leaderboard.boards.disclosure.policies import Scores, reveal, reveal_cost, reveal_warnings
+from leaderboard.boards.disclosure.ladder import Scores
+from leaderboard.boards.disclosure.policies import reveal, reveal_cost, reveal_warnings
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.slices import dimensions_key, slice_key, slice_of
 from leaderboard.comparisons.actions import rank_ranges

@@ -92,7 +92,7 @@ UNREACHABLE_BOUNDS = {"average_precision": (1 / 4 + 2 / 5 + 3 / 6) / 3}
 def outcomes_of(task, gold, predictions):
     options = task.parse_options({})
     read = task.read_gold(io.BytesIO(jsonl(gold)), "gold", options)
-    answers = task.read_predictions(io.BytesIO(jsonl(predictions)), "predictions", task.known(read), options)
+    answers = task.read_predictions(io.BytesIO(jsonl(predictions)), "predictions", task.validation_data(read), options)
     return task.score(read, answers, options)
 
 

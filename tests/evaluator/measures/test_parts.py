@@ -88,7 +88,7 @@ def test_a_subset_without_a_group_of_the_gold_is_refused() -> None:
     gold, _ = task.samples[0]
     options = task.parse_options({})
     read = task.read_gold(io.BytesIO(gold), "gold.jsonl", options)
-    outcomes = task.score(read, task.unanswered(read), options)
+    outcomes = task.score(read, task.empty_answers(read), options)
     units = task.measure("accuracy").units
     with pytest.raises(UsageError, match="no group"):
         subset_of_groups(outcomes, {"nobody"}, units=units)

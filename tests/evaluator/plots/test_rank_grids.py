@@ -25,10 +25,10 @@ def view_of(ratings: list[int], scores: list[int], groups: list[int] | None = No
 
 
 @given(NUMBERS, st.integers(1, 10))
-def test_bins_follow_average_ranks(numbers: list[int], n_parts: int) -> None:
+def test_bins_follow_average_ranks(numbers: list[int], n_bins: int) -> None:
     shares = (rankdata(numbers) - 0.5) / len(numbers)
-    expected = np.floor(shares * n_parts + 1e-9).astype(int)
-    assert bins_of(np.array(numbers, dtype=float), n_parts).tolist() == expected.tolist()
+    expected = np.floor(shares * n_bins + 1e-9).astype(int)
+    assert bins_of(np.array(numbers, dtype=float), n_bins).tolist() == expected.tolist()
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(0, 40)), min_size=1, max_size=120))
@@ -39,12 +39,12 @@ def test_each_text_is_in_one_column_and_no_column_has_few_groups(rows: list[tupl
     grid = rank_grid(view_of(ratings, scores, codes), rating="human", score="score")
     if grid is None:
         return
-    n_parts = len(grid[0].counts)
-    assert [column.start for column in grid] == [0, *(column.end for column in grid[:-1])] and grid[-1].end == n_parts
-    rows_of, columns_of = (bins_of(np.array(values, dtype=float), n_parts).tolist() for values in (ratings, scores))
+    n_bins = len(grid[0].counts)
+    assert [column.start for column in grid] == [0, *(column.end for column in grid[:-1])] and grid[-1].end == n_bins
+    rows_of, columns_of = (bins_of(np.array(values, dtype=float), n_bins).tolist() for values in (ratings, scores))
     for column in grid:
         inside = [i for i in range(len(rows)) if column.start <= columns_of[i] < column.end]
-        assert list(column.counts) == [sum(rows_of[i] == part for i in inside) for part in range(n_parts)]
+        assert list(column.counts) == [sum(rows_of[i] == part for i in inside) for part in range(n_bins)]
         assert len({codes[i] for i in inside}) >= isqrt(len(code_of))
     assert sum(sum(column.counts) for column in grid) == len(rows)
 

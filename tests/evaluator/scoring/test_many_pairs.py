@@ -14,7 +14,7 @@ from evaluator.outcomes.weighted import Sample, View
 from evaluator.scoring import compare_pairs as many_pairs
 from evaluator.scoring.compare import compare_outcomes
 from evaluator.scoring.compare_pairs import STOP_AFTER_EXCEEDANCES, compare_pairs, max_permutations
-from evaluator.statistics.pairwise_permutation import permuted_differences, swap_mask_blocks
+from evaluator.statistics.permuted_differences import permuted_differences, swap_mask_blocks
 from tests.support.simulated_outcomes import ACCURACY, AUROC, F1, MRR, SPEARMAN, orders, simulate, sums, table
 
 KENDALL = Kendall(name="kendall", title="", doc="", source="", units=statistic("claim"), x="x", y="y", low=-1.0)

@@ -256,7 +256,7 @@ class TestHosting:
             ({"phases": []}, "phases"),
             (
                 {"phases": [{"slug": "test", "title": "Test", "split": "nowhere"}]},
-                "'nowhere'; expected one of dev, test",
+                "'nowhere'; expected a split with gold: dev, test",
             ),
             ({"splits": [{"name": "test", "kind": "test"}]}, "neither of the keys gold and inputs"),
             ({"splits": [{"name": "test", "kind": "test", "gold": "absent.jsonl"}]}, "absent.jsonl cannot be read"),
@@ -264,7 +264,10 @@ class TestHosting:
             ({"splits": [{"name": "test", "kind": "test", "gold": "test.jsonl"}] * 2}, "is listed twice"),
             ({"systems": [SYSTEM]}, "system A system has neither of the keys predictions and image"),
             ({"systems": [{**SYSTEM, "predictions": "a.jsonl", "image": "../a"}]}, "has both of the keys"),
-            ({"systems": [{**SYSTEM, "image": "../a"}]}, "is an image: phase is 'test'; expected one of none"),
+            (
+                {"systems": [{**SYSTEM, "image": "../a"}]},
+                "is an image: phase is 'test'; expected a phase that takes images, but the manifest has none",
+            ),
             ({"downloads": [PAGES, PAGES]}, "download pages is listed twice"),
             ({"downloads": [{**PAGES, "file": "absent.txt"}]}, "absent.txt cannot be read"),
             ({"downloads": [{**PAGES, "file": "../pages.txt"}]}, "outside"),

@@ -104,7 +104,7 @@ def test_images_are_refused_without_a_track(world: World, track: str, monkeypatc
             assert refusal(action, **kwargs).code is Code.INVALID_TRACK
     assert not ImageUpload.objects.exists() and not Image.objects.exists()
     upload = image_uploads.begin(phase=world.phase, name="i.tar", size=3, by=world.researcher, track="simple")
-    image_uploads.add(upload=upload, offset=0, piece=b"abc")
+    image_uploads.add(upload=upload, offset=0, chunk=b"abc")
     refused = refusal(image_uploads.finish, upload=upload, system=world.system, **fields)
     assert refused.code is Code.INVALID_TRACK
     assert image_uploads.finish(upload=upload, system=world.system, by=world.researcher, track="simple").track

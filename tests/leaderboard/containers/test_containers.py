@@ -48,7 +48,7 @@ def upload(world: World, archive: Path, piece_bytes: int = 5_000_000) -> ImageUp
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="image.tar", size=archive.stat().st_size)
     content = archive.read_bytes()
     for offset in range(0, len(content), piece_bytes):
-        image_uploads.add(upload=upload, offset=offset, piece=content[offset : offset + piece_bytes])
+        image_uploads.add(upload=upload, offset=offset, chunk=content[offset : offset + piece_bytes])
     return upload
 
 
@@ -133,16 +133,16 @@ def test_a_container_that_fails_is_charged(world: World, folder: Path) -> None:
 def test_an_interrupted_upload_is_resumed(world: World, correct_image: Path) -> None:
     content = correct_image.read_bytes()
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="i.tar", size=len(content))
-    image_uploads.add(upload=upload, offset=0, piece=content[:1000])
+    image_uploads.add(upload=upload, offset=0, chunk=content[:1000])
     with pytest.raises(Refused) as refused:
-        image_uploads.add(upload=upload, offset=0, piece=content[:1000])
+        image_uploads.add(upload=upload, offset=0, chunk=content[:1000])
     assert refused.value.code is Code.WRONG_OFFSET
     with pytest.raises(Refused, match="send the rest first"):
         image_uploads.finish(upload=upload, system=world.system, by=world.researcher)
     # A new process, which knows only the database, resumes.
     resumed = ImageUpload.objects.get(pk=upload.pk)
-    for offset in range(resumed.received, len(content), image_uploads.PIECE_BYTES):
-        image_uploads.add(upload=resumed, offset=offset, piece=content[offset : offset + image_uploads.PIECE_BYTES])
+    for offset in range(resumed.received, len(content), image_uploads.CHUNK_BYTES):
+        image_uploads.add(upload=resumed, offset=offset, chunk=content[offset : offset + image_uploads.CHUNK_BYTES])
     submission = image_uploads.finish(upload=resumed, system=world.system, by=world.researcher)
     work()
     assert submission.predictions.get().state == State.DONE

@@ -44,7 +44,7 @@ def archive(content: bytes = b"an archive", **fields: Any) -> dict[str, Any]:
 def started(world: World, content: bytes = b"", size: int = 10, **changes: Any) -> ImageUpload:
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="mine.tar", size=size, **changes)
     if content:
-        image_uploads.add(upload=upload, offset=0, piece=content)
+        image_uploads.add(upload=upload, offset=0, chunk=content)
     return upload
 
 
@@ -87,7 +87,7 @@ def test_an_incomplete_upload_is_refused_and_retained(world: World, ada: Client)
 def test_another_persons_upload_cannot_be_submitted(world: World, ada: Client) -> None:
     bob = User.objects.create_user("bob", "bob@holdout.example", "correct horse")
     upload = image_uploads.begin(phase=world.phase, by=bob, name="secret-name.tar", size=5)
-    image_uploads.add(upload=upload, offset=0, piece=b"bytes")
+    image_uploads.add(upload=upload, offset=0, chunk=b"bytes")
     response = ada.post(PAGE, {"new_system": "Pascaline", "upload": str(upload.pk)})
     assert response.status_code == 422
     assert not Submission.objects.exists()

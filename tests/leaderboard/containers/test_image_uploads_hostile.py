@@ -97,7 +97,7 @@ def test_pieces_out_of_order_overlapping_repeated_empty_and_past_the_end(ada: Cl
 
 
 def test_a_piece_over_sixteen_megabytes(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    limit = image_uploads.PIECE_BYTES
+    limit = image_uploads.CHUNK_BYTES
     upload = begin(ada, size=limit * 2).json()
     assert upload["chunk_bytes"] == limit
     before = stored_files()
@@ -223,7 +223,7 @@ def test_the_same_piece_ten_times_simultaneously(world: World) -> None:
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="a.tar", size=10)
 
     def call(number: int) -> str:
-        image_uploads.add(upload=ImageUpload.objects.get(pk=upload.pk), offset=0, piece=ARCHIVE)
+        image_uploads.add(upload=ImageUpload.objects.get(pk=upload.pk), offset=0, chunk=ARCHIVE)
         return "kept"
 
     assert Counter(simultaneously(10, call)) == {"kept": 1, Code.WRONG_OFFSET: 9}
@@ -233,7 +233,7 @@ def test_the_same_piece_ten_times_simultaneously(world: World) -> None:
 def test_finishing_an_upload_ten_times_simultaneously_submits_it_once(world: World) -> None:
     before = stored_files()
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="a.tar", size=10)
-    image_uploads.add(upload=upload, offset=0, piece=ARCHIVE)
+    image_uploads.add(upload=upload, offset=0, chunk=ARCHIVE)
 
     def call(number: int) -> str:
         image_uploads.finish(
@@ -253,7 +253,7 @@ def test_twenty_simultaneous_submissions_with_a_quota_of_five_give_exactly_five(
     def call(number: int) -> str:
         upload = ImageUpload(phase=world.phase, by=world.researcher, name="a.tar", bytes=10)
         upload.save()
-        image_uploads.add(upload=upload, offset=0, piece=ARCHIVE if number % 2 else b"%010d" % number)
+        image_uploads.add(upload=upload, offset=0, chunk=ARCHIVE if number % 2 else b"%010d" % number)
         image_uploads.finish(upload=upload, system=world.system, by=world.researcher)
         return "submitted"
 
@@ -264,7 +264,7 @@ def test_twenty_simultaneous_submissions_with_a_quota_of_five_give_exactly_five(
 def test_unfinished_uploads_are_swept_with_their_pieces(world: World) -> None:
     nothing = stored_files()
     upload = image_uploads.begin(phase=world.phase, by=world.researcher, name="a.tar", size=10)
-    image_uploads.add(upload=upload, offset=0, piece=ARCHIVE[:5])
+    image_uploads.add(upload=upload, offset=0, chunk=ARCHIVE[:5])
     # One request died after the store and before the database; one person's account was deleted.
     storage = image_uploads.images_storage()
     storage.save(f"pieces/{upload.pk.hex}/{5:014d}", ContentFile(b"lost"))

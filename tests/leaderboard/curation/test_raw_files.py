@@ -54,7 +54,7 @@ def started(world: World, content: bytes = CONTENT, **changes: Any) -> RawUpload
 def upload_pieces(world: World, *offsets: int, **changes: Any) -> RawUpload:
     upload = started(world, **changes)
     for first, last in zip((0, *offsets), (*offsets, len(CONTENT)), strict=True):
-        raw_files.add_piece(upload=upload, offset=first, piece=CONTENT[first:last])
+        raw_files.add_chunk(upload=upload, offset=first, chunk=CONTENT[first:last])
     return upload
 
 
@@ -72,15 +72,15 @@ def test_pieces_are_assembled_and_deleted(world: World) -> None:
 
 def test_pieces_out_of_order_or_repeated_are_refused_and_the_upload_resumes(world: World) -> None:
     upload = started(world)
-    ahead = refusal(raw_files.add_piece, upload=upload, offset=10, piece=b"x")
+    ahead = refusal(raw_files.add_chunk, upload=upload, offset=10, chunk=b"x")
     assert (ahead.code, ahead.message.split()[0]) == (Code.WRONG_OFFSET, "0")
-    raw_files.add_piece(upload=upload, offset=0, piece=CONTENT[:10])
-    twice = refusal(raw_files.add_piece, upload=RawUpload.objects.get(), offset=0, piece=CONTENT[:10])
+    raw_files.add_chunk(upload=upload, offset=0, chunk=CONTENT[:10])
+    twice = refusal(raw_files.add_chunk, upload=RawUpload.objects.get(), offset=0, chunk=CONTENT[:10])
     assert (twice.code, twice.message.split()[0]) == (Code.WRONG_OFFSET, "10")
     early = refusal(raw_files.finish, upload=RawUpload.objects.get(), by=world.curator)
     assert early.code is Code.NOT_READY
     upload = RawUpload.objects.get()
-    raw_files.add_piece(upload=upload, offset=upload.received, piece=CONTENT[10:])
+    raw_files.add_chunk(upload=upload, offset=upload.received, chunk=CONTENT[10:])
     assert raw_files.finish(upload=upload, by=world.curator).sha256 == hashlib.sha256(CONTENT).hexdigest()
 
 

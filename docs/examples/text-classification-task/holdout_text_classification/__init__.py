@@ -16,13 +16,13 @@ from evaluator.tasks.base import DimensionDoc, Facts, Options, Task
 from evaluator.tasks.gold_fields import GoldFields, Line
 from holdout_text_classification import audit, files
 from holdout_text_classification.baselines import BASELINES
-from holdout_text_classification.files import Answers, Gold, Known
+from holdout_text_classification.files import Answers, Gold, ValidationData
 from holdout_text_classification.measures import ACCURACY, MEASURES
 from holdout_text_classification.samples import SAMPLES
 from holdout_text_classification.scorer import score
 
 
-class TextClassification(Task[Gold, Known, Answers]):
+class TextClassification(Task[Gold, ValidationData, Answers]):
     name = "text-classification"
     version = 1
     title = "Text classification"
@@ -47,25 +47,25 @@ class TextClassification(Task[Gold, Known, Answers]):
 
     def read_inputs(
         self, stream: BinaryIO, file: str, options: Options, facts: Facts, limits: ReadLimits | None = None
-    ) -> Known:
+    ) -> ValidationData:
         return files.read_inputs(stream, file, facts.get("labels"), limits)
 
-    def known(self, gold: Gold) -> Known:
-        return Known(gold.ids, gold.classes)
+    def validation_data(self, gold: Gold) -> ValidationData:
+        return ValidationData(gold.ids, gold.classes)
 
     def read_predictions(
-        self, stream: BinaryIO, file: str, known: Known, options: Options, limits: ReadLimits | None = None
+        self, stream: BinaryIO, file: str, known: ValidationData, options: Options, limits: ReadLimits | None = None
     ) -> Answers:
         return files.read_predictions(stream, file, known, limits)
 
-    def unanswered(self, gold: Gold) -> Answers:
+    def empty_answers(self, gold: Gold) -> Answers:
         return Answers([None] * len(gold.ids))
 
     def score(self, gold: Gold, answers: Answers, options: Options) -> Outcomes:
         return score(self.name, self.version, gold, answers)
 
-    def answered(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        labels = self.read_predictions(stream, file, self.known(gold), options).labels
+    def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
+        labels = self.read_predictions(stream, file, self.validation_data(gold), options).labels
         codes = {label: code for code, label in enumerate(gold.classes, start=1)}
         answers = np.array([codes.get(label or "", 0) for label in labels], dtype=np.uint64)
         return CategoricalAnswers(

@@ -17,7 +17,7 @@ def _random(data: BaselineInput) -> Iterable[Line] | None:
 
 
 def _bag_of_words(data: BaselineInput) -> Iterable[Line] | None:
-    known = [text for train in data.trains for text in train.labelled_texts]
+    known = [text for train in data.train_splits for text in train.labelled_texts]
     if known:
         return _lines(data, learnt_from(known, _labels(data), [line["text"] for line in data.inputs]))
     if data.own is None:
@@ -28,7 +28,7 @@ def _bag_of_words(data: BaselineInput) -> Iterable[Line] | None:
 
 
 def _labels(data: BaselineInput) -> list[str]:
-    return [str(label) for train in data.trains for label in train.answers]
+    return [str(label) for train in data.train_splits for label in train.answers]
 
 
 def _lines(data: BaselineInput, labels: Sequence[str]) -> Iterable[Line]:

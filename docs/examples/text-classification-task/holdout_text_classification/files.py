@@ -46,7 +46,7 @@ PREDICTIONS = Format(Answer, Schema(frozenset({"id", "label"})), lambda _: 2)
 
 
 @dataclass(frozen=True)
-class Known:
+class ValidationData:
     """The data for validating predictions: the index of each id in gold, and the classes, None if unknown."""
 
     index_of: dict[Id, int]
@@ -97,17 +97,17 @@ def read_gold(stream: BinaryIO, file: str, limits: ReadLimits | None) -> Gold:
     return gold
 
 
-def read_inputs(stream: BinaryIO, file: str, classes: list[str] | None, limits: ReadLimits | None) -> Known:
+def read_inputs(stream: BinaryIO, file: str, classes: list[str] | None, limits: ReadLimits | None) -> ValidationData:
     """Read public inputs. Raises InputsError with all problems of the file."""
     reader = Reader(file, INPUTS, InputsError, limits)
     register = IdRegister(reader.problems)
     for number, line in reader.records(stream):
         register.add(line.id, number)
     reader.problems.raise_if_any()
-    return Known(register.indices, classes)
+    return ValidationData(register.indices, classes)
 
 
-def read_predictions(stream: BinaryIO, file: str, known: Known, limits: ReadLimits | None) -> Answers:
+def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits: ReadLimits | None) -> Answers:
     """Read predictions. Raises PredictionError unless every id has one label, which must be one of the classes."""
     reader = Reader(file, PREDICTIONS, PredictionError, limits)
     register = AnswerRegister(known.index_of, reader.problems)

@@ -28,8 +28,8 @@ from evaluator.tasks.audit.split import Secret, Split
 
 LEVEL = 0.01
 _LEAST = 10
-_GRAVE = 0.5
-"""Effect size from which a leak of a grave secret is an error, not a warning."""
+_SERIOUS = 0.5
+"""Effect size from which a leak of a serious secret is an error, not a warning."""
 
 
 @dataclass
@@ -152,7 +152,7 @@ def _finding(
 ) -> Finding:
     best, effect = max(effects, key=lambda item: (item[1].share, item[0].z))
     public = source.name != "order" or order_is_public
-    is_error = secret.grave and public and effect.share >= _GRAVE
+    is_error = secret.is_serious and public and effect.share >= _SERIOUS
     kind = source.name.split()[0]
     verb, reveal = ("tell", "reveal") if kind == "ids" else ("tells", "reveals")
     name = "label" if secret.answer else secret.name

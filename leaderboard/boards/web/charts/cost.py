@@ -114,7 +114,7 @@ def cost_chart(rows: Sequence[Row], *, measure: str, kind: str, higher_is_better
     costed = [
         (row, score, cost)
         for row in rows
-        if (cost := row.spent(kind)) is not None and (score := row.score(measure)).value is not None
+        if (cost := row.cost_of(kind)) is not None and (score := row.score(measure)).value is not None
     ]
     if not costed:
         return None

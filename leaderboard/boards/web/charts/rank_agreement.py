@@ -41,7 +41,7 @@ class Square:
 
     @property
     def dots(self) -> list[Dot]:
-        side = SIZE / self.grid.n_parts
+        side = SIZE / self.grid.n_bins
         return [
             Dot(
                 x=round((column.start + column.end) / 2 * side, 1),
@@ -58,7 +58,7 @@ class Square:
 
     @property
     def edges(self) -> list[float]:
-        return [round(column.end * SIZE / self.grid.n_parts, 1) for column in self.grid.columns[:-1]]
+        return [round(column.end * SIZE / self.grid.n_bins, 1) for column in self.grid.columns[:-1]]
 
     @property
     def heads(self) -> list[str]:
@@ -68,7 +68,7 @@ class Square:
     @property
     def table(self) -> list[tuple[int, list[int]]]:
         """(number of a bin of human ranks, counts by column), the highest rated bin first."""
-        parts = range(self.grid.n_parts - 1, -1, -1)
+        parts = range(self.grid.n_bins - 1, -1, -1)
         return [(part + 1, [column.counts[part] for column in self.grid.columns]) for part in parts]
 
 

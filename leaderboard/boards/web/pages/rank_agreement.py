@@ -98,5 +98,5 @@ def _table(plots: Sequence[Square], slice_: Slice) -> list[Sequence[object]]:
         for square in plots
         for column in square.grid.columns
         for i, n in enumerate(column.counts, start=1)
-        for bins in [(f"{column.start + 1} to {column.end}", i, square.grid.n_parts)]
+        for bins in [(f"{column.start + 1} to {column.end}", i, square.grid.n_bins)]
     ]

@@ -31,7 +31,7 @@ class CostColumn:
 
     def key(self) -> Key:
         """Return a sort key for this cost, the cheapest first."""
-        return Key(lambda row: row.spent(self.kind), best_first=False)
+        return Key(lambda row: row.cost_of(self.kind), best_first=False)
 
 
 def columns(board: Board) -> list[CostColumn]:
@@ -53,7 +53,7 @@ def headed(columns: Sequence[CostColumn], sorting: Sorting) -> list[tuple[CostCo
 
 def cost_texts(row: Row, columns: Sequence[CostColumn]) -> list[tuple[float | None, str]]:
     """Return (cost or None, reason to show if the cost is missing) of a row for each column."""
-    return [(row.spent(column.kind), row.no_cost or "not measured") for column in columns]
+    return [(row.cost_of(column.kind), row.no_cost or "not measured") for column in columns]
 
 
 def reasons(rows: Sequence[Row], columns: Sequence[CostColumn]) -> list[str]:

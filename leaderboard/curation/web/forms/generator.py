@@ -49,7 +49,7 @@ class GeneratorForm(forms.Form):
             name = PARAMETER + parameter.name
             if name in data:
                 try:
-                    parameter.filled(_text(data[name]))
+                    parameter.parse_form_field(_text(data[name]))
                 except ParameterError as error:
                     self.add_error(name, f"{parameter.title} {error}.")
         return data
@@ -125,7 +125,7 @@ def _field(parameter: Parameter, default: str) -> forms.Field:
         "help_text": escape(_help(parameter, default)),
         "required": False,
     }
-    if parameter.kind is Kind.YES:
+    if parameter.kind is Kind.FLAG:
         return forms.BooleanField(**kwargs)
     kwargs |= {"initial": default, "required": parameter.required}
     if parameter.kind is Kind.WHOLE:
@@ -144,7 +144,7 @@ def _help(parameter: Parameter, default: str) -> str:
     text = _sentence(parameter.help.removesuffix("; may be repeated"))
     if parameter.kind is Kind.KEYS:
         text += " Separate several by commas."
-    may_be_empty = parameter.kind not in (Kind.CHOICE, Kind.YES) and not parameter.required
+    may_be_empty = parameter.kind not in (Kind.CHOICE, Kind.FLAG) and not parameter.required
     return f"{text} Default: {default}." if default and may_be_empty else text
 
 

@@ -44,7 +44,7 @@ def world(transactional_db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     world.phase.takes_images = True
     world.phase.save()
     WorkerReport.objects.create(queue="systems", host="there", ready=True, seen_at=timezone.now())
-    monkeypatch.setattr(image_uploads, "PIECE_BYTES", PIECE)
+    monkeypatch.setattr(image_uploads, "CHUNK_BYTES", PIECE)
     monkeypatch.setattr(uploading, "_FIRST_PAUSE", 0.0)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "token").write_text(tokens.issue(by=world.researcher)[1])

@@ -41,7 +41,7 @@ def test_train_and_test_scenarios_share_pairs(realdata, flavour):
         {tuple(row.split("\t")[:2]) for row in (folder / f"{part}_{name}").read_text().splitlines()[1:]}
         for part in ("test", "train")
     ]
-    report = audited(test, trains=[train])
+    report = audited(test, train_splits=[train])
     assert report["overlaps"][0]["pairs_in_training"] == len(rows[0] & rows[1]) > 0
     assert severities(report)["pairs-in-training"] == "error"
 

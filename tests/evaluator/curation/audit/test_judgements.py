@@ -49,7 +49,7 @@ def test_names_shared_with_training():
 
     def shared():
         trains = [split("fact-verification", train, "train.jsonl")]
-        report = audited(split("fact-verification", test), trains=trains)
+        report = audited(split("fact-verification", test), train_splits=trains)
         return {
             finding["code"]: (finding["severity"], finding["where"]["line"])
             for finding in report["findings"]

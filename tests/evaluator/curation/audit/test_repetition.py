@@ -42,11 +42,11 @@ def test_near_duplicates_in_other_groups():
 def test_claims_that_occur_in_training():
     test, train = claims(40, 1), claims(40, 2)
     test_split = split("fact-verification", test)
-    assert audited(test_split, trains=[split("fact-verification", train)])["overlaps"][0]["thorough"] == 0
+    assert audited(test_split, train_splits=[split("fact-verification", train)])["overlaps"][0]["thorough"] == 0
     train[0]["claim"] = test[5]["claim"]
     train[1]["claim"] = test[6]["claim"].upper() + "."
     train[2]["claim"] = test[7]["claim"] + " more"
-    report = audited(test_split, trains=[split("fact-verification", train, "train.jsonl")])
+    report = audited(test_split, train_splits=[split("fact-verification", train, "train.jsonl")])
     (overlap,) = report["overlaps"]
     assert (overlap["simple"], overlap["basic"], overlap["thorough"]) == (1, 2, 3)
     severity = {finding["code"]: (finding["severity"], finding["where"]["line"]) for finding in report["findings"]}
@@ -58,17 +58,17 @@ def test_claims_that_occur_in_training():
 def test_triples_that_occur_in_training():
     test, train = facts(60, 1), facts(60, 2)
     test_split = split("fact-checking", test)
-    clean = audited(test_split, trains=[split("fact-checking", train)])
+    clean = audited(test_split, train_splits=[split("fact-checking", train)])
     assert not codes(clean) & {"pairs-in-training", "leakage-simple", "leakage-basic", "leakage-thorough"}
     ends = ("subject", "object")
     train[0] |= {key: test[3][key] for key in ends}
     train[1] |= {"subject": test[4]["object"], "object": test[4]["subject"]}
     train[2] |= {key: test[5][key] for key in ends} | {"relation": "another"}
-    (overlap,) = (report := audited(test_split, trains=[split("fact-checking", train)]))["overlaps"]
+    (overlap,) = (report := audited(test_split, train_splits=[split("fact-checking", train)]))["overlaps"]
     assert (overlap["simple"], overlap["basic"], overlap["thorough"], overlap["pairs_in_training"]) == (1, 2, 3, 2)
     assert {"pairs-in-training", "leakage-simple", "leakage-basic", "leakage-thorough"} <= codes(report)
     test[8]["relation"] = "rr"
-    report = audited(split("fact-checking", test), trains=[split("fact-checking", train)])
+    report = audited(split("fact-checking", test), train_splits=[split("fact-checking", train)])
     (unknown,) = [found for found in report["findings"] if found["code"] == "relation-not-in-training"]
     assert (unknown["where"]["line"], unknown["numbers"]["relations"]) == (9, ["rr"])
 
@@ -79,7 +79,7 @@ def test_questions_that_training_answers():
         {"id": "b", "question": ["?", "owns", "ship"], "answers": ["line"], "filtered": []},
     ]
     train = [{"id": "t", "question": ["nbc", "office in", "?"], "answers": ["nyc"], "filtered": []}]
-    report = audited(split("link-prediction", lines), trains=[split("link-prediction", train)])
+    report = audited(split("link-prediction", lines), train_splits=[split("link-prediction", train)])
     assert report["overlaps"][0]["simple"] == 1
     assert "leakage-simple" in codes(report)
 

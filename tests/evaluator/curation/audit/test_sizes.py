@@ -17,7 +17,7 @@ SYSTEMS = 8
 def expected_and_measured(gold_split, fill):
     """Half widths of the whole: (expected, mean over systems), for independent and for shared errors."""
     options = gold_split.task.parse_options({})
-    outcomes = gold_split.task.score(gold_split.gold, gold_split.task.unanswered(gold_split.gold), options)
+    outcomes = gold_split.task.score(gold_split.gold, gold_split.task.empty_answers(gold_split.gold), options)
     (whole, *_), _ = sizes(gold_split, outcomes)
     measure = gold_split.task.measure(gold_split.task.primary(gold_split.task.facts(gold_split.gold)))
     measured = []
@@ -77,7 +77,7 @@ def test_the_expected_width_for_38_claims():
     (whole, *_), findings = sizes(
         gold_split,
         gold_split.task.score(
-            gold_split.gold, gold_split.task.unanswered(gold_split.gold), gold_split.task.parse_options({})
+            gold_split.gold, gold_split.task.empty_answers(gold_split.gold), gold_split.task.parse_options({})
         ),
     )
     assert (whole.n, whole.groups) == (38, 38)
@@ -93,7 +93,7 @@ def test_slices_with_few_groups_are_reported():
     slice_sizes, findings = sizes(
         gold_split,
         gold_split.task.score(
-            gold_split.gold, gold_split.task.unanswered(gold_split.gold), gold_split.task.parse_options({})
+            gold_split.gold, gold_split.task.empty_answers(gold_split.gold), gold_split.task.parse_options({})
         ),
     )
     rare = next(size for size in slice_sizes if size.slice == {"topic": "rare"})

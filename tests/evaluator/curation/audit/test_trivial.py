@@ -44,7 +44,7 @@ def with_cue(lines):
 @pytest.mark.parametrize("trained", [False, True])
 def test_claims_that_reveal_their_labels(trained):
     trains = [split("fact-verification", with_cue(claims(200, 2)), "train.jsonl")] if trained else []
-    report = audited(split("fact-verification", with_cue(claims(200, 1))), trains=trains)
+    report = audited(split("fact-verification", with_cue(claims(200, 1))), train_splits=trains)
     assert scores(report)["claim-only"]["accuracy"] > 0.95
     assert {"trivial-system", "one-sided-words"} <= codes(report)
     clean = audited(split("fact-verification", claims(200, 1)))
@@ -76,7 +76,7 @@ def test_entities_that_reveal_the_label():
             line["subject"] = f"{'good' if line['label'] else 'bad'} {rng.randrange(8)}"
         return triples
 
-    report = audited(split("fact-checking", lines(1)), trains=[split("fact-checking", lines(2), "train.jsonl")])
+    report = audited(split("fact-checking", lines(1)), train_splits=[split("fact-checking", lines(2), "train.jsonl")])
     scores_found = scores(report)
     assert scores_found["subject-only"]["auroc"] == 1
     assert scores_found["relation-only"]["auroc"] == 0.5
@@ -92,7 +92,7 @@ def test_a_relation_that_reveals_the_answer():
         {"id": f"t{n}", "question": [f"y{n}", "in", "?"], "answers": ["york" if n % 4 else "rome"], "filtered": []}
         for n in range(30)
     ]
-    scores_found = scores(audited(split("link-prediction", lines), trains=[split("link-prediction", train)]))
+    scores_found = scores(audited(split("link-prediction", lines), train_splits=[split("link-prediction", train)]))
     assert scores_found["by-relation"]["mrr"] == pytest.approx((20 + 10 / 2) / 30, abs=1e-5)
     assert scores_found["by-entity"]["mrr"] == 0
 
@@ -108,7 +108,7 @@ def test_known_facts_and_lengths():
         {"id": f"t{n}", "subject": f"s{n}", "text": f"s{n} o{n}", "facts": [[f"s{n}", "r", f"o{n}"]]} for n in range(12)
     ]
     train = [line | {"id": "x" + line["id"]} for line in lines[:6]]
-    scores_found = scores(audited(split("fact-extraction", lines), trains=[split("fact-extraction", train)]))
+    scores_found = scores(audited(split("fact-extraction", lines), train_splits=[split("fact-extraction", train)]))
     assert scores_found["known-facts"]["recall"] == 0.5
     rated = [{"id": f"t{n}", "human": n, "generated": "word " * (n + 1)} for n in range(30)]
     report = audited(split("metric-correlation", rated))

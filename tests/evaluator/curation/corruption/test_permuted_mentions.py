@@ -35,7 +35,7 @@ def test_days_and_months_are_permuted_and_years_are_kept(dates, seed):
     assert Counter(date[1:] for date in after) == Counter(date[1:] for date in dates)
     assert result.text == ", ".join(object_ for _, _, object_ in result.facts)
     assert result.mentions == len(dates)
-    assert result.moved == sum(old != new for old, new in zip(dates, after, strict=True))
+    assert result.replaced == sum(old != new for old, new in zip(dates, after, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_date_moves_in_all_its_forms():
     text = "Born May 3, 1901 (1901-05-03), died 4 June 1950."
     for seed in range(20):
         result = permute_dates([("x", "born", "3 May 1901")], text, "x", random.Random(seed))
-        if result.moved:
+        if result.replaced:
             assert result.text == "Born June 4, 1901 (1901-06-04), died 3 May 1950."
             assert result.facts == [("x", "born", "4 June 1901")]
             break

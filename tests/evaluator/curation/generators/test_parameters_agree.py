@@ -56,7 +56,7 @@ def command_line_of(offer: Offer, texts: dict[str, str]) -> list[str]:
             arguments += [source.flag, f"{source.name}.txt"] if source.flag else [f"{source.name}.txt"]
     for parameter in offer.generator.parameters:
         text = SALT if parameter.kind is Kind.SECRET else texts.get(parameter.name, "")
-        if parameter.kind is Kind.YES:
+        if parameter.kind is Kind.FLAG:
             arguments += [parameter.flag] if text else []
         elif parameter.kind is Kind.KEYS:
             arguments += [word for key in text.split(",") if key for word in (parameter.flag, key.strip())]
@@ -125,7 +125,7 @@ WHOLE = Parameter("n", Kind.WHOLE, "N", "a number", default=3, lowest=2)
 @given(st.integers(0, 10**17))
 def test_a_whole_number_is_parsed_exactly(number: int) -> None:
     if number >= 2:
-        assert WHOLE.read(str(number)) == WHOLE.filled(f" {number} ") == number
+        assert WHOLE.read(str(number)) == WHOLE.parse_form_field(f" {number} ") == number
     else:
         with pytest.raises(ParameterError):
             WHOLE.read(str(number))
@@ -145,7 +145,7 @@ def test_keys_between_commas_equal_repeated_flags(keys: list[str]) -> None:
     parser = argparse.ArgumentParser()
     parameter.add_to(parser)
     typed = parser.parse_args([word for key in keys for word in ("--stratify", key)]).stratify
-    assert parameter.filled(", ".join(keys)) == typed == keys
+    assert parameter.parse_form_field(", ".join(keys)) == typed == keys
 
 
 def run_generate(task: str, generator: str, texts: dict[str, str], **sources: bytes) -> tuple[dict[str, Any], bytes]:

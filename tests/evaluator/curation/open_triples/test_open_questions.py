@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.curation.open_triples.questions import Known, count_leaked, groups, ids, questions
+from evaluator.curation.open_triples.questions import KnownAnswers, count_leaked, groups, ids, questions
 from evaluator.curation.open_triples.triples import Dictionary, OpenTriple
 
 NAME = st.sampled_from("abcd")
@@ -42,8 +42,8 @@ def brute_force(evaluated: list[OpenTriple], all_: list[OpenTriple]) -> set[tupl
     return expected
 
 
-def known_of(evaluated: list[OpenTriple], others: list[OpenTriple]) -> Known:
-    known = Known()
+def known_of(evaluated: list[OpenTriple], others: list[OpenTriple]) -> KnownAnswers:
+    known = KnownAnswers()
     known.ask(evaluated)
     known.learn([*evaluated, *others])
     return known

@@ -70,7 +70,7 @@ def test_answers_are_valid_and_deterministic(task: str, name: str) -> None:
     assert report["ok"], report
     files["predictions"].seek(0)
     scored, _ = JOBS["score"](files, taken_by("score", names | {"resamples": 0}))
-    watched = {baseline.name: baseline for baseline in TASKS[task].baselines}[name].watched
+    watched = {baseline.name: baseline for baseline in TASKS[task].baselines}[name].audited_measure
     assert watched in {row["measure"] for row in scored["result"]["scores"]}
 
 
@@ -87,7 +87,7 @@ def test_reference_baselines_and_watched_measures_exist(task: str) -> None:
     names = {baseline.name for baseline in TASKS[task].baselines}
     assert all(baseline.reference in names for baseline in TASKS[task].baselines if baseline.reference)
     measures = {measure.name for measure in TASKS[task].measures}
-    assert all(baseline.watched in measures for baseline in TASKS[task].baselines)
+    assert all(baseline.audited_measure in measures for baseline in TASKS[task].baselines)
 
 
 CLAIMS = lines(

@@ -35,7 +35,7 @@ def test_an_uploaded_file_has_no_cost_and_its_row_gives_the_reason():
     world = build()
     assert stand(world, "Uploaded").cost is None
     (row,) = board(world).rows
-    assert row.cost is None and row.spent("wall_seconds") is None
+    assert row.cost is None and row.cost_of("wall_seconds") is None
     assert row.no_cost.startswith("uploaded as a file")
     assert list(board(world).cost_kinds) == []
 
@@ -48,7 +48,7 @@ def test_a_board_has_the_kinds_of_cost_that_some_row_shows():
     board_now = board(world)
     assert list(board_now.cost_kinds) == ["wall_seconds", "image_mb"]
     assert board_now.n_inputs == 4
-    assert {row.system: row.spent("wall_seconds") for row in board_now.rows} == {"Uploaded": None, "Contained": 724.0}
+    assert {row.system: row.cost_of("wall_seconds") for row in board_now.rows} == {"Uploaded": None, "Contained": 724.0}
 
 
 @pytest.mark.django_db

@@ -12,7 +12,7 @@ RETENTION = timedelta(days=2)
 """An unfinished upload is deleted if it gets no chunk for this long."""
 
 
-class PieceUpload(models.Model):
+class ChunkedUpload(models.Model):
     """Abstract model of a chunked upload; `core/chunked_upload.py` has its actions.
 
     `received` is the number of bytes that are stored, and so the offset at which an interrupted upload resumes.

@@ -1,0 +1,109 @@
+"""Notices to the members of a team that one of its submissions is finished: scored, rejected or failed.
+
+A notice contains the state that the submission's page shows, but no score: the page and the API decide which scores to
+disclose.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q
+from django.urls import reverse
+
+from leaderboard.core.plain_text import one_line
+from leaderboard.models import Notice, Prediction, Run, State, Submission, User, Webhook
+from leaderboard.notifications.actions import recipients
+from leaderboard.notifications.actions.recipients import Event
+from leaderboard.submissions.queries import progress
+
+EVENT = "submission.finished"
+ENDED = (State.DONE, State.REJECTED, State.FAILED)
+"""States in which subscribers are notified of a submission: every terminal state except CANCELLED."""
+
+
+def write(since: datetime, at: datetime) -> int:
+    """Queue notices of submissions that finished after `since`, for team members who had subscribed by then.
+
+    at: the present time. Returns the number of notices written.
+    """
+    if not (Webhook.objects.exists() or User.objects.filter(mailed_since__isnull=False).exists()):
+        return 0
+    ends = {subject: (ended_at, status) for subject, ended_at, status in _ends(since)}
+    events = (
+        Event(subject, status.submission.system.team.members.all(), ended_at)
+        for subject, (ended_at, status) in ends.items()
+    )
+    untold = ((ends[subject][1], subject, user, webhook) for subject, user, webhook in recipients.unnotified(events))
+    # A submission to a draft benchmark or a rehearsal is notified only to members who may open its page.
+    return recipients.queue(
+        [
+            _notice(user, webhook, subject, status, at)
+            for status, subject, user, webhook in untold
+            if status.submission.phase.benchmark.is_visible_to(user)
+        ]
+    )
+
+
+def words(notice: Notice) -> tuple[str, str]:
+    """Return the mail's subject and text, without the footer."""
+    fields = {name: one_line(str(value)) for name, value in notice.body.items()}
+    reason = f" ({fields['reason_text']})" if fields["reason_text"] else ""
+    text = (
+        f"{fields['system']} of {fields['team']}, submitted to {fields['benchmark']}, phase {fields['phase']}, "
+        f"is finished: {fields['state']}{reason}.\n\n{fields['page']}\n"
+    )
+    return f"{fields['system']}: {fields['state']} ({fields['benchmark']})", text
+
+
+def _ends(since: datetime) -> Iterable[tuple[uuid.UUID, datetime, progress.Progress]]:
+    """Yield (id, time, progress) for each submission that finished after `since` and that somebody subscribed to.
+
+    The id is that of the run or failed prediction with which the submission finished, and the time is when it did. A
+    rescoring is no event: runs that finished after a scored run of the same prediction are left out.
+    """
+    earlier = Run.objects.filter(
+        prediction=OuterRef("prediction"), state=State.DONE, finished_at__lt=OuterRef("finished_at")
+    )
+    window = Q(state__in=ENDED, finished_at__gt=since)
+    runs = (
+        Run.objects.filter(window).exclude(Exists(earlier)).values_list("pk", "finished_at", "prediction__submission")
+    )
+    # The prediction of a failed container has no run.
+    failed_predictions = Prediction.objects.filter(window, state__in=(State.REJECTED, State.FAILED))
+    ends = [*runs, *failed_predictions.values_list("pk", "finished_at", "submission")]
+    subscribed = Submission.objects.filter(
+        Q(system__team__members__mailed_since__isnull=False) | Q(system__team__members__webhooks__isnull=False),
+        pk__in={end[2] for end in ends},
+    )
+    followed = progress.with_related(subscribed.distinct()).prefetch_related("system__team__members__webhooks")
+    progress_of = {row.pk: progress.of(row) for row in followed}
+    for pk, ended_at, submission in ends:
+        status = progress_of.get(submission)
+        if status is not None and ended_at is not None and status.state in ENDED:
+            yield pk, ended_at, status
+
+
+def _notice(user: User, webhook: Webhook | None, subject: uuid.UUID, status: progress.Progress, at: datetime) -> Notice:
+    key, submission = uuid.uuid4(), status.submission
+    body = {
+        "id": str(key),
+        "event": EVENT,
+        "at": at.isoformat(),
+        "submission": str(submission.pk),
+        "benchmark": submission.phase.benchmark.slug,
+        "phase": submission.phase.slug,
+        "system": submission.system.name,
+        "team": submission.system.team.name,
+        "state": status.state.value,
+        "reason": status.reason.value,
+        "reason_text": status.reason.label if status.reason else "",
+        "page": settings.BASE_URL + submission.get_absolute_url(),
+        "url": settings.BASE_URL + reverse("api_submission", args=[submission.pk]),
+    }
+    return Notice(
+        id=key, user=user, webhook=webhook, submission=submission, subject=subject, body=body, due_at=at, created_at=at
+    )

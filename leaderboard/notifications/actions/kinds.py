@@ -1,0 +1,51 @@
+"""The kinds of notifications, declared once: the event, who is notified of it, and the text of the mail.
+
+To add a kind, write a module with an event name, `write` and `words`, as `near_duplicates` and `rank_changes` are, and
+add it to KINDS. `recipients` finds the subscribers who have no notice of the event yet; `deliver` sends the notices.
+docs/api.md describes the JSON of each event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from leaderboard.models import Notice
+from leaderboard.notifications.actions import announcements, finished_submissions, near_duplicates, rank_changes
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of notification.
+
+    event: its name, stored in each notice's body. words: returns the subject and text of a notice's mail, without the
+    footer. write: writes the notices of events after a time (its first argument; the second is the present time), and
+    returns their number; None: they are written when the event happens. is_for: called before each delivery; returns
+    False if the recipient may no longer know of the event. None: the recipient always may.
+    """
+
+    event: str
+    words: Callable[[Notice], tuple[str, str]]
+    write: Callable[[datetime, datetime], int] | None = None
+    is_for: Callable[[Notice], bool] | None = None
+
+
+KINDS = (
+    Kind(finished_submissions.EVENT, finished_submissions.words, finished_submissions.write),
+    Kind(near_duplicates.EVENT, near_duplicates.words, near_duplicates.write, near_duplicates.is_for),
+    Kind(rank_changes.EVENT, rank_changes.words, rank_changes.write),
+    Kind(announcements.EVENT, announcements.words),
+)
+_BY_EVENT = {kind.event: kind for kind in KINDS}
+
+
+def is_for(notice: Notice) -> bool:
+    """Return True if the recipient may still know of the notice's event."""
+    kind = _BY_EVENT.get(notice.body["event"])  # None: a test call of a webhook
+    return kind is None or kind.is_for is None or kind.is_for(notice)
+
+
+def words(notice: Notice) -> tuple[str, str]:
+    """Return the subject and text of a notice's mail, without the footer."""
+    return _BY_EVENT[notice.body["event"]].words(notice)
