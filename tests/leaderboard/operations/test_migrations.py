@@ -17,6 +17,8 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow  # a minute on each database, and a migration that has landed is never changed
+
 OLDER = ROOT / "tests" / "docs" / "older" / "site-0015.tgz"
 ODD_SLICE = '{"name":"x","transparency":"0.2","é":"true"}'
 
@@ -35,7 +37,7 @@ def databases() -> Iterator[dict[str, str]]:
         server.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-@pytest.fixture(scope="module", params=[pytest.param("sqlite", marks=pytest.mark.slow), "postgresql"])
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def upgraded(
     request: pytest.FixtureRequest, databases: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Any]:
