@@ -46,6 +46,10 @@ ADDED = (
 ADDED_FIELD = re.compile(rf',"({"|".join(ADDED)})":("[^"]*"|[^,}}\]]*)')
 
 
+WORDS = re.compile(r'("(?:message|summary)": ?)"(?:\\.|[^"\\])*"|("sort": ?\[)"(?:\\.|[^"\\])*"')
+"""Sentences for people in error responses and in the descriptions of tasks: they may change, codes and numbers not."""
+
+
 def normalized(text: str) -> str:
     for _, pattern, name in NORMALIZED:
         text = re.sub(pattern, name, text)
@@ -107,7 +111,7 @@ class Site:
         file = self.data.with_suffix(".json")
         self.run(HISTORY, "dump", file)
         documents: Documents = json.loads(file.read_text())
-        return {name: ADDED_FIELD.sub("", text) for name, text in documents.items()}
+        return {name: WORDS.sub(r'\1\2"TEXT"', ADDED_FIELD.sub("", text)) for name, text in documents.items()}
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from evaluator.curation.audit.leaks.column_features import column_features
 from evaluator.curation.audit.leaks.effect_sizes import EffectSizes
 from evaluator.curation.audit.leaks.feature_statistics import along, by_value
 from evaluator.curation.audit.leaks.id_features import id_order, id_parts
@@ -295,3 +296,13 @@ def test_parts_of_ids(name, ids):
 
 def test_ids_are_ordered_by_their_numbers():
     assert id_order(["10", "9", "x2", "x10", "100"]).tolist() == [1, 0, 4, 2, 3]
+
+
+def test_numbers_of_a_column_are_binned_by_size() -> None:
+    """Distinct numbers share no value, and their texts have one length: only their size can reveal a label."""
+    numbers = [1000 + 7 * ((37 * index) % 100) for index in range(100)]
+    (codes,) = column_features(numbers).values()
+    by_size = codes[np.argsort(numbers)].tolist()
+    assert by_size == sorted(by_size) and set(np.bincount(codes)) == {5} and len(set(by_size)) == 20
+    assert column_features([str(number) for number in numbers])["size"].tolist() == codes.tolist()
+    assert "size" not in column_features([*numbers[:-1], "many"])
