@@ -46,7 +46,9 @@ ADDED = (
 ADDED_FIELD = re.compile(rf',"({"|".join(ADDED)})":("[^"]*"|[^,}}\]]*)')
 
 
-WORDS = re.compile(r'("(?:message|summary)": ?)"(?:\\.|[^"\\])*"|("sort": ?\[)"(?:\\.|[^"\\])*"')
+WORDS = re.compile(
+    r'("(?:message|summary)": ?|"(?:as_of|columns|kind|page|slices?|sort|track)": ?\[)"(?:\\.|[^"\\])*"',
+)
 """Sentences for people in error responses and in the descriptions of tasks: they may change, codes and numbers not."""
 
 
@@ -111,7 +113,7 @@ class Site:
         file = self.data.with_suffix(".json")
         self.run(HISTORY, "dump", file)
         documents: Documents = json.loads(file.read_text())
-        return {name: WORDS.sub(r'\1\2"TEXT"', ADDED_FIELD.sub("", text)) for name, text in documents.items()}
+        return {name: WORDS.sub(r'\1"TEXT"', ADDED_FIELD.sub("", text)) for name, text in documents.items()}
 
 
 @contextmanager
