@@ -1,6 +1,7 @@
 """The confidence level of every interval, and its text for tables, pages and help texts.
 
-The pages under `docs/` state the level as a number, so a change has to be made there too.
+The pages under `docs/` state the level as a number, so a change has to be made there too. The significance level of
+rank ranges is another constant, `holm.ALPHA`.
 """
 
 from __future__ import annotations

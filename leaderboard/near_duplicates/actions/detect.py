@@ -2,7 +2,8 @@
 
 The sweep finds scored predictions that have not been checked. An evaluation worker computes a prediction's signature
 and compares it with the signatures of the phase's other teams. Then it compares only the candidates unit by unit: the
-most similar prediction of each other team, of a bounded number of teams. Scoring has priority over this work.
+most similar prediction of each other team, of a bounded number of teams. Scoring has priority over this work. What is
+similar enough to be reported: `evaluator/similarity/thresholds.py`.
 
 Only a benchmark's organisers ever see the results: they are a suspicion, not a finding of fault.
 """
