@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -37,12 +37,18 @@ def digest(root: Path = ROOT, task_packages: Iterable[Path] = ()) -> str:
 
 def task_packages(group: str = TASKS) -> list[Path]:
     """Return the sorted paths of the outermost packages of all installed tasks, without importing them."""
-    locations = {path for entry in entry_points(group=group) if (path := _location(entry.module)) is not None}
+    locations = {path for entry in entry_points(group=group) if (path := _location(entry)) is not None}
     return sorted(locations - {ROOT})
 
 
-def _location(module: str) -> Path | None:
-    names = module.split(".")
+def _location(entry: EntryPoint) -> Path | None:
+    try:
+        return _outermost_package(entry.module.split("."))
+    except Exception:  # noqa: BLE001 - an entry point that does not load is a problem of its task alone
+        return None
+
+
+def _outermost_package(names: list[str]) -> Path | None:
     for depth in range(1, len(names) + 1):
         spec = find_spec(".".join(names[:depth]))
         if spec is None:

@@ -25,7 +25,7 @@ from leaderboard.near_duplicates.actions import detect
 from leaderboard.notifications.actions import deliver as notices
 from leaderboard.operations import disk_alarm
 from leaderboard.operations import sweep as housekeeping
-from leaderboard.rehearsals import actions
+from leaderboard.rehearsals import actions as rehearsals
 from leaderboard.scoring.actions import releases, runs, sealed_phases
 from leaderboard.work_queue.enqueue import task_name
 from leaderboard.work_queue.work import Work
@@ -39,7 +39,7 @@ SWEEPS: tuple[Part, ...] = (
     run_system.WORK,
     housekeeping.sweep,
     sealed_phases.sweep,
-    actions.sweep,
+    rehearsals.sweep,
     releases.sweep,
     rank_ranges.WORK,
     *((notices.sweep,) if settings.NOTIFICATIONS else ()),

@@ -7,10 +7,12 @@ import os
 import shutil
 import signal
 import socket
+import sys
 import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,7 @@ EMBEDDED = (
     "leaderboard/boards/test_standings.py",
     "leaderboard/core/test_busy.py",  # locks
     "leaderboard/core/test_folder_broker.py",
-    "leaderboard/core/test_prepared",  # statements that are compiled for each database
+    "leaderboard/core/test_compiled_quer",  # statements that are compiled for each database
     "leaderboard/curation/test_generations.py",
     "leaderboard/datasets/test_corrections.py",
     "leaderboard/hosting/test_hosting.py",
@@ -84,6 +86,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_configure() -> None:
     from django.db.backends.signals import connection_created
+
+    from evaluator.tasks.registry import GROUP
+
+    if installed := sorted({entry.dist.name for entry in entry_points(group=GROUP) if entry.dist is not None}):
+        command = f"{sys.executable} -m pip uninstall {' '.join(installed)}"
+        raise pytest.UsageError(f"the tests expect only the built-in tasks, but others are installed; run: {command}")
 
     connection_created.connect(_reverse_what_has_no_order, dispatch_uid="no order is taken for granted")
     from tests.support import database_flush

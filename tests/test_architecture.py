@@ -37,3 +37,12 @@ def test_no_work_is_hidden_in_save_or_signals() -> None:
         imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         assert "save" not in names, f"{path} overrides save()"
         assert "django.db.models.signals" not in imported, f"{path} listens to model signals"
+
+
+def test_no_folder_holds_more_than_30_modules() -> None:
+    """More than fit on one screen; migrations are never looked through."""
+    folders = [folder for root in ("leaderboard", "evaluator", "tests") for folder in (ROOT / root).rglob("*/")]
+    counts = {folder: len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) for folder in folders}
+    full = {str(folder.relative_to(ROOT)): count for folder, count in counts.items() if count > 30}
+    full.pop("leaderboard/migrations", None)
+    assert not full and len(counts) > 100

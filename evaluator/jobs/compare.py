@@ -199,7 +199,10 @@ class CountRow(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ItemsRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.scoring.disagreements.Items`: (id, gold line) of units that only one system has right."""
+    """Serialized `evaluator.scoring.disagreements.DiscordantUnits`.
+
+    a_only, b_only: (id, gold line) of the units that only system a, or only system b, has right.
+    """
 
     measure: str
     a_only: list[tuple[str | int, str]]

@@ -56,7 +56,7 @@ class SimilarityResult:
 def compute_similarity(a: ComparableAnswers, b: ComparableAnswers) -> SimilarityResult:
     """Return the similarity of two files of one task and gold.
 
-    Raises TypeError if one is `Items` and the other is `Ordered`.
+    Raises TypeError if one is CategoricalAnswers and the other ScoredAnswers.
     """
     if isinstance(a, CategoricalAnswers) and isinstance(b, CategoricalAnswers):
         return _of_items(a, b)
@@ -91,9 +91,9 @@ def _similarity(
 def signature(answered: ComparableAnswers) -> Digests:
     """Return a signature of at most SIZE numbers below 2**63, computed from the answers alone, without gold.
 
-    For files with one answer per unit (`Items`): the smallest hashes of (unit, answer), a bottom-k sketch (Cohen &
-    Kaplan 2007). For files with one score per unit (`Ordered`): the average ranks of some units, in millionths of the
-    number of units; the units are the same for all files.
+    For files with one answer per unit (CategoricalAnswers): the smallest hashes of (unit, answer), a bottom-k sketch
+    (Cohen & Kaplan 2007). For files with one score per unit (ScoredAnswers): the average ranks of some units, in
+    millionths of the number of units; the units are the same for all files.
     """
     if isinstance(answered, CategoricalAnswers):
         is_answered = answered.answers != NO_ANSWER
@@ -119,8 +119,8 @@ def _mixed(numbers: Digests) -> Digests:
 def signature_agreement(own: Digests, others: Sequence[Digests], *, ordered: bool) -> npt.NDArray[np.float64]:
     """Return the agreement of each other signature with `own`, from 0 to 1.
 
-    A pair that reaches `agreement_threshold` is worth an exact comparison. ordered: True for signatures of `Ordered`
-    answers, which have one score per unit.
+    A pair that reaches `agreement_threshold` is worth an exact comparison. ordered: True for signatures of
+    ScoredAnswers, which have one score per unit.
     """
     if ordered:
         slack = int((1 - EQUAL) * _SCALE) + 2

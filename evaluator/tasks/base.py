@@ -1,7 +1,7 @@
 """The interface of a task: its formats, its scorer and its measures."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, Generic, Protocol, TypeVar
 
@@ -200,6 +200,13 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
     def check_gold(self, split: Split) -> Iterator[Finding]:
         """Yield the findings of an audit that only this task can make. `split.gold` is a result of `read_gold`."""
         return iter(())
+
+    def test_gold_problems(self, lines: Iterable[Line], dimensions: Collection[str]) -> list[str]:
+        """Return why valid gold of a test split must not be published, one sentence each; empty if it may be.
+
+        lines: the gold's lines, decoded when they are iterated. dimensions: the names of its slices' dimensions.
+        """
+        return []
 
     @abstractmethod
     def gold_fields(self, line: Line) -> GoldFields:

@@ -31,6 +31,7 @@ from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateRepo
 from evaluator.jobs.similarity import NearDuplicatesRequest, SignatureRequest
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process.client import ProcessSandbox
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation.report_checks import ReportError, convert_report
 from leaderboard.models import GoldVersion, PublicPrivatePartition, Reason, Scorer, Split
@@ -55,6 +56,7 @@ __all__ = [
     "read_scorer",
     "score",
     "signature",
+    "unavailable",
     "validate",
 ]
 
@@ -127,6 +129,17 @@ def is_outdated() -> bool:
     except SandboxError:
         return False
     return False
+
+
+def unavailable(failure: str, error: Exception, *, heading: str = "") -> Refused:
+    """Return the refusal of an action that needs the sandbox, and log the error.
+
+    failure: what the action could not do, without a full stop, such as "Your file could not be checked".
+    """
+    log.error("sandbox_unavailable", error=str(error))
+    is_upgraded = isinstance(error, CodeMismatchError)
+    cause = "the server is being upgraded" if is_upgraded else "the server's sandbox does not respond"
+    return Refused(Code.SANDBOX_UNAVAILABLE, f"{failure}: {cause}. Try again soon.", heading=heading)
 
 
 def _check_code(served: str) -> None:

@@ -22,13 +22,14 @@ from .reported import ReportedResult
 from .run import Run, Score
 from .scorer import Scorer
 from .split_audit import AuditAnswer, SplitAudit
-from .state import TERMINAL, Reason, State
+from .state import ACTIVE, TERMINAL, Reason, State
 from .submission import Final, Prediction, QuotaCharge, Stage, Submission
 from .team import Membership, System, Team
 from .user import User
 from .worker import WorkerReport
 
 __all__ = [
+    "ACTIVE",
     "TERMINAL",
     "Announcement",
     "ArchiveExport",

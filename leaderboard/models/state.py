@@ -13,6 +13,7 @@ class State(models.TextChoices):
     CANCELLED = "cancelled"
 
 
+ACTIVE = (State.QUEUED, State.RUNNING)
 TERMINAL = (State.DONE, State.REJECTED, State.FAILED, State.CANCELLED)
 
 
@@ -48,8 +49,7 @@ def lease_constraints(name: str) -> list[models.BaseConstraint]:
     return [
         models.CheckConstraint(condition=Q(state__in=State.values), name=f"{name}_state_is_known"),
         models.CheckConstraint(
-            condition=Q(state__in=TERMINAL, finished_at__isnull=False)
-            | Q(state__in=(State.QUEUED, State.RUNNING), finished_at__isnull=True),
+            condition=Q(state__in=TERMINAL, finished_at__isnull=False) | Q(state__in=ACTIVE, finished_at__isnull=True),
             name=f"{name}_finished_when_terminal",
         ),
         models.CheckConstraint(

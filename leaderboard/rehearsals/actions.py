@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -34,6 +33,7 @@ from leaderboard.models import (
     Team,
     User,
 )
+from leaderboard.work_queue.lease import cancel_rows
 
 MAX_TESTERS = 100
 """Maximum number of testers of one rehearsal, members of named teams included."""
@@ -57,7 +57,7 @@ def why_not(phase: Phase) -> str:
 def find_testers(names: Sequence[str]) -> list[User]:
     """Return the active users with these usernames, and for the names of teams their members.
 
-    Raises Refused INVALID_NAME for a name that is neither, and for more than MOST_TESTERS users.
+    Raises Refused INVALID_NAME for a name that is neither, and for more than MAX_TESTERS users.
     """
     users: dict[int, User] = {}
     unknown = []
@@ -145,11 +145,8 @@ def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
         if phase.closes_at is None or phase.closes_at > at:
             phase.closes_at = at
             phase.save(update_fields=["closes_at"])
-    of_rehearsal = {"submission__phase__in": phases}
-    cancelled: dict[str, Any] = {"state": State.CANCELLED, "reason": Reason.WITHDRAWN, "finished_at": at}
-    runs = {f"prediction__{name}": value for name, value in of_rehearsal.items()}
-    Run.objects.filter(**runs, state=State.QUEUED).update(**cancelled)
-    Prediction.objects.filter(**of_rehearsal, state=State.QUEUED).update(**cancelled)
+    cancel_rows(Run.objects.filter(prediction__submission__phase__in=phases, state=State.QUEUED), Reason.WITHDRAWN)
+    cancel_rows(Prediction.objects.filter(submission__phase__in=phases, state=State.QUEUED), Reason.WITHDRAWN)
     details = {"benchmark": rehearsal.benchmark.slug, "submissions": _n_submissions(rehearsal)}
     AuditEntry.record("rehearsal.ended", rehearsal.phase, by=by, **details)
     return rehearsal

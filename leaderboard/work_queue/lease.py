@@ -19,8 +19,10 @@ from typing import Any, Generic, TypeVar
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.utils import timezone
+
+from leaderboard.models import ACTIVE, Reason, State
 
 log = structlog.get_logger(__name__)
 Row = TypeVar("Row", bound=Model)
@@ -79,6 +81,16 @@ class Lease(Generic[Row]):
             return self.renew()
 
         return Heartbeat(seconds=settings.LEASE_SECONDS / RENEWALS, beat=beat)
+
+
+def cancel_rows(rows: QuerySet[Any], reason: Reason, **columns: Any) -> int:
+    """Cancel those of `rows` that are queued or running, and return their number.
+
+    A worker that has claimed one of them loses its lease, so its result is dropped. columns: further column values to
+    write.
+    """
+    written = {"state": State.CANCELLED, "reason": reason, "lease_until": None, "finished_at": timezone.now()}
+    return rows.filter(state__in=ACTIVE).update(**written, **columns)
 
 
 @dataclass(frozen=True)

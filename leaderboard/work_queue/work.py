@@ -114,7 +114,7 @@ class Work:
 
     is_ready: returns False while a dependency is unavailable; the row is then not claimed, so no attempt is used up
     may_claim: called with the key; returns False if this worker must not claim the row
-    makes_way: True for low priority: a row waits while scoring runs are queued, at most MAKES_WAY
+    makes_way: True for low priority: a row waits while scoring runs are queued, at most LOW_PRIORITY_WAIT
     marks_outdated: True: a row that waits because the sandbox server runs other code than this worker gets the reason
         OUTDATED
     on_renewal: called before each renewal of the lease
@@ -276,7 +276,7 @@ ERRORS: Errors = {
 }
 """What exceptions mean for an attempt, unless `Work.errors` says otherwise.
 
-A NoAnswerError's own `reason` replaces the one here. An exception that is not listed has the reason INTERNAL and is
+A NotRetryableError's own `reason` replaces the one here. An exception that is not listed has the reason INTERNAL and is
 retried.
 """
 

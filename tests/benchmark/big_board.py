@@ -26,7 +26,7 @@ from leaderboard.models import (
     Team,
 )
 from leaderboard.scoring.actions import releases
-from tests.support.tiny_world import World
+from tests.support.rows.tiny_world import World
 
 AT_ONCE = 5000
 ORIGINS = ("original", "generated")

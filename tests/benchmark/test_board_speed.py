@@ -18,7 +18,7 @@ from django.db import connection
 
 from tests.benchmark.asking import Site, Spent, serving
 from tests.benchmark.big_board import BigBoard
-from tests.support.tiny_world import build
+from tests.support.rows.tiny_world import build
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.django_db(transaction=True)]
 SIZES = [int(size) for size in os.environ.get("BOARD_SIZES", "1000,20000,200000").split(",")]

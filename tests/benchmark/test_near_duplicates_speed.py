@@ -21,8 +21,8 @@ from evaluator.similarity.predictions import signature
 from evaluator.tasks.answers import CategoricalAnswers
 from leaderboard.models import Prediction, SimilarityCheck, Submission, System, Team
 from leaderboard.near_duplicates.actions import similarity
+from tests.support.rows.tiny_world import build
 from tests.support.scoring_runs import taken_by
-from tests.support.tiny_world import build
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.django_db]
 FILES, TEAMS, UNITS = 2000, 200, 20_000

@@ -16,7 +16,7 @@ from django.core.management import call_command
 from leaderboard.accounts.actions import teams
 from leaderboard.models import Phase, Run, Score, State, User
 from leaderboard.submissions.actions import submit
-from tests.support.tiny_world import uploaded
+from tests.support.rows.tiny_world import uploaded
 
 pytest_plugins = ["tests.support.workers.running_stack"]
 pytestmark = [pytest.mark.benchmark, pytest.mark.realdata, pytest.mark.django_db(transaction=True)]

@@ -44,11 +44,11 @@ from leaderboard.models import (
 from tests.browser.conftest import Watch
 from tests.support import custom_scorers
 from tests.support.api_calls import person
-from tests.support.board_rows import score, stand, symmetric_scores
-from tests.support.container_rows import engine_is_there, takes_images
 from tests.support.crawler import crawl
-from tests.support.tiny_world import World, build
-from tests.support.two_way_phase import cross, crossed_scores
+from tests.support.rows.board_rows import score, stand, symmetric_scores
+from tests.support.rows.container_rows import engine_is_there, takes_images
+from tests.support.rows.tiny_world import World, build
+from tests.support.rows.two_way_phase import cross, crossed_scores
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 NASTY = "\"'></title></textarea></script><script>taken=1</script><img src=x onerror=taken=1><svg onload=taken=1>"

@@ -1,4 +1,4 @@
-"""Files, modules and links that the documentation names exist."""
+"""Files, modules, links and code names exist that the documentation and docstrings mention."""
 
 from __future__ import annotations
 
@@ -53,3 +53,24 @@ def test_the_glossary_is_in_alphabetical_order_and_its_paths_exist() -> None:
     for term, _, code, _ in rows:
         paths = re.findall(r"`([^`]+)`", code)
         assert paths and all((ROOT / path).exists() for path in paths), term
+
+
+CODE_NAME = re.compile(
+    r"\b(?!HOLDOUT_)(?:[A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]\w+(?:Error|Exception))\b|`(?:\w+\.)*([a-z]\w*)`"
+)
+"""Constants and exceptions in prose, and names in backticks; not environment variables."""
+KERNEL = {"AF_INET6", "CLONE_NEW", "LANDLOCK_CREATE_RULESET_VERSION"}
+PROSE = re.compile(r'"""(.*?)"""|#([^"\n]*)$', re.DOTALL | re.MULTILINE)
+
+
+def test_names_in_docstrings_and_comments_exist() -> None:
+    prose, known = {}, set(KERNEL)
+    for path in [path for folder in ("leaderboard", "evaluator", "tests") for path in (ROOT / folder).rglob("*.py")]:
+        source = path.read_text(encoding="utf-8")
+        known |= {path.stem, path.parent.name, *re.findall(r"\w+", PROSE.sub("", source))}
+        if path.is_relative_to(ROOT / "tests") or path.parent.name == "migrations":
+            continue
+        for text in PROSE.findall(source):
+            prose |= {match[1] or match[0]: str(path) for match in CODE_NAME.finditer("".join(text))}
+    assert {name: path for name, path in prose.items() if name not in known} == {}
+    assert len(prose) > 500

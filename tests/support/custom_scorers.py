@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from leaderboard.models import Image, Phase, Scorer, WorkerReport
 from tests.support import container_images
-from tests.support.tiny_world import World
+from tests.support.rows.tiny_world import World
 
 DIGEST = "sha256:" + "5c" * 32
 ACCURACY = {

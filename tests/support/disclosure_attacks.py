@@ -22,7 +22,7 @@ from evaluator.tasks.fact_verification.predictions import Answers
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.disclosure import policies
 from leaderboard.models import Phase
-from tests.support.many_groups import KINDS, LABELS, gold_of, labels_of
+from tests.support.rows.many_groups import KINDS, LABELS, gold_of, labels_of
 
 TASK = TASKS["fact-verification"]
 N = 4000

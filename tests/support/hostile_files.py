@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.support.tiny_world import prediction_lines
+from tests.support.rows.tiny_world import prediction_lines
 
 CLAIMS = "tiny"
 FACTS = "facts"

@@ -18,7 +18,7 @@ from leaderboard.containers.actions import image_files, images, run_system, work
 from leaderboard.models import Image, Prediction, QuotaCharge, Run, State, Submission
 from leaderboard.scoring.actions import runs
 from tests.support import container_images
-from tests.support.tiny_world import LABELS, World, build
+from tests.support.rows.tiny_world import LABELS, World, build
 from tests.support.workers.running_stack import empty_queue
 
 WAITS_AT = 599

@@ -4,7 +4,7 @@ Symmetric sets (Schuster et al. 2019) have further measures.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, BinaryIO
 
 import msgspec
@@ -26,6 +26,7 @@ from evaluator.tasks.fact_verification.measures import ACCURACY, FEVER_SCORE, ME
 from evaluator.tasks.fact_verification.predictions import Answers
 from evaluator.tasks.fact_verification.samples import SAMPLES
 from evaluator.tasks.fact_verification.scorer import score
+from evaluator.tasks.fact_verification.symmetric import check_symmetric
 from evaluator.tasks.gold_fields import GoldFields, Line
 
 _COUNT = re.compile(r"[1-9][0-9]{0,8}")
@@ -129,6 +130,10 @@ class FactVerification(Task[Gold, ValidationData, Answers]):
 
     def check_gold(self, split: Split) -> Iterator[Finding]:
         return audit.check_gold(split)
+
+    def test_gold_problems(self, lines: Iterable[Line], dimensions: Collection[str]) -> list[str]:
+        """Return the faults of a symmetric set: gold with the dimension `origin`."""
+        return check_symmetric(lines) if "origin" in dimensions else []
 
     def gold_fields(self, line: Line) -> GoldFields:
         return audit.gold_fields(line)

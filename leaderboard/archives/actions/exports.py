@@ -16,12 +16,11 @@ from django.utils import timezone
 
 from leaderboard.archives.actions import encryption, writing
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import ArchiveExport, AuditEntry, Benchmark, State, User
+from leaderboard.models import ACTIVE, ArchiveExport, AuditEntry, Benchmark, State, User
 from leaderboard.models.archive import RETENTION
 from leaderboard.work_queue.lease import Heartbeat, Lease, LeaseLostError
 from leaderboard.work_queue.work import Work
 
-UNDER_WAY = (State.QUEUED, State.RUNNING)
 WAITING = ArchiveExport.objects.select_related("benchmark__dataset", "requested_by")
 PROGRESS_SECONDS = 1.0
 """Seconds between two updates of `ArchiveExport.progress`."""
@@ -49,7 +48,7 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
             encryption.recipients(lines)
     except encryption.InvalidKeyError as error:
         raise Refused(Code.INVALID_NAME, f"The key cannot be used: {error}.") from error
-    under_way = ArchiveExport.objects.filter(benchmark=benchmark, requested_by=by, state__in=UNDER_WAY)
+    under_way = ArchiveExport.objects.filter(benchmark=benchmark, requested_by=by, state__in=ACTIVE)
     at = timezone.now()
     try:
         with transaction.atomic():

@@ -58,9 +58,9 @@ def _dense_runs(partners: dict[UUID, set[UUID]]) -> set[UUID]:
 def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair], measure: str) -> list[Comparison]:
     """Compare pairs of runs by a measure in the sandbox; return unsaved rows, in the order of `pairs`.
 
-    runs: by id, at least those of the pairs. Raises NoAnswerError if the job was refused or failed, ReportError if its
-    report is invalid, SandboxError if the sandbox itself failed, and FileNotFoundError or AlteredError if the stored
-    outcomes of a run are missing or were altered.
+    runs: by id, at least those of the pairs. Raises NotRetryableError if the job was refused or failed, ReportError if
+    its report is invalid, SandboxError if the sandbox itself failed, and FileNotFoundError or AlteredError if the
+    stored outcomes of a run are missing or were altered.
     """
     indices = {run: index for index, run in enumerate(sorted({run for pair in pairs for run in pair}))}
     index_pairs = [(indices[a], indices[b]) for a, b in pairs]

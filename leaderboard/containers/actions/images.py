@@ -16,9 +16,10 @@ from leaderboard.containers.actions import engine, image_files, run_system
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.evaluation import container_limits
-from leaderboard.models import AuditEntry, Image, Phase, State, Submission, System, User
+from leaderboard.models import AuditEntry, Image, Phase, Reason, Submission, System, User
 from leaderboard.submissions.actions import submit as submissions
 from leaderboard.work_queue import worker_status
+from leaderboard.work_queue.lease import cancel_rows
 
 
 def check_takes_images(phase: Phase) -> None:
@@ -100,9 +101,7 @@ def submit_reference(
 
 def cancel(*, submission: Submission, by: User) -> bool:
     """Cancel a submission's queued or running predictions; return whether there were any. The quota charge stays."""
-    at = timezone.now()
-    live = submission.predictions.filter(state__in=(State.QUEUED, State.RUNNING))
-    stopped = live.update(state=State.CANCELLED, reason="withdrawn", stage="", lease_until=None, finished_at=at)
-    if stopped:
+    cancelled = cancel_rows(submission.predictions.all(), Reason.WITHDRAWN, stage="")
+    if cancelled:
         AuditEntry.record("submission.withdrawn", submission, by=by)
-    return bool(stopped)
+    return cancelled > 0

@@ -31,11 +31,7 @@ def regenerate(generation: Generation) -> dict[str, bytes]:
         answer = run_generator.run(generation)
         _, contents = run_generator.read(answer) if answer.ok else (None, {})
     except (sandbox_client.SandboxError, ReportError) as error:
-        log.error("sandbox_unavailable", error=str(error))
-        raise Refused(
-            Code.SANDBOX_UNAVAILABLE,
-            "The parts could not be made: the server's sandbox does not respond. Try again soon.",
-        ) from error
+        raise sandbox_client.unavailable("The parts could not be made", error) from error
     except (FileNotFoundError, AlteredError) as error:
         log.error("stored_file_unusable", error=type(error).__name__, generation=generation.pk)
         raise Refused(

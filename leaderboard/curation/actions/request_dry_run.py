@@ -23,6 +23,7 @@ from leaderboard.curation.actions import run_dry_run
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
+    ACTIVE,
     AuditEntry,
     Benchmark,
     DryRun,
@@ -35,8 +36,7 @@ from leaderboard.models import (
 )
 
 log = structlog.get_logger(__name__)
-UNDER_WAY = (State.QUEUED, State.RUNNING)
-STANDING = (*UNDER_WAY, State.DONE)
+STANDING = (*ACTIVE, State.DONE)
 MAX_TRAIN_FILES = sandbox_client.MAX_FILES - 2
 MOST_FILES = 50
 """Maximum number of uploaded baselines of one gold version."""
@@ -195,11 +195,7 @@ def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict
             split=split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=options
         )
     except sandbox_client.SandboxError as error:
-        log.error("sandbox_unavailable", error=str(error))
-        raise Refused(
-            Code.SANDBOX_UNAVAILABLE,
-            "The file could not be checked: the server's sandbox does not respond. Try again soon.",
-        ) from error
+        raise sandbox_client.unavailable("The file could not be checked", error) from error
     if answer.ok:
         return
     problems = answer.report.get("problems", []) if answer.report.get("fault") == "predictions" else []

@@ -19,9 +19,9 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.curation.actions import run_generator
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client
-from leaderboard.models import AuditEntry, Dataset, GeneratedFrom, Generation, RawFile, Reason, State, User
+from leaderboard.models import ACTIVE, AuditEntry, Dataset, GeneratedFrom, Generation, RawFile, Reason, User
+from leaderboard.work_queue.lease import cancel_rows
 
-UNDER_WAY = (State.QUEUED, State.RUNNING)
 MAX_PREVIEWS = 10
 """Maximum number of unused previews of one dataset: a new request deletes the oldest ones beyond it."""
 
@@ -95,10 +95,7 @@ def cancel(*, generation: Generation, by: User) -> None:
     """
     check_manages(generation.dataset, by)
     with transaction.atomic():
-        ended = Generation.objects.filter(pk=generation.pk, state__in=UNDER_WAY).update(
-            state=State.CANCELLED, reason=Reason.WITHDRAWN, lease_until=None, finished_at=timezone.now()
-        )
-        if not ended:
+        if not cancel_rows(Generation.objects.filter(pk=generation.pk), Reason.WITHDRAWN):
             raise Refused(Code.NOT_CANCELLABLE, "The preview has already ended, so there is nothing to cancel.")
         AuditEntry.record("generation.cancelled", generation.dataset, by=by, generation=generation.pk)
 
@@ -125,7 +122,7 @@ def forgotten_next(dataset: Dataset) -> list[Generation]:
 
     Previews that are queued or running, or from which splits were made, are never among them.
     """
-    unused = dataset.generations.exclude(state__in=UNDER_WAY).exclude(parts__split__isnull=False)
+    unused = dataset.generations.exclude(state__in=ACTIVE).exclude(parts__split__isnull=False)
     return list(unused.order_by("-queued_at", "-pk")[MAX_PREVIEWS - 1 :])
 
 
@@ -137,7 +134,7 @@ def is_forgotten(dataset: Dataset, pk: int) -> bool:
 
 def under_way(dataset: Dataset) -> Generation | None:
     """Return the preview that is queued or running, if any."""
-    return dataset.generations.filter(state__in=UNDER_WAY).first()
+    return dataset.generations.filter(state__in=ACTIVE).first()
 
 
 def _delete(generation: Generation, by: User) -> None:

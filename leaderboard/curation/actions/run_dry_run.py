@@ -47,8 +47,8 @@ def _digest(file: IO[bytes]) -> str:
 def predictions(row: DryRun) -> Iterator[IO[bytes]]:
     """Yield the predictions of a dry run: the uploaded file, or the output of the baseline, which is run again.
 
-    A baseline is deterministic. Raises UnsuitableGoldError if the baseline makes no predictions, NoAnswerError if it
-    fails, SandboxError if the sandbox is not available, and AlteredError if a stored file was altered.
+    A baseline is deterministic. Raises UnsuitableGoldError if the baseline makes no predictions, NotRetryableError if
+    it fails, SandboxError if the sandbox is not available, and AlteredError if a stored file was altered.
     """
     if row.kind == DryRun.Kind.FILE:
         with opened(row.file) as stored:

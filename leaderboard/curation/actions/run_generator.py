@@ -97,7 +97,7 @@ def read(answer: sandbox_client.Answer) -> tuple[GenerateReport, dict[str, bytes
 def _check_ok(lease: Lease[Generation], answer: sandbox_client.Answer) -> bool:
     """Return True if the sandbox succeeded. If files or parameters are invalid, reject the preview and return False.
 
-    The rejected preview stores the problems. Raises NoAnswerError for a failure that the user did not cause.
+    The rejected preview stores the problems. Raises NotRetryableError for a failure that the user did not cause.
     """
     if answer.reason:
         raise NotRetryableError(answer.reason)

@@ -25,7 +25,7 @@ from leaderboard.core.storage import AlteredError
 from leaderboard.core.uploads import sha256_of
 from leaderboard.curation.actions import run_dry_run
 from leaderboard.curation.actions.run_dry_run import UnsuitableGoldError
-from leaderboard.evaluation.sandbox_client import SandboxError
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, Benchmark, DryRun, Membership, Phase, State, Submission, System, Team, User
 from leaderboard.submissions.actions import submit as submissions
 from leaderboard.work_queue.work import NotRetryableError
@@ -167,10 +167,8 @@ def _predictions(row: DryRun) -> Iterator[TemporaryUploadedFile]:
         try:
             with run_dry_run.predictions(row) as stored:
                 shutil.copyfileobj(stored, content)
-        except SandboxError as error:
-            log.error("sandbox_unavailable", error=str(error))
-            message = "The server's sandbox does not respond. Try again soon."
-            raise Refused(Code.SANDBOX_UNAVAILABLE, message, heading=HEADING) from error
+        except sandbox_client.SandboxError as error:
+            raise sandbox_client.unavailable("The predictions could not be made", error, heading=HEADING) from error
         except (NotRetryableError, UnsuitableGoldError, FileNotFoundError, AlteredError) as error:
             log.error("baseline_failed", error=type(error).__name__, dry_run=row.pk)
             raise Refused(

@@ -21,11 +21,10 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.evaluation import sandbox_client
-from leaderboard.models import AuditEntry, GoldVersion, Reason, Split, SplitAudit, State, User
-from leaderboard.work_queue.lease import Lease
+from leaderboard.models import ACTIVE, AuditEntry, GoldVersion, Reason, Split, SplitAudit, State, User
+from leaderboard.work_queue.lease import Lease, cancel_rows
 from leaderboard.work_queue.work import NotRetryableError, Work
 
-ACTIVE_STATES = (State.QUEUED, State.RUNNING)
 MAX_TRAIN_FILES = sandbox_client.MAX_FILES - 2
 WAITING = SplitAudit.objects.select_related("gold__split__dataset")
 
@@ -44,7 +43,7 @@ def begin(*, split: Split, by: User) -> SplitAudit:
             f"The split {split.name} has no gold yet; there is nothing to audit.",
             heading="There is no gold yet",
         )
-    under_way = gold.audits.filter(state__in=ACTIVE_STATES)
+    under_way = gold.audits.filter(state__in=ACTIVE)
     at = timezone.now()
     try:
         with transaction.atomic():
@@ -69,7 +68,7 @@ def begin(*, split: Split, by: User) -> SplitAudit:
 def _public_gold(split: Split) -> list[GoldVersion]:
     """Return the current public gold of the dataset's other splits, on which systems may have been trained.
 
-    At most MOST_TRAINS gold versions are returned.
+    At most MAX_TRAIN_FILES gold versions are returned.
     """
     others = split.dataset.splits.filter(gold_public=True).exclude(pk=split.pk).order_by("pk")
     return [gold for other in others if (gold := other.current_gold) is not None][:MAX_TRAIN_FILES]
@@ -82,10 +81,7 @@ def cancel(*, audit: SplitAudit, by: User) -> None:
     """
     check_manages(audit.gold.split.dataset, by)
     with transaction.atomic():
-        ended = SplitAudit.objects.filter(pk=audit.pk, state__in=ACTIVE_STATES).update(
-            state=State.CANCELLED, reason=Reason.WITHDRAWN, lease_until=None, finished_at=timezone.now()
-        )
-        if not ended:
+        if not cancel_rows(SplitAudit.objects.filter(pk=audit.pk), Reason.WITHDRAWN):
             raise Refused(Code.NOT_CANCELLABLE, "This audit has already ended.")
         AuditEntry.record("audit.cancelled", audit, by=by, split=audit.gold.split.name)
 
@@ -127,7 +123,7 @@ def _store_parts(lease: Lease[SplitAudit], parts: list[dict[str, Any]], code: st
 def _read_part(answer: sandbox_client.Answer) -> dict[str, Any]:
     """Return the report of one part of an audit.
 
-    Raises NoAnswerError if the job gave no report, ReportError if the report is malformed.
+    Raises NotRetryableError if the job gave no report, ReportError if the report is malformed.
     """
     if not answer.ok:
         raise NotRetryableError(answer.reason or Reason.BAD_GOLD)

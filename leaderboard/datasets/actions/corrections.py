@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from django.core.files import File
 from django.db import transaction
@@ -21,12 +20,12 @@ from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions import datasets, gold_diffs, splits
 from leaderboard.datasets.actions.gold_validation import prepare
 from leaderboard.models import AuditEntry, Correction, GoldVersion, Reason, Split, State, User
+from leaderboard.work_queue.lease import cancel_rows
 
 Decision = Correction.Decision
 PENDING_FOR = timedelta(days=7)
 """Time until an unconfirmed correction expires."""
 LONGEST = 1000
-UNDER_WAY = (State.QUEUED, State.RUNNING)
 
 
 def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
@@ -171,8 +170,7 @@ def _end(correction: Correction, decision: str, *, by: User | None) -> None:
         decision=decision, decided_at=at, decided_by=by, file=""
     ):
         return
-    cancelled: dict[str, Any] = {"state": State.CANCELLED, "reason": Reason.WITHDRAWN, "lease_until": None}
-    Correction.objects.filter(pk=correction.pk, state__in=UNDER_WAY).update(**cancelled, finished_at=at)
+    cancel_rows(Correction.objects.filter(pk=correction.pk), Reason.WITHDRAWN)
     correction.items.all().delete()
     transaction.on_commit(partial(correction.file.storage.delete, str(correction.file.name)))
     AuditEntry.record(

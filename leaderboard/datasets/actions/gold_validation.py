@@ -13,7 +13,7 @@ from django.core.files import File
 
 from evaluator.errors import shown
 from evaluator.jobs.gold import PrepareGoldReport
-from evaluator.tasks.fact_verification.symmetric import check_symmetric
+from evaluator.tasks.registry import TASKS
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
@@ -46,11 +46,7 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
             task=split.dataset.task, gold=_stream(file), name=name, options=split.options
         )
     except sandbox_client.SandboxError as error:
-        log.error("sandbox_unavailable", error=str(error))
-        raise Refused(
-            Code.SANDBOX_UNAVAILABLE,
-            "The gold could not be checked: the server's sandbox does not respond. Try again soon.",
-        ) from error
+        raise sandbox_client.unavailable("The gold could not be checked", error) from error
     if answer.reason:
         raise Refused(
             Code.INVALID_GOLD, "The gold could not be checked within the limits of time, memory and size for one file."
@@ -68,8 +64,8 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
             Code.SANDBOX_UNAVAILABLE, "The gold could not be checked: the sandbox's report is malformed."
         ) from error
     _check_lengths(facts, name)
-    if "origin" in facts.dimensions and split.kind != Split.Kind.TRAIN:
-        _check_symmetry(file, name)
+    if split.kind != Split.Kind.TRAIN:
+        _check_test_gold(split.dataset.task, file, name, facts)
     return Prepared(facts, answer.attachment)
 
 
@@ -96,12 +92,9 @@ def _check_lengths(facts: PrepareGoldReport, name: str) -> None:
         raise _refused(problems[:MAX_SHOWN_PROBLEMS], max(0, len(problems) - MAX_SHOWN_PROBLEMS))
 
 
-def _check_symmetry(file: File[bytes], name: str) -> None:
-    """Raise Refused INVALID_GOLD unless the gold is a symmetric set.
-
-    Called for gold with the dimension `origin`, on which boards would otherwise be meaningless.
-    """
-    found_problems = check_symmetric(list(_lines(file, name)))
+def _check_test_gold(task: str, file: File[bytes], name: str, facts: PrepareGoldReport) -> None:
+    """Raise Refused INVALID_GOLD if the task finds gold on which boards would be meaningless."""
+    found_problems = TASKS[task].test_gold_problems(_lines(file, name), facts.dimensions)
     if found_problems:
         problems = [
             {"file": name, "line": None, "what": text, "found": "", "expected": "", "text": f"{name}: {text}"}

@@ -262,11 +262,7 @@ def _check_inputs(waiting: Split) -> None:
                 split=waiting, gold=GoldVersion(expects={}), predictions=file, name="inputs.jsonl", options={}
             )
     except sandbox_client.SandboxError as error:
-        log.error("sandbox_unavailable", error=str(error))
-        raise Refused(
-            Code.SANDBOX_UNAVAILABLE,
-            "The inputs could not be checked: the server's sandbox does not respond. Try again soon.",
-        ) from error
+        raise sandbox_client.unavailable("The inputs could not be checked", error) from error
     if answer.reason or answer.report.get("fault") == "inputs":
         raise Refused(
             Code.INVALID_GOLD,

@@ -37,12 +37,14 @@ def write(since: datetime, at: datetime) -> int:
         Event(subject, status.submission.system.team.members.all(), ended_at)
         for subject, (ended_at, status) in ends.items()
     )
-    untold = ((ends[subject][1], subject, user, webhook) for subject, user, webhook in recipients.unnotified(events))
+    unnotified = (
+        (ends[subject][1], subject, user, webhook) for subject, user, webhook in recipients.unnotified(events)
+    )
     # A submission to a draft benchmark or a rehearsal is notified only to members who may open its page.
     return recipients.queue(
         [
             _notice(user, webhook, subject, status, at)
-            for status, subject, user, webhook in untold
+            for status, subject, user, webhook in unnotified
             if status.submission.phase.benchmark.is_visible_to(user)
         ]
     )

@@ -19,23 +19,31 @@ from leaderboard.notifications.actions import announcements, finished_submission
 class Kind:
     """A kind of notification.
 
-    event: its name, stored in each notice's body. words: returns the subject and text of a notice's mail, without the
-    footer. write: writes the notices of events after a time (its first argument; the second is the present time), and
-    returns their number; None: they are written when the event happens. is_for: called before each delivery; returns
-    False if the recipient may no longer know of the event. None: the recipient always may.
+    event: its name, stored in each notice's body. label: what happened, for the list of deliveries. words: returns the
+    subject and text of a notice's mail, without the footer. write: writes the notices of events after a time (its first
+    argument; the second is the present time), and returns their number; None: they are written when the event happens.
+    is_for: called before each delivery; returns False if the recipient may no longer know of the event. None: the
+    recipient always may.
     """
 
     event: str
+    label: str
     words: Callable[[Notice], tuple[str, str]]
     write: Callable[[datetime, datetime], int] | None = None
     is_for: Callable[[Notice], bool] | None = None
 
 
 KINDS = (
-    Kind(finished_submissions.EVENT, finished_submissions.words, finished_submissions.write),
-    Kind(near_duplicates.EVENT, near_duplicates.words, near_duplicates.write, near_duplicates.is_for),
-    Kind(rank_changes.EVENT, rank_changes.words, rank_changes.write),
-    Kind(announcements.EVENT, announcements.words),
+    Kind(finished_submissions.EVENT, "submission finished", finished_submissions.words, finished_submissions.write),
+    Kind(
+        near_duplicates.EVENT,
+        "near-duplicates",
+        near_duplicates.words,
+        near_duplicates.write,
+        near_duplicates.is_for,
+    ),
+    Kind(rank_changes.EVENT, "rescored", rank_changes.words, rank_changes.write),
+    Kind(announcements.EVENT, "announcement", announcements.words),
 )
 _BY_EVENT = {kind.event: kind for kind in KINDS}
 
@@ -44,6 +52,12 @@ def is_for(notice: Notice) -> bool:
     """Return True if the recipient may still know of the notice's event."""
     kind = _BY_EVENT.get(notice.body["event"])  # None: a test call of a webhook
     return kind is None or kind.is_for is None or kind.is_for(notice)
+
+
+def label(notice: Notice) -> str:
+    """Return what happened, for the list of deliveries."""
+    kind = _BY_EVENT.get(notice.body["event"])
+    return kind.label if kind is not None else "test"
 
 
 def words(notice: Notice) -> tuple[str, str]:

@@ -53,9 +53,11 @@ def write(since: datetime, at: datetime) -> int:
         Event(subject, phases_by_key[pair.phase].benchmark.organisers.all(), recent[pair])
         for subject, pair in pairs.items()
     )
-    untold = recipients.unnotified(events)
     return recipients.queue(
-        [_notice(phases_by_key[pairs[subject].phase], subject, user, webhook, at) for subject, user, webhook in untold]
+        [
+            _notice(phases_by_key[pairs[subject].phase], subject, user, webhook, at)
+            for subject, user, webhook in recipients.unnotified(events)
+        ]
     )
 
 

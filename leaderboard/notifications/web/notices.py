@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.models import Webhook
-from leaderboard.notifications.actions import deliver, webhooks
+from leaderboard.notifications.actions import deliver, kinds, webhooks
 from leaderboard.notifications.web.forms import WebhookForm
 
 SHOWN = 20
@@ -37,13 +37,14 @@ def my_notices(request: PersonRequest) -> HttpResponse:
                 status = refused.code.status
             else:
                 form, status = WebhookForm(), 200
+    notices = request.user.notices.select_related("webhook", "submission__system")
     context = {
         "form": form,
         "added": added,
         "secret": deliver.secret(added) if added else "",
         "webhooks": request.user.webhooks.all(),
         "most": webhooks.MAX_WEBHOOKS,
-        "deliveries": request.user.notices.select_related("webhook", "submission__system")[:SHOWN],
+        "deliveries": [(notice, kinds.label(notice)) for notice in notices[:SHOWN]],
         "is_on": settings.NOTIFICATIONS,
         "attempts": deliver.ATTEMPTS,
     }

@@ -7,9 +7,8 @@ and resumed later (docs/adr/0006).
 
 from __future__ import annotations
 
-from django.db import models, transaction
+from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from leaderboard.boards.actions import boards
 from leaderboard.boards.queries import board_state
@@ -18,8 +17,8 @@ from leaderboard.core.rights import check_manages
 from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import AuditEntry, GoldVersion, Leaderboard, Phase, Reason, Run, Scorer, Split, State, User
 from leaderboard.scoring.actions import releases, runs
+from leaderboard.work_queue.lease import cancel_rows
 
-OPEN = (State.QUEUED, State.RUNNING)
 """States of runs that have not ended."""
 
 
@@ -92,7 +91,7 @@ def cancel(*, phase: Phase, by: User) -> Leaderboard:
     )
     golds = list(dropped.values_list("gold_version", flat=True))
     dropped.update(state=Leaderboard.State.CANCELLED)
-    _cancel(Run.objects.filter(prediction__submission__phase=phase, gold_version__in=golds, state__in=OPEN))
+    cancel_rows(Run.objects.filter(prediction__submission__phase=phase, gold_version__in=golds), Reason.SUPERSEDED)
     AuditEntry.record(
         "rescoring.cancelled", phase, by=by, gold=board.gold_version.number, task_version=board.task_version
     )
@@ -111,7 +110,7 @@ def _cancel_scorer(*, phase: Phase, shown: Leaderboard, board: Leaderboard, by: 
     versions = list(dropped.values_list("task_version", flat=True))
     dropped.update(state=Leaderboard.State.CANCELLED)
     phase_runs = Run.objects.filter(prediction__submission__phase=phase, gold_version=shown.gold_version_id)
-    _cancel(phase_runs.filter(task_version__in=versions, state__in=OPEN))
+    cancel_rows(phase_runs.filter(task_version__in=versions), Reason.SUPERSEDED)
     earlier = Scorer.objects.get(benchmark=phase.benchmark_id, number=shown.task_version)
     Phase.objects.filter(pk=phase.pk).update(scorer=earlier)
     AuditEntry.record("rescoring.cancelled", phase, by=by, gold=shown.gold_version.number, scorer=board.task_version)
@@ -167,10 +166,8 @@ def _supersede(phase: Phase, board: Leaderboard) -> None:
     phase_runs = Run.objects.filter(prediction__submission__phase=phase)
     needed_runs = phase_runs.filter(gold_version=board.gold_version_id, task_version=board.task_version)
     # A running run for the current board may finish: that board will be frozen with its result.
-    _cancel(phase_runs.filter(state=State.QUEUED).exclude(pk__in=needed_runs.values("pk")))
-    _cancel(phase_runs.filter(state=State.RUNNING, gold_version__in=golds).exclude(pk__in=needed_runs.values("pk")))
-
-
-def _cancel(open_runs: models.QuerySet[Run]) -> None:
-    """Cancel queued or running runs. A worker that scores one of them loses its lease, and its result is dropped."""
-    open_runs.update(state=State.CANCELLED, reason=Reason.SUPERSEDED, lease_until=None, finished_at=timezone.now())
+    cancel_rows(phase_runs.filter(state=State.QUEUED).exclude(pk__in=needed_runs.values("pk")), Reason.SUPERSEDED)
+    cancel_rows(
+        phase_runs.filter(state=State.RUNNING, gold_version__in=golds).exclude(pk__in=needed_runs.values("pk")),
+        Reason.SUPERSEDED,
+    )

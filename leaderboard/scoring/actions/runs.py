@@ -21,7 +21,7 @@ from leaderboard.evaluation import provenance, report_checks, sandbox_client, sc
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, State
 from leaderboard.scoring.actions import plots, releases
 from leaderboard.work_queue import enqueue
-from leaderboard.work_queue.lease import Lease
+from leaderboard.work_queue.lease import Lease, cancel_rows
 from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, StateColumns, Work
 from leaderboard.work_queue.worker_status import SCORERS
 
@@ -94,8 +94,7 @@ def _is_of_our_version(run_id: UUID) -> bool:
 def replace(run: Run, version: int) -> None:
     """Cancel a queued run of an earlier task version, and queue one of `version` unless there is one."""
     phase = _hold_phase(run)
-    stale = Run.objects.filter(pk=run.pk, state=State.QUEUED)
-    if not stale.update(state=State.CANCELLED, reason=Reason.SUPERSEDED, finished_at=timezone.now()):
+    if not cancel_rows(Run.objects.filter(pk=run.pk, state=State.QUEUED), Reason.SUPERSEDED):
         return
     gold = board_state.gold_of(phase) or run.gold_version
     current_runs = run.prediction.runs.filter(gold_version=gold, task_version=version)

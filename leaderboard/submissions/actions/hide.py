@@ -42,17 +42,18 @@ def hide(*, submission: Submission, reason: str, by: User) -> HiddenSubmission:
 
 
 @transaction.atomic
-def unhide(*, submission: Submission, by: User) -> None:
+def unhide(*, submission: Submission, by: User) -> bool:
     """Show a hidden submission again: all boards become as if it had never been hidden.
 
-    Does nothing if the submission is not hidden. Raises Refused NOT_AN_ORGANISER.
+    Does nothing and returns False if the submission is not hidden. Raises Refused NOT_AN_ORGANISER.
     """
     phase = _locked_phase(submission, by)
     hidden = HiddenSubmission.objects.now().filter(submission=submission)
     if not hidden.update(unhidden_at=timezone.now(), unhidden_by=by):
-        return
+        return False
     AuditEntry.record("submission.unhidden", submission, by=by, phase=phase.pk)
     _update_standings(phase, submission)
+    return True
 
 
 def _locked_phase(submission: Submission, by: User) -> Phase:

@@ -209,11 +209,7 @@ def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str,
             split=phase.split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=phase.options
         )
     except sandbox_client.SandboxError as error:
-        log.error("sandbox_unavailable", error=str(error))
-        raise Refused(
-            Code.SANDBOX_UNAVAILABLE,
-            "Your file could not be checked: the server's sandbox does not respond. Try again soon.",
-        ) from error
+        raise sandbox_client.unavailable("Your file could not be checked", error) from error
     if answer.ok:
         return answer.report["n_lines"], answer.report["warnings"]
     AuditEntry.record("submission.refused", phase, by=by, reason=answer.reason or "bad_predictions")

@@ -70,8 +70,10 @@ def hide_submission(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse
 def unhide_submission(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
     """Show a hidden submission again."""
     submission = _managed_or_404(request, slug, pk)
-    hide.unhide(submission=submission, by=request.user)
-    messages.success(request, "The submission is shown again.")
+    if hide.unhide(submission=submission, by=request.user):
+        messages.success(request, "The submission is shown again.")
+    else:
+        messages.info(request, "The submission was not hidden.")
     return redirect(submission)
 
 

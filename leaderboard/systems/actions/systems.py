@@ -38,7 +38,7 @@ def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime
     described: the fields description, paper_url and code_url. anonymous_until: until then the public sees "Anonymous"
     with a fixed number instead of the names of system and team; None: the names are shown. Raises Refused:
     NOT_A_MEMBER; INVALID_NAME for an invalid field, and for a changed `anonymous_until` that is not within
-    LONGEST_HIDDEN from now.
+    MAX_ANONYMITY from now.
     """
     _check_member(system, by)
     system = System.objects.select_for_update().get(pk=system.pk)

@@ -30,7 +30,7 @@ class DescribeForm(forms.ModelForm):
         widgets = {"anonymous_until": forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")}
 
     def clean_anonymous_until(self) -> datetime | None:
-        """Return the date if it is unchanged, or in the future and within LONGEST_HIDDEN from now.
+        """Return the date if it is unchanged, or in the future and within MAX_ANONYMITY from now.
 
         Raises ValidationError otherwise.
         """

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluator import code_digest
 from evaluator.errors import UsageError
 from evaluator.tasks import fact_checking, registry
 from evaluator.tasks.registry import TASKS, MissingTaskError, Tasks, find_task
@@ -46,6 +47,8 @@ def test_installed_tasks_follow_the_built_in_ones(tasks: Tasks, tmp_path: Path) 
         ("other = {}:TASK", "raise RuntimeError('no')", "{}:TASK does not load: RuntimeError: no"),
         ("other = {}:TASK", "raise SystemExit(3)", "{}:TASK does not load: SystemExit: 3"),
         ("other = {}:TASK", "import nothing_of_this_name", "No module named 'nothing_of_this_name'"),
+        ("other = not-a-module:TASK", "", "not-a-module:TASK does not load: "),
+        ("other = .{}", "", ".{} does not load: "),
         ("other = {}:TASK", "TASK = 5", "the object is of type int, expected an instance of"),
         ("other = {}:Other", GOOD.format("other"), "the object is the class Other, expected an instance of"),
         (
@@ -68,6 +71,7 @@ def test_an_unusable_package_is_left_out(
     assert why.format(package) in str(problem)
     assert f"of {package} 1.0 is not loaded" in str(problem)
     assert [*tasks] == ["fact-checking"] and tasks["fact-checking"] is fact_checking.TASK
+    assert set(code_digest.task_packages()) <= {tmp_path / f"{package}.py"}
 
 
 def test_two_packages_with_one_task_name_are_both_left_out(tasks: Tasks, tmp_path: Path) -> None:
@@ -109,3 +113,10 @@ def test_a_task_whose_samples_fail_is_left_out_of_the_sandbox(tmp_path: Path) ->
     assert (warm.returncode, warm.stdout) == (0, "6\n"), warm.stderr
     assert "its samples fail: ZeroDivisionError" in warm.stderr
     assert "its samples fail: ValueError: the gold of a sample is invalid" in warm.stderr
+
+
+def test_a_slice_named_origin_means_a_symmetric_set_in_one_task_only() -> None:
+    line = {"id": "a", "claim": "c", "label": "SUPPORTED", "slices": {"origin": "letter"}}
+    refusing = [name for name, task in TASKS.items() if task.test_gold_problems([line], {"origin"})]
+    assert refusing == ["fact-verification"]
+    assert TASKS["fact-verification"].test_gold_problems([line], {"source"}) == []

@@ -16,7 +16,7 @@ from django.utils import timezone
 from leaderboard.accounts.actions import invitations, teams
 from leaderboard.models import Invitation, Membership, Team
 from tests.support.api_calls import ROOT, client_of, person
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 TEAMS = f"{ROOT}/teams/"

@@ -9,8 +9,8 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Membership, Phase, QuotaCharge, Submission, System, User
 from leaderboard.submissions.queries.quotas import quota_of
 from tests.support.api_calls import client_of, person, send
+from tests.support.rows.tiny_world import World, build, prediction_lines
 from tests.support.simultaneous_calls import together
-from tests.support.tiny_world import World, build, prediction_lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 

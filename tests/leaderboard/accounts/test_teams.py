@@ -14,8 +14,8 @@ from leaderboard.accounts.actions import invitations, membership, teams
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Invitation, Membership, Notice, Team, User
 from tests.support.api_calls import client_of, person
+from tests.support.rows.tiny_world import World, build
 from tests.support.simultaneous_calls import together
-from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 

@@ -22,8 +22,8 @@ from leaderboard.evaluation import sandbox_client
 from leaderboard.models import ArchiveExport, ArchiveImport, AuditEntry, Benchmark, Dataset, State, Submission, User
 from tests.leaderboard.archives.test_archives import wipe
 from tests.support.api_calls import person
-from tests.support.gold_uploads import close_all, files_of, refusal, uploaded
-from tests.support.tiny_world import World, build, gold_lines
+from tests.support.rows.gold_uploads import close_all, files_of, refusal, uploaded
+from tests.support.rows.tiny_world import World, build, gold_lines
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 EXPORTS = "/manage/benchmarks/tiny/exports/"

@@ -13,8 +13,8 @@ from leaderboard.models import AuditEntry, Benchmark, Membership, State, Team, U
 from tests.leaderboard.archives.test_archive_pages import as_, forged, written
 from tests.leaderboard.archives.test_archives import wipe
 from tests.support.api_calls import person
-from tests.support.gold_uploads import close_all, refusal, uploaded
-from tests.support.tiny_world import World, build
+from tests.support.rows.gold_uploads import close_all, refusal, uploaded
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 KEYS = encryption.generate_key()

@@ -46,11 +46,11 @@ from leaderboard.submissions.actions import submit
 from leaderboard.submissions.actions.hide import hide
 from leaderboard.systems.actions import systems
 from tests.conftest import ROOT
-from tests.support import generator_previews
 from tests.support.api_calls import person
-from tests.support.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, score_all, send
-from tests.support.tiny_world import World, build, prediction_lines, uploaded
-from tests.support.track_phases import TRACKS
+from tests.support.rows import generator_previews
+from tests.support.rows.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, score_all, send
+from tests.support.rows.tiny_world import World, build, prediction_lines, uploaded
+from tests.support.rows.track_phases import TRACKS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 LABELS = labels_of(40)

@@ -18,8 +18,8 @@ from django.utils import timezone
 from leaderboard.archives.actions import tables
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, Submission, System, Team, User
 from leaderboard.systems.actions import systems
-from tests.support.many_groups import a_phase, a_split, answers, labels_of, score_all, send
-from tests.support.tiny_world import World, build
+from tests.support.rows.many_groups import a_phase, a_split, answers, labels_of, score_all, send
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 LABELS = labels_of(40)

@@ -15,7 +15,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Announcement, AuditEntry, Benchmark, Notice, User
 from leaderboard.notifications.actions import deliver, webhooks
 from tests.support.api_calls import person
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 ATOM = "{http://www.w3.org/2005/Atom}"

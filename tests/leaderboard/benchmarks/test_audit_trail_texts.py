@@ -13,7 +13,7 @@ from leaderboard.models import AuditEntry
 from tests.conftest import ROOT
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support.tiny_world import build
+from tests.support.rows.tiny_world import build
 
 NOT_IN_A_TRAIL = re.compile(
     r"(team|token|user|webhook|curator|final|image|image_upload|raw_upload|submission|archive|records)\."

@@ -16,7 +16,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Extension, Phase, Submission, System
 from leaderboard.submissions.queries import deadlines
 from tests.support.api_calls import client_of, person, send
-from tests.support.tiny_world import TOLD_IN_FULL, World, build, prediction_lines
+from tests.support.rows.tiny_world import TOLD_IN_FULL, World, build, prediction_lines
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)

@@ -15,8 +15,8 @@ from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, User
 from leaderboard.rehearsals import actions
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import tiny_world
-from tests.support.tiny_world import World
+from tests.support.rows import tiny_world
+from tests.support.rows.tiny_world import World
 
 pytestmark = pytest.mark.django_db
 EDIT = "/manage/benchmarks/tiny/edit/"

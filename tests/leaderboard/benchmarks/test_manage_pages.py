@@ -16,8 +16,8 @@ from leaderboard.datasets.web.first_lines import hidden
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Phase, Split, User
 from leaderboard.rehearsals import actions
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import tiny_world
-from tests.support.tiny_world import World
+from tests.support.rows import tiny_world
+from tests.support.rows.tiny_world import World
 
 pytestmark = pytest.mark.django_db
 DESK = "/manage/benchmarks/tiny/"

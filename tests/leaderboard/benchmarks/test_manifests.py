@@ -17,9 +17,9 @@ from leaderboard.datasets.actions import datasets
 from leaderboard.evaluation import sandbox_client
 from leaderboard.hosting import host
 from leaderboard.models import AuditEntry, Benchmark, Dataset, Download, GoldVersion, Phase, Split, Submission, User
-from tests.support.gold_uploads import files_of, refusal
-from tests.support.many_groups import gold_of
-from tests.support.tiny_world import LABELS, TASK, World, build, gold_lines
+from tests.support.rows.gold_uploads import files_of, refusal
+from tests.support.rows.many_groups import gold_of
+from tests.support.rows.tiny_world import LABELS, TASK, World, build, gold_lines
 
 pytestmark = pytest.mark.django_db
 

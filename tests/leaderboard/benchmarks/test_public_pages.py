@@ -21,9 +21,9 @@ from django.utils import timezone
 from evaluator.tasks.registry import TASKS
 from leaderboard.core.web import error_pages
 from leaderboard.models import Benchmark, GoldVersion, ReportedResult, Split
-from tests.support.board_rows import score, stand, symmetric_scores
+from tests.support.rows.board_rows import score, stand, symmetric_scores
+from tests.support.rows.tiny_world import World, build, gold_lines
 from tests.support.strict_html import read
-from tests.support.tiny_world import World, build, gold_lines
 
 pytestmark = pytest.mark.django_db
 BENCHMARK = "/benchmarks/tiny/"

@@ -10,9 +10,9 @@ import pytest
 from django.test import Client
 
 from tests.support.api_calls import ROOT
-from tests.support.board_rows import stand
-from tests.support.tiny_world import World, build
-from tests.support.two_way_phase import cross, crossed_scores
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import World, build
+from tests.support.rows.two_way_phase import cross, crossed_scores
 
 pytestmark = pytest.mark.django_db
 BOARD = f"{ROOT}/benchmarks/tiny/phases/test/leaderboard"

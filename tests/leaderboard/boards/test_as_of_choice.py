@@ -15,8 +15,8 @@ from leaderboard.boards.queries import Board, as_of
 from leaderboard.boards.queries.representative import ShownRun, represented
 from leaderboard.models import Leaderboard, Release, System
 from leaderboard.systems.actions import systems
-from tests.support.board_rows import score, stand
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -15,8 +15,8 @@ from leaderboard.models import AuditEntry, Leaderboard, Release, ReleaseSlice, S
 from leaderboard.scoring.verification.rebuild_board import as_stored
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import ROOT
-from tests.support.board_rows import score, stand
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 API = f"{ROOT}/benchmarks/tiny/phases/test/leaderboard/"

@@ -18,8 +18,8 @@ from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Su
 from leaderboard.submissions.actions.hide import hide
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import ROOT, client_of
-from tests.support.board_rows import score, stand
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 API = f"{ROOT}/benchmarks/tiny/phases/test/leaderboard/"

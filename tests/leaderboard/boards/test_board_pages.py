@@ -33,8 +33,8 @@ from leaderboard.models import (
 )
 from leaderboard.scoring.actions import releases
 from tests.support.api_calls import ROOT, client_of, person
-from tests.support.board_rows import score, stand
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 API = f"{ROOT}/benchmarks/tiny/phases/test/leaderboard/"

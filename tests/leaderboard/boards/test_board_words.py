@@ -12,9 +12,9 @@ from leaderboard.boards.queries import ShownScore
 from leaderboard.comparisons.queries.head_to_head import Line
 from leaderboard.comparisons.web.head_to_head import Table
 from leaderboard.models import Phase
-from tests.support.board_rows import stand
-from tests.support.tiny_world import World, build
-from tests.support.wide_phase import build_wide, enter, rank_all, score_all
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import World, build
+from tests.support.rows.wide_phase import build_wide, enter, rank_all, score_all
 
 NO_CELL = ShownScore(None, None, None, 0)
 BOARD = "/benchmarks/tiny/test/"

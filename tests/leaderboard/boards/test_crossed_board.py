@@ -12,10 +12,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.models import Benchmark, Phase, ReportedResult, Split
-from tests.support.board_rows import stand
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import World, build
+from tests.support.rows.two_way_phase import ADDRESS, PAIR, cross, crossed_scores
 from tests.support.strict_html import read
-from tests.support.tiny_world import World, build
-from tests.support.two_way_phase import ADDRESS, PAIR, cross, crossed_scores
 
 pytestmark = pytest.mark.django_db
 BOARD = "/benchmarks/tiny/test/"

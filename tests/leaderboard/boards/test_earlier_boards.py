@@ -14,8 +14,8 @@ from django.test import Client
 from leaderboard.accounts.actions import teams
 from leaderboard.models import Leaderboard, Run, State, Submission
 from leaderboard.scoring.actions import runs
-from tests.support.corrected_gold import HALF, correct, score_all, two_systems
-from tests.support.tiny_world import LABELS, World, gold_lines
+from tests.support.rows.corrected_gold import HALF, correct, score_all, two_systems
+from tests.support.rows.tiny_world import LABELS, World, gold_lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PAGE = "/benchmarks/tiny/test/"

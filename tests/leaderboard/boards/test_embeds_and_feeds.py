@@ -13,9 +13,9 @@ from django.conf import settings
 from django.test import Client
 
 from leaderboard.models import Benchmark, Leaderboard, System
-from tests.support.board_rows import score, stand, symmetric_scores
+from tests.support.rows.board_rows import score, stand, symmetric_scores
+from tests.support.rows.tiny_world import World, build
 from tests.support.strict_html import read
-from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 BOARD = "/benchmarks/tiny/test/"

@@ -15,8 +15,8 @@ from django.test import Client
 from leaderboard.boards.api.latex import PIECE, _breakable
 from leaderboard.core.latex_text import escaped
 from leaderboard.models import Benchmark, Leaderboard, Phase, System
-from tests.support.board_rows import stand, symmetric_scores
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1/benchmarks/tiny/phases/test/leaderboard"

@@ -10,10 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from evaluator.tasks.registry import TASKS
-from tests.support.board_rows import score, stand
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
+from tests.support.rows.two_way_phase import replace_gold
 from tests.support.strict_html import read
-from tests.support.tiny_world import World, build
-from tests.support.two_way_phase import replace_gold
 
 pytestmark = pytest.mark.django_db
 BY_SIDE = "/benchmarks/tiny/test/by/side/"

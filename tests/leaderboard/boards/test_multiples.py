@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import System
-from tests.support.board_rows import stand
-from tests.support.tiny_world import World, build
-from tests.support.two_way_phase import PAIR, cross, crossed_scores
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import World, build
+from tests.support.rows.two_way_phase import PAIR, cross, crossed_scores
 
 SVG = "{http://www.w3.org/2000/svg}"
 ADDRESS = f"/benchmarks/tiny/test/two-way/{'/'.join(PAIR)}/"

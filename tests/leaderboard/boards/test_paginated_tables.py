@@ -10,9 +10,9 @@ from django.test import Client, RequestFactory
 
 from leaderboard.boards.web.tables import pages as cut
 from leaderboard.models import Phase
-from tests.support.board_rows import score, stand
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
 from tests.support.strict_html import read
-from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 BASE = "/benchmarks/tiny/test/by/origin/"

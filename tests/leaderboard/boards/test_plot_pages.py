@@ -16,9 +16,9 @@ from django.utils import timezone
 from leaderboard.comparisons.web.charts.critical_difference import indistinguishable_groups
 from leaderboard.models import Phase, ReportedResult, System
 from leaderboard.systems.actions import systems
-from tests.support.board_rows import score, stand
-from tests.support.tiny_world import World, build
-from tests.support.wide_phase import build_wide, enter, rank_all, score_all
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
+from tests.support.rows.wide_phase import build_wide, enter, rank_all, score_all
 
 PROGRESS, APART = "/benchmarks/tiny/test/progress/", "/benchmarks/tiny/test/significance/"
 HOSTILE = '<script>alert(1)</script>&"=cmd'

@@ -19,8 +19,8 @@ from leaderboard.models import Leaderboard, Notice, Phase, RankChange, User
 from leaderboard.notifications.actions import deliver, webhooks
 from leaderboard.scoring.actions import rescoring
 from leaderboard.work_queue import enqueue
-from tests.support.corrected_gold import CORRECTED, correct, score_all, two_systems
-from tests.support.tiny_world import World, gold_lines
+from tests.support.rows.corrected_gold import CORRECTED, correct, score_all, two_systems
+from tests.support.rows.tiny_world import World, gold_lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WHY = "labels of <b>batch 3</b> were swapped"

@@ -18,9 +18,9 @@ from django.utils import timezone
 
 from leaderboard.models import Leaderboard, Phase, Release, ReleasePlot, System
 from leaderboard.scoring.verification import rebuild_plots
-from tests.support.many_groups import score_all
-from tests.support.plotted_benchmarks import SIZE, a_world, enter, gold_labels
-from tests.support.tiny_world import World
+from tests.support.rows.many_groups import score_all
+from tests.support.rows.plotted_benchmarks import SIZE, a_world, enter, gold_labels
+from tests.support.rows.tiny_world import World
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 PAGES = {"fact-checking": "roc", "metric-correlation": "agreement", "fact-verification": "pairs"}

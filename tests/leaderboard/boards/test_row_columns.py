@@ -11,9 +11,9 @@ from django.test import Client
 from leaderboard.boards.api.boards import RowSerializer
 from leaderboard.boards.queries import columns
 from leaderboard.boards.queries.columns import RowColumn
-from tests.support.board_rows import stand
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import build
 from tests.support.strict_html import read
-from tests.support.tiny_world import build
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1/benchmarks/tiny/phases/test/leaderboard"

@@ -10,8 +10,8 @@ from django.utils import timezone
 from leaderboard.boards.queries import WHOLE, Board, board_of, by_primary, slice_of
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.models import Phase, ReportedResult, Split
-from tests.support.board_rows import score, stand, symmetric_scores
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import score, stand, symmetric_scores
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 GENERATED = (("origin", "generated"),)

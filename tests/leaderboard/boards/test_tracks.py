@@ -14,10 +14,10 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Phase, Submission, System
 from leaderboard.submissions.actions import submit as submissions
 from tests.support.api_calls import footprint
-from tests.support.board_rows import stand
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import World, build, prediction_lines, uploaded
+from tests.support.rows.track_phases import TRACKS, build_with_tracks
 from tests.support.simultaneous_calls import together
-from tests.support.tiny_world import World, build, prediction_lines, uploaded
-from tests.support.track_phases import TRACKS, build_with_tracks
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 BAD = ["", "basic", "SIMPLE", "simple "]

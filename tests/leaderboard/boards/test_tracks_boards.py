@@ -16,9 +16,9 @@ from leaderboard.boards.actions import boards, tracks
 from leaderboard.boards.queries.track_ranks import ranks_of
 from leaderboard.models import Leaderboard
 from tests.support.api_calls import ROOT
-from tests.support.board_rows import stand, symmetric_scores
-from tests.support.tiny_world import World, build
-from tests.support.track_phases import build_with_tracks
+from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.tiny_world import World, build
+from tests.support.rows.track_phases import build_with_tracks
 
 pytestmark = pytest.mark.django_db
 BOARD = f"{ROOT}/benchmarks/tiny/phases/test/leaderboard"

@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.models import Phase, Release, Run
-from tests.support.board_rows import stand
-from tests.support.tiny_world import World, build
-from tests.support.track_phases import build_with_tracks
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import World, build
+from tests.support.rows.track_phases import build_with_tracks
 
 pytestmark = pytest.mark.django_db
 NAMED = re.compile(r"track <bdi>([^<]*)</bdi>|<dt>Track</dt><dd><bdi>([^<]*)</bdi>")

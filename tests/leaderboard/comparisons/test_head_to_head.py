@@ -17,9 +17,9 @@ from leaderboard.comparisons.web import rate_limit
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import HeadToHead, Phase, Reason, Run, Split, Standing, State
 from tests.support import custom_scorers
-from tests.support.board_rows import stand
-from tests.support.tiny_world import TASK, World, build
-from tests.support.wide_phase import build_wide, enter, score_all
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import TASK, World, build
+from tests.support.rows.wide_phase import build_wide, enter, score_all
 
 WHERE = "/benchmarks/tiny/test/head-to-head/"
 

@@ -17,8 +17,8 @@ from leaderboard.boards.queries import Board, board_of
 from leaderboard.comparisons.queries.pairs import RankedPairs, holm_of_counted, ranked_pairs
 from leaderboard.comparisons.queries.rank_ranges import correct_and_rank
 from leaderboard.models import Comparison, Leaderboard, Phase, Ranking
-from tests.support.board_rows import score, stand
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 N = 8

@@ -21,8 +21,18 @@ from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Comparison, Leaderboard, Ranking, Reason, Run, Standing
 from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import LeaseLostError
-from tests.support.tiny_world import World
-from tests.support.wide_phase import answers, board_of, build_wide, correct, enter, gold, ranges, rank_all, score_all
+from tests.support.rows.tiny_world import World
+from tests.support.rows.wide_phase import (
+    answers,
+    board_of,
+    build_wide,
+    correct,
+    enter,
+    gold,
+    ranges,
+    rank_all,
+    score_all,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SHOWN = {"Best": (1, 1, 2), "Good": (2, 1, 2), "Half": (3, 3, 3)}

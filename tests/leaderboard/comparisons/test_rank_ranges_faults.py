@@ -17,8 +17,8 @@ from django.utils import timezone
 from leaderboard.celery import app
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.models import Comparison, Ranking, Reason, Run, State
-from tests.support.tiny_world import World
-from tests.support.wide_phase import board_of, build_wide, enter, ranges, score_all
+from tests.support.rows.tiny_world import World
+from tests.support.rows.wide_phase import board_of, build_wide, enter, ranges, score_all
 from tests.support.workers.running_stack import Stack, environment
 
 pytest_plugins = ["tests.support.workers.running_stack"]

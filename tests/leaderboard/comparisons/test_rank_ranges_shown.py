@@ -16,9 +16,9 @@ from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.models import Comparison, Leaderboard, Ranking, Run
 from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.systems.actions import systems
+from tests.support.rows.tiny_world import World
+from tests.support.rows.wide_phase import answers, board_of, build_wide, enter, rank_all, score_all
 from tests.support.strict_html import read
-from tests.support.tiny_world import World
-from tests.support.wide_phase import answers, board_of, build_wide, enter, rank_all, score_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PAGE = "/benchmarks/tiny/test/"

@@ -21,9 +21,9 @@ from leaderboard.containers.actions import engine, images, run_system, workers
 from leaderboard.models import Prediction, QuotaCharge, Reason, Run, Stage, State, Submission
 from leaderboard.work_queue import worker_status
 from tests.support import container_images as made
-from tests.support import corrected_gold
 from tests.support.image_fixtures import WAITS_AT, accuracy, assert_one_result, needs_engine, submit, work
-from tests.support.tiny_world import World
+from tests.support.rows import corrected_gold
+from tests.support.rows.tiny_world import World
 from tests.support.workers.killed_workers import let_leases_end
 
 pytest_plugins = ["tests.support.image_fixtures"]

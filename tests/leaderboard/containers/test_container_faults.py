@@ -23,7 +23,7 @@ from leaderboard.operations import processes
 from leaderboard.work_queue import enqueue
 from tests.support import container_images
 from tests.support.image_fixtures import WAITS_AT, assert_one_result, needs_engine, submit, work
-from tests.support.tiny_world import World
+from tests.support.rows.tiny_world import World
 from tests.support.workers.killed_workers import let_leases_end
 from tests.support.workers.running_stack import empty_queue
 

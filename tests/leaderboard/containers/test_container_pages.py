@@ -13,10 +13,10 @@ from django.utils import timezone
 from leaderboard.models import AuditEntry, Prediction, QuotaCharge, Run, State, User
 from leaderboard.templatetags.logs import printed
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import tiny_world
-from tests.support.container_rows import DIGEST, hide_inputs, insert, ran, takes_images
+from tests.support.rows import tiny_world
+from tests.support.rows.container_rows import DIGEST, hide_inputs, insert, ran, takes_images
+from tests.support.rows.tiny_world import World
 from tests.support.strict_html import read
-from tests.support.tiny_world import World
 
 pytestmark = pytest.mark.django_db
 LOG = "loading\n<script>alert(1)</script>\x1b[31mred\u202eder"

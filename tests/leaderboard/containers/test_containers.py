@@ -15,7 +15,7 @@ from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Reas
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue.lease import LeaseLostError
 from tests.support import container_images
-from tests.support.tiny_world import LABELS, World, build
+from tests.support.rows.tiny_world import LABELS, World, build
 
 pytestmark = [
     pytest.mark.engine,

@@ -19,11 +19,12 @@ from django.core.files.base import ContentFile
 from django.test import Client
 
 from leaderboard.models import AuditEntry, Prediction, QuotaCharge, Reason, Run, State
-from tests.support import container_images, tiny_world
+from tests.support import container_images
 from tests.support.api_calls import client_of, person
 from tests.support.crawler import read
 from tests.support.image_fixtures import accuracy, needs_engine, submit, work
-from tests.support.tiny_world import LABELS, World
+from tests.support.rows import tiny_world
+from tests.support.rows.tiny_world import LABELS, World
 
 pytest_plugins = ["tests.support.image_fixtures"]
 pytestmark = [pytest.mark.engine, pytest.mark.hostile, pytest.mark.django_db(transaction=True), needs_engine]

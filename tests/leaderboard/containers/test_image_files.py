@@ -16,9 +16,9 @@ from leaderboard.core.refusal import Refused
 from leaderboard.evaluation import container_limits
 from leaderboard.models import Image, Prediction, QuotaCharge, Reason, State, Submission
 from leaderboard.work_queue.lease import LeaseLostError
-from tests.support import tiny_world
-from tests.support.container_rows import DIGEST, engine_is_there, insert, takes_images
-from tests.support.tiny_world import World
+from tests.support.rows import tiny_world
+from tests.support.rows.container_rows import DIGEST, engine_is_there, insert, takes_images
+from tests.support.rows.tiny_world import World
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

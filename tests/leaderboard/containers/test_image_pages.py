@@ -11,10 +11,10 @@ from django.test import Client
 from leaderboard.containers.actions import image_uploads
 from leaderboard.models import Image, ImageUpload, QuotaCharge, State, Submission, User, WorkerReport
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import tiny_world
-from tests.support.container_rows import engine_is_there, takes_images
+from tests.support.rows import tiny_world
+from tests.support.rows.container_rows import engine_is_there, takes_images
+from tests.support.rows.tiny_world import World
 from tests.support.strict_html import read
-from tests.support.tiny_world import World
 
 pytestmark = pytest.mark.django_db
 PAGE = "/benchmarks/tiny/test/submit-image/"

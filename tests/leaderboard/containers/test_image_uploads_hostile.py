@@ -22,10 +22,10 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Prediction, QuotaCharge, Submission
 from leaderboard.models.image import RETENTION, images_storage
 from leaderboard.operations import sweep
-from tests.support import tiny_world
 from tests.support.api_calls import ROOT, client_of, person
-from tests.support.container_rows import engine_is_there, takes_images
-from tests.support.tiny_world import World
+from tests.support.rows import tiny_world
+from tests.support.rows.container_rows import engine_is_there, takes_images
+from tests.support.rows.tiny_world import World
 
 pytestmark = pytest.mark.django_db(transaction=True)
 IMAGES = f"{ROOT}/benchmarks/tiny/phases/test/images/"

@@ -13,11 +13,11 @@ from leaderboard.models import Phase, Split, State, WorkerReport
 from tests.leaderboard.benchmarks.test_manage_pages import client_of as session_of
 from tests.leaderboard.benchmarks.test_manage_pages import split_form
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import tiny_world
 from tests.support.api_calls import client_of, send
-from tests.support.container_rows import engine_is_there, insert, takes_images
+from tests.support.rows import tiny_world
+from tests.support.rows.container_rows import engine_is_there, insert, takes_images
+from tests.support.rows.tiny_world import TOLD_IN_FULL, World
 from tests.support.strict_html import read
-from tests.support.tiny_world import TOLD_IN_FULL, World
 
 pytestmark = pytest.mark.django_db
 DESK = "/manage/benchmarks/tiny/"

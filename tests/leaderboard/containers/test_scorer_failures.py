@@ -11,7 +11,7 @@ from leaderboard.models import QuotaCharge, Reason, Run, State, Submission
 from leaderboard.submissions.actions import failure_limit
 from tests.support import custom_scorers
 from tests.support.api_calls import person
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 

@@ -32,10 +32,10 @@ from leaderboard.operations import sweep
 from leaderboard.scoring.actions import rescoring, runs
 from leaderboard.submissions.queries.receipts import command
 from leaderboard.work_queue.lease import Lease
-from tests.support import board_rows
-from tests.support.container_rows import engine_is_there
 from tests.support.custom_scorers import ACCURACY, DIGEST, row, scores_by, worker_is_there
-from tests.support.tiny_world import World, build, uploaded
+from tests.support.rows import board_rows
+from tests.support.rows.container_rows import engine_is_there
+from tests.support.rows.tiny_world import World, build, uploaded
 
 pytestmark = pytest.mark.django_db
 DETAIL = "scores.json: scores[0], strict_accuracy, is outside its bounds, 0 to 1."

@@ -15,7 +15,7 @@ from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.containers.actions import run_scorer, scorers, workers
 from leaderboard.models import QuotaCharge, Ranking, Reason, Release, Run, Score, State, Submission
 from tests.support import container_images, custom_scorers
-from tests.support.tiny_world import LABELS, World, build
+from tests.support.rows.tiny_world import LABELS, World, build
 
 pytestmark = [
     pytest.mark.engine,

@@ -16,7 +16,7 @@ from leaderboard.containers.actions import run_scorer, workers
 from leaderboard.models import Image, Run, Score, Scorer, State
 from tests.conftest import ROOT
 from tests.support import container_images
-from tests.support.tiny_world import LABELS, build
+from tests.support.rows.tiny_world import LABELS, build
 
 pytestmark = [
     pytest.mark.engine,

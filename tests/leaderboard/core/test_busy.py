@@ -10,7 +10,7 @@ from django.test import Client
 
 from leaderboard.core import db_locks
 from leaderboard.models import Benchmark
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 

@@ -16,7 +16,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase
 from leaderboard.rehearsals import actions
 from tests.support.api_calls import person
-from tests.support.tiny_world import TOLD_IN_FULL, World, build
+from tests.support.rows.tiny_world import TOLD_IN_FULL, World, build
 
 pytestmark = pytest.mark.django_db
 LAST = datetime(9999, 12, 31, 23, 59, tzinfo=UTC)

@@ -20,7 +20,7 @@ from leaderboard.models import System, User
 from tests.support import hostile_files
 from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, send
 from tests.support.hostile_files import Case
-from tests.support.tiny_world import World, build, prediction_lines, uploaded
+from tests.support.rows.tiny_world import World, build, prediction_lines, uploaded
 from tests.support.web_server import served
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]

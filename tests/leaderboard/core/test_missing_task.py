@@ -9,7 +9,7 @@ from django.test import Client
 from evaluator.tasks.registry import TASKS, MissingTaskError, TaskProblem
 from leaderboard.core.api import errors
 from leaderboard.models import Benchmark
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 MESSAGE = "The task ancient is not installed on this server."

@@ -11,8 +11,8 @@ from leaderboard.core.names import names
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import System, Team
 from tests.support.api_calls import SUBMIT, client_of, person
+from tests.support.rows.tiny_world import World, build, prediction_lines
 from tests.support.simultaneous_calls import together
-from tests.support.tiny_world import World, build, prediction_lines
 
 pytestmark = pytest.mark.django_db
 UNSEEN = [*range(0x200B, 0x2010), 0x2060, 0xFEFF, 0x00AD, 0x061C, 0x180E, 0x202E, 0x2066, 0x3164]

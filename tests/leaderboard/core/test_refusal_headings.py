@@ -16,9 +16,9 @@ from leaderboard.models import Benchmark, Correction, Generation, GoldVersion, P
 from tests.conftest import ROOT
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import audited_splits
-from tests.support.gold_uploads import close_all
-from tests.support.tiny_world import DRAFT, World, build
+from tests.support.rows import audited_splits
+from tests.support.rows.gold_uploads import close_all
+from tests.support.rows.tiny_world import DRAFT, World, build
 
 pytestmark = pytest.mark.django_db
 DESK = "/manage/benchmarks/tiny/"

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from tests.support.api_calls import person
-from tests.support.tiny_world import build
+from tests.support.rows.tiny_world import build
 
 pytestmark = pytest.mark.django_db
 TOKEN = "a" * 32

@@ -14,9 +14,9 @@ from leaderboard.curation.actions import (
 )
 from leaderboard.models import Benchmark, DryRun, Phase, QuotaCharge, State, Submission, Team
 from tests.leaderboard.curation.test_dry_runs import after
-from tests.support.gold_uploads import close_all
+from tests.support.rows.gold_uploads import close_all
+from tests.support.rows.tiny_world import build
 from tests.support.simultaneous_calls import together
-from tests.support.tiny_world import build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 

@@ -40,11 +40,11 @@ from leaderboard.models import (
 )
 from leaderboard.scoring.actions import runs
 from leaderboard.submissions.actions import submit
-from tests.support import tiny_world
 from tests.support.api_calls import person
-from tests.support.gold_uploads import close_all, files_of, refusal, uploaded
+from tests.support.rows import tiny_world
+from tests.support.rows.gold_uploads import close_all, files_of, refusal, uploaded
+from tests.support.rows.tiny_world import DRAFT, LABELS, World, build, gold_lines, prediction_lines
 from tests.support.strict_html import read
-from tests.support.tiny_world import DRAFT, LABELS, World, build, gold_lines, prediction_lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 

@@ -9,8 +9,8 @@ from leaderboard.curation.actions import run_dry_run
 from leaderboard.datasets.actions import splits
 from leaderboard.models import Benchmark
 from tests.leaderboard.curation.test_dry_runs import added
-from tests.support.gold_uploads import uploaded
-from tests.support.tiny_world import LABELS, build, gold_lines
+from tests.support.rows.gold_uploads import uploaded
+from tests.support.rows.tiny_world import LABELS, build, gold_lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 WHERE = "/manage/benchmarks/tiny/splits/test/dry-run/"

@@ -19,9 +19,9 @@ from leaderboard.datasets.actions import datasets, splits
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, State
 from leaderboard.work_queue.lease import LeaseLostError
-from tests.support import generator_previews
-from tests.support.gold_uploads import close_all, refusal
-from tests.support.tiny_world import World, build
+from tests.support.rows import generator_previews
+from tests.support.rows.gold_uploads import close_all, refusal
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 HALVES = {"parts": "train=0.5,test=0.5", "by": "group", "stratify": "label"}

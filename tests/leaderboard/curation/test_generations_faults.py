@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from leaderboard.curation.actions import request_preview, run_generator
 from leaderboard.models import Generation, State
-from tests.support import generator_previews
-from tests.support.tiny_world import World, build
+from tests.support.rows import generator_previews
+from tests.support.rows.tiny_world import World, build
 from tests.support.workers.running_stack import empty_queue
 
 pytest_plugins = ["tests.support.workers.running_stack", "tests.support.workers.killed_workers"]

@@ -21,11 +21,11 @@ from leaderboard.curation.web.forms.generator import GeneratorForm
 from leaderboard.datasets.actions import lifecycle, splits
 from leaderboard.datasets.web.first_lines import sampled_pairs
 from leaderboard.models import AuditEntry, Generation, RawFile, Split, User
-from tests.support import generator_previews
 from tests.support.api_calls import person
 from tests.support.crawler import crawl
-from tests.support.gold_uploads import close_all
-from tests.support.tiny_world import World, build
+from tests.support.rows import generator_previews
+from tests.support.rows.gold_uploads import close_all
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 CANARY = "CANARY"

@@ -18,7 +18,7 @@ from leaderboard.curation.actions.drafts import DraftRequest
 from leaderboard.datasets.actions import datasets
 from leaderboard.models import Dataset, Generation, RawFile, Split, State, User
 from tests.support.api_calls import person
-from tests.support.gold_uploads import close_all, uploaded
+from tests.support.rows.gold_uploads import close_all, uploaded
 
 pytestmark = [pytest.mark.realdata, pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 

@@ -24,9 +24,9 @@ from leaderboard.curation.actions.drafts import DraftRequest
 from leaderboard.datasets.actions import corrections, gold_diffs, lifecycle
 from leaderboard.models import AuditEntry, Correction, Generation, RawFile, Split, State
 from leaderboard.work_queue import enqueue
-from tests.support import generator_previews
-from tests.support.gold_uploads import close_all, refusal
-from tests.support.tiny_world import World, build
+from tests.support.rows import generator_previews
+from tests.support.rows.gold_uploads import close_all, refusal
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SYMMETRIC = {"generator": "published-symmetric", "parameters": {}, "role": "published"}

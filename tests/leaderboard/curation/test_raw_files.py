@@ -19,11 +19,11 @@ from leaderboard.core import chunked_upload
 from leaderboard.core.refusal import Code
 from leaderboard.curation.actions import raw_files
 from leaderboard.models import AuditEntry, RawFile, RawUpload, User
-from tests.support import generator_previews
 from tests.support.api_calls import person
-from tests.support.gold_uploads import close_all, files_of, refusal, uploaded
+from tests.support.rows import generator_previews
+from tests.support.rows.gold_uploads import close_all, files_of, refusal, uploaded
+from tests.support.rows.tiny_world import World, build
 from tests.support.simultaneous_calls import together
-from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 CONTENT = generator_previews.claims()

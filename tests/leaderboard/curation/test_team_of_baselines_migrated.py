@@ -8,7 +8,7 @@ import pytest
 from django.apps import apps
 
 from leaderboard.models import System, Team
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 link = import_module("leaderboard.migrations.0024_team_of_baselines").link

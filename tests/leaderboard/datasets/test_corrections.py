@@ -36,8 +36,8 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.work_queue import enqueue
-from tests.support.corrected_gold import AFTER, BEFORE, CORRECTED, score_all, shown, states, two_systems
-from tests.support.tiny_world import DRAFT, World, build, gold_lines, uploaded
+from tests.support.rows.corrected_gold import AFTER, BEFORE, CORRECTED, score_all, shown, states, two_systems
+from tests.support.rows.tiny_world import DRAFT, World, build, gold_lines, uploaded
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MANAGE_URL = "/manage/benchmarks/tiny/splits/test/"

@@ -13,9 +13,9 @@ from django.test import Client
 from leaderboard.core.refusal import Code
 from leaderboard.datasets.actions import downloads
 from leaderboard.models import AuditEntry, Benchmark, Download
-from tests.support.gold_uploads import close_all, files_of, refusal, uploaded
+from tests.support.rows.gold_uploads import close_all, files_of, refusal, uploaded
+from tests.support.rows.tiny_world import World, build, gold_lines
 from tests.support.strict_html import read
-from tests.support.tiny_world import World, build, gold_lines
 
 pytestmark = pytest.mark.django_db
 GRAPH = b"Oslo\tcapital of\tNorway\n"

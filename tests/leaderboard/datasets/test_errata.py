@@ -14,8 +14,8 @@ from leaderboard.datasets.actions import corrections, gold_diffs
 from leaderboard.models import GoldVersion, Split
 from leaderboard.scoring.actions import rescoring
 from leaderboard.work_queue import enqueue
-from tests.support.corrected_gold import CORRECTED, correct, score_all, two_systems
-from tests.support.tiny_world import DRAFT, World, gold_lines, uploaded
+from tests.support.rows.corrected_gold import CORRECTED, correct, score_all, two_systems
+from tests.support.rows.tiny_world import DRAFT, World, gold_lines, uploaded
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REASON = "labels of <b>batch 3</b> were swapped"

@@ -14,7 +14,7 @@ from django.test import Client
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.datasets.actions import partition_gold
 from leaderboard.models import AuditEntry, Leaderboard, PublicPrivatePartition, Release, Split
-from tests.support.many_groups import (
+from tests.support.rows.many_groups import (
     a_phase,
     a_split,
     answers,
@@ -26,7 +26,7 @@ from tests.support.many_groups import (
     send,
     soon,
 )
-from tests.support.tiny_world import DRAFT, World, build
+from tests.support.rows.tiny_world import DRAFT, World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 LABELS = labels_of(80)

@@ -17,10 +17,10 @@ from leaderboard.datasets.actions import audits as split_audits
 from leaderboard.datasets.actions import splits
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, Run, Split, SplitAudit, State
-from tests.support import audited_splits
-from tests.support.gold_uploads import close_all, refusal, uploaded
+from tests.support.rows import audited_splits
+from tests.support.rows.gold_uploads import close_all, refusal, uploaded
+from tests.support.rows.tiny_world import DRAFT, World, build, gold_lines
 from tests.support.simultaneous_calls import together
-from tests.support.tiny_world import DRAFT, World, build, gold_lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 

@@ -20,10 +20,10 @@ from leaderboard.submissions.actions import submit
 from leaderboard.submissions.queries import deadlines
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import audited_splits
 from tests.support.api_calls import person
-from tests.support.gold_uploads import close_all, refusal, uploaded
-from tests.support.tiny_world import DRAFT, LABELS, World, build, gold_lines
+from tests.support.rows import audited_splits
+from tests.support.rows.gold_uploads import close_all, refusal, uploaded
+from tests.support.rows.tiny_world import DRAFT, LABELS, World, build, gold_lines
 
 pytestmark = pytest.mark.django_db
 LIFE = "/manage/benchmarks/tiny/splits/test/"

@@ -18,9 +18,9 @@ from leaderboard.datasets.actions import lifecycle
 from leaderboard.models import AuditEntry, Dataset, GoldVersion, Split, SplitAudit, State
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
-from tests.support import audited_splits
 from tests.support.api_calls import person
-from tests.support.tiny_world import DRAFT, World, build
+from tests.support.rows import audited_splits
+from tests.support.rows.tiny_world import DRAFT, World, build
 
 pytestmark = pytest.mark.django_db
 PUBLIC = "/benchmarks/tiny/splits/test/"

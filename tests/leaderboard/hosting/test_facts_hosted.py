@@ -18,7 +18,7 @@ from leaderboard.datasets.actions import datasets, lifecycle, splits
 from leaderboard.models import Release, Run, State, User
 from leaderboard.scoring.actions import runs
 from leaderboard.submissions.actions import submit
-from tests.support.gold_uploads import close_all, uploaded
+from tests.support.rows.gold_uploads import close_all, uploaded
 
 pytestmark = pytest.mark.django_db
 

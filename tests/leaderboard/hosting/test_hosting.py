@@ -18,8 +18,8 @@ from leaderboard.core.storage import opened
 from leaderboard.datasets.actions import datasets, lifecycle, splits
 from leaderboard.models import AuditEntry, Benchmark, GoldVersion, Phase, QuotaCharge, Split, Submission
 from leaderboard.submissions.actions import submit
-from tests.support.gold_uploads import close_all, edited, files_of, refusal, uploaded
-from tests.support.tiny_world import DRAFT, TASK, World, build, gold_lines, published
+from tests.support.rows.gold_uploads import close_all, edited, files_of, refusal, uploaded
+from tests.support.rows.tiny_world import DRAFT, TASK, World, build, gold_lines, published
 
 pytestmark = pytest.mark.django_db
 

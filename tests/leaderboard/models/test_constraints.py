@@ -21,7 +21,7 @@ from leaderboard.models import (
     System,
     Team,
 )
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 

@@ -16,8 +16,8 @@ from django.utils import timezone
 from leaderboard.models import NearDuplicate, Notice, Phase, Prediction, Release, User, Webhook
 from leaderboard.notifications.actions import deliver
 from tests.support.api_calls import person
-from tests.support.board_rows import stand
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 SYSTEMS = ("Bernoulli", "Copycat")

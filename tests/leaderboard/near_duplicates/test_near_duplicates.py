@@ -29,8 +29,8 @@ from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import work
 from tests.support.api_calls import client_of, person
 from tests.support.crawler import crawl
+from tests.support.rows.tiny_world import LABELS, World, build
 from tests.support.simultaneous_calls import together
-from tests.support.tiny_world import LABELS, World, build
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 WRONG = {**LABELS, "a1": "REFUTES", "a2": "SUPPORTS"}

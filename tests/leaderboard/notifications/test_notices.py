@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import uuid
 from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,11 +21,11 @@ from django.utils import timezone
 
 from leaderboard.core.refusal import Refused
 from leaderboard.models import Notice, Prediction, Reason, Run, State, Submission, Team, User, Webhook
-from leaderboard.notifications.actions import deliver, webhooks
+from leaderboard.notifications.actions import deliver, kinds, webhooks
 from leaderboard.work_queue import enqueue
-from tests.support.board_rows import stand, symmetric_scores
+from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.tiny_world import World, build
 from tests.support.strict_html import read
-from tests.support.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 PAGE = "/me/notifications/"
@@ -318,6 +319,16 @@ def test_old_notices_are_deleted(world: World) -> None:
 
 
 # --- pages
+
+
+def test_the_page_lists_deliveries_of_each_kind(world: World) -> None:
+    for kind in kinds.KINDS:
+        body = {"event": kind.event, "benchmark": "tiny", "phase": "p<i>"}
+        at = timezone.now()
+        Notice.objects.create(user=world.researcher, subject=uuid.uuid4(), body=body, due_at=at, created_at=at)
+    page = person(world.researcher).get(PAGE).content.decode()
+    for kind in kinds.KINDS:
+        assert f"<bdi>tiny</bdi>, <bdi>p&lt;i&gt;</bdi>: {kind.label}</th>" in page
 
 
 def test_the_page_shows_a_secret_once(world: World, receiver: Receiver) -> None:

@@ -21,7 +21,7 @@ from moto import mock_aws
 
 from leaderboard.models import AuditEntry, Image
 from leaderboard.operations import cleanup, orphaned_files
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 MONTH = 30 * 86_400

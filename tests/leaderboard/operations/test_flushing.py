@@ -14,8 +14,8 @@ from django.db import IntegrityError, connection, transaction
 
 from leaderboard.models import Membership, System, Team
 from tests.support import database_flush
-from tests.support.board_rows import stand
-from tests.support.tiny_world import build
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import build
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

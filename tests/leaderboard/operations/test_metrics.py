@@ -19,8 +19,8 @@ from leaderboard.core import disk
 from leaderboard.models import Notice, Run, SimilarityCheck, State, Submission, WorkerReport
 from leaderboard.operations.metrics import FORMER_KINDS
 from tests.support.api_calls import person
-from tests.support.board_rows import stand
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 TOKEN = "a-token-that-is-long-enough"

@@ -31,8 +31,8 @@ from leaderboard.models import (
     System,
 )
 from leaderboard.operations import demo
-from tests.support.container_rows import engine_is_there
 from tests.support.full_run import FULL
+from tests.support.rows.container_rows import engine_is_there
 from tests.support.workers.running_stack import Stack
 
 pytest_plugins = ["tests.support.workers.running_stack"]

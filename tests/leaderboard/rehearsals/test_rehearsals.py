@@ -40,8 +40,8 @@ from leaderboard.scoring.actions import runs, sealed_phases
 from leaderboard.scoring.queries import leakage_budget
 from leaderboard.submissions.queries.quotas import quota_of
 from tests.support.api_calls import client_of, person
-from tests.support.gold_uploads import close_all, refusal, uploaded
-from tests.support.tiny_world import DRAFT, LABELS, World, build, gold_lines, prediction_lines
+from tests.support.rows.gold_uploads import close_all, refusal, uploaded
+from tests.support.rows.tiny_world import DRAFT, LABELS, World, build, gold_lines, prediction_lines
 
 pytestmark = pytest.mark.django_db
 SLUG = "tiny-test-rehearsal"

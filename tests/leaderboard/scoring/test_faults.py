@@ -21,7 +21,7 @@ from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Sc
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import Lease, LeaseLostError
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 from tests.support.workers.killed_workers import let_leases_end
 from tests.support.workers.running_stack import empty_queue
 

@@ -10,8 +10,8 @@ from django.test import Client
 
 from leaderboard.models import Run, State, User
 from leaderboard.scoring.actions import runs
-from tests.support.corrected_gold import AFTER, BEFORE, correct, score_all, shown, states, two_systems
-from tests.support.tiny_world import World
+from tests.support.rows.corrected_gold import AFTER, BEFORE, correct, score_all, shown, states, two_systems
+from tests.support.rows.tiny_world import World
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WHERE = "/manage/benchmarks/tiny/phases/test/rescoring/"

@@ -13,8 +13,8 @@ from leaderboard.scoring.verification.rebuild_board import as_bytes, as_rebuilt,
 from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import person
-from tests.support.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, score_all, send
-from tests.support.tiny_world import World, build
+from tests.support.rows.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, score_all, send
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 LABELS = labels_of(100)

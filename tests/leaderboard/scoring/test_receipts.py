@@ -21,8 +21,8 @@ from evaluator import code_digest
 from leaderboard.datasets.actions import lifecycle, splits
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Phase, Run, Submission
-from tests.support.corrected_gold import score_all
-from tests.support.tiny_world import World, build, prediction_lines, uploaded
+from tests.support.rows.corrected_gold import score_all
+from tests.support.rows.tiny_world import World, build, prediction_lines, uploaded
 
 pytestmark = pytest.mark.django_db(transaction=True)
 GROUPS = 12

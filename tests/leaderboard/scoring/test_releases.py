@@ -11,7 +11,7 @@ from django.utils import timezone
 from leaderboard.accounts.actions import teams
 from leaderboard.models import Leaderboard, Run, Standing, System
 from leaderboard.scoring.actions import releases
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 

@@ -16,8 +16,18 @@ from leaderboard.accounts.actions import teams
 from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.models import Leaderboard, Prediction, QuotaCharge, Reason, Run, State, System
 from leaderboard.scoring.actions import rescoring, runs
-from tests.support.corrected_gold import AFTER, BEFORE, HALF, correct, rows_of, score_all, shown, states, two_systems
-from tests.support.tiny_world import LABELS, World, build, gold_lines
+from tests.support.rows.corrected_gold import (
+    AFTER,
+    BEFORE,
+    HALF,
+    correct,
+    rows_of,
+    score_all,
+    shown,
+    states,
+    two_systems,
+)
+from tests.support.rows.tiny_world import LABELS, World, build, gold_lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

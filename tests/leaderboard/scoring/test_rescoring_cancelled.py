@@ -23,8 +23,18 @@ from leaderboard.models import (
 from leaderboard.scoring.actions import rescoring, runs
 from leaderboard.submissions.queries.progress import of, with_related
 from leaderboard.work_queue.lease import LeaseLostError
-from tests.support.corrected_gold import AFTER, BEFORE, CORRECTED, HALF, correct, score_all, shown, states, two_systems
-from tests.support.tiny_world import LABELS, World, build, gold_lines
+from tests.support.rows.corrected_gold import (
+    AFTER,
+    BEFORE,
+    CORRECTED,
+    HALF,
+    correct,
+    score_all,
+    shown,
+    states,
+    two_systems,
+)
+from tests.support.rows.tiny_world import LABELS, World, build, gold_lines
 
 OTHER_BYTES = gold_lines().replace(b"\n", b"\r\n")
 """A third version, with the labels of the first."""

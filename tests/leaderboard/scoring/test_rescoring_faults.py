@@ -8,7 +8,7 @@ from leaderboard.accounts.actions import teams
 from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.models import Run, State
 from leaderboard.scoring.actions import rescoring, runs
-from tests.support.corrected_gold import (
+from tests.support.rows.corrected_gold import (
     HALF,
     assert_switched_once,
     correct,
@@ -18,7 +18,7 @@ from tests.support.corrected_gold import (
     states,
     two_systems,
 )
-from tests.support.tiny_world import LABELS, World, gold_lines
+from tests.support.rows.tiny_world import LABELS, World, gold_lines
 from tests.support.workers.killed_workers import let_leases_end
 from tests.support.workers.running_stack import empty_queue
 

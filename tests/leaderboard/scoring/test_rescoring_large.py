@@ -20,9 +20,9 @@ from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.datasets.actions import corrections, gold_diffs
 from leaderboard.models import Prediction, RankChange, Run, State
 from leaderboard.scoring.actions import runs
-from tests.support.board_rows import stand, symmetric_scores
-from tests.support.corrected_gold import CORRECTED, assert_switched_once, states
-from tests.support.tiny_world import LABELS, World, build, gold_lines, prediction_lines, uploaded
+from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.corrected_gold import CORRECTED, assert_switched_once, states
+from tests.support.rows.tiny_world import LABELS, World, build, gold_lines, prediction_lines, uploaded
 from tests.support.workers.killed_workers import let_leases_end
 from tests.support.workers.running_stack import Stack, empty_queue
 

@@ -18,7 +18,7 @@ from leaderboard.scoring.actions import sealed_phases
 from leaderboard.submissions.actions.hide import hide, unhide
 from leaderboard.submissions.queries.progress import Revealed, of, with_related
 from tests.support.api_calls import person
-from tests.support.many_groups import (
+from tests.support.rows.many_groups import (
     a_phase,
     a_split,
     answers,
@@ -30,7 +30,7 @@ from tests.support.many_groups import (
     send,
     soon,
 )
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 LABELS = labels_of(40)

@@ -22,8 +22,8 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, QuotaCharge, Reason, Run, State
 from leaderboard.scoring.actions import rescoring, runs
-from tests.support.corrected_gold import BEFORE, HALF, correct, score_all, shown, states, two_systems
-from tests.support.tiny_world import TASK, World
+from tests.support.rows.corrected_gold import BEFORE, HALF, correct, score_all, shown, states, two_systems
+from tests.support.rows.tiny_world import TASK, World
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -156,7 +156,7 @@ def test_a_half_upgraded_server_scores_nothing_and_spends_no_attempt(world: Worl
         sandbox_client.check()
     with pytest.raises(Refused) as refused:
         world.submit(HALF)
-    assert refused.value.code is Code.SANDBOX_UNAVAILABLE
+    assert refused.value.code is Code.SANDBOX_UNAVAILABLE and "the server is being upgraded" in refused.value.message
     ready = Client().get("/health/ready")
     assert (ready.status_code, ready.json()["sandbox"]) == (503, False)
     upgrade.whole()

@@ -13,7 +13,7 @@ import pytest
 from leaderboard.accounts.actions import tokens
 from leaderboard.models import Prediction, QuotaCharge, Run, Submission, Team, User
 from tests.support.api_calls import SUBMIT, person, stored_files
-from tests.support.tiny_world import build, prediction_lines
+from tests.support.rows.tiny_world import build, prediction_lines
 from tests.support.web_server import served
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]

@@ -16,7 +16,7 @@ from django.utils import timezone
 from leaderboard.models import AuditEntry, QuotaCharge, Run, Submission, System
 from leaderboard.scoring.actions import runs
 from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, person, send
-from tests.support.tiny_world import LABELS, World, build, prediction_lines
+from tests.support.rows.tiny_world import LABELS, World, build, prediction_lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 

@@ -30,9 +30,9 @@ from leaderboard.scoring.actions import releases
 from leaderboard.submissions.actions.hide import LONGEST_REASON, hide, unhide
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import person
-from tests.support.board_rows import score, stand
 from tests.support.crawler import crawl
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 PHASE = "/api/v1/benchmarks/tiny/phases/test/leaderboard"
@@ -338,7 +338,8 @@ def test_organisers_hide_and_unhide_on_pages(world: World) -> None:
     assert "/manage/benchmarks/tiny/hidden/" in manage
     listed = client.get("/manage/benchmarks/tiny/hidden/").content.decode()
     assert "&lt;b&gt;leaked" in listed and url.replace("hide/", "unhide/") in listed and "xena" in listed
-    client.post(url.replace("hide/", "unhide/"))
+    for message in ("The submission is shown again.", "The submission was not hidden."):
+        assert message in client.post(url.replace("hide/", "unhide/"), follow=True).content.decode()
     assert len(ranks()) == 1
     assert "Show again" not in client.get("/manage/benchmarks/tiny/hidden/").content.decode()
     assert System.objects.get(name="Engine").standings.count() == 1

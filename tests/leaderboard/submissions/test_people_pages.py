@@ -22,8 +22,8 @@ from leaderboard.core.refusal import Code
 from leaderboard.core.web.refusals import HEADLINES
 from leaderboard.models import AuditEntry, Phase, QuotaCharge, Run, State, Submission, System, User
 from leaderboard.scoring.actions import runs
-from tests.support import tiny_world
-from tests.support.tiny_world import World
+from tests.support.rows import tiny_world
+from tests.support.rows.tiny_world import World
 
 pytestmark = pytest.mark.django_db
 SUBMIT = "/benchmarks/tiny/test/submit/"

@@ -8,7 +8,7 @@ import pytest
 
 from leaderboard.models import QuotaCharge
 from leaderboard.submissions.queries.quotas import quota_of
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)

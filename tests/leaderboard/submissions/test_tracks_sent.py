@@ -17,8 +17,8 @@ from leaderboard.accounts.actions import tokens
 from leaderboard.containers.actions import images
 from leaderboard.models import ImageUpload, Phase, Submission
 from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, send
-from tests.support.tiny_world import TOLD_IN_FULL, World, build, prediction_lines
-from tests.support.track_phases import build_with_tracks
+from tests.support.rows.tiny_world import TOLD_IN_FULL, World, build, prediction_lines
+from tests.support.rows.track_phases import build_with_tracks
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox")]
 BAD = ["", "basic"]

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from leaderboard.models import Leaderboard, Phase, Standing, System
 from tests.support.api_calls import person
-from tests.support.board_rows import score, stand
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 

@@ -13,8 +13,8 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, Leaderboard, Phase, Standing, System
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import person
-from tests.support.board_rows import score, stand
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 

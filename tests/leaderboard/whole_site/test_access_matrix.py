@@ -35,13 +35,14 @@ from leaderboard.models import (
 )
 from tests.leaderboard.whole_site import access_table
 from tests.leaderboard.whole_site.access_table import Row
-from tests.support import audited_splits, corrected_gold, custom_scorers, generator_previews
+from tests.support import custom_scorers
 from tests.support.api_calls import person
 from tests.support.crawler import patterns
 from tests.support.full_run import FULL
-from tests.support.module_rows import shared
-from tests.support.roles import ROLES, Cast, cast
-from tests.support.tiny_world import TASK, World, gold_lines, published
+from tests.support.rows import audited_splits, corrected_gold, generator_previews
+from tests.support.rows.module_rows import shared
+from tests.support.rows.roles import ROLES, Cast, cast
+from tests.support.rows.tiny_world import TASK, World, gold_lines, published
 
 pytestmark = pytest.mark.django_db
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")

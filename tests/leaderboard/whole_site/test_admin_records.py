@@ -21,7 +21,7 @@ from tablib import Dataset
 from leaderboard.admin import files, reported_rows
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.models import AuditEntry, Extension, Phase, ReportedResult, System, Team, User
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 ROW = {

@@ -32,7 +32,7 @@ from leaderboard.models import (
 )
 from leaderboard.scoring.actions.releases import by_slice
 from tests.support.api_calls import ROOT, client_of, person
-from tests.support.tiny_world import TASK, World, build, published
+from tests.support.rows.tiny_world import TASK, World, build, published
 
 pytestmark = pytest.mark.django_db
 BENCHMARK = f"{ROOT}/benchmarks/tiny/"

@@ -19,11 +19,11 @@ from schemathesis.specs.openapi.checks import (
 from leaderboard.accounts.actions import tokens
 from leaderboard.models import ImageUpload, RawUpload
 from leaderboard.wsgi import application
-from tests.support import generator_previews
 from tests.support.api_calls import ROOT, person
-from tests.support.board_rows import stand
-from tests.support.container_rows import engine_is_there, takes_images
-from tests.support.tiny_world import TASK, build
+from tests.support.rows import generator_previews
+from tests.support.rows.board_rows import stand
+from tests.support.rows.container_rows import engine_is_there, takes_images
+from tests.support.rows.tiny_world import TASK, build
 
 pytestmark = pytest.mark.django_db
 WRITES = {

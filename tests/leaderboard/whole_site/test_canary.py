@@ -50,7 +50,7 @@ from leaderboard.notifications.actions import deliver
 from leaderboard.scoring.actions import runs
 from tests.support.api_calls import ROOT, client_of, person
 from tests.support.crawler import Answer, crawl, patterns
-from tests.support.tiny_world import uploaded
+from tests.support.rows.tiny_world import uploaded
 
 pytestmark = pytest.mark.django_db
 CANARY = "CANARY"

@@ -14,8 +14,8 @@ from django.test import Client
 
 from evaluator.curation.audit.expected_intervals import share
 from evaluator.statistics import confidence
-from tests.support.board_rows import stand
-from tests.support.tiny_world import build
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import build
 
 WRITTEN = re.compile(r"95\s?%")
 OTHERS = {

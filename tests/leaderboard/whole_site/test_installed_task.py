@@ -6,6 +6,8 @@ Holdout itself is unchanged.
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -77,6 +79,17 @@ def test_the_command_line_uses_the_task(target: Path, expected: dict[tuple[str, 
     bad.write_text(PREDICTIONS.read_text().replace("garden", "gardening"), encoding="utf-8")
     refused = run(target, "-m", "evaluator", "score", TASK, "--gold", GOLD, bad)
     assert refused.returncode == 2 and 'unknown label, found "gardening"' in refused.stderr
+
+
+def test_the_commands_of_its_readme_run(target: Path) -> None:
+    """The site's own command needs a running site; `test_the_site_hosts_it` does the same."""
+    text = (EXAMPLE / "README.md").read_text(encoding="utf-8")
+    (fixture,) = re.findall(r"(?m)^fixture=(.+)$", text)
+    commands = re.findall(r"(?m)^\.venv/bin/python (-m evaluator .+)$", text)
+    assert len(commands) > 4
+    for command in commands:
+        done = run(target, *shlex.split(command.replace("$fixture", fixture)))
+        assert done.returncode == 0 and done.stdout, (command, done.stderr)
 
 
 def test_audits_use_its_columns_checks_and_baselines(target: Path, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from django.test import Client
 
 from leaderboard.models import Prediction, Submission, System, Team
 from tests.leaderboard.submissions.test_people_pages import SUBMIT, form, text
-from tests.support import tiny_world
-from tests.support.tiny_world import World
+from tests.support.rows import tiny_world
+from tests.support.rows.tiny_world import World
 
 pytestmark = pytest.mark.django_db
 HUGE = "9" * 40

@@ -34,8 +34,9 @@ from leaderboard.models import (
 from leaderboard.work_queue import enqueue, work
 from leaderboard.work_queue.lease import LeaseLostError
 from leaderboard.work_queue.work import Work
-from tests.support import container_rows, custom_scorers
-from tests.support.tiny_world import World, build
+from tests.support import custom_scorers
+from tests.support.rows import container_rows
+from tests.support.rows.tiny_world import World, build
 
 KINDS = [part for part in jobs.SWEEPS if isinstance(part, Work)]
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.boards.queries import Board, Row
-from leaderboard.boards.web.tables.sorting import Key, Sorting
+from leaderboard.boards.web.tables.sorting import Key
 
 ABOUT = {
     "wall_seconds": ("Seconds", "s", "from the container's start to its end"),
@@ -44,11 +44,6 @@ def columns(board: Board) -> list[CostColumn]:
 
 def keys(columns: Sequence[CostColumn]) -> dict[str, Key]:
     return {column.kind: column.key() for column in columns}
-
-
-def headed(columns: Sequence[CostColumn], sorting: Sorting) -> list[tuple[CostColumn, object]]:
-    """Return each column with its sortable heading."""
-    return [(column, sorting.headings[column.kind]) for column in columns]
 
 
 def cost_texts(row: Row, columns: Sequence[CostColumn]) -> list[tuple[float | None, str]]:

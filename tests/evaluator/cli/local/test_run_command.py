@@ -23,7 +23,7 @@ from evaluator.cli.main import main
 from evaluator.sandbox.containers import image_reader
 from tests.conftest import ROOT
 from tests.support import container_images
-from tests.support.tiny_world import LABELS
+from tests.support.rows.tiny_world import LABELS
 
 pytestmark = [
     pytest.mark.engine,

@@ -23,8 +23,8 @@ from leaderboard.accounts.actions import teams
 from leaderboard.core.api.pagination import Pages
 from leaderboard.models import Benchmark, Membership, Submission
 from tests.support.api_calls import person
-from tests.support.board_rows import stand, symmetric_scores
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BOARD = ("show-board", "--benchmark", "tiny", "--phase", "test")

@@ -29,7 +29,7 @@ from leaderboard.models import Image, ImageUpload, Membership, QuotaCharge, Subm
 from tests.conftest import ROOT
 from tests.support.api_calls import person
 from tests.support.broken_network import Fault, network
-from tests.support.tiny_world import World, build, prediction_lines
+from tests.support.rows.tiny_world import World, build, prediction_lines
 from tests.support.workers.running_stack import Stack
 
 pytest_plugins = ["tests.support.workers.running_stack"]

@@ -20,11 +20,11 @@ from django.utils.http import urlencode
 from leaderboard.models import Leaderboard, Phase, System, Team, User
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import client_of, person
-from tests.support.board_rows import stand
 from tests.support.crawler import crawl
 from tests.support.crawler import read as fetch
-from tests.support.tiny_world import World, build
-from tests.support.two_way_phase import cross, crossed_scores
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import World, build
+from tests.support.rows.two_way_phase import cross, crossed_scores
 
 pytestmark = pytest.mark.django_db
 SYSTEM, TEAM = "Bernoulli", "Analytical Engines"

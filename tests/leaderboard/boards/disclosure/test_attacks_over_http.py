@@ -9,8 +9,8 @@ from django.test import Client
 from leaderboard.models import Run, State
 from leaderboard.scoring.actions import runs
 from tests.support.disclosure_attacks import ATTACKS, LABELS_OF_CODES, Guess, Oracle, Told
-from tests.support.many_groups import a_phase, a_split, labels_of
-from tests.support.tiny_world import World, build, prediction_lines, uploaded
+from tests.support.rows.many_groups import a_phase, a_split, labels_of
+from tests.support.rows.tiny_world import World, build, prediction_lines, uploaded
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 SEED = 1

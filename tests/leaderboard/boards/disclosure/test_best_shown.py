@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.boards.queries import board_state
 from leaderboard.models import Disqualification, Leaderboard, Release, System, Team
-from tests.support.board_rows import score, stand
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 TEAMS = ("", "Compilers", "Engines")

@@ -17,8 +17,8 @@ from leaderboard.models import Phase, QuotaCharge, Release, Run, Submission
 from leaderboard.scoring.queries.leakage_budget import budget_of
 from leaderboard.submissions.queries.quotas import quota_of
 from tests.support.api_calls import SUBMIT, person
-from tests.support.many_groups import a_phase, a_split, answers, labels_of, primary, score_all, send
-from tests.support.tiny_world import World, build, prediction_lines
+from tests.support.rows.many_groups import a_phase, a_split, answers, labels_of, primary, score_all, send
+from tests.support.rows.tiny_world import World, build, prediction_lines
 from tests.support.web_server import served
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]

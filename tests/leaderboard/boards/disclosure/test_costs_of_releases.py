@@ -12,8 +12,8 @@ from leaderboard.boards.disclosure import costs
 from leaderboard.boards.queries import board_of
 from leaderboard.models import Phase, Prediction, Release, Run, State
 from leaderboard.scoring.actions import releases
-from tests.support.board_rows import stand, symmetric_scores
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.tiny_world import World, build
 
 MEASURED = {"wall_seconds": 2.9, "cpu_seconds": 0.2, "peak_memory_bytes": 70_000_000, "image_bytes": 128_000_000}
 TOLD = {"wall_seconds": 4.0, "cpu_seconds": 1.0, "memory_mb": 90.5, "image_mb": 128.0}

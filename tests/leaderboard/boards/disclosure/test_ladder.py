@@ -14,8 +14,18 @@ from leaderboard.models import Leaderboard, QuotaCharge, Reason, Release, Run, S
 from leaderboard.scoring.actions import releases, runs
 from leaderboard.submissions.queries.progress import Revealed, of, with_related
 from tests.support.api_calls import person
-from tests.support.many_groups import a_phase, a_split, answers, correct, gold_of, labels_of, primary, score_all, send
-from tests.support.tiny_world import World, build
+from tests.support.rows.many_groups import (
+    a_phase,
+    a_split,
+    answers,
+    correct,
+    gold_of,
+    labels_of,
+    primary,
+    score_all,
+    send,
+)
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 LABELS = labels_of(100)

@@ -16,7 +16,7 @@ from leaderboard.scoring.actions import runs
 from leaderboard.scoring.verification.rebuild_board import differences
 from tests.support.api_calls import ROOT, client_of, person, send
 from tests.support.crawler import crawl, read
-from tests.support.tiny_world import uploaded
+from tests.support.rows.tiny_world import uploaded
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sandbox")]
 TEXT = "Ada lived in old Paris, where she wrote letters to all of her friends and to some of her enemies."

@@ -22,11 +22,11 @@ from leaderboard.boards.queries import reported_results
 from leaderboard.models import Benchmark, Phase, ReportedResult, User, reported_numbers
 from leaderboard.rehearsals import actions
 from tests.support.api_calls import person
-from tests.support.board_rows import stand
 from tests.support.crawler import crawl
-from tests.support.tiny_world import World
-from tests.support.track_phases import build_with_tracks
-from tests.support.two_way_phase import cross, crossed_scores
+from tests.support.rows.board_rows import stand
+from tests.support.rows.tiny_world import World
+from tests.support.rows.track_phases import build_with_tracks
+from tests.support.rows.two_way_phase import cross, crossed_scores
 
 pytestmark = pytest.mark.django_db
 GOOD = {"measure": "accuracy", "slice": {}, "value": 0.86, "shown": "86.0"}

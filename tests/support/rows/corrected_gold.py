@@ -11,7 +11,7 @@ from leaderboard.accounts.actions import teams
 from leaderboard.datasets.actions import corrections, splits
 from leaderboard.models import Correction, Leaderboard, Prediction, QuotaCharge, Release, Run, Standing, State
 from leaderboard.scoring.actions import runs
-from tests.support.tiny_world import LABELS, World, build, gold_lines, uploaded
+from tests.support.rows.tiny_world import LABELS, World, build, gold_lines, uploaded
 
 CORRECTED = {id_: {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}[label] for id_, label in LABELS.items()}
 HALF = {**LABELS, "a3": "SUPPORTS", "a4": "REFUTES"}

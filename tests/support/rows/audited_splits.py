@@ -13,7 +13,7 @@ from evaluator.curation.audit.report import assembled
 from evaluator.jobs import JOBS
 from evaluator.jobs.audit import NAMES
 from leaderboard.models import GoldVersion, SplitAudit, State
-from tests.support.tiny_world import TASK, gold_lines
+from tests.support.rows.tiny_world import TASK, gold_lines
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from django.utils import timezone
 from leaderboard.accounts.actions import teams
 from leaderboard.models import Image, Prediction, Release, Run, State, Submission, System, Team
 from leaderboard.scoring.actions import releases
-from tests.support.tiny_world import World
+from tests.support.rows.tiny_world import World
 
 SYMMETRIC = {
     "accuracy": 0.75,

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.evaluation import container_limits
 from leaderboard.models import Image, Prediction, QuotaCharge, State, Submission, WorkerReport
-from tests.support.tiny_world import World, prediction_lines
+from tests.support.rows.tiny_world import World, prediction_lines
 
 DIGEST = "sha256:" + "5e" * 32
 

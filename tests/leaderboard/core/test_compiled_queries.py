@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from leaderboard.core.compiled_queries import PLACEHOLDERS, PreparedQuery
 from leaderboard.models import Benchmark, Leaderboard, Phase, Submission
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -12,7 +12,7 @@ from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.datasets.actions import datasets, lifecycle, splits
 from leaderboard.models import Phase, Submission, System
 from leaderboard.submissions.actions import submit
-from tests.support.tiny_world import World, build, uploaded
+from tests.support.rows.tiny_world import World, build, uploaded
 
 SIZE = 80
 """Gold units; a symmetric set has a quarter as many groups."""

@@ -11,8 +11,8 @@ import pytest
 from django.conf import settings
 
 from leaderboard.core.refusal import Refused
-from tests.support import tiny_world
-from tests.support.tiny_world import gold_lines
+from tests.support.rows import tiny_world
+from tests.support.rows.tiny_world import gold_lines
 
 _sent: list[Any] = []
 

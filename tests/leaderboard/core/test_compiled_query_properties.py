@@ -22,10 +22,10 @@ from leaderboard.boards.queries.request import BoardQuery, Column
 from leaderboard.boards.web import etag
 from leaderboard.core.compiled_queries import PLACEHOLDERS, Argument, PreparedQuery
 from leaderboard.models import Benchmark, Leaderboard, Phase, Release, Standing, Submission, System
-from tests.support.board_rows import score, stand
 from tests.support.full_run import examples
-from tests.support.module_rows import shared
-from tests.support.tiny_world import World, build
+from tests.support.rows.board_rows import score, stand
+from tests.support.rows.module_rows import shared
+from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
 MANY = settings(

@@ -13,7 +13,7 @@ from leaderboard.benchmarks.actions import benchmarks
 from leaderboard.datasets.actions import lifecycle, splits
 from leaderboard.models import Phase, Release, Run, Split, State, Submission, System
 from leaderboard.scoring.actions import runs
-from tests.support.tiny_world import World, uploaded
+from tests.support.rows.tiny_world import World, uploaded
 
 LABELS = ("SUPPORTS", "REFUTES")
 KINDS = ("city", "film", "person", "river")

@@ -10,7 +10,7 @@ from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.datasets.actions import splits
 from leaderboard.models import Leaderboard, Run, Split, Standing, State, Submission
 from leaderboard.scoring.actions import runs
-from tests.support.tiny_world import DRAFT, World, build, published, uploaded
+from tests.support.rows.tiny_world import DRAFT, World, build, published, uploaded
 
 CLAIMS = 40
 TURNED = {"SUPPORTS": "REFUTES", "REFUTES": "SUPPORTS"}

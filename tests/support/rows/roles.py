@@ -13,7 +13,7 @@ from django.utils import timezone
 from leaderboard.accounts.actions import teams, tokens
 from leaderboard.models import Benchmark, ImageUpload, Phase, Split, Submission, User
 from tests.support.api_calls import person
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 ROLES = ("anonymous", "A", "B", "X", "Y", "curator", "staff")
 """A and B compete, in two teams; X organises the public benchmark, Y the draft; staff has only admin permissions."""

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from evaluator.jobs import JOBS
 from leaderboard.models import GeneratedFrom, GeneratedPart, Generation, RawFile, RawUpload, State, User
-from tests.support.tiny_world import TASK, World, gold_lines
+from tests.support.rows.tiny_world import TASK, World, gold_lines
 
 
 def claims(n: int = 8, word: str = "claim") -> bytes:

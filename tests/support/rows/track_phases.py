@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from leaderboard.boards.actions import tracks
-from tests.support.tiny_world import World, build
+from tests.support.rows.tiny_world import World, build
 
 TRACKS = [
     {"name": "simple", "title": "SIMPLE", "description": "without the very triples that are asked"},

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from leaderboard.models import GoldVersion, Phase
-from tests.support.board_rows import score, symmetric_scores
-from tests.support.tiny_world import World
+from tests.support.rows.board_rows import score, symmetric_scores
+from tests.support.rows.tiny_world import World
 
 PAIR = ("origin", "label")
 ADDRESS = "/benchmarks/tiny/test/two-way/origin/label/"
