@@ -47,6 +47,9 @@ VARIABLES = {
     "HTTPS": Variable(bool, False, "the site is served over TLS: secure cookies, HSTS, redirect from HTTP"),
     "PROXY": Variable(bool, False, "the site is behind one proxy that sets X-Forwarded-Proto and X-Forwarded-For"),
     "DATABASE_URL": Variable(str, "", "empty: SQLite in DATA; otherwise postgres://user:password@host/name"),
+    "DATABASE_LOCK_SECONDS": Variable(
+        int, 60, "longest wait for a lock on PostgreSQL; web processes wait 5 seconds unless this is set"
+    ),
     "BROKER_URL": Variable(str, "", "empty: folders in DATA; otherwise redis://... or amqp://..."),
     "CACHE_URL": Variable(str, "", "empty: files in DATA; otherwise redis://..."),
     "EMAIL_URL": Variable(str, "", "empty: mails are written to files in DATA/mail; otherwise smtp://..."),

@@ -11,6 +11,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from whitenoise.compress import Compressor
 
+from leaderboard.core.db_locks import session_options
 from leaderboard.core.logs import drop_error_text
 from leaderboard.environment import Environment, stored_secret
 
@@ -97,6 +98,10 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"]["TEST"] = {"NAME": str(DATA / "test.sqlite3")}
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    DATABASES["default"]["OPTIONS"] = {
+        **session_options(lock_seconds=env("DATABASE_LOCK_SECONDS"), idle_seconds=env("LEASE_SECONDS")),
+        **DATABASES["default"].get("OPTIONS", {}),
+    }
 # Connections are reused: connecting takes about half as long as a page, on SQLite too.
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 

@@ -1,15 +1,67 @@
-"""Detection of transient lock errors: SQLite's lock timeout, PostgreSQL's lock timeouts and deadlocks."""
+"""Transient database errors, which a request may be repeated after, and the timeouts of PostgreSQL sessions.
+
+A worker that freezes, or whose host vanishes, inside a transaction would hold its locks until TCP gives up, which takes
+hours. So PostgreSQL itself ends a session that leaves a transaction idle, and a statement that waits too long for a
+lock (`session_options`). SQLite has a timeout for its one lock (settings.py).
+"""
 
 from __future__ import annotations
 
-from django.db import OperationalError
+from typing import Any
+
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 RETRY_AFTER = 10
 """Value of the Retry-After header, in seconds."""
-MESSAGE = "The database is busy. Nothing from this request was saved; try again in a moment."
-_WORDS = ("locked", "lock timeout", "deadlock detected")
+BUSY = "The database is busy. Nothing from this request was saved; try again in a moment."
+AWAY = "The database does not respond. Nothing from this request was saved; try again in a moment."
+_BUSY_WORDS = ("locked", "lock timeout", "deadlock detected")
+_BUSY_STATES = ("55P03", "40P01", "40001", "57014")
+"""SQLSTATEs of PostgreSQL: lock timeout, deadlock, serialization failure, statement timeout."""
+_AWAY_STATES = ("57P01", "57P02", "57P03", "53300", "25P03")
+"""SQLSTATEs of a session that PostgreSQL ends or refuses: shutdown, crash, start, too many connections, idle."""
 
 
-def is_busy(error: BaseException | None) -> bool:
-    """Return whether an error is a database lock timeout or deadlock, so that the request can be retried."""
-    return isinstance(error, OperationalError) and any(word in str(error) for word in _WORDS)
+def transient_message(error: BaseException | None) -> str:
+    """Return the message for a database error after which the request may be repeated; empty for other errors."""
+    if not isinstance(error, DatabaseError | InterfaceError):
+        return ""
+    cause = error.__cause__
+    state = getattr(cause, "sqlstate", None)
+    is_operational = isinstance(error, OperationalError)
+    if state in _BUSY_STATES or (is_operational and any(word in str(error) for word in _BUSY_WORDS)):
+        return BUSY
+    # psycopg gives no SQLSTATE to a connection that cannot be made or was lost.
+    is_lost = hasattr(cause, "sqlstate") and state is None and (is_operational or isinstance(error, InterfaceError))
+    return AWAY if is_lost or state in _AWAY_STATES or str(state).startswith("08") else ""
+
+
+def session_options(*, lock_seconds: int, idle_seconds: int) -> dict[str, Any]:
+    """Return psycopg's connection options that keep a dead or frozen process from holding up the others.
+
+    lock_seconds: longest wait for a lock. idle_seconds: longest pause between two statements of a transaction. Both
+    ends of the connection notice within 25 seconds that the other host has vanished.
+    """
+    server = {
+        "lock_timeout": lock_seconds * 1000,
+        "idle_in_transaction_session_timeout": idle_seconds * 1000,
+        "tcp_keepalives_idle": 10,
+        "tcp_keepalives_interval": 5,
+        "tcp_keepalives_count": 3,
+        "tcp_user_timeout": 25_000,
+    }
+    return {
+        "connect_timeout": 5,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 25_000,
+        "options": " ".join(f"-c {name}={value}" for name, value in server.items()),
+    }
+
+
+def allow_idle_transaction() -> None:
+    """Let the current transaction pause between its statements while it copies files. It must lock no existing rows."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")

@@ -173,13 +173,10 @@ class Phase(models.Model):
         blank=True,
         help_text='tracks, of which a submission declares one: [{"name", "title", "description"}]; empty: no tracks',
     )
-    last_sequence = models.PositiveIntegerField(
-        default=0, editable=False, help_text="the highest Prediction.sequence assigned in this phase"
-    )
     position = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    history = HistoricalRecords(excluded_fields=["last_sequence"])
+    history = HistoricalRecords()
 
     class Meta:
         ordering = ["benchmark", "position", "id"]

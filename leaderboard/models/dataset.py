@@ -92,6 +92,9 @@ class Split(models.Model):
     published_at = models.DateTimeField(null=True, blank=True)
     retired_at = models.DateTimeField(null=True, blank=True)
     retired_reason = models.CharField(max_length=500, blank=True, help_text="shown to everybody")
+    last_sequence = models.PositiveIntegerField(
+        default=0, editable=False, help_text="the highest Prediction.sequence assigned in phases of this split"
+    )
 
     objects = SplitQuerySet.as_manager()
 

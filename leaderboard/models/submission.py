@@ -151,7 +151,9 @@ class Prediction(LeasedWork):
     problems = models.JSONField(default=list, blank=True, help_text="the system's errors, if its output was rejected")
     enqueued_at = models.DateTimeField(null=True, blank=True, help_text="when it was last enqueued for a worker")
     sequence = models.PositiveIntegerField(
-        null=True, blank=True, help_text="order of receipt among the phase's predictions, from 1; null: not ready yet"
+        null=True,
+        blank=True,
+        help_text="order of receipt among the predictions for a split; null: not ready yet",
     )
     error_id = models.CharField(max_length=40, blank=True, help_text="matches the log event in the operator's log")
     stage = models.CharField(max_length=12, choices=Stage.choices, blank=True, help_text="what a worker is doing")

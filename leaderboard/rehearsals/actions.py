@@ -37,7 +37,7 @@ from leaderboard.work_queue.lease import cancel_rows
 
 MAX_TESTERS = 100
 """Maximum number of testers of one rehearsal, members of named teams included."""
-NOT_COPIED = {"id", "benchmark", "opens_at", "closes_at", "sealed_until", "unsealed_at", "last_sequence", "created_at"}
+NOT_COPIED = {"id", "benchmark", "opens_at", "closes_at", "sealed_until", "unsealed_at", "created_at"}
 """Fields of a phase that a rehearsal does not take over. For `scorer`, a copy of the scorer's row is made."""
 
 
@@ -90,7 +90,9 @@ def begin(*, phase: Phase, testers: Sequence[User], ends_at: datetime | None, by
     is past or after the phase's opening.
     """
     check_manages(phase.benchmark, by)
-    locked = Phase.objects.select_for_update(of=("self",)).select_related("benchmark", "split").get(pk=phase.pk)
+    locked = (
+        Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark", "split").get(pk=phase.pk)
+    )
     if reason := why_not(locked):
         raise Refused(Code.NOT_READY, reason, heading="The rehearsal was not started")
     at = timezone.now()
@@ -140,7 +142,7 @@ def end(*, rehearsal: Rehearsal, by: User) -> Rehearsal:
     if rehearsal.is_over or not open_rehearsal.update(ended_at=at, ended_by=by):
         raise Refused(Code.NOT_READY, "This rehearsal is over.", heading="Nothing was changed")
     rehearsal.refresh_from_db()
-    phases = Phase.objects.select_for_update().filter(benchmark=rehearsal.benchmark)
+    phases = Phase.objects.select_for_update(no_key=True).filter(benchmark=rehearsal.benchmark)
     for phase in phases:
         if phase.closes_at is None or phase.closes_at > at:
             phase.closes_at = at

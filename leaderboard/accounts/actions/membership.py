@@ -20,7 +20,7 @@ def check_owner(team: Team, by: User) -> None:
 
 def held(team: Team) -> Team:
     """Return the team with its row locked. Call in a transaction."""
-    return Team.objects.select_for_update().get(pk=team.pk)
+    return Team.objects.select_for_update(no_key=True).get(pk=team.pk)
 
 
 @transaction.atomic

@@ -130,7 +130,7 @@ def system(*, team: Team, name: str, by: User, **described: str) -> System:
     another system of the team has a similar name.
     """
     # Concurrent requests would each find no similar name.
-    team = Team.objects.select_for_update().get(pk=team.pk)
+    team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     name = find_system(team=team, name=name).name
     row, created = System.objects.get_or_create(team=team, name=name, defaults=described)
     if created:

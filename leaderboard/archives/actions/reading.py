@@ -28,6 +28,7 @@ from leaderboard.archives.actions import (
     tables,
     writing,
 )
+from leaderboard.core import db_locks
 from leaderboard.core.storage import AlteredError
 from leaderboard.models import AuditEntry, Benchmark, Phase, ReportedResult, User, reported_numbers
 
@@ -105,6 +106,7 @@ def import_contents(*, archive: Path, keys: Sequence[x25519.Identity], by: User 
             _retained_files() as stored_files,
             transaction.atomic(),
         ):
+            db_locks.allow_idle_transaction()
             numbers, renamed = _rows(closed, stored_files, say)
             benchmark = Benchmark.objects.get(slug=head.slug)
             _compare(head, benchmark)

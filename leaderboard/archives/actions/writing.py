@@ -24,6 +24,7 @@ from leaderboard.archives.actions import encryption, manifest_of, rows, tables
 from leaderboard.boards import queries
 from leaderboard.boards.queries.citation import canonical
 from leaderboard.boards.queries.reported_results import left_out
+from leaderboard.core import db_locks
 from leaderboard.models import AuditEntry, Benchmark, Leaderboard, Split, User
 
 FORMAT = 1
@@ -181,6 +182,7 @@ def _snapshot() -> Iterator[None]:
     elif connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            db_locks.allow_idle_transaction()
             yield
     else:
         with connection.cursor() as cursor:

@@ -29,7 +29,7 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
     if not 1 <= len(reason) <= 300:
         raise Refused(Code.INVALID_NAME, f"The reason has {len(reason)} characters; expected 1 to 300.")
     validation.check_moments(closes_at=closes_at)
-    phase = Phase.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=phase.pk)
+    phase = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark").get(pk=phase.pk)
     if phase.benchmark.is_rehearsal and phase.benchmark.rehearsal.is_over:
         raise Refused(
             Code.NOT_TAKEN, "This rehearsal is over; start another one instead.", heading="The deadline was not moved"

@@ -28,7 +28,8 @@ def check(*, phase: Phase, system: System, track: str) -> None:
     """Check the track that a new submission of a system declares.
 
     Raises Refused INVALID_TRACK as `check_known` does, and OTHER_TRACK if earlier submissions of the system to this
-    phase declare another track. The caller locks the phase's row, so that nothing changes between check and insert.
+    phase declare another track. The caller locks the split (`lock_split`), so that nothing changes between check and
+    insert.
     """
     check_known(phase=phase, track=track)
     if system.pk is None:
@@ -64,8 +65,8 @@ def change(*, phase: Phase, new_tracks: Sequence[Mapping[str, object]], by: User
     """
     check_manages(phase.benchmark, by)
     # The same locks in the same order as `lock_split` in leaderboard/submissions/actions/submit.py.
-    Split.objects.select_for_update().get(pk=phase.split_id)
-    locked = Phase.objects.select_for_update().get(pk=phase.pk)
+    Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
+    locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     stored = validated(new_tracks)
     before, after = [track["name"] for track in locked.tracks], [track["name"] for track in stored]
     if locked.submissions.exists():

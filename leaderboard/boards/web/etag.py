@@ -27,7 +27,7 @@ from leaderboard.core.compiled_queries import PreparedQuery, moment
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Standing
 
 View = TypeVar("View", bound=Callable[..., Any])
-_PHASE_FIELDS = [field.attname for field in Phase._meta.concrete_fields if field.attname != "last_sequence"]
+_PHASE_FIELDS = [field.attname for field in Phase._meta.concrete_fields]
 _RELATED_FIELDS = (
     "benchmark__title",
     "benchmark__dataset__title",

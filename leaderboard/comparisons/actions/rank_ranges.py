@@ -92,7 +92,7 @@ def recompute(*, board: Leaderboard, again: bool) -> int:
     again: True: delete all stored comparisons of the board first, so that every pair is compared again. A worker that
     has leased the board loses its lease.
     """
-    Phase.objects.select_for_update().get(pk=board.phase_id)
+    Phase.objects.select_for_update(no_key=True).get(pk=board.phase_id)
     n_deleted = Comparison.objects.filter(leaderboard=board).delete()[0] if again else 0
     Ranking.objects.filter(leaderboard=board).update(attempt=F("attempt") + 1, lease_until=None)
     invalidate(board)
@@ -158,7 +158,7 @@ def _finish(lease: Lease[Ranking]) -> None:
     """Store the ranges; if the standings changed meanwhile, enqueue the board again instead."""
     # Releases lock the phase as well, so no standing changes between reading the rows and writing their ranges.
     board = lease.row.leaderboard
-    Phase.objects.select_for_update().get(pk=board.phase_id)
+    Phase.objects.select_for_update(no_key=True).get(pk=board.phase_id)
     ranking = lease.rows().first()
     if ranking is None:
         raise LeaseLostError

@@ -77,8 +77,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
             return _of_framework(Interrupted())
         case SuspiciousOperation() | MultiPartParserError() | RecursionError():
             return _answer(400, "bad_request", "The request could not be read.")
-    if db_locks.is_busy(error):
-        response = _answer(503, "busy", db_locks.MESSAGE)
+    if message := db_locks.transient_message(error):
+        response = _answer(503, "busy", message)
         response["Retry-After"] = str(db_locks.RETRY_AFTER)
         return response
     return None if settings.DEBUG else _broken(error)

@@ -66,12 +66,12 @@ def too_many(request: HttpRequest) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return the page for a 500, rendered without the request: loading the user may be what failed.
 
-    Django calls it while it handles the exception. Database lock timeouts return a 503 with Retry-After, and so do
-    benchmarks whose task package is not installed.
+    Django calls it while it handles the exception. Transient errors of the database return a 503 with Retry-After, and
+    so do benchmarks whose task package is not installed.
     """
     error = sys.exception()
-    if db_locks.is_busy(error):
-        return _unavailable(request, "busy", db_locks.MESSAGE)
+    if message := db_locks.transient_message(error):
+        return _unavailable(request, "busy", message)
     if isinstance(error, MissingTaskError):
         return _unavailable(request, "task_missing", str(error))
     if _is_program(request):

@@ -64,7 +64,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
     correction.file.save("gold.jsonl.gz" if name.endswith(".gz") else "gold.jsonl", file, save=False)
     try:
         with transaction.atomic():
-            Split.objects.select_for_update().get(pk=split.pk)
+            Split.objects.select_for_update(no_key=True).get(pk=split.pk)
             for earlier in split.corrections.filter(decision=Decision.PENDING):
                 _end(earlier, Decision.DROPPED, by=by)
             correction.save(force_insert=True)

@@ -41,7 +41,7 @@ def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None
             split=split, gold=file, name=str(gold.file.name), share=share, seed=used_seed
         )
     with transaction.atomic():
-        Split.objects.select_for_update().get(pk=split.pk)
+        Split.objects.select_for_update(no_key=True).get(pk=split.pk)
         if split.current_gold != gold:
             raise Refused(
                 Code.NOT_READY,

@@ -189,7 +189,7 @@ def _store_gold(
     stored_partition: PublicPrivatePartition | None = None
     try:
         with transaction.atomic():
-            split = Split.objects.select_for_update().get(pk=gold.split_id)
+            split = Split.objects.select_for_update(no_key=True).get(pk=gold.split_id)
             if split.inputs_sha256 != digest:
                 _check_inputs_may_change(split)
                 replaced, storage = split.inputs.name, split.inputs.storage

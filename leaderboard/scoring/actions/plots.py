@@ -83,7 +83,7 @@ def add_plot_data(release: Release) -> ReleasePlot | None:
     try:
         with transaction.atomic():
             # The policy may have changed since the data were computed.
-            release.phase = Phase.objects.select_for_update().get(pk=release.phase_id)
+            release.phase = Phase.objects.select_for_update(no_key=True).get(pk=release.phase_id)
             return store_plot_data(release, data)
     except IntegrityError:  # another process has stored them in the meantime
         return None

@@ -41,7 +41,7 @@ def publish(*, run: Run, primary: str, scores: Scores, warnings: list[str], at: 
     released after the earlier ones. Call in the transaction that stores the run's scores.
     """
     # The lock allows one release at a time per phase: the sequence has no gaps, and no two processes rank a board.
-    phase = Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id)
+    phase = Phase.objects.select_for_update(no_key=True).get(pk=run.prediction.submission.phase_id)
     board = boards.of_run(phase=phase, run=run)
     if phase.disclosure == Phase.Disclosure.LADDER:
         advance(board)
@@ -103,7 +103,7 @@ def sweep() -> int:
     released = 0
     for pk in list(waiting.order_by().values_list("prediction__submission__phase", flat=True).distinct()):
         with transaction.atomic():
-            phase = Phase.objects.select_for_update().get(pk=pk)
+            phase = Phase.objects.select_for_update(no_key=True).get(pk=pk)
             released += sum(advance(board) for board in phase.leaderboards.filter(state__in=Leaderboard.OPEN))
             boards.publish_if_complete(phase)
     return released

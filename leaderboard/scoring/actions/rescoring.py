@@ -153,8 +153,10 @@ def held(phase: Phase) -> Phase:
 
     Submissions and corrections lock in the same order, so that no two transactions deadlock.
     """
-    Split.objects.select_for_update().get(pk=phase.split_id)
-    rows = Phase.objects.select_for_update(of=("self",)).select_related("split__dataset", "benchmark", "scorer")
+    Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
+    rows = Phase.objects.select_for_update(of=("self",), no_key=True).select_related(
+        "split__dataset", "benchmark", "scorer"
+    )
     return rows.get(pk=phase.pk)
 
 

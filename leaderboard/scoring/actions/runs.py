@@ -18,7 +18,7 @@ from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state, slices
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance, report_checks, sandbox_client, scorer_of_phase
-from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, State
+from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, Split, State
 from leaderboard.scoring.actions import plots, releases
 from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import Lease, cancel_rows
@@ -36,7 +36,7 @@ WAITING = Run.objects.select_related(
 def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
     """Create and enqueue a run of a prediction on a gold version, with the phase's current task version or scorer.
 
-    Call with the phase's row locked, in the transaction of the event that makes the run necessary.
+    Call in the transaction of the event that makes the run necessary, with the phase or its split locked.
     """
     at = timezone.now()
     # Read again: the caller may have read the phase before it was locked, and the scorer may have changed since.
@@ -57,14 +57,15 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
 
 
 def on_prediction_ready(*, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
-    """Give an arrived prediction the next sequence number of its phase, and queue a run.
+    """Give an arrived prediction the next sequence number of its split, and queue a run.
 
-    Returns None, without a run, in a sealed phase, which scores only finals. Call with the phase's row locked, in the
-    transaction that stores the prediction.
+    Returns None, without a run, in a sealed phase, which scores only finals. Call in the transaction that stores the
+    prediction, with the split locked (`submit.lock_split`): numbers are then in the order of the commits.
     """
-    Phase.objects.filter(pk=phase.pk).update(last_sequence=F("last_sequence") + 1)
-    phase.refresh_from_db(fields=["last_sequence", "unsealed_at"])
-    prediction.sequence = phase.last_sequence
+    splits = Split.objects.filter(pk=phase.split_id)
+    splits.update(last_sequence=F("last_sequence") + 1)
+    prediction.sequence = splits.values_list("last_sequence", flat=True).get()
+    phase.refresh_from_db(fields=["unsealed_at"])
     prediction.save(update_fields=["sequence"])
     if not board_state.predictions_to_score(phase).filter(pk=prediction.pk).exists():
         return None
@@ -159,6 +160,9 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
         digest = sha256(answer.attachment).hexdigest()
         stored = run.outcomes.storage.save(_outcomes_name(run, lease.attempt), ContentFile(answer.attachment))
     try:
+        # Before the phase is locked: a slow store must not hold up the phase. Earlier attempts have lost their leases,
+        # and delete what they still write.
+        _discard_outcomes(run, before=lease.attempt)
         with transaction.atomic():
             _hold_phase(run)
             at = timezone.now()
@@ -177,8 +181,6 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
             )
             release = releases.publish(run=run, primary=result.primary, scores=scores, warnings=warnings, at=at)
             plots.store_plot_data(release, result.plot_data)
-            # Before the commit, so that a finished run never has leftovers. Earlier attempts have lost their leases.
-            _discard_outcomes(run, before=lease.attempt)
     except BaseException:
         if stored:
             run.outcomes.storage.delete(stored)
@@ -229,7 +231,7 @@ def _on_failure(lease: Lease[Run], final: bool) -> None:
 
 def _hold_phase(run: Run) -> Phase:
     """Lock the phase's row before the run's, in the order of `rescoring.cancel`, to avoid a deadlock."""
-    return Phase.objects.select_for_update().get(pk=run.prediction.submission.phase_id)
+    return Phase.objects.select_for_update(no_key=True).get(pk=run.prediction.submission.phase_id)
 
 
 WORK = Work(

@@ -78,8 +78,8 @@ def unseal(*, phase: Phase) -> bool:
     Teams that chose no final get one by default (`default_finals`). Idempotent: returns False, and changes nothing, if
     the date has not passed or the phase is not sealed any more.
     """
-    Split.objects.select_for_update().get(pk=phase.split_id)
-    phase = Phase.objects.select_for_update(of=("self",)).select_related("split__dataset").get(pk=phase.pk)
+    Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
+    phase = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("split__dataset").get(pk=phase.pk)
     at = timezone.now()
     if not phase.is_sealed or phase.sealed_until is None or at < phase.sealed_until:
         return False
@@ -131,7 +131,7 @@ def _usable(phase: Phase) -> QuerySet[Submission]:
 def _choosing(submission: Submission, by: User) -> Phase:
     if not submission.system.team.members.filter(pk=by.pk).exists():
         raise Refused(Code.NOT_A_MEMBER, "You are not a member of the team that made this submission.")
-    phase = Phase.objects.select_for_update().get(pk=submission.phase_id)
+    phase = Phase.objects.select_for_update(no_key=True).get(pk=submission.phase_id)
     if phase.disclosure != Phase.Disclosure.SEALED:
         raise Refused(
             Code.NOT_TAKEN,

@@ -58,7 +58,7 @@ def unhide(*, submission: Submission, by: User) -> bool:
 
 def _locked_phase(submission: Submission, by: User) -> Phase:
     """Lock the phase's row, as publishing on its boards does, and return it. Raises Refused NOT_AN_ORGANISER."""
-    rows = Phase.objects.select_for_update(of=("self",)).select_related("benchmark")
+    rows = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark")
     phase = rows.get(pk=submission.phase_id)
     if not phase.benchmark.is_managed_by(by):
         raise Refused(Code.NOT_AN_ORGANISER, "Only the benchmark's organisers may do this.")

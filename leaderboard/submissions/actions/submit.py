@@ -58,7 +58,7 @@ def submit(
     system: may be unsaved, as `teams.find_system` returns it; the first accepted file saves it.
     track: the name of one of the phase's tracks; empty if the phase has none.
     note: for the team's own list of submissions; never published.
-    check: called with the phase locked before anything is charged; it may raise Refused.
+    check: called with the split locked before anything is charged; it may raise Refused.
     """
     received_at = timezone.now()
     if not phase.takes_predictions:
@@ -269,14 +269,13 @@ def _accept(
 
 
 def lock_split(phase: Phase) -> Split:
-    """Lock the phase's split and then the phase until the transaction ends; return the split.
+    """Lock the phase's split until the transaction ends, and return it.
 
-    No correction of the split can happen meanwhile: no prediction is queued on replaced gold or accepted for replaced
-    inputs.
+    Meanwhile no correction, rescoring or change of tracks happens on the split: no prediction is queued on replaced
+    gold or accepted for replaced inputs. The phase itself stays unlocked, because workers lock it to publish scores: a
+    slow or frozen worker must not delay submissions.
     """
-    split = Split.objects.select_for_update().get(pk=phase.split_id)
-    Phase.objects.select_for_update().get(pk=phase.pk)
-    return split
+    return Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
 
 
 def create_and_charge(
@@ -288,7 +287,7 @@ def create_and_charge(
     that has called `lock_split`.
     """
     # The lock lets a team's concurrent submissions proceed one after another: none exceeds the quota.
-    team = Team.objects.select_for_update().get(pk=system.team_id)
+    team = Team.objects.select_for_update(no_key=True).get(pk=system.team_id)
     # Checked again under the locks: the user may have left the team or submitted for another one in the meantime.
     _check_team(phase=phase, system=system, by=by)
     failure_limit.check(phase=phase, team=team)
@@ -296,7 +295,7 @@ def create_and_charge(
     if system.pk is None:
         described = {"kind": system.kind, "description": system.description}
         system = teams.system(team=team, name=system.name, by=by, **described)
-    # Read again now that the phase is locked: tracks may have been added, or the system may have declared another one.
+    # Read again now that the split is locked: tracks may have been added, or the system may have declared another one.
     phase.refresh_from_db(fields=["tracks"])
     tracks.check(phase=phase, system=system, track=track)
     kind = Submission.Kind.IMAGE if image else Submission.Kind.PREDICTIONS

@@ -184,7 +184,7 @@ def _open_boards(phase: Phase) -> list[Leaderboard]:
 
 def _locked_phase(phase: Phase) -> Phase:
     """Lock the phase's row, as publishing on its boards does, and return it."""
-    return Phase.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=phase.pk)
+    return Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark").get(pk=phase.pk)
 
 
 def _check_member(system: System, by: User) -> None:
