@@ -1,7 +1,8 @@
 """AUROC and average precision of a score against a binary label, for many bootstrap resamples at once.
 
 The weight of a row is the number of times that its group was drawn, so every value equals the measure on a table that
-repeats each row that many times. Counts are integers, exact in float64 up to 9e15 pairs.
+repeats each row that many times. AUROC is computed from integer counts, in which a pair of rows counts 2: they are
+exact in float64 up to 2**52 = 4.5e15 pairs. The sum of precisions behind average precision is rounded.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from evaluator.measures.base import Measure
-from evaluator.measures.standardization import ByRank
+from evaluator.measures.standardization import RankTransform
 from evaluator.measures.ties import Ties
 from evaluator.outcomes.table import Codes, Numbers
 from evaluator.outcomes.weighted import Sample, View
@@ -30,8 +31,8 @@ class ScoreLabelMeasure(Measure):
     positive: str
 
     @property
-    def scale(self) -> ByRank:
-        return ByRank(self.score)
+    def transform(self) -> RankTransform:
+        return RankTransform(self.score)
 
     def tally(self, sample: Sample) -> "RankedCounts":
         """Return the counts that AUROC and average precision share, computed once per sample."""
@@ -43,7 +44,7 @@ class ScoreLabelMeasure(Measure):
 class Auroc(ScoreLabelMeasure):
     """Area under the ROC curve: P(score of a positive row > score of a negative row) + P(equal scores) / 2.
 
-    NaN where only one class is present.
+    NaN where only one class is present. Sources: Bamber 1975; Hanley & McNeil 1982.
     """
 
     def values(self, sample: Sample) -> Numbers:
@@ -53,7 +54,9 @@ class Auroc(ScoreLabelMeasure):
 class AveragePrecision(ScoreLabelMeasure):
     """Average precision: the sum over distinct scores, from the highest, of the increase in recall times the precision.
 
-    Recall and precision are those of the rows that score at least as high. NaN where only one class is present.
+    Recall and precision are those of the rows that score at least as high. Rows with equal scores share one threshold,
+    as in scikit-learn; in information retrieval their order often breaks the tie. NaN where only one class is present,
+    by convention: with positive rows only, the definition gives 1.
     """
 
     def values(self, sample: Sample) -> Numbers:
@@ -69,15 +72,15 @@ class RankedCounts:
         self._pairs = np.zeros(n_resamples)  # a positive row above a negative one counts 2, a tie 1
         self._precision = np.zeros(n_resamples)  # precision at the score of each positive row, summed
 
-    def add(self, everyone: Numbers, positives: Numbers) -> None:
+    def add(self, all_rows: Numbers, positives: Numbers) -> None:
         """Add the next lower distinct scores, the highest of them first.
 
-        everyone, positives: the weighted numbers of all rows and of positive rows with each score, resamples x scores.
+        all_rows, positives: the weighted numbers of all rows and of positive rows with each score, resamples x scores.
         An empty array adds nothing.
         """
-        if not everyone.size:
+        if not all_rows.size:
             return
-        seen = np.cumsum(everyone, axis=1)
+        seen = np.cumsum(all_rows, axis=1)
         seen += self._seen[:, None]
         true_positives = np.cumsum(positives, axis=1)
         true_positives += self._positive[:, None]
@@ -88,7 +91,7 @@ class RankedCounts:
         self._precision += precision.sum(axis=1)
         true_positives *= 2
         true_positives -= positives
-        self._pairs += np.einsum("ij,ij->i", everyone - positives, true_positives)
+        self._pairs += np.einsum("ij,ij->i", all_rows - positives, true_positives)
 
     @property
     def auroc(self) -> Numbers:
@@ -136,8 +139,8 @@ def _tally_sample(sample: Sample, score: str, positive: str) -> RankedCounts:
     held = np.zeros((2, sample.n_resamples))
     for begin in range(0, len(rows.is_positive), step):
         block = slice(begin, begin + step)
-        everyone = rows.weights(sample, block)
-        positives = everyone * rows.is_positive[block]
+        all_rows = rows.weights(sample, block)
+        positives = all_rows * rows.is_positive[block]
         if rows.begins is not None:
             starts = np.flatnonzero(rows.begins[block])
             if rows.begins[begin]:
@@ -145,11 +148,11 @@ def _tally_sample(sample: Sample, score: str, positive: str) -> RankedCounts:
                 held[:] = 0
             else:
                 starts = np.append(0, starts)
-            everyone, positives = (np.add.reduceat(column, starts, axis=1) for column in (everyone, positives))
-            everyone[:, 0] += held[0]
+            all_rows, positives = (np.add.reduceat(column, starts, axis=1) for column in (all_rows, positives))
+            all_rows[:, 0] += held[0]
             positives[:, 0] += held[1]
-            held[:] = everyone[:, -1], positives[:, -1]
-            everyone, positives = everyone[:, :-1], positives[:, :-1]
-        tally.add(everyone, positives)
+            held[:] = all_rows[:, -1], positives[:, -1]
+            all_rows, positives = all_rows[:, :-1], positives[:, :-1]
+        tally.add(all_rows, positives)
     tally.add(*held[:, :, None])
     return tally

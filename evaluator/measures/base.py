@@ -18,19 +18,19 @@ from evaluator.outcomes.weighted import Sample
 
 
 @dataclass(frozen=True)
-class Sum:
+class LinearCombination:
     """A linear combination of statistics, such as `2 * tp + fp`. terms: name of a statistic -> its factor."""
 
     terms: Mapping[str, float]
 
-    def __add__(self, other: "Sum") -> "Sum":
+    def __add__(self, other: "LinearCombination") -> "LinearCombination":
         terms = dict(self.terms)
         for name, factor in other.terms.items():
             terms[name] = terms.get(name, 0.0) + factor
-        return Sum(terms)
+        return LinearCombination(terms)
 
-    def __rmul__(self, factor: float) -> "Sum":
-        return Sum({name: factor * old for name, old in self.terms.items()})
+    def __rmul__(self, factor: float) -> "LinearCombination":
+        return LinearCombination({name: factor * old for name, old in self.terms.items()})
 
     def of(self, sample: Sample) -> Numbers:
         """Return the linear combination of the statistics' sums over the sample, one number per resample."""
@@ -40,9 +40,9 @@ class Sum:
         return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
 
 
-def statistic(name: str) -> Sum:
-    """Return the `Sum` of a single statistic, with the factor 1."""
-    return Sum({name: 1.0})
+def statistic(name: str) -> LinearCombination:
+    """Return the linear combination of a single statistic, with the factor 1."""
+    return LinearCombination({name: 1.0})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,22 +59,22 @@ class Measure(ABC):
     doc: an explanation for readers, one or two sentences; source: the publication that defines the measure.
     none_where: an explanation for readers why there may be no value although there are units.
     variance: the model of its variance with which audits predict the width of confidence intervals before anybody has
-    submitted. `share` also fits means of numbers from 0 to 1: their variance is at most that of a proportion.
+    submitted. `proportion` also fits means of numbers from 0 to 1: their variance is at most that of a proportion.
     """
 
     name: str
     title: str
-    units: Sum
+    units: LinearCombination
     doc: str
     source: str
-    reported_units: Sum | None = None
+    reported_units: LinearCombination | None = None
     low: float = 0.0
     high: float = 1.0
     higher_is_better: bool | None = True
     per_group: bool = False
     requires: str | None = None
     none_where: str = ""
-    variance: Literal["share", "f1", "correlation"] = "share"
+    variance: Literal["proportion", "f1", "correlation"] = "proportion"
 
     @abstractmethod
     def values(self, sample: Sample) -> Numbers:
@@ -89,7 +89,7 @@ class Measure(ABC):
         return (self.reported_units or self.units).of(sample)
 
     @property
-    def scale(self) -> Callable[[Outcomes], Outcomes] | None:
+    def transform(self) -> Callable[[Outcomes], Outcomes] | None:
         """The transformation of a system's outcomes before groups are swapped between two systems.
 
         It puts the scores of both systems on a common scale and does not change the measure's value of either. None:
@@ -99,7 +99,10 @@ class Measure(ABC):
 
     @property
     def best(self) -> float:
-        """The value of perfect predictions: `high`, or `low` where higher is not better."""
+        """The value of perfect predictions: `high` if higher is better, else `low`.
+
+        It means nothing for a measure without a direction, where it is `low` too.
+        """
         return self.high if self.higher_is_better else self.low
 
 
@@ -107,8 +110,8 @@ class Measure(ABC):
 class Ratio(Measure):
     """A ratio of two sums, numerator / denominator; its value is `empty` where the denominator is 0 (NaN: no value)."""
 
-    numerator: Sum
-    denominator: Sum
+    numerator: LinearCombination
+    denominator: LinearCombination
     empty: float = math.nan
 
     def values(self, sample: Sample) -> Numbers:
@@ -117,7 +120,7 @@ class Ratio(Measure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Harmonic(Measure):
+class HarmonicMean(Measure):
     """The harmonic mean of two measures, 2ab / (a + b); 0 where both are 0."""
 
     a: Measure

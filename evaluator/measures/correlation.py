@@ -10,7 +10,7 @@ import numpy as np
 from evaluator.measures.base import Measure
 from evaluator.measures.kendall import Concordance
 from evaluator.measures.partial_correlation import Systems
-from evaluator.measures.standardization import ByRank, Standardised, scaled
+from evaluator.measures.standardization import RankTransform, Standardization, scaled
 from evaluator.measures.ties import Ties
 from evaluator.measures.weighted_ranks import centred_ranks, centred_ranks_each
 from evaluator.outcomes.table import Numbers
@@ -28,8 +28,8 @@ class Correlation(Measure):
     y: str
 
     @property
-    def scale(self) -> ByRank | Standardised:
-        return Standardised(self.y)
+    def transform(self) -> RankTransform | Standardization:
+        return Standardization(self.y)
 
 
 class Pearson(Correlation):
@@ -47,8 +47,8 @@ class Spearman(Correlation):
     """Spearman's rank correlation: Pearson's correlation of average ranks."""
 
     @property
-    def scale(self) -> ByRank:
-        return ByRank(self.y)
+    def transform(self) -> RankTransform:
+        return RankTransform(self.y)
 
     def values(self, sample: Sample) -> Numbers:
         result = np.full(sample.n_resamples, np.nan)
@@ -62,8 +62,8 @@ class Kendall(Correlation):
     """Kendall's tau-b: (concordant - discordant pairs) / sqrt(pairs untied in x * pairs untied in y)."""
 
     @property
-    def scale(self) -> ByRank:
-        return ByRank(self.y)
+    def transform(self) -> RankTransform:
+        return RankTransform(self.y)
 
     def values(self, sample: Sample) -> Numbers:
         view = sample.view
@@ -128,7 +128,7 @@ def _within_systems(sample: Sample, x: str, y: str, system: str) -> tuple[Number
         residuals = [systems.residuals(column, weights) for column in columns]
         pearson[block] = correlate(centred(residuals[0], weights), centred(residuals[1], weights), weights)
         if sample.is_plain:
-            ranks = [centred_ranks(Ties.of(systems.indices(column)), weights) for column in raw]
+            ranks = [centred_ranks(Ties.of(systems.dense_ranks(column)), weights) for column in raw]
         else:
             ranks = [centred_ranks_each(*pair) for pair in zip(residuals, (weights, weights), slack, strict=True)]
         spearman[block] = correlate(ranks[0], ranks[1], weights)
@@ -148,10 +148,10 @@ def centred(column: Numbers, weights: Numbers) -> Numbers:
     resampled = weights > 0
     values = np.broadcast_to(column, weights.shape)
     # Filled and multiplied, not masked: NumPy processes masks one element at a time.
-    least = np.where(resampled, values, np.inf).min(axis=1, keepdims=True, initial=np.inf)
-    greatest = np.where(resampled, values, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
+    minimum = np.where(resampled, values, np.inf).min(axis=1, keepdims=True, initial=np.inf)
+    maximum = np.where(resampled, values, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
     n = np.maximum(weights.sum(axis=1, keepdims=True), 1)
-    resampled &= least < greatest
+    resampled &= minimum < maximum
     deviations = np.where(resampled, values, 0.0)
     for _ in range(2):  # the second pass removes what rounding left of the mean
         deviations -= (weights * deviations).sum(axis=1, keepdims=True) / n
@@ -167,6 +167,8 @@ def correlate(x: Numbers, y: Numbers, weights: Numbers) -> Numbers:
     x, y: columns from `centred`, resamples x rows; weights: resamples x rows.
     """
     covariance = (weights * x * y).sum(axis=1)
-    spread = (weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1)
-    varies = spread > 0
-    return np.where(varies, np.clip(covariance / np.sqrt(np.where(varies, spread, 1.0)), -1.0, 1.0), np.nan)
+    squared_denominator = (weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1)
+    varies = squared_denominator > 0
+    return np.where(
+        varies, np.clip(covariance / np.sqrt(np.where(varies, squared_denominator, 1.0)), -1.0, 1.0), np.nan
+    )

@@ -14,8 +14,11 @@ from evaluator.outcomes.table import Numbers, Outcomes
 
 
 @dataclass(frozen=True)
-class ByRank:
-    """Replacement of a statistic by its average ranks within the system, for measures that depend only on the order."""
+class RankTransform:
+    """Replacement of a statistic by its average ranks, less 1/2, within the system.
+
+    It is for measures that depend only on the order of scores.
+    """
 
     statistic: str
 
@@ -26,7 +29,7 @@ class ByRank:
 
 
 @dataclass(frozen=True)
-class Standardised:
+class Standardization:
     """Standardisation of a statistic to zero mean and unit standard deviation, within the system.
 
     It is for measures that do not change when scores are shifted or scaled.

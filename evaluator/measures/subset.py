@@ -11,12 +11,12 @@ import numpy as np
 
 from evaluator.errors import UsageError
 from evaluator.jsonl.ids import Id
-from evaluator.measures.base import Sum
+from evaluator.measures.base import LinearCombination
 from evaluator.outcomes.table import Dimension, Outcomes, RaggedColumn
 from evaluator.outcomes.weighted import Sample, View
 
 
-def subset_of_groups(outcomes: Outcomes, groups: Collection[Id], *, units: Sum) -> Outcomes:
+def subset_of_groups(outcomes: Outcomes, groups: Collection[Id], *, units: LinearCombination) -> Outcomes:
     """Return the outcomes of the named groups, with the rows in their original order.
 
     groups: group names; those that the outcomes do not have are ignored. units: the sum of statistics that counts gold
@@ -49,12 +49,12 @@ def subset_of_groups(outcomes: Outcomes, groups: Collection[Id], *, units: Sum) 
     return replace(subset, n_units=n_units(subset, units))
 
 
-def n_units(outcomes: Outcomes, units: Sum) -> int:
+def n_units(outcomes: Outcomes, units: LinearCombination) -> int:
     """Return the number of gold units in a table."""
     return int(units.of(Sample(View.whole(outcomes), np.ones((outcomes.n_groups, 1))))[0])
 
 
-def groups_with_units(view: View, units: Sum) -> int:
+def groups_with_units(view: View, units: LinearCombination) -> int:
     """Return the number of groups that have gold units in a view; rows of false positives do not count."""
     indices = {name: index for index, name in enumerate(view.outcomes.statistics)}
     sums = sum(factor * view.group_sums[indices[name]] for name, factor in units.terms.items())

@@ -29,15 +29,15 @@ def ascending(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]]:
 def _by_bins(values: Numbers) -> tuple[Rows, npt.NDArray[np.bool_]] | None:
     """Return the same as `ascending` by a radix sort, or None where many distinct values share a bin.
 
-    The values are mapped to 2**32 even bins; two passes sort by the 16-bit halves of the bin number. The few values
-    that share a bin are then sorted by comparison.
+    The values are mapped to 2**32 bins of equal width; two passes sort by the 16-bit halves of the bin number. The few
+    values that share a bin are then sorted by comparison.
     """
     with np.errstate(over="ignore", divide="ignore"):
-        least = values.min()
-        scale = _BINS / (values.max() - least)
+        minimum = values.min()
+        scale = _BINS / (values.max() - minimum)
     if not 0 < scale < np.inf:
         return None
-    bins = ((values - least) * scale).astype(np.uint32)
+    bins = ((values - minimum) * scale).astype(np.uint32)
     order = np.argsort(bins.astype(np.uint16), kind="stable")
     upper = (bins >> np.uint32(16)).astype(np.uint16)
     order = np.take(order, np.argsort(np.take(upper, order), kind="stable"))
@@ -81,7 +81,7 @@ class Ties:
 
     @cached_property
     def codes(self) -> Rows:
-        """The index of each value among the distinct values, 0 for the least, in the order of the column."""
+        """The index of each value among the distinct values, 0 for the smallest, in the order of the column."""
         sizes = np.diff(self.starts, append=len(self.order))
         codes = np.empty(len(self.order), dtype=np.int64)
         codes[self.order] = np.repeat(np.arange(len(self)), sizes)

@@ -106,7 +106,7 @@ def _compare(
     differences = values[:, 0] - values[:, 1]
     low, high, p = np.full((3, len(values)), np.nan)
     if resamples:
-        p[:] = p_values(*pair.tables, slices, differences.tolist(), times=resamples, seed=seed, steps=steps)
+        p[:] = p_values(*pair.tables, slices, differences.tolist(), n_permutations=resamples, seed=seed, steps=steps)
         groups = [_groups(alone, slice_) for slice_ in slices]
         low, high = _intervals(pair, slices, groups, differences, resamples=resamples, seed=seed, steps=steps)
     tests = {measure.name: paired_outcomes(measure, *pair.tables) for slice_ in slices for measure in slice_.measures}

@@ -29,8 +29,8 @@ _MAX_HELD = 20_000_000  # replicates and influences of a batch of slices in memo
 MAX_INFLUENCES = 4096
 """The largest number of influences that are computed for a score. With more groups, neighbouring groups are added up.
 
-With so many influences Student's t is almost normal, and a group that outweighs all others also outweighs the
-neighbours that it is added to.
+Unless few groups dominate, Student's t with so many influences is almost normal; a group that dominates also outweighs
+the neighbours that it is added to.
 """
 
 _NORMAL = NormalDist()
@@ -55,7 +55,7 @@ def group_weights(n_groups: int, resamples: int, seed: int) -> Iterator[Numbers]
 class BootstrapReplicates:
     """Bootstrap replicates of the measures of one slice, added in batches, and their confidence intervals.
 
-    In the methods, a score is one measure on this slice.
+    In the methods, a score is the value of one measure on this slice.
     """
 
     def __init__(self, points: Numbers, n_groups: int, resamples: int) -> None:
@@ -85,7 +85,8 @@ class BootstrapReplicates:
         if len(weights) > len(sizes):
             weights = np.add.reduceat(weights, self._edges[:-1], axis=0)
         # Influence (Efron 2014): the covariance, over resamples, of the replicate with the number of times that the
-        # group is drawn, whose mean is 1. It is not divided by the number of resamples: only ratios of it matter.
+        # group is drawn, whose mean is 1 (for merged groups: their number). It is not divided by the number of
+        # resamples: only ratios of it matter.
         self.influence += deviations @ weights.T - np.outer(deviations.sum(axis=1), sizes)
 
     def intervals(self, level: float = LEVEL) -> tuple[Numbers, Numbers]:
@@ -96,10 +97,10 @@ class BootstrapReplicates:
 def intervals(values: Numbers, influence: Numbers, level: float = LEVEL) -> tuple[Numbers, Numbers]:
     """Return (lower ends, upper ends) of the confidence intervals, each with one number per score.
 
-    An end is a percentile of the score's replicates, interpolated linearly between order statistics. values: the
-    replicates, scores x resamples; NaN (a resample without a value) is left out, and a score with only NaN has NaN for
-    both ends. influence: scores x groups, the sum over resamples of (replicate - observed value) * (number of times
-    that the group is drawn - 1), on any scale. level: the confidence level.
+    An end is a percentile of the score's replicates, interpolated linearly between order statistics (type 7 of Hyndman
+    & Fan 1996). values: the replicates, scores x resamples; NaN (a resample without a value) is left out, and a score
+    with only NaN has NaN for both ends. influence: scores x groups, the sum over resamples of (replicate - observed
+    value) * (number of times that the group is drawn - 1), on any scale. level: the confidence level.
     """
     ordered = np.sort(values, axis=1)  # NaN last
     n = np.count_nonzero(~np.isnan(ordered), axis=1)
@@ -117,8 +118,9 @@ def effective_groups_and_acceleration(influence: Numbers) -> tuple[Numbers, Numb
 
     influence: scores x groups. The effective number is Kish's (1965) effective sample size, (sum of w)^2 / sum of w^2,
     where the weight w of a group is its squared influence, its part of the variance. It is rounded down and at least 2.
-    It is a third of the number of groups if influences are normally distributed, and 2 if one group outweighs all
-    others. The acceleration (Efron 1987) is sum of u^3 / (6 (sum of u^2)^1.5), where u is the influence.
+    It is about a third of the number of groups if there are many and their influences are normally distributed, and 2
+    if one group outweighs all others. The acceleration (Efron 1987) is sum of u^3 / (6 (sum of u^2)^1.5), where u is
+    the influence.
     """
     largest = np.max(np.abs(influence), axis=1, keepdims=True, initial=0.0)
     scaled = influence / np.where(largest > 0, largest, 1.0)
@@ -132,17 +134,17 @@ def _percentile_probabilities(effective: int, acceleration: float, level: float)
 
     effective: the effective number of groups.
     """
-    reach = _critical_value(effective, level)
+    critical_value = _critical_value(effective, level)
     # Efron's BCa has a second constant, z0, for the median bias of the replicates. For a mean z0 equals the
-    # acceleration, which takes its place here: z0 itself is estimated from the number of replicates below the observed
-    # value, which is imprecise with 1,000 resamples.
-    shares = []
-    for z in (-reach, reach):
+    # acceleration to first order (Efron 1987), which takes its place here: z0 itself is estimated from the number of
+    # replicates below the observed value, which is imprecise with 1,000 resamples.
+    probabilities = []
+    for z in (-critical_value, critical_value):
         shifted = acceleration + z
-        stretch = 1 - acceleration * shifted
+        denominator = 1 - acceleration * shifted
         # Beyond the pole of the formula the end is the most extreme replicate.
-        shares.append(_NORMAL.cdf(acceleration + shifted / stretch) if stretch > 0 else float(z > 0))
-    return shares[0], shares[1]
+        probabilities.append(_NORMAL.cdf(acceleration + shifted / denominator) if denominator > 0 else float(z > 0))
+    return probabilities[0], probabilities[1]
 
 
 @lru_cache(maxsize=4096)
@@ -154,8 +156,8 @@ def _critical_value(effective: int, level: float) -> float:
     return math.sqrt(effective / (effective - 1)) * student_t.quantile((1 + level) / 2, effective - 1)
 
 
-def _quantile(ordered: Numbers, n: np.ndarray[tuple[int, ...], np.dtype[np.int64]], shares: Numbers) -> Numbers:
-    position = np.maximum(n - 1, 0) * shares
+def _quantile(ordered: Numbers, n: np.ndarray[tuple[int, ...], np.dtype[np.int64]], probabilities: Numbers) -> Numbers:
+    position = np.maximum(n - 1, 0) * probabilities
     lower = np.floor(position).astype(np.int64)
     upper = np.minimum(lower + 1, np.maximum(n - 1, 0))
     rows = np.arange(len(ordered))

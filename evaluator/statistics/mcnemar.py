@@ -1,8 +1,9 @@
 """McNemar's exact test of two systems on units that each system has either right or wrong.
 
-Only discordant units, which exactly one of the two systems has right, carry information. Under the null hypothesis
-either system is the right one with probability 1/2, so their split is binomial (McNemar 1947; Dietterich 1998). The
-units must be independent: where a group holds several units, the test does not apply, and only the permutation test,
+Only discordant units, which exactly one of the two systems has right, carry information (McNemar 1947). Under the null
+hypothesis either system is the right one with probability 1/2, so given the number of discordant units their split is
+binomial: the test is conditional on that number, and exact (Fagerland, Lydersen & Laake 2013). The units must be
+independent: where a group holds several units, the test does not apply, and only the permutation test,
 which swaps whole groups, is reported.
 """
 
@@ -11,7 +12,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.measures.base import Measure, Ratio, Sum
+from evaluator.measures.base import LinearCombination, Measure, Ratio
 from evaluator.outcomes.pooled import rows_are_paired
 from evaluator.outcomes.table import Numbers, Outcomes
 
@@ -94,7 +95,7 @@ def exact_p_value(a_only: int, b_only: int) -> float:
     return min(1.0, 2 * total * math.exp(log_last))
 
 
-def _single(total: Sum) -> str | None:
+def _single(total: LinearCombination) -> str | None:
     """Return the name of the statistic if the sum consists of exactly one with factor 1, else None."""
     terms = list(total.terms.items())
     return terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else None

@@ -1,4 +1,4 @@
-"""N-grams of many texts as NumPy arrays, for statistics of cue words, weights of claims and naive Bayes baselines."""
+"""N-grams of many texts as NumPy arrays, for cue word statistics, the claim weights of reweighting and naive Bayes."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Occurrences:
     words: list[str]
 
     @property
-    def n_grams(self) -> int:
-        """The number of distinct n-grams."""
+    def n_types(self) -> int:
+        """The number of distinct n-grams (types, as opposed to tokens)."""
         return len(self.parts)
 
     def name(self, gram: int) -> str:

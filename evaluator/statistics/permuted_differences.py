@@ -3,7 +3,8 @@
 `evaluator.statistics.permutation_test` tests every measure on every slice of one pair. A board tests one measure on
 many pairs; with Holm adjustment, the smallest p-value of m pairs has to be at most .05 / m to be significant. All
 pairs use the same permutations (swaps of whole groups), and the results of a pair depend only on its two tables and the
-seed, so that a pair has the same p-value whichever other pairs are tested with it.
+seed, so that a pair has the same p-value whichever other pairs are tested with it. That p-value counts ties fully, and
+the one of `permutation_test`, a mid-p, counts them half: it is often slightly smaller.
 
 Let a' and b' be what systems a and b become when some groups are swapped. Then each statistic has the sums
 
@@ -17,7 +18,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evaluator.measures.auroc import Auroc
-from evaluator.measures.base import Difference, Harmonic, Measure, Ratio
+from evaluator.measures.base import Difference, HarmonicMean, Measure, Ratio
 from evaluator.measures.correlation import Spearman
 from evaluator.outcomes.pooled import pool
 from evaluator.outcomes.table import Numbers, Outcomes
@@ -29,18 +30,18 @@ _MAX_BLOCK = 1 << 20  # maximum groups x permutations of one block: 8 MB
 _MOST_TOGETHER = 1000  # maximum permutations of one block, so that a pair that needs few does not pay for many
 
 
-def swap_mask_blocks(n_groups: int, times: int, seed: int) -> Iterator[Numbers]:
+def swap_mask_blocks(n_groups: int, n_permutations: int, seed: int) -> Iterator[Numbers]:
     """Yield random swap masks in blocks: arrays of shape (groups, permutations of the block).
 
-    An entry is 1 where the permutation swaps the group's outcomes between the two systems, else 0. times: the total
-    number of permutations. The masks depend only on the seed and on the number of groups; a longer series starts with
+    An entry is 1 where the permutation swaps the group's outcomes between the two systems, else 0. n_permutations: the
+    total number. The masks depend only on the seed and on the number of groups; a longer series starts with
     the shorter one.
     """
     rng = np.random.default_rng([seed, n_groups, _STREAM])
     step = max(1, min(_MOST_TOGETHER, _MAX_BLOCK // max(n_groups, 1)))
     width = -(-n_groups // 8)
-    for begin in range(0, times, step):
-        n = min(step, times - begin)
+    for begin in range(0, n_permutations, step):
+        n = min(step, n_permutations - begin)
         packed = np.frombuffer(rng.bytes(n * width), dtype=np.uint8).reshape(n, width)
         yield np.ascontiguousarray(np.unpackbits(packed, axis=1, count=n_groups).T, dtype=np.float64)
 
@@ -56,7 +57,7 @@ def permuted_differences(measure: Measure, tables: Sequence[Outcomes]) -> Permut
 
 def is_function_of_sums(measure: Measure) -> bool:
     """Return True if the measure is a function of sums of statistics, such as a ratio of two sums."""
-    if isinstance(measure, Harmonic | Difference):
+    if isinstance(measure, HarmonicMean | Difference):
         return is_function_of_sums(measure.a) and is_function_of_sums(measure.b)
     return isinstance(measure, Ratio)
 
@@ -115,7 +116,7 @@ def _used(measure: Measure) -> set[str]:
     used = set(measure.units.terms)
     if isinstance(measure, Ratio):
         used |= {*measure.numerator.terms, *measure.denominator.terms}
-    elif isinstance(measure, Harmonic | Difference):
+    elif isinstance(measure, HarmonicMean | Difference):
         used |= _used(measure.a) | _used(measure.b)
     return used
 
@@ -125,7 +126,7 @@ class _Anything(PermutedDifferences):
 
     def __init__(self, measure: Measure, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
-        self._tables = [measure.scale(table) if measure.scale else table for table in tables]
+        self._tables = [measure.transform(table) if measure.transform else table for table in tables]
         self._pooled: dict[Pair, View] = {}
 
     def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 
 def random_stream(seed: int, *names: str | None) -> random.Random:
-    """Return the random generator of the stream with these names; streams with other names are independent of it."""
+    """Return the random generator of the stream with these names.
+
+    Streams with other names have other seeds, and are statistically independent of it in practice.
+    """
     return random.Random("\t".join(map(str, (seed, *names))))  # noqa: S311 - for reproduction, not for secrets
 
 

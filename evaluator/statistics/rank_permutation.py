@@ -40,14 +40,16 @@ class PermutedDifferences(ABC):
 
 
 @dataclass(frozen=True)
-class _InOrder:
-    """The difference in correctly ordered row pairs between two systems, as a function of the swapped groups.
+class _ConcordanceDifference:
+    """The difference in the number of concordant row pairs between two systems, as a function of the swapped groups.
 
-    start: the difference without swaps; by_group: its change when the group is swapped; pairs: the number of (positive,
-    negative) row pairs of one system, by which the difference is divided for AUROC.
+    A row pair is a positive and a negative row; it is concordant if the positive one scores higher. Ties count half.
+
+    start: the difference without swaps; group_changes: its change when the group is swapped; pairs: the number of
+    (positive, negative) row pairs of one system, by which the difference is divided for AUROC.
     """
 
-    by_group: Numbers
+    group_changes: Numbers
     start: float
     pairs: float
 
@@ -60,8 +62,8 @@ class PermutedAuroc(PermutedDifferences):
 
     def __init__(self, measure: Auroc, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
-        self._tables = [measure.scale(table) for table in tables]
-        self._cached: dict[Pair, _InOrder] = {}
+        self._tables = [measure.transform(table) for table in tables]
+        self._cached: dict[Pair, _ConcordanceDifference] = {}
 
     def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
         for pair in pairs:
@@ -69,31 +71,31 @@ class PermutedAuroc(PermutedDifferences):
                 self._cached[pair] = self._weigh(*pair)
         terms = [self._cached[pair] for pair in pairs]
         # Sums of whole numbers and halves are exact in any order, so a pair's results do not depend on other pairs.
-        moved = np.array([term.by_group for term in terms]) @ swapped
+        moved = np.array([term.group_changes for term in terms]) @ swapped
         for term, row in zip(terms, moved, strict=True):
             yield np.abs(term.start + row) / term.pairs
 
-    def _weigh(self, a: int, b: int) -> _InOrder:
+    def _weigh(self, a: int, b: int) -> _ConcordanceDifference:
         both = pool(self._tables[a], self._tables[b])
         positive = both.statistics[self._measure.positive] > 0
-        in_order = _in_order(both.statistics[self._measure.score], positive)
+        concordant = _concordant_pairs(both.statistics[self._measure.score], positive)
         n_groups = self._tables[a].n_groups
-        by_group = np.bincount(both.groups, weights=in_order, minlength=2 * n_groups)
-        of_a, of_b = by_group[:n_groups], by_group[n_groups:]
+        group_changes = np.bincount(both.groups, weights=concordant, minlength=2 * n_groups)
+        of_a, of_b = group_changes[:n_groups], group_changes[n_groups:]
         n_positive = np.count_nonzero(positive) / 2
         pairs = n_positive * (len(positive) / 2 - n_positive)
         changes: Numbers = (of_b - of_a).astype(np.float64)
-        return _InOrder(changes, float(of_a.sum() - in_order[positive].sum()), pairs)
+        return _ConcordanceDifference(changes, float(of_a.sum() - concordant[positive].sum()), pairs)
 
 
-def _in_order(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Numbers:
-    """Return for each row the number of rows of the other class that it is correctly ordered with; ties count half."""
+def _concordant_pairs(scores: Numbers, positive: npt.NDArray[np.bool_]) -> Numbers:
+    """Return for each row the number of rows of the other class that it is concordant with; ties count half."""
     ties = Ties.of(scores)
     negatives, positives = (np.bincount(ties.codes[rows], minlength=len(ties)) for rows in (~positive, positive))
     below = np.cumsum(negatives) - negatives / 2  # negatives below a positive
     above = positives.sum() - np.cumsum(positives) + positives / 2
-    in_order: Numbers = np.where(positive, below[ties.codes], above[ties.codes])
-    return in_order
+    concordant: Numbers = np.where(positive, below[ties.codes], above[ties.codes])
+    return concordant
 
 
 class PermutedSpearman(PermutedDifferences):
@@ -104,7 +106,7 @@ class PermutedSpearman(PermutedDifferences):
 
     def __init__(self, measure: Spearman, tables: Sequence[Outcomes]) -> None:
         self._measure = measure
-        self._tables = [measure.scale(table) for table in tables]
+        self._tables = [measure.transform(table) for table in tables]
         self._cached: dict[Pair, _Ranked] = {}
 
     def differences(self, swapped: Numbers, pairs: Sequence[Pair]) -> Iterator[Numbers]:
@@ -132,7 +134,7 @@ class _Ranked:
     def __init__(self, a: Outcomes, b: Outcomes, measure: Spearman) -> None:
         self.n_rows = n = a.n_rows
         x = np.concatenate([_centred(table.statistics[measure.x]) for table in (a, b)])
-        self._spread_x = float(x[:n] @ x[:n])
+        self._sum_of_squares_x = float(x[:n] @ x[:n])
         both = np.concatenate([a.statistics[measure.y], b.statistics[measure.y]])
         self._ties = ties = Ties.of(both)
         self._groups: Rows = np.concatenate([a.groups, b.groups])[ties.order].astype(np.int64)
@@ -171,9 +173,11 @@ class _Ranked:
 
     def _correlation(self, u: Numbers, size: Numbers) -> Numbers:
         n = self.n_rows
-        spread = self._spread_x * ((n**3 - n) - (np.einsum("ij,ij,ij->j", size, size, size) - n)) / 12
-        varies = spread > 0
-        return np.where(varies, u / np.sqrt(np.where(varies, spread, 1.0)), np.nan)
+        squared_denominator = (
+            self._sum_of_squares_x * ((n**3 - n) - (np.einsum("ij,ij,ij->j", size, size, size) - n)) / 12
+        )
+        varies = squared_denominator > 0
+        return np.where(varies, u / np.sqrt(np.where(varies, squared_denominator, 1.0)), np.nan)
 
     def _sums(self, rows: Numbers) -> Numbers:
         """Return the sums over the rows that share a value of y: distinct values x columns of `rows`."""

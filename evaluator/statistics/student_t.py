@@ -4,7 +4,7 @@ import math
 from functools import lru_cache
 from statistics import NormalDist
 
-_MANY = 200  # from so many degrees of freedom on, `_by_series` is accurate to 1e-8
+_MANY = 200  # from so many degrees of freedom on, `_by_series` is accurate to 1e-8 for probabilities up to .995
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,6 @@
 """Expected width of a confidence interval before any submission, from the number of units and their groups.
 
-The variance of a measure follows from a model of a system that is half right (a share or an F1 of .5, an AUROC of
+The variance of a measure follows from a model of a system that is half right (a proportion or an F1 of .5, an AUROC of
 .75, a correlation of .5). The half-width follows from the variance by the rule for few groups
 (`evaluator.statistics.bootstrap`): Student's t, with degrees of freedom from the effective number of groups. There are
 two widths: for a system whose mistakes are independent, and for one that is right or wrong about a whole group. Real
@@ -32,9 +32,12 @@ class Width:
     shared: float | None
 
 
-def share(units: Numbers) -> Width:
-    """Return the width for a share of right answers of .5. units: number of units in each group; zeros are ignored."""
-    return _width(0.5, units, 0.25, 0.25)
+def proportion(units: Numbers) -> Width:
+    """Return the width for a proportion of right answers of .5.
+
+    units: number of units in each group; zeros are ignored.
+    """
+    return _half_widths(0.5, units, 0.25, 0.25)
 
 
 def f1(units: Numbers) -> Width:
@@ -44,7 +47,7 @@ def f1(units: Numbers) -> Width:
     mistakes are shared, the units of a group have all one false positive or all none, with probability .5 each.
     units: number of units in each group; zeros are ignored.
     """
-    return _width(0.5, units, (2.25 * 0.25 + 0.25 * 0.5) / 4, (2.25 * 0.25 + 0.25 * 0.25) / 4)
+    return _half_widths(0.5, units, (2.25 * 0.25 + 0.25 * 0.5) / 4, (2.25 * 0.25 + 0.25 * 0.25) / 4)
 
 
 def correlation(units: Numbers) -> Width:
@@ -56,7 +59,7 @@ def correlation(units: Numbers) -> Width:
     if n <= 4:
         return Width(0.5, None, None)
     variance = (1 - 0.5**2) ** 2 * (1 + 0.5**2 / 2) * n / (n - 3)
-    return _width(0.5, units, variance, variance)
+    return _half_widths(0.5, units, variance, variance)
 
 
 def auroc(positive: Numbers, negative: Numbers, area: float = 0.75) -> Width:
@@ -73,7 +76,7 @@ def auroc(positive: Numbers, negative: Numbers, area: float = 0.75) -> Width:
         a, b = (float(x.sum()) ** 2 / float((x**2).sum()) if shared else float(x.sum()) for x in (positive, negative))
         first, second = area / (2 - area), 2 * area**2 / (1 + area)
         variance = area * (1 - area) + (a - 1) * (first - area**2) + (b - 1) * (second - area**2)
-        half_widths.append(_half_width(effective(positive + negative, shared)) * math.sqrt(variance / (a * b)))
+        half_widths.append(_critical_value(effective(positive + negative, shared)) * math.sqrt(variance / (a * b)))
     return Width(area, *(min(half_width, 0.5) for half_width in half_widths))
 
 
@@ -92,25 +95,27 @@ def effective(units: Numbers, shared: bool) -> int:
     return max(math.floor(float(units.sum()) ** 2 / fourths + 1e-9), 1)
 
 
-def _width(at: float, units: Numbers, unit_variance: float, shared_variance: float) -> Width:
-    """Return the expected width at the value `at` of the measure.
+def _half_widths(at: float, units: Numbers, unit_variance: float, shared_variance: float) -> Width:
+    """Return the expected half-widths at the value `at` of the measure.
 
-    unit_variance, shared_variance: the variance per unit if mistakes are independent, and if a group shares them.
+    units: number of units in each group; zeros are ignored. unit_variance: the variance of one unit's contribution
+    (the variance of the estimate times the number of units) if mistakes are independent; shared_variance: the same if
+    all units of a group share their mistakes.
     """
     units = units[units > 0]
     n = float(units.sum())
     if len(units) < 2:
         return Width(at, None, None)
-    independent = _half_width(effective(units, False)) * math.sqrt(unit_variance / n)
-    shared = _half_width(effective(units, True)) * math.sqrt(shared_variance * float((units**2).sum())) / n
+    independent = _critical_value(effective(units, False)) * math.sqrt(unit_variance / n)
+    shared = _critical_value(effective(units, True)) * math.sqrt(shared_variance * float((units**2).sum())) / n
     return Width(at, min(independent, 0.5), min(shared, 0.5))
 
 
-def _half_width(groups: int) -> float:
-    """Return the half-width in standard errors, for the effective number of groups (Hesterberg 2015)."""
+def _critical_value(groups: int) -> float:
+    """Return the half-width in standard errors, for an effective number of groups (Hesterberg 2015)."""
     groups = max(groups, 2)
     return math.sqrt(groups / (groups - 1)) * student_t.quantile((1 + LEVEL) / 2, groups - 1)
 
 
-MODELS: dict[str, Callable[[Numbers], Width]] = {"share": share, "f1": f1, "correlation": correlation}
+MODELS: dict[str, Callable[[Numbers], Width]] = {"proportion": proportion, "f1": f1, "correlation": correlation}
 """Width functions by `Measure.variance`. AUROC is separate, since it needs the units of both classes."""

@@ -43,11 +43,11 @@ def presence_of(
 ) -> Any:
     """Return a sparse array, claims x n-grams: 1 where the claim contains the n-gram. N-grams are as in `cue_table`."""
     ngrams = occurrences(texts, n=n, drop=drop)
-    frequent = np.bincount(ngrams.gram, minlength=ngrams.n_grams) >= min_frequency
+    frequent = np.bincount(ngrams.gram, minlength=ngrams.n_types) >= min_frequency
     column = np.cumsum(frequent) - 1
     is_frequent = frequent[ngrams.gram]
-    positions = np.unique(ngrams.text[is_frequent] * max(ngrams.n_grams, 1) + column[ngrams.gram[is_frequent]])
-    rows, columns = np.divmod(positions, max(ngrams.n_grams, 1))
+    positions = np.unique(ngrams.text[is_frequent] * max(ngrams.n_types, 1) + column[ngrams.gram[is_frequent]])
+    rows, columns = np.divmod(positions, max(ngrams.n_types, 1))
     return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(texts), int(frequent.sum())))
 
 

@@ -98,8 +98,8 @@ def cue_table(
     code_of = {name: index for index, name in enumerate(names)}
     tokens = occurrences(texts, n=n, drop=drop)
     label = np.array([code_of[name] for name in labels], dtype=np.int64)[tokens.text]
-    counts = np.bincount(tokens.gram * len(names) + label, minlength=tokens.n_grams * len(names))
-    counts = counts.reshape(tokens.n_grams, len(names))
+    counts = np.bincount(tokens.gram * len(names) + label, minlength=tokens.n_types * len(names))
+    counts = counts.reshape(tokens.n_types, len(names))
     frequent = np.flatnonzero(counts.sum(axis=1) >= min_frequency)
     ngrams = [tokens.name(gram) for gram in frequent.tolist()]
     order = sorted(range(len(ngrams)), key=ngrams.__getitem__)

@@ -43,7 +43,7 @@ class CountedTexts:
         for grams in self._ngrams:
             in_training = learnt[grams.text]
             pair_codes = grams.gram[in_training] * n + self._label[grams.text[in_training]]
-            table = np.bincount(pair_codes, minlength=grams.n_grams * n).reshape(grams.n_grams, n)
+            table = np.bincount(pair_codes, minlength=grams.n_types * n).reshape(grams.n_types, n)
             tables.append(table)
             totals += table.sum(axis=0)
             size += int(np.count_nonzero(table.any(axis=1)))

@@ -1,6 +1,6 @@
 """Measures of fact-verification."""
 
-from evaluator.measures.base import Difference, Harmonic, Ratio, statistic
+from evaluator.measures.base import Difference, HarmonicMean, Ratio, statistic
 
 _FEVER = "Thorne et al. 2018, FEVER shared task scorer"
 _SYMMETRIC = "Schuster et al. 2019, section 4"
@@ -52,7 +52,7 @@ EVIDENCE_RECALL = Ratio(
     doc="Share of verifiable claims for which one complete gold set is within the first max_evidence "
     "predictions; a claim without gold evidence counts 1.",
 )
-EVIDENCE_F1 = Harmonic(
+EVIDENCE_F1 = HarmonicMean(
     name="evidence_f1",
     title="Evidence F1",
     units=claim,

@@ -30,8 +30,8 @@ def test_a_scale_changes_no_value(measure):
     def value(outcomes):
         return float(measure.evaluate(Sample(View.whole(outcomes), np.ones((N, 1))))[0])
 
-    assert value(measure.scale(table_of_scores)) == pytest.approx(value(table_of_scores), abs=1e-12)
-    constant = measure.scale(table(np.full(N, 0.1)))
+    assert value(measure.transform(table_of_scores)) == pytest.approx(value(table_of_scores), abs=1e-12)
+    constant = measure.transform(table(np.full(N, 0.1)))
     assert np.isfinite(constant.statistics["score"]).all()
 
 

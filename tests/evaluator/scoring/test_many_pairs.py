@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evaluator.errors import UsageError
-from evaluator.measures.base import Harmonic, Ratio, statistic
+from evaluator.measures.base import HarmonicMean, Ratio, statistic
 from evaluator.measures.correlation import Kendall
 from evaluator.outcomes.weighted import Sample, View
 from evaluator.scoring import compare_pairs as many_pairs
@@ -23,7 +23,7 @@ RECALL = Ratio(
     denominator=statistic("tp") + statistic("fn"), empty=0.0,
 )  # fmt: skip
 PRECISION = replace(RECALL, name="precision", denominator=statistic("tp") + statistic("fp"))
-HARMONIC = Harmonic(name="h", title="", doc="", source="", units=statistic("claim"), a=PRECISION, b=RECALL)
+HARMONIC = HarmonicMean(name="h", title="", doc="", source="", units=statistic("claim"), a=PRECISION, b=RECALL)
 MEASURES = [F1, ACCURACY, MRR, HARMONIC, AUROC, SPEARMAN]
 
 
@@ -45,7 +45,7 @@ def systems(n_groups, number, *, tied=False, seed=3):
 
 def differences_by_loops(measure, tables, swapped):
     """|a' - b'| with the rows of swapped groups exchanged. swapped: groups x permutations."""
-    a, b = (measure.scale(table_) if measure.scale else table_ for table_ in tables)
+    a, b = (measure.transform(table_) if measure.transform else table_ for table_ in tables)
     differences = []
     for permutation in swapped.T:
         is_swapped = permutation[a.groups] == 1

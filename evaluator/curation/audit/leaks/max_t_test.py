@@ -132,17 +132,17 @@ def max_t_test(
     permutations: Permutations,
     *,
     seed: int,
-    times: int = N_PERMUTATIONS,
+    n_permutations: int = N_PERMUTATIONS,
     steps: Steps,
 ) -> list[TestResult]:
     """Return the max-T permutation test of each feature, in the order of `features`.
 
-    p = (1 + k) / (1 + times), where k is the number of permutations whose largest z over all features is at least the
-    observed z of the feature. times: the number of permutations. steps: reports progress after each.
+    p = (1 + k) / (1 + n_permutations), where k is the number of permutations whose largest z over all features is at
+    least the observed z of the feature. steps: reports progress after each.
     """
     random = np.random.default_rng(seed)
-    statistics = np.empty((times + 1, len(features)))
-    for row in range(times + 1):
+    statistics = np.empty((n_permutations + 1, len(features)))
+    for row in range(n_permutations + 1):
         permuted = secret if row == 0 else Hidden(secret.values[permutations.sample(random)], secret.shares)
         statistics[row] = [feature.statistic(permuted) for feature in features]
         steps.add(1)
@@ -151,7 +151,7 @@ def max_t_test(
     signed = np.array([feature.signed for feature in features], dtype=np.bool_)
     z = np.where(signed, np.abs(z), z)
     largest = z.max(axis=1)
-    p = [float(np.count_nonzero(largest >= observed - _ROUNDING)) / (times + 1) for observed in z[0]]
+    p = [float(np.count_nonzero(largest >= observed - _ROUNDING)) / (n_permutations + 1) for observed in z[0]]
     return [
         TestResult(feature.name, share, float(observed))
         for feature, share, observed in zip(features, p, z[0], strict=True)

@@ -112,7 +112,7 @@ def _content(request: HttpRequest, board: Board, pair: Pair, measure: Measure) -
         "strips": [(row, selected.source.score(row), plot.strip(row) if plot else None) for row in cut.of(rows)],
         # The Ladder reveals no intervals, and some custom scorers return none.
         "has_intervals": any(selected.source.score(row).low is not None for row in rows),
-        "is_pooled_by_scores": measure.scale is not None,
+        "is_pooled_by_scores": measure.transform is not None,
         "is_descending": sorting.descending,
         **_as_data(board, pair, measure),
     }

@@ -270,7 +270,7 @@ def test_the_rate_of_false_alarms_is_at_most_the_level():
 def test_p_is_the_share_of_permutations_that_are_as_large():
     values = hidden(["a", "b"] * 10)
     features = [by_value("told", np.arange(20) % 2), by_value("not", np.arange(20) // 10)]
-    first, second = max_t_test(features, values, Permutations(range(20)), seed=1, times=199, steps=Steps(0))
+    first, second = max_t_test(features, values, Permutations(range(20)), seed=1, n_permutations=199, steps=Steps(0))
     assert first.p == pytest.approx(1 / 200)
     assert second.p > 0.5
 
