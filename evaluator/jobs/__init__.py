@@ -15,7 +15,7 @@ from evaluator.jobs.base import RESAMPLES, SEED, Job, Request
 from evaluator.jobs.baseline import BaselineRequest, make_baseline
 from evaluator.jobs.generate import GenerateRequest, generate
 from evaluator.jobs.gold_diff import GoldDifferenceRequest, gold_difference
-from evaluator.jobs.similarity import NearDuplicatesRequest, SignatureRequest, make_signature, near_duplicates
+from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest, make_sketch, near_duplicates
 from evaluator.tasks.registry import TASKS
 
 _ALL: tuple[Job[Any], ...] = (
@@ -29,7 +29,7 @@ _ALL: tuple[Job[Any], ...] = (
     Job(compare.CompareBoardRequest, compare.compare_board),
     Job(compare.HeadToHeadRequest, compare.head_to_head),
     Job(compare.PlotRequest, compare.plot),
-    Job(SignatureRequest, make_signature),
+    Job(SketchRequest, make_sketch),
     Job(NearDuplicatesRequest, near_duplicates),
     Job(AuditPartRequest, audit_part),
     Job(BaselineRequest, make_baseline),

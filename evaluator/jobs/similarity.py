@@ -1,36 +1,38 @@
-"""Sandbox jobs that detect near-duplicate submissions: a file's signature, and its similarity to other files."""
+"""Sandbox jobs that detect near-duplicate submissions: a file's sketch, and its similarity to other files."""
 
 import msgspec
 
 from evaluator.errors import PredictionError
 from evaluator.jobs.base import Files, Report, TaskRequest
-from evaluator.similarity.predictions import compute_similarity, signature
+from evaluator.similarity.predictions import compute_similarity, similarity_sketch
 from evaluator.tasks.answers import ScoredAnswers
 
 
-class SignatureRequest(TaskRequest, frozen=True, kw_only=True):
+class SketchRequest(TaskRequest, frozen=True, kw_only=True):
     job = "signature"
     gold_name: str
     predictions_name: str
 
 
-class SignatureReport(Report):
-    """Result of `make_signature`.
+class SketchReport(Report):
+    """Result of `make_sketch`.
 
-    ordered: True if the predictions are scores of units, of which only the order counts; signature: from
-    `evaluator.similarity.predictions.signature`.
+    ordered: True if the predictions are scores of units, of which only the order counts; signature: the sketch from
+    `evaluator.similarity.predictions.similarity_sketch`.
     """
 
     ordered: bool
     signature: list[int]
 
 
-def make_signature(files: Files, request: SignatureRequest) -> tuple[SignatureReport, bytes]:
-    """Compute the signature of a prediction file. files: `gold`, `predictions`."""
+def make_sketch(files: Files, request: SketchRequest) -> tuple[SketchReport, bytes]:
+    """Compute the similarity sketch of a prediction file. files: `gold`, `predictions`."""
     task, options = request.parsed()
     gold = task.read_gold(files["gold"], request.gold_name, options)
     answered = task.comparable_answers(gold, files["predictions"], request.predictions_name, options)
-    return SignatureReport(isinstance(answered, ScoredAnswers), [int(number) for number in signature(answered)]), b""
+    return SketchReport(
+        isinstance(answered, ScoredAnswers), [int(number) for number in similarity_sketch(answered)]
+    ), b""
 
 
 class NearDuplicatesRequest(TaskRequest, frozen=True, kw_only=True):

@@ -24,7 +24,7 @@ from evaluator.jobs.generate import GenerateRequest
 from evaluator.jobs.gold import PartitionRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
 from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateRequest
-from evaluator.jobs.similarity import NearDuplicatesRequest, SignatureRequest
+from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest
 from evaluator.tasks.registry import TASKS
 
 Jobs = Mapping[str, Job[Any]]
@@ -141,7 +141,7 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
         renamed = msgspec.structs.replace(scoring, predictions_name="predictions.jsonl.gz")
         once(renamed, gold=gold, predictions=body)
     for body in (predictions, broken):
-        once(SignatureRequest(task=task, **names), gold=gold, predictions=predictions)
+        once(SketchRequest(task=task, **names), gold=gold, predictions=predictions)
         once(
             NearDuplicatesRequest(task=task, gold_name="gold.jsonl", names=["0", "1"]),
             gold=gold,

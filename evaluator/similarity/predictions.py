@@ -1,4 +1,4 @@
-"""Similarity of two prediction files: an exact one, and an estimate from short signatures.
+"""Similarity of two prediction files: an exact one, and an estimate from short sketches.
 
 The estimate selects the pairs that are compared exactly. Near-duplicates have at least 99.5 % equal answers and 95 %
 shared errors. Two good systems also agree where both are right; agreement on wrong answers distinguishes copies.
@@ -16,7 +16,7 @@ from evaluator.similarity.thresholds import EQUAL, SHARED_ERRORS
 from evaluator.tasks.answers import NO_ANSWER, CategoricalAnswers, ComparableAnswers, Digests, ScoredAnswers
 
 SIZE = 256
-"""The maximum length of a signature."""
+"""The maximum length of a similarity sketch."""
 _SIGMAS = 6.0  # standard errors from the expected agreement of just near-duplicates down to `agreement_threshold`
 _SCALE = 1_000_000  # relative ranks are stored in millionths
 _NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -88,8 +88,8 @@ def _similarity(
     return SimilarityResult(equal, int(shared.sum()) / n_errors if n_errors else None, n_units, n_errors)
 
 
-def signature(answered: ComparableAnswers) -> Digests:
-    """Return a signature of at most SIZE numbers below 2**63, computed from the answers alone, without gold.
+def similarity_sketch(answered: ComparableAnswers) -> Digests:
+    """Return a sketch of at most SIZE numbers below 2**63, computed from the answers alone, without gold.
 
     For files with one answer per unit (CategoricalAnswers): the smallest hashes of (unit, answer), a bottom-k sketch
     (Cohen & Kaplan 2007). For files with one score per unit (ScoredAnswers): the average ranks of some units, in
@@ -116,10 +116,10 @@ def _mixed(numbers: Digests) -> Digests:
         return mixed ^ (mixed >> np.uint64(31))
 
 
-def signature_agreement(own: Digests, others: Sequence[Digests], *, ordered: bool) -> npt.NDArray[np.float64]:
-    """Return the agreement of each other signature with `own`, from 0 to 1.
+def sketch_agreement(own: Digests, others: Sequence[Digests], *, ordered: bool) -> npt.NDArray[np.float64]:
+    """Return the agreement of each other sketch with `own`, from 0 to 1.
 
-    A pair that reaches `agreement_threshold` is worth an exact comparison. ordered: True for signatures of
+    A pair that reaches `agreement_threshold` is worth an exact comparison. ordered: True for sketches of
     ScoredAnswers, which have one score per unit.
     """
     if ordered:
@@ -129,10 +129,10 @@ def signature_agreement(own: Digests, others: Sequence[Digests], *, ordered: boo
 
 
 def agreement_threshold(*, ordered: bool) -> float:
-    """Return the agreement of two signatures below which the files are not compared exactly.
+    """Return the agreement of two sketches below which the files are not compared exactly.
 
     About one in 100,000 of the pairs that only just are near-duplicates falls below it and is missed. ordered: as for
-    `signature_agreement`.
+    `sketch_agreement`.
     """
     # If two files of n units have the same answer to e * n of them, the Jaccard index of their sets of (unit, answer)
     # is e / (2 - e).
@@ -149,7 +149,7 @@ def _near(a: Digests, b: Digests, slack: int) -> float:
 
 
 def _jaccard(own: Digests, others: Sequence[Digests]) -> npt.NDArray[np.float64]:
-    """Estimate the Jaccard index of each other signature with `own`.
+    """Estimate the Jaccard index of each other sketch with `own`.
 
     It is the fraction of the SIZE smallest numbers of their union that are in both.
     """
@@ -158,7 +158,7 @@ def _jaccard(own: Digests, others: Sequence[Digests]) -> npt.NDArray[np.float64]
     for row, other in zip(rows, others, strict=True):
         row[: len(other)] = other
     rows.sort(axis=1)
-    # A signature holds a number once, so a repeated number is in both.
+    # A sketch holds a number once, so a repeated number is in both.
     repeated = np.zeros(rows.shape, dtype=np.bool_)
     repeated[:, 1:] = rows[:, 1:] == rows[:, :-1]
     real = rows != _NONE

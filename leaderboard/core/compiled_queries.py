@@ -130,7 +130,7 @@ def _stored(value: Argument) -> Any:
     return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
 
 
-def moment(line: str | datetime) -> datetime:
+def parse_datetime(line: str | datetime) -> datetime:
     """Convert a datetime of a raw row (a datetime, or text in ISO 8601) to an aware datetime.
 
     SQLite stores no time zone: such a datetime is taken to be in the site's default time zone, UTC.

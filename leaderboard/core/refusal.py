@@ -34,7 +34,7 @@ class Code(Enum):
     SCORER_DOES_NOT_FIT = ("scorer_does_not_fit", 409)
     NOT_CANCELLABLE = ("not_cancellable", 409)
     SANDBOX_UNAVAILABLE = ("sandbox_unavailable", 503)
-    NOT_TAKEN = ("not_taken", 409)
+    NOT_ACCEPTED = ("not_taken", 409)
     INVALID_IMAGE = ("invalid_image", 422)
     WRONG_OFFSET = ("wrong_offset", 409)
     ENGINE_UNAVAILABLE = ("engine_unavailable", 503)

@@ -18,7 +18,7 @@ _cache: OrderedDict[Hashable, tuple[bytes, dict[str, str]]] = OrderedDict()
 _lock = Lock()
 
 
-def answer(key: Hashable, render: Callable[[], HttpResponse]) -> HttpResponse:
+def get_or_render(key: Hashable, render: Callable[[], HttpResponse]) -> HttpResponse:
     """Return the response cached under `key`; if there is none, return the response of `render()`.
 
     Responses with status 200 and at most MOST_BYTES are cached with their headers; others are not cached.

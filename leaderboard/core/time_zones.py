@@ -60,7 +60,7 @@ def describe(moment: datetime, name: str) -> str:
     return utc if local == utc else f"{utc} ({local})"
 
 
-def moment(local: datetime, name: str) -> datetime:
+def local_to_utc(local: datetime, name: str) -> datetime:
     """Convert a naive local datetime in the time zone `name` to UTC.
 
     Raises ValueError for a local time that does not exist or occurs twice because clocks change, and for a datetime

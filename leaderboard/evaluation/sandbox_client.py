@@ -28,7 +28,7 @@ from evaluator.jobs.generate import GenerateRequest
 from evaluator.jobs.gold import PartitionReport, PartitionRequest, PrepareGoldRequest
 from evaluator.jobs.gold_diff import GoldDifferenceRequest
 from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateReport, ValidateRequest
-from evaluator.jobs.similarity import NearDuplicatesRequest, SignatureRequest
+from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process.client import ProcessSandbox
 from leaderboard.core.refusal import Code, Refused
@@ -55,7 +55,7 @@ __all__ = [
     "prepare_gold",
     "read_scorer",
     "score",
-    "signature",
+    "similarity_sketch",
     "unavailable",
     "validate",
 ]
@@ -300,12 +300,14 @@ def plot(*, table: IO[bytes]) -> Answer:
     return _ask(PlotRequest(), {"table": table}, settings.SCORE_SECONDS, output_bytes=4 << 20)
 
 
-def signature(*, task: str, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]) -> Answer:
-    """Compute the signature of a predictions file, by which near-duplicates are searched.
+def similarity_sketch(
+    *, task: str, gold: GoldVersion, predictions: IO[bytes], name: str, options: Mapping[str, str]
+) -> Answer:
+    """Compute the similarity sketch of a predictions file, by which near-duplicates are searched.
 
     name: the predictions file's name. Raises SandboxError, and FileNotFoundError if the gold file is missing.
     """
-    request = SignatureRequest(task=task, options=dict(options), gold_name=str(gold.file.name), predictions_name=name)
+    request = SketchRequest(task=task, options=dict(options), gold_name=str(gold.file.name), predictions_name=name)
     with opened(gold.file) as stored:
         files = {"gold": stored, "predictions": predictions}
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=1 << 20)

@@ -12,10 +12,11 @@ from .submission import Prediction
 
 
 class SimilarityCheck(LeasedWork):
-    """One prediction's similarity signature, and the search for near-duplicates among the phase's other teams.
+    """One prediction's similarity sketch, and the search for near-duplicates among the phase's other teams.
 
-    signature: a short sketch of the prediction's answers; similar predictions have similar sketches, which selects the
-    pairs to compare exactly (`evaluator.similarity.predictions`). Empty until a worker has computed it.
+    signature: a short sketch of the prediction's answers, not cryptographic; similar predictions have similar sketches,
+    which selects the pairs to compare exactly (`evaluator.similarity.predictions`). Empty until a worker has computed
+    it.
     """
 
     prediction = models.OneToOneField(Prediction, on_delete=models.CASCADE, related_name="similarity_check")

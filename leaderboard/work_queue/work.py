@@ -32,7 +32,7 @@ from leaderboard.work_queue.lease import ExpiredLease, Lease, LeaseLostError, le
 
 log = structlog.get_logger(__name__)
 LOW_PRIORITY_WAIT = timedelta(minutes=10)
-"""For how long after it was queued a row of low priority (`Work.makes_way`) waits while scoring runs are queued."""
+"""For how long after it was queued a row of low priority (`Work.low_priority`) waits while scoring runs are queued."""
 AT_ONCE = 1000
 """Maximum number of rows that one sweep enqueues for each kind of work."""
 STORAGE_ERRORS = (FileNotFoundError, AlteredError)
@@ -114,7 +114,7 @@ class Work:
 
     is_ready: returns False while a dependency is unavailable; the row is then not claimed, so no attempt is used up
     may_claim: called with the key; returns False if this worker must not claim the row
-    makes_way: True for low priority: a row waits while scoring runs are queued, at most LOW_PRIORITY_WAIT
+    low_priority: True: a row waits while scoring runs are queued, at most LOW_PRIORITY_WAIT
     marks_outdated: True: a row that waits because the sandbox server runs other code than this worker gets the reason
         OUTDATED
     on_renewal: called before each renewal of the lease
@@ -134,7 +134,7 @@ class Work:
     columns: StateColumns = field(default_factory=StateColumns)
     is_ready: Callable[[], bool] = lambda: sandbox_client.answers()  # noqa: PLW0108  (looked up at each call)
     may_claim: Callable[[Any], bool] = lambda key: True
-    makes_way: bool = False
+    low_priority: bool = False
     marks_outdated: bool = False
     on_renewal: Callable[[], object] | None = None
     lock: Callable[[Any], object] = lambda row: None
@@ -164,7 +164,7 @@ class Work:
             if self.marks_outdated:
                 self._all.filter(self.columns.queued(), **{self.key: key}).update(reason=Reason.OUTDATED)
             return
-        if (self.makes_way and self._makes_way(key)) or not self.may_claim(key):
+        if (self.low_priority and self._must_wait(key)) or not self.may_claim(key):
             return
         lease = self.claim(key)
         if lease is None:
@@ -239,7 +239,7 @@ class Work:
     def _all(self) -> Any:
         return self.rows.model._default_manager
 
-    def _makes_way(self, key: Any) -> bool:
+    def _must_wait(self, key: Any) -> bool:
         if not Run.objects.filter(state=State.QUEUED, reason=Reason.NONE, scorer=None).exists():
             return False
         return bool(self._all.filter(**{self.key: key}, queued_at__gt=timezone.now() - LOW_PRIORITY_WAIT).exists())

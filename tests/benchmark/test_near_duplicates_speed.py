@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from evaluator.jobs import JOBS
-from evaluator.similarity.predictions import signature
+from evaluator.similarity.predictions import similarity_sketch
 from evaluator.tasks.answers import CategoricalAnswers
 from leaderboard.models import Prediction, SimilarityCheck, Submission, System, Team
 from leaderboard.near_duplicates.actions import similarity
@@ -48,10 +48,10 @@ def test_a_phase_of_two_thousand_files() -> None:
     likenesses = []
     units, errs = np.arange(UNITS, dtype=np.uint64), np.zeros(UNITS, dtype=np.bool_)
     for _, _, pk in keys:
-        signature_bytes = signature(
+        sketch_bytes = similarity_sketch(
             CategoricalAnswers(units, (answers(random, gold) + 1).astype(np.uint64), errs)
         ).tobytes()
-        row = {"phase": world.phase, "signature": signature_bytes, "queued_at": at, "enqueued_at": at}
+        row = {"phase": world.phase, "signature": sketch_bytes, "queued_at": at, "enqueued_at": at}
         likenesses.append(SimilarityCheck(prediction_id=pk, state="done", finished_at=at, **row))
     SimilarityCheck.objects.bulk_create(likenesses)
     likeness = SimilarityCheck.objects.select_related("prediction__submission__system").first()
@@ -60,9 +60,7 @@ def test_a_phase_of_two_thousand_files() -> None:
         begin = time.perf_counter()
         candidates = similarity.most_similar(likeness, ordered=False)
         seconds = time.perf_counter() - begin
-    print(
-        f"\n{FILES} signatures of {TEAMS} teams: {seconds:.3f} s, {len(queries)} queries, {len(candidates)} candidates"
-    )
+    print(f"\n{FILES} sketches of {TEAMS} teams: {seconds:.3f} s, {len(queries)} queries, {len(candidates)} candidates")
 
 
 def test_jobs_on_one_file_and_fifteen_others() -> None:

@@ -46,8 +46,8 @@ class NewInvitation:
 def invite(*, team: Team, address: str, by: User) -> NewInvitation:
     """Invite a person, by mail address, to a team.
 
-    Raises Refused: NOT_AN_OWNER unless `by` owns the team, INVALID_NAME for an invalid address, NOT_TAKEN if the team
-    has MOST_OPEN unanswered invitations or `by` has sent MOST_A_DAY within 24 hours.
+    Raises Refused: NOT_AN_OWNER unless `by` owns the team, INVALID_NAME for an invalid address, NOT_ACCEPTED if the
+    team has MOST_OPEN unanswered invitations or `by` has sent MOST_A_DAY within 24 hours.
     """
     token = secrets.token_urlsafe(32)
     invitation = _invite(team=team, address=address.strip(), by=by, token=token)
@@ -72,13 +72,13 @@ def _invite(*, team: Team, address: str, by: User, token: str) -> Invitation:
     at = timezone.now()
     if open_ones(team).count() >= MOST_OPEN:
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             f"The team has {MOST_OPEN} unanswered invitations, the maximum; withdraw one first.",
             heading="No invitation was sent",
         )
     if Invitation.objects.filter(invited_by=by, created_at__gt=at - timedelta(days=1)).count() >= MOST_A_DAY:
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             f"You have sent {MOST_A_DAY} invitations within 24 hours, the maximum; try again later.",
             heading="No invitation was sent",
         )
@@ -113,8 +113,8 @@ def find(token: str) -> Invitation | None:
 def accept(*, invitation: Invitation, by: User) -> Team:
     """Make `by` a member of the team, not an owner, and use up the link.
 
-    Raises Refused: NAME_TAKEN if `by` is already a member (the link can still be used), NOT_TAKEN if the link is used,
-    revoked or expired.
+    Raises Refused: NAME_TAKEN if `by` is already a member (the link can still be used), NOT_ACCEPTED if the link is
+    used, revoked or expired.
     """
     team = membership.held(invitation.team)
     if Membership.objects.filter(team=team, user=by).exists():
@@ -127,14 +127,17 @@ def accept(*, invitation: Invitation, by: User) -> Team:
 
 @transaction.atomic
 def decline(*, invitation: Invitation, by: User) -> None:
-    """Decline an invitation and use up its link. Raises Refused NOT_TAKEN if the link is used, revoked or expired."""
+    """Decline an invitation and use up its link.
+
+    Raises Refused NOT_ACCEPTED if the link is used, revoked or expired.
+    """
     _answer(invitation, Invitation.Answer.DECLINED, by)
     AuditEntry.record("team.declined", invitation.team, by=by, invitation=invitation.pk)
 
 
 @transaction.atomic
 def revoke(*, invitation: Invitation, by: User) -> None:
-    """Revoke an unanswered invitation. Raises Refused: NOT_AN_OWNER; NOT_TAKEN if it was answered or has expired."""
+    """Revoke an unanswered invitation. Raises Refused: NOT_AN_OWNER; NOT_ACCEPTED if it was answered or has expired."""
     membership.check_owner(membership.held(invitation.team), by)
     _answer(invitation, Invitation.Answer.REVOKED, by)
     AuditEntry.record("team.invitation_revoked", invitation.team, by=by, invitation=invitation.pk)
@@ -143,13 +146,13 @@ def revoke(*, invitation: Invitation, by: User) -> None:
 def _answer(invitation: Invitation, answer: str, by: User) -> None:
     """Store the answer if the invitation is still open, so that only one of two concurrent answers succeeds.
 
-    Raises Refused NOT_TAKEN if it is not.
+    Raises Refused NOT_ACCEPTED if it is not.
     """
     at = timezone.now()
     waiting = Invitation.objects.filter(pk=invitation.pk, answer=Invitation.Answer.OPEN, expires_at__gt=at)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             "This invitation was already used, or has expired.",
             heading="The invitation is no longer valid",
         )

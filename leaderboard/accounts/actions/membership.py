@@ -76,12 +76,12 @@ def transfer(*, team: Team, to: User, by: User) -> None:
 
 @transaction.atomic
 def delete(*, team: Team, by: User) -> None:
-    """Delete a team and its systems. Raises Refused: NOT_AN_OWNER; NOT_TAKEN if the team has submissions."""
+    """Delete a team and its systems. Raises Refused: NOT_AN_OWNER; NOT_ACCEPTED if the team has submissions."""
     team = held(team)
     check_owner(team, by)
     if Submission.objects.filter(system__team=team).exists():
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             "The team has submissions, which are kept. Transfer ownership and leave the team instead.",
             heading="The team was not deleted",
         )

@@ -26,7 +26,7 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
 
     is_baselines: the team is for a benchmark's baselines, and its name may be one that is reserved for such teams.
     Raises Refused: INVALID_NAME for an invalid or reserved name, NAME_TAKEN if the name looks like another team's or an
-    organiser's, and NOT_TAKEN if `by` has created MOST_A_DAY teams within 24 hours.
+    organiser's, and NOT_ACCEPTED if `by` has created MOST_A_DAY teams within 24 hours.
     """
     name = names.checked(name, of="team", longest=100)
     if names.is_the_sites(name) and not (by.is_curator or by.benchmarks.exists()):
@@ -39,7 +39,7 @@ def create(*, name: str, by: User, is_baselines: bool = False) -> Team:
     recent = AuditEntry.objects.filter(action="team.created", actor=by, at__gt=timezone.now() - timedelta(days=1))
     if recent.count() >= MOST_A_DAY and not by.is_curator:
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             f"You have created {MOST_A_DAY} teams within 24 hours, the maximum; try again later.",
             heading="The team was not created",
         )

@@ -110,4 +110,4 @@ def _forget(export: ArchiveExport) -> None:
         file.storage.delete(str(file.name))
 
 
-WORK = Work(name="export_archive", rows=WAITING, do=_write, makes_way=True, before_sweep=_remove_old)
+WORK = Work(name="export_archive", rows=WAITING, do=_write, low_priority=True, before_sweep=_remove_old)

@@ -154,7 +154,7 @@ TABLES: dict[type[Model], Rows] = {
 }
 """Model -> function that returns the rows of a benchmark, in the order in which tables are exported and imported.
 
-Users are exported before these tables and audit entries after them: see `people_of` and `acts_of`.
+Users are exported before these tables and audit entries after them: see `people_of` and `audit_entries_of`.
 """
 
 WHERE_DECIDED: tuple[type[Model], ...] = (Phase, Submission)
@@ -184,7 +184,7 @@ def people_of(benchmark: Benchmark) -> QuerySet[User]:
     """Return the users to whom rows of the benchmark refer, its organisers, and the actors of its audit entries."""
     named = {pk for model, rows in TABLES.items() for pk in _people_in(model, rows(benchmark))}
     named |= set(benchmark.organisers.values_list("pk", flat=True))
-    named |= {act.actor_id for act in acts_of(benchmark) if act.actor_id is not None}
+    named |= {entry.actor_id for entry in audit_entries_of(benchmark) if entry.actor_id is not None}
     return User.objects.filter(pk__in=named).order_by("pk")
 
 
@@ -203,7 +203,7 @@ def decided_in(benchmark: Benchmark) -> set[str]:
     return {str(key) for keys in querysets for key in keys}
 
 
-def acts_of(benchmark: Benchmark) -> Iterator[AuditEntry]:
+def audit_entries_of(benchmark: Benchmark) -> Iterator[AuditEntry]:
     """Yield the audit entries about any of the benchmark's rows."""
     decided = decided_in(benchmark)
     for model, rows in TABLES.items():
@@ -219,9 +219,9 @@ def acts_on(model: type[Model], keys: list[Any], decided: set[str]) -> Iterator[
     that name one of them are yielded, because a system may take part in several benchmarks.
     """
     subjects = [f"{model._meta.model_name}:{key}" for key in keys]
-    for act in AuditEntry.objects.filter(subject__in=subjects).order_by("pk"):
-        if model is not System or is_decided_in(act.detail, decided):
-            yield act
+    for entry in AuditEntry.objects.filter(subject__in=subjects).order_by("pk"):
+        if model is not System or is_decided_in(entry.detail, decided):
+            yield entry
 
 
 def is_decided_in(detail: dict[str, Any], decided: set[str]) -> bool:

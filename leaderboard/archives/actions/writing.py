@@ -142,7 +142,7 @@ def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:
                 if stored:
                     _member(closed, file_name(model, field.attname, stored.name), _stored(stored))
         say(f"{model._meta.verbose_name_plural}: {counts[str(model._meta.model_name)]:,}")
-    _table(closed, AuditEntry, tables.acts_of(benchmark), counts)
+    _table(closed, AuditEntry, tables.audit_entries_of(benchmark), counts)
     return counts
 
 

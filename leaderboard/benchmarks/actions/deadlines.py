@@ -21,7 +21,7 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
     The reason of an extension for everybody is public; that of an extension for one team is shown to the team and to
     organisers. If a sealed phase would be unsealed before its new deadline, an extension for everybody postpones the
     unsealing; an extension for one team is refused. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an invalid
-    reason, or a `closes_at` that is not later than the deadline and the present; NOT_TAKEN for a phase that has no
+    reason, or a `closes_at` that is not later than the deadline and the present; NOT_ACCEPTED for a phase that has no
     deadline, is already unsealed, or belongs to a rehearsal that is over.
     """
     check_manages(phase.benchmark, by)
@@ -32,12 +32,14 @@ def extend(*, phase: Phase, closes_at: datetime, reason: str, by: User, team: Te
     phase = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("benchmark").get(pk=phase.pk)
     if phase.benchmark.is_rehearsal and phase.benchmark.rehearsal.is_over:
         raise Refused(
-            Code.NOT_TAKEN, "This rehearsal is over; start another one instead.", heading="The deadline was not moved"
+            Code.NOT_ACCEPTED,
+            "This rehearsal is over; start another one instead.",
+            heading="The deadline was not moved",
         )
     before = deadlines.closes_at(phase, team)
     if before is None:
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             "This phase has no deadline that could be extended: it never closes.",
             heading="The deadline was not moved",
         )
@@ -75,7 +77,7 @@ def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
 def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
     if phase.unsealed_at is not None:
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             "This phase is unsealed: its finals are scored, so its deadline can no longer be moved.",
             heading="The deadline was not moved",
         )

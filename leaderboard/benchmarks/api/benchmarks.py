@@ -72,7 +72,7 @@ class BenchmarkView(View):
             "downloads": [serializers.download(benchmark, file, request) for file in benchmark.dataset.downloads.all()],
             "phases": [serializers.phase(benchmark, phase, quota_by_phase.get(phase.pk), request) for phase in phases],
             "reported": reported(reported_of(benchmark)),
-            "errata": errata_of(benchmark, reader=request.user),
+            "errata": errata_of(benchmark, viewer=request.user),
         }
         return Response(serializers.BenchmarkSerializer(payload).data)
 

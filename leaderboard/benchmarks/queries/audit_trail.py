@@ -36,7 +36,7 @@ GOLD_READ = ("gold.read", "audit.read", "generation.read")
 OF_TEAMS = ("submission.refused",)
 ABOUT_TEAMS = ("system.disqualified", "system.reinstated", "submission.hidden", "submission.unhidden")
 """Decisions of organisers on a system or a submission; the entry's details name the phase."""
-THINGS: dict[type[Model], str] = {
+AUDITED_MODELS: dict[type[Model], str] = {
     Benchmark: "pk",
     Dataset: "benchmarks",
     Split: "dataset__benchmarks",
@@ -58,7 +58,7 @@ SAY_WHAT_THEY_ARE = (GoldVersion, SplitAudit, Correction)
 
 
 @dataclass(frozen=True)
-class Act:
+class AuditTrailEntry:
     """One entry of the audit trail.
 
     by: username of the person who acted; empty: the server itself. what: name of the object that the entry is about.
@@ -81,7 +81,7 @@ def entries(benchmark: Benchmark, *, gold_only: bool = False) -> QuerySet[AuditE
     gold_only: only entries about users who read hidden gold.
     """
     ours = Q(pk__in=[])
-    for model, lookup in THINGS.items():
+    for model, lookup in AUDITED_MODELS.items():
         ours |= Q(subject__in=_subjects(model, lookup, benchmark))
     phases = list(benchmark.phases.values_list("pk", flat=True))
     ours |= Q(action__in=ABOUT_TEAMS, detail__phase__in=phases)
@@ -95,12 +95,12 @@ def _subjects(model: type[Model], lookup: str, benchmark: Benchmark) -> QuerySet
     return rows.annotate(named=name).values("named")
 
 
-def acts(rows: Iterable[AuditEntry]) -> list[Act]:
+def with_names(rows: Iterable[AuditEntry]) -> list[AuditTrailEntry]:
     """Return audit entries with the names of the objects that they are about, in one query per model."""
     rows = list(rows)
     names = _names({row.subject for row in rows})
     return [
-        Act(
+        AuditTrailEntry(
             row.at, row.actor.username if row.actor else "", row.action, names.get(row.subject, row.subject), row.detail
         )
         for row in rows
@@ -113,7 +113,7 @@ def _names(subjects: Iterable[str]) -> dict[str, str]:
         kind, _, key = subject.partition(":")
         keys.setdefault(kind, []).append(key)
     names = {}
-    models: list[type[Model]] = [*THINGS, System, Submission]
+    models: list[type[Model]] = [*AUDITED_MODELS, System, Submission]
     for model in models:
         kind = str(model._meta.model_name)
         # The string of a row often includes related rows.

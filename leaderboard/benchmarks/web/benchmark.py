@@ -31,7 +31,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
     phases = list(benchmark.phases.select_related("benchmark", "split"))
     versions = Prefetch("gold_versions", GoldVersion.objects.order_by("-number"), to_attr="versions")
     main = main_phase(phases)
-    board = board_of(main, within=(), reader=request.user) if main else None
+    board = board_of(main, within=(), viewer=request.user) if main else None
     rows = by_primary(board) if board else []
     plot = interval_plot(rows[:SHOWN], board.primary) if board else None
     context = {
@@ -53,7 +53,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         "plot": plot,
         "boards": other_boards(board) if board else [],
         "reported": reported_of(benchmark),
-        "errata": errata_of(benchmark, reader=request.user),
+        "errata": errata_of(benchmark, viewer=request.user),
         "quota": quota_of(phase=main, team=_team(request)) if main and request.user.is_authenticated else None,
         "is_manager": benchmark.is_managed_by(request.user),
         "is_draft": benchmark.state == Benchmark.State.DRAFT,

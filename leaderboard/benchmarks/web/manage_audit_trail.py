@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from leaderboard.benchmarks.queries import audit_trail
-from leaderboard.benchmarks.queries.audit_trail import Act
+from leaderboard.benchmarks.queries.audit_trail import AuditTrailEntry
 from leaderboard.boards.api.csv import escape_formula
 from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.web.access import PersonRequest
@@ -106,15 +106,16 @@ def manage_audit_trail(request: PersonRequest, slug: str) -> HttpResponse:
     gold_only = request.GET.get("only") == "gold"
     rows = audit_trail.entries(benchmark, gold_only=gold_only)
     if request.GET.get("download") == "csv":
-        return _as_csv(benchmark, audit_trail.acts(rows))
+        return _as_csv(benchmark, audit_trail.with_names(rows))
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
-    lines = [(act, ACTS.get(act.action, act.action), _detail(act)) for act in audit_trail.acts(page.object_list)]
+    entries = audit_trail.with_names(page.object_list)
+    lines = [(entry, ACTS.get(entry.action, entry.action), _detail(entry)) for entry in entries]
     context = {"benchmark": benchmark, "lines": lines, "page": page, "gold_only": gold_only}
     return render(request, "benchmarks/manage_audit_trail.html", context)
 
 
-def _detail(act: Act) -> Sequence[tuple[str, str]]:
-    pairs = ((name, _short(value)) for name, value in act.detail.items() if value not in (None, False, "", [], {}))
+def _detail(entry: AuditTrailEntry) -> Sequence[tuple[str, str]]:
+    pairs = ((name, _short(value)) for name, value in entry.detail.items() if value not in (None, False, "", [], {}))
     return [(name.replace("_", " "), text) for name, text in pairs if text]
 
 
@@ -125,14 +126,14 @@ def _short(value: object) -> str:
     return text if len(text) <= 200 else text[:199] + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def _as_csv(benchmark: Benchmark, acts: Sequence[Act]) -> HttpResponse:
+def _as_csv(benchmark: Benchmark, entries: Sequence[AuditTrailEntry]) -> HttpResponse:
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(HEADS)
-    for act in acts:
-        texts = (act.at.isoformat(), act.by, act.action, act.what, "yes" if act.read_gold else "no")
+    for entry in entries:
+        texts = (entry.at.isoformat(), entry.by, entry.action, entry.what, "yes" if entry.read_gold else "no")
         writer.writerow(
-            [*map(escape_formula, texts), escape_formula(json.dumps(act.detail, ensure_ascii=False, sort_keys=True))]
+            [*map(escape_formula, texts), escape_formula(json.dumps(entry.detail, ensure_ascii=False, sort_keys=True))]
         )
     disposition = f'attachment; filename="{benchmark.slug}-trail.csv"'
     return HttpResponse(

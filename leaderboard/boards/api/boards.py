@@ -22,7 +22,7 @@ from leaderboard.boards.api.serializers import ReportedSerializer, reported
 from leaderboard.boards.queries import Key, Ranges, Row, ShownScore, columns
 from leaderboard.boards.queries.columns import RowColumn
 from leaderboard.boards.queries.reported_results import reported_of
-from leaderboard.boards.web.etag import tagged
+from leaderboard.boards.web.etag import with_etag
 from leaderboard.core.api.base import View
 from leaderboard.core.api.serializers import ScoreSerializer, errors
 from leaderboard.models import Phase
@@ -107,7 +107,7 @@ class BoardSerializer(serializers.Serializer[Any]):
 
 
 ENCODER = msgspec.json.Encoder()
-CONDITIONAL = method_decorator(tagged, name="dispatch")
+CONDITIONAL = method_decorator(with_etag, name="dispatch")
 
 
 @CONDITIONAL

@@ -14,11 +14,11 @@ from rest_framework.request import Request
 from leaderboard.boards.api import latex, markdown, query_parameters, text_table
 from leaderboard.boards.api.request import requested_page, stem
 from leaderboard.boards.queries import Board, citation, lookup
-from leaderboard.boards.web.etag import tagged
+from leaderboard.boards.web.etag import with_etag
 from leaderboard.core.api.base import View
 from leaderboard.core.api.serializers import errors
 
-CONDITIONAL = method_decorator(tagged, name="dispatch")
+CONDITIONAL = method_decorator(with_etag, name="dispatch")
 TEXT = OpenApiTypes.STR
 
 

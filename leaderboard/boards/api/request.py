@@ -30,7 +30,7 @@ def requested_page(request: Request, slug: str, phase: str, *, paged: bool = Fal
     column_choice.check(board, measures=query["measure"], slices=query["slices"])
     within = None if column_choice.ALL in query["slices"] else tuple(query["slices"])
     page = page_of(
-        board, board_query if paged else replace(board_query, size=EVERYTHING), within=within, reader=request.user
+        board, board_query if paged else replace(board_query, size=EVERYTHING), within=within, viewer=request.user
     )
     keys = column_choice.chosen(page.board, measures=query["measure"], slices=query["slices"], base=board_query.slice_)
     return page, keys

@@ -84,11 +84,11 @@ def end_of_day(day: date) -> datetime:
     return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
-def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> list[Row]:
+def rows_at(board: Board, *, within: Collection[str] | None, viewer: Any) -> list[Row]:
     """Return all rows of a board from `head_at`, unordered.
 
     within: dimensions whose slices are read as well as the overall scores; None: all.
-    reader: the user who reads the board; None: the public. Names are those that this reader is shown today: a name that
+    viewer: the user who reads the board; None: the public. Names are those that this viewer is shown today: a name that
     has become public since is shown, and a name that is hidden today is not.
     """
     assert board.leaderboard is not None and board.as_of is not None
@@ -105,7 +105,7 @@ def rows_at(board: Board, *, within: Collection[str] | None, reader: Any) -> lis
     ]
     track_ranks = track_ranks_of(board.phase, lines)
     scores = scores_of(releases, within)
-    return build_rows(board.phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks, reader=reader)
+    return build_rows(board.phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks, viewer=viewer)
 
 
 def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:

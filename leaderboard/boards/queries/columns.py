@@ -31,7 +31,7 @@ class RowColumn:
     csv: position in the CSV, 0 for not included; negative positions follow scores and costs, the last is -1.
     csv_if: include the column in the CSV only if this attribute of some row is set; empty: always.
     text: heading in LaTeX and Markdown; empty: not included.
-    page: heading on the board's page, for columns that a reader can hide; empty: not on the page, or always shown.
+    page: heading on the board's page, for columns that a viewer can hide; empty: not on the page, or always shown.
     of_tracks: True for columns that are left out on pages of phases without tracks.
     """
 
@@ -66,7 +66,7 @@ COLUMNS = (
         help="1 + the number of significantly better systems; null unless `rank_ranges` is ready",
     ),
     RowColumn("rank_high", int, null=True, help="number of ranked systems, minus the significantly worse"),
-    # The database sorts by the names that are shown to this reader.
+    # The database sorts by the names that are shown to this viewer.
     RowColumn("system", str, path="shown_system", csv=2, text="System"),
     RowColumn("team", str, path="shown_team", csv=3, text="Team"),
     RowColumn("kind", System.Kind, csv=4, help="only participants are ranked"),
@@ -142,6 +142,6 @@ def text_columns() -> list[RowColumn]:
 
 
 def page_columns(phase: Phase) -> tuple[list[RowColumn], list[RowColumn]]:
-    """Return the columns of a phase's page that a reader can hide: those before the scores, and those after them."""
+    """Return the columns of a phase's page that a viewer can hide: those before the scores, and those after them."""
     columns = [column for column in COLUMNS if column.page and (phase.tracks or not column.of_tracks)]
     return [c for c in columns if c.is_number], [c for c in columns if not c.is_number]

@@ -83,12 +83,12 @@ def board_or_404(
     the overall scores; None: all. Raises Http404, also for a version whose board was never public.
     """
     version = _version(gold, task_version)
-    board = board_of(phase_or_404(user, slug, phase), within=within, version=version, reader=user)
+    board = board_of(phase_or_404(user, slug, phase), within=within, version=version, viewer=user)
     return _shown(board, version)
 
 
 def cited_board_or_404(user: Any, slug: str, phase: str, *, gold: int | None = None, task_version: int = 1) -> Board:
-    """Return the board as `board_or_404` does, with all slices and public names: all readers cite equal bytes."""
+    """Return the board as `board_or_404` does, with all slices and public names: all viewers cite equal bytes."""
     version = _version(gold, task_version)
     return _shown(board_of(phase_or_404(user, slug, phase), version=version), version)
 

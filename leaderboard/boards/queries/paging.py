@@ -26,7 +26,7 @@ from leaderboard.core.names.anonymous import display_names
 from leaderboard.models import Phase, Standing
 
 NAMES = ("system", "team")
-"""Columns that may be hidden from some readers."""
+"""Columns that may be hidden from some viewers."""
 
 Rows = QuerySet[Any]
 """Queryset of standings, to which functions of this module add aliases."""
@@ -63,19 +63,19 @@ def read_head(phase: Phase, as_of: str, version: Version | None = None) -> Board
     return head_of(phase, version) if day is None else head_at(phase, day, version)
 
 
-def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None = (), reader: Any = None) -> Page:
+def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None = (), viewer: Any = None) -> Page:
     """Return the page of a board that a query selects; `board` comes from `read_head`, without rows.
 
     within: dimensions whose slices are read in addition to the requested slice; None: all.
-    reader: the user, who sees the names of anonymous systems if permitted; None: the public.
+    viewer: the user, who sees the names of anonymous systems if permitted; None: the public.
     """
     if board.leaderboard is None:
         return Page(board, query, 0)
     if board.as_of is not None:
-        return _past(board, query, within, reader)
+        return _past(board, query, within, viewer)
     n = board.summary.n_rows
     if query.filters or query.sort.name in NAMES:
-        standings = _filtered(_named(_sliced(board.leaderboard.standings.all(), query), board, query, reader), query)
+        standings = _filtered(_named(_sliced(board.leaderboard.standings.all(), query), board, query, viewer), query)
         n = standings.count() if query.filters else n
         lines = list(_lines(standings, query))
     else:
@@ -86,14 +86,14 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
         scores.setdefault(release, {}).update(scores_on(query.slice_, read_json(line[-1]) if line[-1] else {}))
     without_scores, summary = (line[:-1] for line in lines), board.summary
     rows = build_rows(
-        board.phase, without_scores, scores, shared=summary.tied_ranks, track_ranks=summary.track_ranks, reader=reader
+        board.phase, without_scores, scores, shared=summary.tied_ranks, track_ranks=summary.track_ranks, viewer=viewer
     )
     return Page(replace(board, rows=rows), query, n)
 
 
 @lru_cache(maxsize=256)
 def _all_of(query: BoardQuery) -> PreparedQuery[Any]:
-    """Return a prepared query that takes a board's pk and returns the lines of a page that all readers see alike."""
+    """Return a prepared query that takes a board's pk and returns the lines of a page that all viewers see alike."""
     return PreparedQuery(lambda board: _lines(_sliced(Standing.objects.filter(leaderboard=board), query), query), int)
 
 
@@ -103,10 +103,10 @@ def _lines(standings: Rows, query: BoardQuery) -> Rows:
     return lines[start : start + query.size]
 
 
-def _past(board: Board, query: BoardQuery, within: Collection[str] | None, reader: Any) -> Page:
+def _past(board: Board, query: BoardQuery, within: Collection[str] | None, viewer: Any) -> Page:
     """Return a page of a board as of a past day, for which the database holds no standings."""
     dimensions = None if within is None else {*within, *query.dimensions}
-    all_rows = rows_at(board, within=dimensions, reader=reader)
+    all_rows = rows_at(board, within=dimensions, viewer=viewer)
     rows = applied(all_rows, query)
     start = (query.page - 1) * query.size
     paged = replace(board, rows=rows[start : start + query.size], stored_summary=Summary.of(all_rows))
@@ -145,11 +145,11 @@ def _number(key: str, of: Combinable | KeyTransform) -> Cast:
     return Cast(NullIf(KeyTextTransform(key, of), Value("null")), FloatField())
 
 
-def _named(standings: Rows, board: Board, query: BoardQuery, reader: Any) -> Rows:
-    """Add the names that the reader is shown, if the query uses names: it must never match or sort by a hidden one."""
+def _named(standings: Rows, board: Board, query: BoardQuery, viewer: Any) -> Rows:
+    """Add the names that the viewer is shown, if the query uses names: it must never match or sort by a hidden one."""
     if not query.words and query.sort.name not in NAMES:
         return standings
-    return standings.alias(**display_names(reader, board.phase.benchmark, "system"))
+    return standings.alias(**display_names(viewer, board.phase.benchmark, "system"))
 
 
 def _filtered(standings: Rows, query: BoardQuery) -> Rows:

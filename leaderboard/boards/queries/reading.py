@@ -20,7 +20,7 @@ from leaderboard.boards.queries.rows import Row, ShownScores, scores_on
 from leaderboard.boards.queries.slices import dimensions_key, parse_slice_key
 from leaderboard.boards.queries.track_ranks import TrackRanks, ranks_of
 from leaderboard.boards.queries.visible_boards import shown_board
-from leaderboard.core.compiled_queries import PreparedQuery, moment
+from leaderboard.core.compiled_queries import PreparedQuery, parse_datetime
 from leaderboard.core.names.anonymous import Shown, names_for
 from leaderboard.models import Leaderboard, Phase, ReleaseSlice, Standing, Submission, System, Team
 
@@ -55,19 +55,19 @@ MAX_DIMENSIONS = 3
 
 
 def board_of(
-    phase: Phase, *, within: Collection[str] | None = None, version: Version | None = None, reader: Any = None
+    phase: Phase, *, within: Collection[str] | None = None, version: Version | None = None, viewer: Any = None
 ) -> Board:
     """Return a board of a phase with all of its rows; `phase` has its benchmark and split loaded.
 
     within: dimensions whose slices are read in addition to the overall scores; None: all. A release holds hundreds of
     scores, and most pages show a few.
     version: version of a board that is or was public; None: the current board.
-    reader: the user, who sees the names of anonymous systems if permitted; None: the public.
+    viewer: the user, who sees the names of anonymous systems if permitted; None: the public.
     """
     leaderboard = shown_board(phase, version)
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
-    rows = rows_of(phase, leaderboard.standings.all(), within=within, reader=reader)
+    rows = rows_of(phase, leaderboard.standings.all(), within=within, viewer=viewer)
     rows.sort(key=lambda row: (row.received_at, row.system_id))
     return Board(phase, leaderboard, leaderboard.gold_version, rows)
 
@@ -108,16 +108,16 @@ def _cost_kinds(leaderboard: Leaderboard) -> tuple[str, ...]:
     return tuple(kind for kind in costs.KINDS if any(cost and cost.get(kind) is not None for cost in published))
 
 
-def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[str] | None, reader: Any) -> list[Row]:
+def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[str] | None, viewer: Any) -> list[Row]:
     """Return the rows of a board, in the order of `standings`, which must be all standings of the board.
 
     Rows have the overall scores, and the scores on slices by dimensions in `within`; None: on all slices.
-    reader: the user, who sees the names of anonymous systems if permitted; None: the public.
+    viewer: the user, who sees the names of anonymous systems if permitted; None: the public.
     """
     lines = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
     scores = scores_of([line[5] for line in lines], within)
     return build_rows(
-        phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks_of(phase, lines), reader=reader
+        phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks_of(phase, lines), viewer=viewer
     )
 
 
@@ -132,7 +132,7 @@ def track_ranks_of(phase: Phase, lines: Iterable[Sequence[Any]]) -> TrackRanks:
 
 
 def as_text(*names: str) -> list[Cast]:
-    """Return expressions that cast JSON and datetime fields to text, for `read_json` and `moment` to parse."""
+    """Return expressions that cast JSON and datetime fields to text, for `read_json` and `parse_datetime` to parse."""
     return [Cast(name, TextField()) for name in names]
 
 
@@ -143,14 +143,14 @@ def build_rows(
     *,
     shared: Collection[int],
     track_ranks: TrackRanks,
-    reader: Any,
+    viewer: Any,
 ) -> list[Row]:
     """Build rows from records, each with the values of FIELDS and then of TEXTS.
 
-    scores: by release id. shared: ranks that several systems of the board share. reader: as for `rows_of`.
+    scores: by release id. shared: ranks that several systems of the board share. viewer: as for `rows_of`.
     """
     shows_ranges = reveals_comparisons(phase)
-    named = _named(phase, reader)
+    named = _named(phase, viewer)
     titles = {track.name: track.title for track in tracks.of(phase)}
     rows = []
     for rank, low, high, disqualified, system, release, kind, team, *described in records:
@@ -171,8 +171,8 @@ def build_rows(
             system_id=system,
             submission_id=submission,
             run_id=run,
-            received_at=moment(received_at),
-            released_at=moment(released_at),
+            received_at=parse_datetime(received_at),
+            released_at=parse_datetime(released_at),
             warnings=read_json(warnings),
             scores=scores.get(release, {}),
             cost=costs.shown_cost(read_json(cost)) if cost else None,
@@ -208,9 +208,9 @@ def _combined(within: Collection[str]) -> list[str]:
     return [dimensions_key(tuple((name, "") for name in subset)) for subset in subsets]
 
 
-def _named(phase: Phase, reader: Any) -> Callable[[int, str, Sequence[Any]], Shown]:
-    """Return a function from a system's pk, team name and OF_A_SYSTEM values to its names as shown to the reader."""
-    shown_as, at = names_for(reader, phase.benchmark), timezone.now()
+def _named(phase: Phase, viewer: Any) -> Callable[[int, str, Sequence[Any]], Shown]:
+    """Return a function from a system's pk, team name and OF_A_SYSTEM values to its names as shown to the viewer."""
+    shown_as, at = names_for(viewer, phase.benchmark), timezone.now()
 
     def named(pk: int, team: str, described: Sequence[Any]) -> Shown:
         name, description, paper_url, code_url, until, number, team_id = described[: len(OF_A_SYSTEM)]

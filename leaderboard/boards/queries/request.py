@@ -54,7 +54,7 @@ class BoardQuery:
     """Parsed request parameters of a board. slice_: the slice whose scores are shown. size: rows per page.
 
     kind, track, words, by: filters; empty or None: no filter. words: each must occur in the name of a row's system or
-    team, as shown to the reader. bounds: least and greatest allowed value in the column `by`, both inclusive; None: no
+    team, as shown to the viewer. bounds: least and greatest allowed value in the column `by`, both inclusive; None: no
     bound.
     """
 

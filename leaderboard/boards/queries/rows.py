@@ -40,7 +40,7 @@ class Row:
     """One system of a board, with the submission that represents it.
 
     rank: None if the system does not compete or has no value; tied: another system has the same rank.
-    system, team: the names shown to this reader; is_hidden: True if these are not the real names.
+    system, team: the names shown to this viewer; is_hidden: True if these are not the real names.
     anonymous_until: until then, the public does not see the real names; None: the system is not anonymous.
     received_at: when the submission was received; released_at: when these scores were published.
     scores: revealed scores by measure and slice.

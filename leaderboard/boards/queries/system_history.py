@@ -66,12 +66,12 @@ class RevealedRun:
     score: ShownScore
 
 
-def entries_of(system: System, reader: Any) -> list[BoardEntry]:
-    """Return a system's standings on boards that the reader may see: current boards first, and newer before older."""
+def entries_of(system: System, viewer: Any) -> list[BoardEntry]:
+    """Return a system's standings on boards that the viewer may see: current boards first, and newer before older."""
     standings = Standing.objects.filter(
         system=system,
         leaderboard__state__in=Leaderboard.PUBLIC,
-        leaderboard__phase__benchmark__in=Benchmark.objects.visible_to(reader).values("pk"),
+        leaderboard__phase__benchmark__in=Benchmark.objects.visible_to(viewer).values("pk"),
     ).select_related(
         "leaderboard__gold_version",
         "leaderboard__phase__benchmark__dataset",

@@ -17,7 +17,7 @@ Stored = list[dict[str, str]]
 
 @dataclass(frozen=True)
 class Track:
-    """One track of a phase. name: identifies it in URLs and commands. title, description: shown to readers."""
+    """One track of a phase. name: identifies it in URLs and commands. title, description: shown to viewers."""
 
     name: str
     title: str

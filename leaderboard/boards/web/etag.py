@@ -23,7 +23,7 @@ from django.utils.http import parse_etags
 from django.views.decorators.http import conditional_page
 
 from leaderboard.core import response_cache
-from leaderboard.core.compiled_queries import PreparedQuery, moment
+from leaderboard.core.compiled_queries import PreparedQuery, parse_datetime
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Standing
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -37,7 +37,7 @@ _RELATED_FIELDS = (
 )
 
 
-def tagged(view: View) -> View:
+def with_etag(view: View) -> View:
     """Decorate a board view: answer 304 without reading the board if If-None-Match is current, else set the ETag."""
     with_digest = conditional_page(view)
 
@@ -49,7 +49,7 @@ def tagged(view: View) -> View:
         if tag in parse_etags(request.headers.get("If-None-Match", "")):
             response: HttpResponse = HttpResponseNotModified()
         else:
-            response = response_cache.answer(
+            response = response_cache.get_or_render(
                 (tag, request.method, request.build_absolute_uri()),
                 lambda: view(request, slug=slug, phase=phase, **kwargs),
             )
@@ -114,7 +114,7 @@ BOARDS = PreparedQuery(_boards, str, str, datetime)
 
 def _dates_passed(row: tuple[Any, ...], at: datetime) -> list[bool]:
     """Return whether the phase's opens_at and closes_at have passed: pages show it, but no row changes at that time."""
-    dates = (value and moment(value) for value in row[-7:-5])
+    dates = (value and parse_datetime(value) for value in row[-7:-5])
     return [value is not None and value < at for value in dates]
 
 

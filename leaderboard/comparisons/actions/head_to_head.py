@@ -1,7 +1,7 @@
-"""Head-to-head comparisons of two systems: requested by a reader, computed once by a worker, and stored.
+"""Head-to-head comparisons of two systems: requested by a viewer, computed once by a worker, and stored.
 
-A run's outcomes never change, so a comparison of two runs stays valid. Every reader may request a comparison, so the
-queue is limited to MOST_WAITING, `web/rate_limit.py` limits each reader, and only pairs on a public board are computed.
+A run's outcomes never change, so a comparison of two runs stays valid. Every viewer may request a comparison, so the
+queue is limited to MOST_WAITING, `web/rate_limit.py` limits each viewer, and only pairs on a public board are computed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NotRetryableError, Work
 
 MOST_WAITING = 20
-"""Maximum queue length of the whole site, so that readers cannot occupy the workers for more than a minute or two."""
+"""Maximum queue length of the whole site, so that viewers cannot occupy the workers for more than a minute or two."""
 WAITING = HeadToHead.objects.select_related(
     "leaderboard__phase__benchmark",
     "leaderboard__phase__scorer",
@@ -53,7 +53,7 @@ def find_or_enqueue(
 ) -> HeadToHead | NotAvailable:
     """Return the stored comparison of two runs, or the reason why there is none. A new comparison is enqueued.
 
-    a, b: ids of runs that represent systems on `board`, in any order. may_ask: returns True if the reader may request a
+    a, b: ids of runs that represent systems on `board`, in any order. may_ask: returns True if the viewer may request a
     new comparison; it is called only if a new one would be enqueued.
     """
     if not reveals_comparisons(board.phase):

@@ -17,7 +17,7 @@ from leaderboard.boards.queries import Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web import svg_csv_download
 from leaderboard.boards.web.board_links import other_boards
-from leaderboard.boards.web.etag import tagged
+from leaderboard.boards.web.etag import with_etag
 from leaderboard.comparisons.queries.pairs import RankedPair, RankedPairs, ranked_pairs
 from leaderboard.comparisons.web.charts.critical_difference import significance_chart
 
@@ -29,7 +29,7 @@ _LINK = '<a href="{}?a={}&amp;b={}" rel="nofollow" aria-label="{} and {} head to
 
 
 @require_safe
-@tagged
+@with_etag
 def significance(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """Render the page, which is empty until rank ranges are ready. `?download=svg`: the diagram; `csv`: all pairs."""
     board = board_or_404(request.user, slug, phase, within=(), **version)

@@ -19,7 +19,7 @@ from leaderboard.boards.web.board_links import other_boards
 from leaderboard.comparisons.actions.head_to_head import NotAvailable, find_or_enqueue
 from leaderboard.comparisons.queries.head_to_head import HeadToHeadTable, Item, Line, head_to_head_table
 from leaderboard.comparisons.web.charts.differences import Differences, differences
-from leaderboard.comparisons.web.rate_limit import Reader
+from leaderboard.comparisons.web.rate_limit import Viewer
 from leaderboard.models import HeadToHead, State
 
 STATUS = {NotAvailable.TOO_OFTEN: 429, NotAvailable.BUSY: 503}
@@ -141,8 +141,8 @@ def _stored(request: HttpRequest, board: Board, a: Row, b: Row) -> HeadToHead | 
     """
     if board.leaderboard is None or a is b or a.run_id is None or b.run_id is None or request.method != "GET":
         return None
-    reader = Reader(request)
-    row = find_or_enqueue(board=board.leaderboard, a=a.run_id, b=b.run_id, may_ask=reader.may_ask)
-    if reader.was_let and isinstance(row, HeadToHead):
-        reader.record_request(row.pk)
+    viewer = Viewer(request)
+    row = find_or_enqueue(board=board.leaderboard, a=a.run_id, b=b.run_id, may_ask=viewer.may_ask)
+    if viewer.was_let and isinstance(row, HeadToHead):
+        viewer.record_request(row.pk)
     return row

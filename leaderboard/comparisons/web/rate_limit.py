@@ -15,15 +15,15 @@ from leaderboard.models import HeadToHead, State
 
 WITHIN = timedelta(hours=1)
 MOST_WAITING = 5
-"""Maximum pairs of one reader in the queue at a time: a quarter of the site's limit."""
+"""Maximum pairs of one viewer in the queue at a time: a quarter of the site's limit."""
 MOST_WITHIN = 60
-"""Maximum pairs that one reader may request in an hour. (A board of a hundred systems has 4,950 pairs.)"""
+"""Maximum pairs that one viewer may request in an hour. (A board of a hundred systems has 4,950 pairs.)"""
 RequestLog = list[tuple[int, float]]
 """(pk of the HeadToHead row, Unix time of the request) of each pair requested within the last hour."""
 
 
-class Reader:
-    """One reader's recent requests, kept in the cache. Lost entries and races only allow a few additional pairs."""
+class Viewer:
+    """One viewer's recent requests, kept in the cache. Lost entries and races only allow a few additional pairs."""
 
     def __init__(self, request: HttpRequest) -> None:
         names = [f"address {_network(get_adapter().get_client_ip(request))}"]
@@ -33,7 +33,7 @@ class Reader:
         self.was_let = False
 
     def may_ask(self) -> bool:
-        """Return True if another pair may be computed for this reader, and store the result in `was_let`."""
+        """Return True if another pair may be computed for this viewer, and store the result in `was_let`."""
         self.was_let = all(self._has_room(_recent(key)) for key in self._keys)
         return self.was_let
 

@@ -20,10 +20,10 @@ NOBODY = "anonymous"
 
 @dataclass(frozen=True)
 class Shown:
-    """A system's details as shown to one reader.
+    """A system's details as shown to one viewer.
 
     anonymous_until: the date until which the public sees no name; None: the system is not anonymous now.
-    is_hidden: this reader sees "Anonymous N" instead of the names, and none of the other details.
+    is_hidden: this viewer sees "Anonymous N" instead of the names, and none of the other details.
     """
 
     system: str
@@ -42,9 +42,9 @@ def is_anonymous(system: System, at: datetime | None = None) -> bool:
 
 
 def shown(system: System, *, knows: bool) -> Shown:
-    """Return the details of a system as shown to a reader.
+    """Return the details of a system as shown to a viewer.
 
-    knows: the reader may see the name of an anonymous system, as a member of its team or a manager of the benchmark.
+    knows: the viewer may see the name of an anonymous system, as a member of its team or a manager of the benchmark.
     `system` should have its team selected (select_related).
     """
     until = system.anonymous_until if is_anonymous(system) else None
@@ -54,36 +54,36 @@ def shown(system: System, *, knows: bool) -> Shown:
     return Shown(system=system.name, team=system.team.name, anonymous_until=until, **details)
 
 
-def names_for(reader: Any, benchmark: Benchmark) -> Callable[[System], Shown]:
-    """Return a function that returns the details of a benchmark's systems as shown to a reader (None: the public).
+def names_for(viewer: Any, benchmark: Benchmark) -> Callable[[System], Shown]:
+    """Return a function that returns the details of a benchmark's systems as shown to a viewer (None: the public).
 
-    The reader's teams and rights are queried once, and only if some system is anonymous.
+    The viewer's teams and rights are queried once, and only if some system is anonymous.
     """
     cached: dict[str, Any] = {}
 
     def knows(system: System) -> bool:
-        if not is_anonymous(system) or not getattr(reader, "is_authenticated", False):
+        if not is_anonymous(system) or not getattr(viewer, "is_authenticated", False):
             return False
         if not cached:
-            cached["teams"] = set(reader.teams.values_list("pk", flat=True))
-            cached["manages"] = benchmark.is_managed_by(reader)
+            cached["teams"] = set(viewer.teams.values_list("pk", flat=True))
+            cached["manages"] = benchmark.is_managed_by(viewer)
         return cached["manages"] or system.team_id in cached["teams"]
 
     return lambda system: shown(system, knows=knows(system))
 
 
-def display_names(reader: Any, benchmark: Benchmark, system: str) -> dict[str, Combinable]:
-    """Return query expressions `shown_system` and `shown_team`: the names that `names_for` shows to a reader.
+def display_names(viewer: Any, benchmark: Benchmark, system: str) -> dict[str, Combinable]:
+    """Return query expressions `shown_system` and `shown_team`: the names that `names_for` shows to a viewer.
 
     system: lookup path from the queried rows to their system, such as `submission__system`. Searching and ordering by
     these expressions leak no hidden name.
     """
     name, team = F(f"{system}__name"), F(f"{system}__team__name")
     hidden = Q(**{f"{system}__anonymous_until__gt": timezone.now()})
-    if getattr(reader, "is_authenticated", False):
-        if benchmark.is_managed_by(reader):
+    if getattr(viewer, "is_authenticated", False):
+        if benchmark.is_managed_by(viewer):
             return {"shown_system": name, "shown_team": team}
-        hidden &= ~Q(**{f"{system}__team__in": list(reader.teams.values_list("pk", flat=True))})
+        hidden &= ~Q(**{f"{system}__team__in": list(viewer.teams.values_list("pk", flat=True))})
     number = Concat(Value("Anonymous "), Cast(F(f"{system}__anonymous_number"), CharField()))
     text = CharField()
     return {

@@ -16,6 +16,6 @@ def read_local(form: forms.Form, cleaned: dict[str, Any], name: str, zone: str) 
     """
     try:
         # Django has parsed it in UTC, the site's time zone.
-        cleaned[name] = time_zones.moment(cleaned[name].replace(tzinfo=None), zone)
+        cleaned[name] = time_zones.local_to_utc(cleaned[name].replace(tzinfo=None), zone)
     except ValueError as error:
         form.add_error(name, f"{str(error)[0].upper()}{str(error)[1:]}.")

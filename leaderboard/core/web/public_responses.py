@@ -12,7 +12,7 @@ SECONDS = 300
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-def policy(**directives: Sequence[str]) -> Callable[[View], View]:
+def replace_csp(**directives: Sequence[str]) -> Callable[[View], View]:
     """Return a view decorator that replaces directives of the site's Content-Security-Policy.
 
     directives: sources by name of the directive, with underscores for hyphens.

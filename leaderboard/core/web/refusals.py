@@ -31,7 +31,7 @@ HEADLINES = {
     Code.SCORER_DOES_NOT_FIT: "This scorer cannot be used here",
     Code.NOT_CANCELLABLE: "This cannot be cancelled",
     Code.SANDBOX_UNAVAILABLE: "The file could not be checked",
-    Code.NOT_TAKEN: "This phase does not accept this",
+    Code.NOT_ACCEPTED: "This phase does not accept this",
     Code.INVALID_IMAGE: "The image was not accepted",
     Code.WRONG_OFFSET: "Wrong upload offset",
     Code.ENGINE_UNAVAILABLE: "Containers cannot run now",

@@ -117,4 +117,4 @@ def _score(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
     }
 
 
-WORK = Work(name="dry_run", rows=WAITING, do=_run, makes_way=True)
+WORK = Work(name="dry_run", rows=WAITING, do=_run, low_priority=True)

@@ -213,4 +213,4 @@ def _identity(line: dict[str, Any]) -> str:
     return json.dumps(next((line[name] for name in IDENTITIES if name in line), None))
 
 
-WORK = Work(name="generate", rows=WAITING, do=_generate, makes_way=True)
+WORK = Work(name="generate", rows=WAITING, do=_generate, low_priority=True)

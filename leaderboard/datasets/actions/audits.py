@@ -150,4 +150,4 @@ def _name(gold: GoldVersion) -> str:
     return f"{gold.split.name}.gold.jsonl" + (".gz" if str(gold.file.name).endswith(".gz") else "")
 
 
-WORK = Work(name="audit_split", rows=WAITING, do=_audit, makes_way=True)
+WORK = Work(name="audit_split", rows=WAITING, do=_audit, low_priority=True)

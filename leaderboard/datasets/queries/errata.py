@@ -35,13 +35,13 @@ class Erratum:
         return f"erratum-{self.gold.split.name}-{self.gold.number}"
 
 
-def errata_of(benchmark: Benchmark, *, reader: Any, split: Split | None = None) -> list[Erratum]:
+def errata_of(benchmark: Benchmark, *, viewer: Any, split: Split | None = None) -> list[Erratum]:
     """Return a benchmark's errata, latest first.
 
-    split: only this split; None: all splits that `reader`, a user, may see. Gold that was replaced while the split was
+    split: only this split; None: all splits that `viewer`, a user, may see. Gold that was replaced while the split was
     a draft is no erratum.
     """
-    splits = [split] if split else benchmark.dataset.splits.visible_to(reader)
+    splits = [split] if split else benchmark.dataset.splits.visible_to(viewer)
     golds = GoldVersion.objects.filter(split__in=splits, number__gt=1).select_related("split", "correction")
     later = [gold for gold in golds.order_by("-created_at", "-pk") if _is_correction(gold)]
     if not later:

@@ -33,7 +33,7 @@ def split(request: HttpRequest, slug: str, split: str) -> HttpResponse:
         "gold": gold,
         "audits": audits,
         "is_audited": gold is not None and any(audit.gold_id == gold.pk for audit, _ in audits),
-        "errata": errata_of(benchmark, reader=request.user, split=split_row),
+        "errata": errata_of(benchmark, viewer=request.user, split=split_row),
         "phases": benchmark.phases.filter(split=split_row),
         "has_archive": bool(split_row.inputs) and split_row.inputs_public,
         "is_manager": benchmark.is_managed_by(request.user),

@@ -1,9 +1,9 @@
 """Near-duplicate detection: find predictions that are nearly equal to another team's predictions in the same phase.
 
-The sweep finds scored predictions that have not been checked. An evaluation worker computes a prediction's signature
-and compares it with the signatures of the phase's other teams. Then it compares only the candidates unit by unit: the
-most similar prediction of each other team, of a bounded number of teams. Scoring has priority over this work. What is
-similar enough to be reported: `evaluator/similarity/thresholds.py`.
+The sweep finds scored predictions that have not been checked. An evaluation worker computes a prediction's similarity
+sketch (`evaluator/similarity/predictions.py`) and compares it with the sketches of the phase's other teams. Then it
+compares only the candidates unit by unit: the most similar prediction of each other team, of a bounded number of teams.
+Scoring has priority over this work. What is similar enough to be reported: `evaluator/similarity/thresholds.py`.
 
 Only a benchmark's organisers ever see the results: they are a suspicion, not a finding of fault.
 """
@@ -31,8 +31,8 @@ def _check(lease: Lease[SimilarityCheck]) -> None:
     gold = board_state.gold_of(row.phase)
     if gold is None:
         raise NotRetryableError(Reason.BAD_GOLD)
-    ordered = similarity.sign(lease, gold)
-    # The signature is committed before: of two concurrent checks, at least one sees the other's signature.
+    ordered = similarity.store_similarity_sketch(lease, gold)
+    # The sketch is committed before: of two concurrent checks, at least one sees the other's sketch.
     candidates = similarity.most_similar(row, ordered=ordered)
     near_duplicates = similarity.near_duplicates_of(row, gold, candidates) if candidates else []
     with transaction.atomic():
@@ -65,7 +65,7 @@ WORK = Work(
     name="detect_near_duplicates",
     rows=WAITING,
     do=_check,
-    makes_way=True,
+    low_priority=True,
     before_sweep=_queue,
     former_name="look_for_copies",
 )

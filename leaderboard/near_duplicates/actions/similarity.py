@@ -1,4 +1,4 @@
-"""Similarity of predictions: signatures, candidates for near-duplicates, and comparison unit by unit."""
+"""Similarity of predictions: sketches, candidates for near-duplicates, and comparison unit by unit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 from django.utils import timezone
 
-from evaluator.jobs.similarity import NearDuplicatesReport, SignatureReport, SimilarityRow
+from evaluator.jobs.similarity import NearDuplicatesReport, SimilarityRow, SketchReport
 from evaluator.similarity import predictions
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import sandbox_client
@@ -24,25 +24,25 @@ MAX_CANDIDATES = sandbox_client.MAX_FILES - 2
 """Maximum number of teams whose predictions one file is compared with: a job reads the gold and this file, too."""
 
 
-def sign(lease: Lease[SimilarityCheck], gold: GoldVersion) -> bool:
-    """Compute and store the signature of the check's prediction.
+def store_similarity_sketch(lease: Lease[SimilarityCheck], gold: GoldVersion) -> bool:
+    """Compute and store the similarity sketch of the check's prediction (`SimilarityCheck.signature`).
 
     Return True if predictions of the task are scores that order the units, False if they are answers for each unit.
     """
     row = lease.row
     with _open(row.prediction) as file:
-        answer = sandbox_client.signature(
+        answer = sandbox_client.similarity_sketch(
             task=row.phase.split.dataset.task,
             gold=gold,
             predictions=file,
             name=row.prediction.name,
             options={**row.phase.split.options, **row.phase.options},
         )
-    report = _read_report(answer, SignatureReport)
+    report = _read_report(answer, SketchReport)
     if len(report.signature) > predictions.SIZE or not all(0 <= number < 1 << 63 for number in report.signature):
         raise ReportError(
-            f"the signature has {len(report.signature)} numbers, expected at most {predictions.SIZE}, each from 0 to "
-            "2**63 - 1"
+            f"the similarity sketch has {len(report.signature)} numbers, expected at most {predictions.SIZE}, each "
+            "from 0 to 2**63 - 1"
         )
     row.signature = np.array(report.signature, dtype=np.uint64).tobytes()
     lease.write(signature=row.signature)
@@ -50,10 +50,10 @@ def sign(lease: Lease[SimilarityCheck], gold: GoldVersion) -> bool:
 
 
 def most_similar(row: SimilarityCheck, *, ordered: bool) -> list[Prediction]:
-    """Return the candidates for near-duplicates: for each other team, its most similar prediction by signature.
+    """Return the candidates for near-duplicates: for each other team, its most similar prediction by sketch.
 
-    Predictions whose signatures agree too little are left out. At most MAX_CANDIDATES are returned, those that agree
-    best, in the order in which they were queued. ordered: as returned by `sign`.
+    Predictions whose sketches agree too little are left out. At most MAX_CANDIDATES are returned, those that agree
+    best, in the order in which they were queued. ordered: as returned by `store_similarity_sketch`.
     """
     others = (
         SimilarityCheck.objects.filter(phase=row.phase, prediction__submission__system__kind=System.Kind.PARTICIPANT)
@@ -64,7 +64,7 @@ def most_similar(row: SimilarityCheck, *, ordered: bool) -> list[Prediction]:
     )
     rows = list(others)
     own = _numbers(row.signature)
-    scores = predictions.signature_agreement(own, [_numbers(signature) for _, _, signature in rows], ordered=ordered)
+    scores = predictions.sketch_agreement(own, [_numbers(signature) for _, _, signature in rows], ordered=ordered)
     best: dict[int, tuple[float, Any]] = {}
     for score, (prediction, team, _) in zip(scores.tolist(), rows, strict=True):
         if score >= predictions.agreement_threshold(ordered=ordered) and score > best.get(team, (0.0, None))[0]:

@@ -25,7 +25,7 @@ def add(*, url: str, by: User) -> Webhook:
     """Add a webhook for a user.
 
     Raises Refused: INVALID_NAME for a malformed URL or a host that is not public, NAME_TAKEN if the user has this
-    webhook already, NOT_TAKEN if the user has MAX_WEBHOOKS webhooks.
+    webhook already, NOT_ACCEPTED if the user has MAX_WEBHOOKS webhooks.
     """
     User.objects.select_for_update().get(pk=by.pk)
     try:
@@ -41,7 +41,7 @@ def add(*, url: str, by: User) -> Webhook:
         raise Refused(Code.NAME_TAKEN, "You already have this webhook.")
     if by.webhooks.count() >= MAX_WEBHOOKS:
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             f"You have {MAX_WEBHOOKS} webhooks, the maximum; remove one first.",
             heading="The webhook was not added",
         )
@@ -61,7 +61,7 @@ def remove(*, webhook: Webhook, by: User) -> None:
 def test(*, webhook: Webhook, by: User) -> Notice:
     """Queue a test call: an event `test` without further data.
 
-    Raises Refused NOT_TAKEN if the user has queued TESTS_AN_HOUR tests within the last hour.
+    Raises Refused NOT_ACCEPTED if the user has queued TESTS_AN_HOUR tests within the last hour.
     """
     User.objects.select_for_update().get(pk=by.pk)
     at, key = timezone.now(), uuid.uuid4()
@@ -70,7 +70,7 @@ def test(*, webhook: Webhook, by: User) -> Notice:
     )
     if recent.count() >= TESTS_AN_HOUR:
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             f"You have sent {TESTS_AN_HOUR} tests within an hour, the maximum; try again later.",
             heading="The test was not sent",
         )

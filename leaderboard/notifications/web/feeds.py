@@ -58,7 +58,7 @@ def benchmark_feed(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_or_404(None, slug)
     title = f"{one_line(benchmark.title)}: new results"
     announced = benchmark.announcements.select_related("benchmark")[:ENTRIES]
-    errata = errata_of(benchmark, reader=AnonymousUser())[:ENTRIES]
+    errata = errata_of(benchmark, viewer=AnonymousUser())[:ENTRIES]
     return _response(title, benchmark.get_absolute_url(), request.path, benchmark.phases.all(), [*announced, *errata])
 
 

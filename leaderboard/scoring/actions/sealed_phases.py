@@ -24,9 +24,9 @@ LOST = (State.REJECTED, State.FAILED, State.CANCELLED)
 def choose(*, submission: Submission, by: User) -> Final:
     """Choose a submission as one of its team's finals, before the phase's unsealing date.
 
-    Idempotent: a submission that is a final already stays one. Raises Refused: NOT_A_MEMBER; NOT_TAKEN for a phase that
-    is not sealed or whose date has passed, or for a submission without usable predictions; QUOTA_EXCEEDED if the team
-    has chosen the phase's maximum of finals.
+    Idempotent: a submission that is a final already stays one. Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED for a phase
+    that is not sealed or whose date has passed, or for a submission without usable predictions; QUOTA_EXCEEDED if the
+    team has chosen the phase's maximum of finals.
     """
     phase = _choosing(submission, by)
     team = submission.system.team
@@ -35,7 +35,7 @@ def choose(*, submission: Submission, by: User) -> Final:
         return existing
     if not _usable(phase).filter(pk=submission.pk).exists():
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             "This submission has no predictions that can be scored; choose another submission.",
             heading="The final was not chosen",
         )
@@ -54,7 +54,7 @@ def choose(*, submission: Submission, by: User) -> Final:
 def unchoose(*, submission: Submission, by: User) -> bool:
     """Remove a submission from its team's finals; return True if it was one.
 
-    Raises Refused: NOT_A_MEMBER; NOT_TAKEN for a phase that is not sealed or whose date has passed.
+    Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED for a phase that is not sealed or whose date has passed.
     """
     _choosing(submission, by)
     removed = bool(Final.objects.filter(submission=submission).delete()[0])
@@ -134,13 +134,13 @@ def _choosing(submission: Submission, by: User) -> Phase:
     phase = Phase.objects.select_for_update(no_key=True).get(pk=submission.phase_id)
     if phase.disclosure != Phase.Disclosure.SEALED:
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             "This phase scores every submission; there are no finals to choose.",
             heading="The finals were not changed",
         )
     if not is_choosing(phase):
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             f"Finals could be changed until {phase.sealed_until:%Y-%m-%d %H:%M} UTC; that time has passed.",
             heading="The finals were not changed",
         )

@@ -62,7 +62,7 @@ def submit(
     """
     received_at = timezone.now()
     if not phase.takes_predictions:
-        raise Refused(Code.NOT_TAKEN, "This phase accepts only container images, not predictions files.")
+        raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
     gold = check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
     name = (file.name or "predictions.jsonl")[-255:]
     n_lines, warnings = _validate(phase=phase, gold=gold, file=file, name=name, by=by)

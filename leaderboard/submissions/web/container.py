@@ -57,7 +57,7 @@ class Container:
 def container(progress: Progress, *, is_manager: bool) -> Container | None:
     """Return what the page shows of a submission's container; None for an uploaded predictions file.
 
-    is_manager: the reader manages the benchmark, and also sees the log and the exact measurements.
+    is_manager: the viewer manages the benchmark, and also sees the log and the exact measurements.
     """
     prediction = progress.prediction
     if prediction is None or not progress.is_container:

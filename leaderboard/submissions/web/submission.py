@@ -86,7 +86,7 @@ def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
 def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
     progress = progress_or_404(request.user, pk)
     row = progress.submission
-    # For an uploaded file all readers see the same; of a container, managers of the benchmark see more than the team.
+    # For an uploaded file all viewers see the same; of a container, managers of the benchmark see more than the team.
     is_manager = progress.is_container and row.phase.benchmark.is_managed_by(request.user)
     may_withdraw = progress.container_waits_or_runs and _is_of_its_team(request, progress)
     return {

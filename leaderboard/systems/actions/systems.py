@@ -68,26 +68,26 @@ def describe(*, system: System, by: User, bibtex: str, anonymous_until: datetime
 def represent(*, submission: Submission, by: User) -> None:
     """Let a submission represent its system on the phase's current board and on those in preparation.
 
-    `by` must be a member of the system's team. Raises Refused: NOT_A_MEMBER; NOT_TAKEN on a ladder, which allows no
+    `by` must be a member of the system's team. Raises Refused: NOT_A_MEMBER; NOT_ACCEPTED on a ladder, which allows no
     choice, for a submission without revealed scores, and for a hidden submission.
     """
     _check_member(submission.system, by)
     phase = _locked_phase(submission.phase)
     if not lets_choose(phase):
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             "On a ladder, a system is always represented by its best revealed score.",
             heading="The submission was not chosen",
         )
     if not submission.releases.exists():
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             "This submission has no revealed scores yet; choose one that has scores.",
             heading="The submission was not chosen",
         )
     if submission.hidings.now().exists():
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             "The organisers have hidden this submission from the boards; choose another.",
             heading="The submission was not chosen",
         )
@@ -119,7 +119,7 @@ def disqualify(*, phase: Phase, system: System, reason: str, by: User) -> None:
     """Take a system out of a phase's ranking, with a public reason; if it is disqualified already, replace the reason.
 
     The system keeps its row and its revealed scores on the board. Frozen boards do not change. Raises Refused:
-    NOT_AN_ORGANISER, INVALID_NAME for a reason that is empty or longer than 300 characters, NOT_TAKEN for a system
+    NOT_AN_ORGANISER, INVALID_NAME for a reason that is empty or longer than 300 characters, NOT_ACCEPTED for a system
     without submissions to the phase.
     """
     _check_manages(phase, by)
@@ -129,7 +129,9 @@ def disqualify(*, phase: Phase, system: System, reason: str, by: User) -> None:
     phase = _locked_phase(phase)
     if not phase.submissions.filter(system=system).exists():
         raise Refused(
-            Code.NOT_TAKEN, "This system has no submissions to this phase.", heading="The system was not disqualified"
+            Code.NOT_ACCEPTED,
+            "This system has no submissions to this phase.",
+            heading="The system was not disqualified",
         )
     Disqualification.objects.update_or_create(
         phase=phase, system=system, defaults={"reason": reason, "created_by": by, "created_at": timezone.now()}

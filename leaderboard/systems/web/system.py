@@ -27,7 +27,7 @@ MOST_OWN = 50
 
 @dataclass(frozen=True)
 class OwnRun:
-    """One submission of the reader's own team.
+    """One submission of the viewer's own team.
 
     represents: it represents the system on the board; can_represent: the team may choose it to do so.
     """
@@ -42,7 +42,7 @@ class OwnRun:
 def system(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a system; `?board=KEY` selects one of its boards.
 
-    404 if the system is on no board that the reader may see, unless the reader is a member of its team.
+    404 if the system is on no board that the viewer may see, unless the viewer is a member of its team.
     """
     target = get_object_or_404(System.objects.select_related("team"), pk=pk)
     is_own = request.user.is_authenticated and target.team.members.filter(pk=request.user.pk).exists()
@@ -70,7 +70,7 @@ def system(request: HttpRequest, pk: int) -> HttpResponse:
 def _on(entry: BoardEntry, *, sees_all: bool) -> dict[str, Any]:
     """Return the template context for one board: the system's revealed scores, chart and runs there.
 
-    sees_all: the reader is of the system's team or manages the benchmark, and sees all runs.
+    sees_all: the viewer is of the system's team or manages the benchmark, and sees all runs.
     """
     scored = of_board(entry.board)
     measure = scored.measure(entry.release.primary)
@@ -113,9 +113,9 @@ def chart_of(runs: Sequence[tuple[RevealedRun, bool, bool]]) -> ProgressChart | 
     return progress_chart(moments)
 
 
-def _own(target: System, entry: BoardEntry | None, reader: Any) -> list[OwnRun]:
+def _own(target: System, entry: BoardEntry | None, viewer: Any) -> list[OwnRun]:
     """Return the latest submissions of a system for its own team: to the phase of `entry`, or without one to any."""
-    submissions = Submission.objects.visible_to(reader).filter(system=target)
+    submissions = Submission.objects.visible_to(viewer).filter(system=target)
     if entry is not None:
         submissions = submissions.filter(phase=entry.phase)
     followed = progress.with_related(submissions).order_by("-received_at", "-pk")[:MOST_OWN]

@@ -1,4 +1,4 @@
-"""Near-duplicates, against definitions in plain loops; signatures must never miss a near-duplicate."""
+"""Near-duplicates, against definitions in plain loops; sketches must never miss a near-duplicate."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from evaluator.similarity.predictions import (
     SIZE,
     agreement_threshold,
     compute_similarity,
-    signature,
-    signature_agreement,
+    similarity_sketch,
+    sketch_agreement,
 )
 from evaluator.tasks.answers import CategoricalAnswers, ScoredAnswers, by_score, predicted_or_gold
 from evaluator.tasks.registry import TASKS
@@ -117,7 +117,7 @@ def test_scores_err_on_the_wrong_side_of_the_number_of_positives() -> None:
 
 
 @pytest.mark.parametrize("draws", DRAWS)
-def test_signatures_find_near_duplicates_and_exclude_unrelated_systems(draws: np.random.Generator) -> None:
+def test_sketches_find_near_duplicates_and_exclude_unrelated_systems(draws: np.random.Generator) -> None:
     n = 20_000
     gold = draws.integers(0, 3, n)
     a = np.where(draws.random(n) < 0.8, gold, draws.integers(0, 3, n))
@@ -125,13 +125,13 @@ def test_signatures_find_near_duplicates_and_exclude_unrelated_systems(draws: np
     changed = draws.choice(n, n // 200, replace=False)
     copy[changed] = (copy[changed] + 1) % 3
     unrelated = np.where(draws.random(n) < 0.8, gold, draws.integers(0, 3, n))
-    signatures = [signature(items(labels, gold)) for labels in (a, copy, unrelated)]
-    near, far = signature_agreement(signatures[0], signatures[1:], ordered=False)
+    sketches = [similarity_sketch(items(labels, gold)) for labels in (a, copy, unrelated)]
+    near, far = sketch_agreement(sketches[0], sketches[1:], ordered=False)
     assert near >= agreement_threshold(ordered=False) > far
 
 
 @pytest.mark.parametrize("draws", DRAWS)
-def test_signatures_of_scores_find_near_duplicates_and_exclude_unrelated_systems(draws: np.random.Generator) -> None:
+def test_sketches_of_scores_find_near_duplicates_and_exclude_unrelated_systems(draws: np.random.Generator) -> None:
     n = 20_000
     errs = np.zeros(n, dtype=np.bool_)
     a = np.round(draws.normal(size=n), 2)
@@ -139,31 +139,36 @@ def test_signatures_of_scores_find_near_duplicates_and_exclude_unrelated_systems
     changed = draws.choice(n, n // 200, replace=False)
     copy[changed] = draws.permutation(copy)[: len(changed)]
     unrelated = a + draws.normal(size=n) * 0.1
-    signatures = [signature(ScoredAnswers(scores, errs)) for scores in (a, copy, unrelated)]
-    near, far = signature_agreement(signatures[0], signatures[1:], ordered=True)
+    sketches = [similarity_sketch(ScoredAnswers(scores, errs)) for scores in (a, copy, unrelated)]
+    near, far = sketch_agreement(sketches[0], sketches[1:], ordered=True)
     assert near >= agreement_threshold(ordered=True) > far
 
 
 @pytest.mark.parametrize("draws", DRAWS[:6])
 def test_agreement_is_computed_on_the_smallest_numbers_of_both(draws: np.random.Generator) -> None:
     sizes = (0, 1, 5, SIZE - 1, SIZE)
-    signatures = [np.sort(draws.choice(400, size, replace=False)).astype(np.uint64) for size in sizes]
-    for own in signatures:
+    sketches = [np.sort(draws.choice(400, size, replace=False)).astype(np.uint64) for size in sizes]
+    for own in sketches:
         expected = []
-        for other in signatures:
+        for other in sketches:
             least = sorted({*own.tolist(), *other.tolist()})[:SIZE]
             shared = {*own.tolist()} & {*other.tolist()}
             expected.append(len(shared.intersection(least)) / len(least) if least else 0.0)
-        assert signature_agreement(own, signatures, ordered=False).tolist() == expected
-    assert signature_agreement(signatures[0], [], ordered=False).tolist() == []
+        assert sketch_agreement(own, sketches, ordered=False).tolist() == expected
+    assert sketch_agreement(sketches[0], [], ordered=False).tolist() == []
 
 
-def test_a_signature_is_bounded_and_depends_on_answers_alone() -> None:
+def test_a_sketch_is_bounded_and_depends_on_answers_alone() -> None:
     gold = np.zeros(5000, int)
-    computed = signature(items(np.arange(5000) % 3, gold))
+    computed = similarity_sketch(items(np.arange(5000) % 3, gold))
     assert len(computed) == SIZE and int(computed.max()) < 2**63
-    assert np.array_equal(computed, signature(items(np.arange(5000) % 3, gold + 1))), "the signature depends on gold"
-    assert len(signature(CategoricalAnswers(*(np.zeros(0, dtype=np.uint64),) * 2, np.zeros(0, dtype=np.bool_)))) == 0
+    assert np.array_equal(computed, similarity_sketch(items(np.arange(5000) % 3, gold + 1))), (
+        "the sketch depends on gold"
+    )
+    assert (
+        len(similarity_sketch(CategoricalAnswers(*(np.zeros(0, dtype=np.uint64),) * 2, np.zeros(0, dtype=np.bool_))))
+        == 0
+    )
 
 
 def run_job(job: str, task: str, gold: bytes, *files: bytes) -> dict[str, Any]:
@@ -181,10 +186,10 @@ def test_equal_files_are_fully_similar_and_an_invalid_file_has_no_row(task: str)
     report = run_job("near_duplicates", task, gold, predictions, predictions, b"broken\n")
     same, none = report["rows"]
     assert same["equal"] == 1.0 and same["shared_errors"] in (1.0, None) and none is None
-    signature_report = run_job("signature", task, gold, predictions)
+    sketch_report = run_job("signature", task, gold, predictions)
     assert (
-        signature_report["ordered"] is (task in ("fact-checking", "metric-correlation"))
-        and len(signature_report["signature"]) >= 1
+        sketch_report["ordered"] is (task in ("fact-checking", "metric-correlation"))
+        and len(sketch_report["signature"]) >= 1
     )
 
 

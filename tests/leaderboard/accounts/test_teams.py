@@ -81,7 +81,7 @@ def test_expired_and_revoked_links_look_like_unknown_ones(world: World, team: Te
     answers = [client.get(where) for where in (old, revoked, "/invitations/never-was/")]
     assert [answer.status_code for answer in answers] == [404, 404, 404]
     assert len({re.sub(r'="\w{60,}"', "", answer.content.decode()) for answer in answers}) == 1
-    assert refusal_code(invitations.accept, invitation=first, by=bob) is Code.NOT_TAKEN
+    assert refusal_code(invitations.accept, invitation=first, by=bob) is Code.NOT_ACCEPTED
 
 
 def test_the_token_is_not_stored(world: World, team: Team) -> None:
@@ -119,7 +119,8 @@ def test_only_owners_invite_and_the_number_is_limited(world: World, team: Team, 
     for number in range(invitations.MOST_OPEN):
         invitations.invite(team=team, address=f"{number}@holdout.example", by=world.researcher)
     assert (
-        refusal_code(invitations.invite, team=team, address="x@holdout.example", by=world.researcher) is Code.NOT_TAKEN
+        refusal_code(invitations.invite, team=team, address="x@holdout.example", by=world.researcher)
+        is Code.NOT_ACCEPTED
     )
 
 
@@ -139,7 +140,7 @@ def test_the_last_owner_must_transfer_ownership_before_leaving(world: World, tea
 
 def test_a_team_is_deleted_only_before_it_has_submitted(world: World, team: Team) -> None:
     run = world.insert_run()
-    assert refusal_code(membership.delete, team=team, by=world.researcher) is Code.NOT_TAKEN
+    assert refusal_code(membership.delete, team=team, by=world.researcher) is Code.NOT_ACCEPTED
     other = teams.create(name="Short lived", by=world.researcher)
     teams.system(team=other, name="Nothing", by=world.researcher)
     membership.delete(team=other, by=world.researcher)
@@ -199,7 +200,7 @@ def test_of_many_simultaneous_uses_of_a_link_one_joins() -> None:
     answers = together(
         [lambda member=member: invitations.accept(invitation=invitation, by=member) for member in people]
     )
-    assert sorted(str(answer) for answer in answers) == sorted([str(team), *[str(Code.NOT_TAKEN)] * 5])
+    assert sorted(str(answer) for answer in answers) == sorted([str(team), *[str(Code.NOT_ACCEPTED)] * 5])
     assert team.members.count() == 2
 
 

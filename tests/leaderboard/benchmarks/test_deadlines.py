@@ -71,7 +71,7 @@ def refusal_code(world: World, closes_at: datetime, **fields: Any) -> Code:
     ],
 )
 def test_a_local_date_is_converted_to_utc(local: str, zone: str, expected: str) -> None:
-    moment = time_zones.moment(datetime.fromisoformat(local), zone)
+    moment = time_zones.local_to_utc(datetime.fromisoformat(local), zone)
     assert moment == datetime.fromisoformat(expected).replace(tzinfo=UTC)
     assert time_zones.shown(moment, zone) == f"{local} {zone}"
 
@@ -79,7 +79,7 @@ def test_a_local_date_is_converted_to_utc(local: str, zone: str, expected: str) 
 @pytest.mark.parametrize(("local", "word"), [("2030-03-31 02:30", "does not exist"), ("2030-10-27 02:30", "twice")])
 def test_skipped_and_ambiguous_local_times_are_errors(local: str, word: str) -> None:
     with pytest.raises(ValueError, match=word):
-        time_zones.moment(datetime.fromisoformat(local), "Europe/Berlin")
+        time_zones.local_to_utc(datetime.fromisoformat(local), "Europe/Berlin")
 
 
 def test_pages_and_messages_show_both_clocks(world: World) -> None:
@@ -147,7 +147,7 @@ def test_a_deadline_moves_only_later_and_into_the_future(closed: World) -> None:
     assert refusal_code(closed, end + 2 * HOUR, reason=" ") is Code.INVALID_NAME
     assert refusal_code(closed, end + 2 * HOUR, by=closed.researcher) is Code.NOT_AN_ORGANISER
     change(closed, closes_at=None)
-    assert refusal_code(closed, end + 2 * HOUR) is Code.NOT_TAKEN
+    assert refusal_code(closed, end + 2 * HOUR) is Code.NOT_ACCEPTED
     assert not Extension.objects.exists()
 
 
@@ -205,7 +205,7 @@ def test_an_extension_moves_the_seal_of_a_phase_but_not_for_one_team(world: Worl
     extend(world, opened + HOUR)
     assert world.phase.closes_at == world.phase.sealed_until == opened + HOUR
     change(world, unsealed_at=timezone.now())
-    assert refusal_code(world, opened + 9 * HOUR) is Code.NOT_TAKEN
+    assert refusal_code(world, opened + 9 * HOUR) is Code.NOT_ACCEPTED
 
 
 def test_the_page_moves_the_end_in_the_phases_zone(world: World) -> None:

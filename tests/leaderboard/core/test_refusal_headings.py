@@ -121,7 +121,7 @@ def test_only_a_phase_uses_the_default_heading() -> None:
         file.name
         for file in (ROOT / "leaderboard").glob("*/actions/**/*.py")
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node).startswith("Refused(Code.NOT_TAKEN")
+        if isinstance(node, ast.Call) and ast.unparse(node).startswith("Refused(Code.NOT_ACCEPTED")
         if not any(keyword.arg == "heading" for keyword in node.keywords)
     }
     assert silent == {"submit.py", "images.py"}

@@ -174,7 +174,7 @@ def test_an_unhidden_choice_of_the_team_represents_its_system_again(world: World
     assert ranks() == [(1, "Engine", 0.75)]
     with pytest.raises(Refused) as refused:
         systems.represent(submission=submission, by=world.researcher)
-    assert refused.value.code is Code.NOT_TAKEN
+    assert refused.value.code is Code.NOT_ACCEPTED
     enter(world, "Engine", 0.9)
     assert ranks() == [(1, "Engine", 0.9)] and is_as_of_today()
     unhide(submission=submission, by=world.curator)

@@ -84,8 +84,8 @@ def test_others_see_the_runs_on_the_board_and_the_team_sees_all(world):
         stand(world, "Bernoulli", accuracy(value), at=at + timedelta(hours=hours))
     assert runs(page(Client(), world)) == [0.5, 0.8]
     assert "0.330" not in text(page(Client(), world))
-    for reader in (world.researcher, world.curator):
-        assert runs(page(as_(reader), world)) == [0.5, 0.33, 0.8, 0.7]
+    for viewer in (world.researcher, world.curator):
+        assert runs(page(as_(viewer), world)) == [0.5, 0.33, 0.8, 0.7]
 
 
 def test_a_ladder_shows_only_the_scores_that_it_revealed(world):
@@ -189,8 +189,8 @@ def test_an_anonymous_system_is_named_nowhere(world):
         assert not [name for name in ("Bernoulli", "Analytical", "wheels") if name in page_text], address
         if not any(part in address for part in UNNAMED):
             assert "Anonymous 1" in page_text, address
-    for reader in (world.researcher, world.curator):
-        page_text = text(as_(reader).get(url))
+    for viewer in (world.researcher, world.curator):
+        page_text = text(as_(viewer).get(url))
         assert "Bernoulli" in page_text and "Anonymous 1" in page_text
 
 

@@ -28,8 +28,8 @@ def of(release) -> System:
     return release.submission.system
 
 
-def rows(world: World, reader=None):
-    return by_primary(board_of(Phase.objects.select_related("benchmark", "split").get(), reader=reader))
+def rows(world: World, viewer=None):
+    return by_primary(board_of(Phase.objects.select_related("benchmark", "split").get(), viewer=viewer))
 
 
 def accuracy(value: float):
@@ -61,7 +61,7 @@ def test_only_the_team_chooses_and_not_on_a_ladder(world):
     Phase.objects.update(disclosure=Phase.Disclosure.LADDER)
     with pytest.raises(Refused) as refused:
         systems.represent(submission=release.submission, by=world.researcher)
-    assert refused.value.code is Code.NOT_TAKEN
+    assert refused.value.code is Code.NOT_ACCEPTED
 
 
 def test_a_disqualified_system_keeps_its_row_and_loses_its_rank(world):
@@ -136,13 +136,13 @@ def test_only_its_team_and_the_organisers_see_the_name_of_an_anonymous_system(wo
     system = anonymous(world, release)
     outsider, organiser = person("bob"), person("xena")
     world.benchmark.organisers.add(organiser)
-    for reader in (None, outsider):
-        row = rows(world, reader)[0]
+    for viewer in (None, outsider):
+        row = rows(world, viewer)[0]
         assert (row.system, row.team) == ("Anonymous 1", "anonymous")
         assert (row.description, row.paper_url, row.code_url) == ("", "", "")
         assert row.anonymous_until == system.anonymous_until
-    for reader in (world.researcher, organiser, world.curator):
-        row = rows(world, reader)[0]
+    for viewer in (world.researcher, organiser, world.curator):
+        row = rows(world, viewer)[0]
         assert (row.system, row.team, row.description) == ("Bernoulli", "Analytical Engines", "steam")
     other = anonymous(world, stand(world, "Carnot", accuracy(0.5)))
     assert other.anonymous_number == 2

@@ -225,7 +225,7 @@ def test_a_server_error_is_retried_and_finally_fails(
     row = ROWS[kind.name](world, timezone.now())
     for name, value in (("do", broken), ("is_ready", lambda: True), ("may_claim", lambda _: True)):
         monkeypatch.setattr(kind, name, value)
-    monkeypatch.setattr(kind, "makes_way", False)
+    monkeypatch.setattr(kind, "low_priority", False)
     monkeypatch.setattr(sandbox_client, "is_outdated", lambda: False)
     for _ in range(settings.MAX_ATTEMPTS + 1):
         kind.run(key_of(kind, row))

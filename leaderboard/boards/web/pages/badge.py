@@ -11,13 +11,13 @@ from django.views.decorators.http import conditional_page, require_safe
 from leaderboard.boards.queries import Board, Row, by_primary
 from leaderboard.boards.queries.lookup import board_or_404
 from leaderboard.boards.web.charts import badge as chart
-from leaderboard.core.web.public_responses import SECONDS, policy
+from leaderboard.core.web.public_responses import SECONDS, replace_csp
 
 
 @require_safe
 @conditional_page
 @cache_control(public=True, max_age=SECONDS)
-@policy(default_src=[NONE], img_src=[NONE], form_action=[NONE])
+@replace_csp(default_src=[NONE], img_src=[NONE], form_action=[NONE])
 def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """Render the badge of the system that `?system=` names.
 

@@ -16,7 +16,7 @@ from leaderboard.boards.queries.lookup import board_or_404, dimension_or_404
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import other_boards
 from leaderboard.boards.web.charts.heat import legends
-from leaderboard.boards.web.etag import tagged
+from leaderboard.boards.web.etag import with_etag
 from leaderboard.boards.web.pages.measures_by_slice import fits, is_first_choice, measures_table
 from leaderboard.boards.web.tables.heat_rows import Source, competitor_phrase, heat_rows, reasons
 from leaderboard.boards.web.tables.pages import TablePage
@@ -43,7 +43,7 @@ class Column:
 
 
 @require_safe
-@tagged
+@with_etag
 def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, **version: int) -> HttpResponse:
     """Render the board by one dimension.
 

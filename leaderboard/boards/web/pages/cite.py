@@ -37,7 +37,7 @@ class File:
 @require_safe
 @conditional_page
 def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render the page. Every reader gets the names that the public sees: the digest is computed from these."""
+    """Render the page. Every viewer gets the names that the public sees: the digest is computed from these."""
     visible = board_or_404(request.user, slug, phase, within=(), **version)
     numbers = (version["gold"], version["task_version"]) if version else None
     board = board_of(visible.phase, version=numbers)

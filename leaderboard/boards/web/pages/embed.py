@@ -12,7 +12,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from leaderboard.boards.queries import by_primary
 from leaderboard.boards.queries.lookup import board_or_404
-from leaderboard.core.web.public_responses import SECONDS, policy
+from leaderboard.core.web.public_responses import SECONDS, replace_csp
 
 MOST = 100
 
@@ -21,7 +21,7 @@ MOST = 100
 @conditional_page
 @cache_control(public=True, max_age=SECONDS)
 @xframe_options_exempt
-@policy(frame_ancestors=["*"], form_action=[NONE], script_src=[NONE])
+@replace_csp(frame_ancestors=["*"], form_action=[NONE], script_src=[NONE])
 def embed(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """Render the table of the best systems as a public page, without the request: it needs no session or CSRF cookie.
 

@@ -16,7 +16,7 @@ from leaderboard.boards.queries.prepared_board import progress_of
 from leaderboard.boards.queries.reported_results import reported_of
 from leaderboard.boards.web.board_links import by_track, other_boards
 from leaderboard.boards.web.charts.intervals import interval_plot
-from leaderboard.boards.web.etag import tagged
+from leaderboard.boards.web.etag import with_etag
 from leaderboard.boards.web.tables import filter_form, rows_html
 from leaderboard.boards.web.tables import table as board_columns
 from leaderboard.models import Submission
@@ -26,7 +26,7 @@ MAX_PLOTTED = 30
 
 
 @require_safe
-@tagged
+@with_etag
 def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
     """Render the board by `?slice=`, `?sort=` with `?order=asc|desc`, `?kind=`, `?search=`, `?by=` with
     `?at_least=` and `?at_most=`, `?as_of=`, `?columns=` and `?page=`: see docs/boards.md.
@@ -72,7 +72,7 @@ def _page(request: HttpRequest, slug: str, phase: str, version: dict[str, Any]) 
         error = exc
         board = head_or_404(request.user, slug, phase, **version)
         query = parse(board, {}, board_columns.direction(""))
-    return page_of(board, query, reader=request.user), error
+    return page_of(board, query, viewer=request.user), error
 
 
 def _own(request: HttpRequest, board: Board) -> set[UUID]:

@@ -23,7 +23,7 @@ from leaderboard.boards.web.charts.heat import legends
 from leaderboard.boards.web.charts.intervals import interval_plot
 from leaderboard.boards.web.charts.matrix import ALL_VALUES, Grid, MatrixEntry, grid_of, leaders, matrices
 from leaderboard.boards.web.charts.small_multiples import multiples
-from leaderboard.boards.web.etag import tagged
+from leaderboard.boards.web.etag import with_etag
 from leaderboard.boards.web.tables.grouped import PlannedColumn, grouped_table, sorted_by
 from leaderboard.boards.web.tables.heat_rows import competitor_phrase, reasons
 from leaderboard.boards.web.tables.pages import TablePage
@@ -40,7 +40,7 @@ HEADING_CHARACTERS, HEADING_CHARACTERS_WIDE_ROWS = 40, 30
 
 
 @require_safe
-@tagged
+@with_etag
 def two_way_board(request: HttpRequest, slug: str, phase: str, pair: str, **version: int) -> HttpResponse:
     """Render the two-way board.
 
