@@ -1,5 +1,7 @@
 """AUROC and average precision of a score against a binary label, for many bootstrap resamples at once.
 
+A score here is the number that a system gives to one row.
+
 The weight of a row is the number of times that its group was drawn, so every value equals the measure on a table that
 repeats each row that many times. AUROC is computed from integer counts, in which a pair of rows counts 2: they are
 exact in float64 up to 2**52 = 4.5e15 pairs. The sum of precisions behind average precision is rounded.

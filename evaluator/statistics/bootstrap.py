@@ -1,9 +1,10 @@
 """Cluster bootstrap confidence intervals: whole groups are resampled with replacement, as many as there are groups.
 
 Rows of one group (the passages of a document, the members of a symmetric quadruple) are not independent, so they are
-resampled together (Field & Welsh 2007). All measures and slices of a run use the same resamples. The ends of an
-interval are two percentiles of the bootstrap replicates, that is of the measure's values on the resamples. The
-influence of each group, how much the value changes with the number of times the group is drawn, determines which two:
+resampled together (Field & Welsh 2007). Groups, also called clusters, are a column of `evaluator.outcomes.table`. All
+measures and slices of a run use the same resamples. The ends of an interval are two percentiles of the bootstrap
+replicates, that is of the measure's values on the resamples. The influence of each group, how much the value changes
+with the number of times the group is drawn, determines which two:
 
 - the fewer groups dominate, the further out are both percentiles: a quantile of Student's t replaces the normal one
   (Hesterberg 2015);

@@ -3,8 +3,8 @@
 Only discordant units, which exactly one of the two systems has right, carry information (McNemar 1947). Under the null
 hypothesis either system is the right one with probability 1/2, so given the number of discordant units their split is
 binomial: the test is conditional on that number, and exact (Fagerland, Lydersen & Laake 2013). The units must be
-independent: where a group holds several units, the test does not apply, and only the permutation test,
-which swaps whole groups, is reported.
+independent: where a group holds several units, the test does not apply, and only the permutation test, which swaps
+whole groups, is reported.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 from .announcement import Announcement, Extension
 from .archive import ArchiveExport, ArchiveImport
-from .audit import AuditEntry
+from .audit_log import AuditEntry
 from .benchmark import Benchmark, Phase
 from .comparison import Comparison, HeadToHead, Ranking
 from .correction import ChangedItem, Correction, RankChange

@@ -1,4 +1,7 @@
-"""Corrections of gold: uploads that await a curator's decision, and rank changes after a board was replaced."""
+"""Corrections of gold: uploads that await a curator's decision, and rank changes after a board was replaced.
+
+The actions are in `leaderboard.datasets.actions.corrections`.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def stored_name(download: Download, _: str) -> str:
 class Download(models.Model):
     """An additional public file of a dataset, such as a knowledge graph, a document collection or a list of mentions.
 
-    Immutable, so that earlier downloads equal later ones.
+    A row and its file never change, so that everybody who downloads the file gets the same bytes.
     """
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="downloads")

@@ -1,4 +1,4 @@
-"""Custom scorers: organisers' container images that score instead of a benchmark's task."""
+"""Custom scorers: organisers' container images that score a phase in place of the scorer built into its task."""
 
 from __future__ import annotations
 

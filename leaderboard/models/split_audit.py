@@ -1,4 +1,7 @@
-"""Audits of a split's gold by scoring workers, and curators' answers to the audits' findings."""
+"""Audits of a split's gold by scoring workers, and curators' answers to the audits' findings.
+
+Who did what on the site is in the audit log: `audit_log`.
+"""
 
 from __future__ import annotations
 

@@ -24,11 +24,11 @@ from evaluator.curation.generators import (
     folds,
     gold_diff,
     holdout,
-    leakage,
     open_evaluation,
     open_questions,
     public_private,
     published_symmetric,
+    remove_leakage,
     reweight,
     scenarios,
     symmetric,
@@ -47,7 +47,7 @@ SPLITS: tuple[Generator, ...] = (
     symmetric.GENERATOR,
     published_symmetric.GENERATOR,
     reweight.GENERATOR,
-    leakage.GENERATOR,
+    remove_leakage.GENERATOR,
     open_evaluation.GENERATOR,
     open_questions.GENERATOR,
     scenarios.GENERATOR,
@@ -55,7 +55,13 @@ SPLITS: tuple[Generator, ...] = (
 )
 """Generators: each writes a folder of files and their recipe."""
 
-AUDITS: tuple[Generator, ...] = (audit.AUDIT, symmetric.AUDIT, cues_report.GENERATOR, leakage.AUDIT, gold_diff.AUDIT)
+AUDITS: tuple[Generator, ...] = (
+    audit.AUDIT,
+    symmetric.AUDIT,
+    cues_report.GENERATOR,
+    remove_leakage.AUDIT,
+    gold_diff.AUDIT,
+)
 """Audits: each reports errors or label leakage in a split. A folder is written only on request."""
 
 _SPLIT = "generate folds, hold-out splits and debiased test sets, with a recipe"

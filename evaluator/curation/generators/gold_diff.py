@@ -1,4 +1,7 @@
-"""`audit diff-gold`: compare a corrected gold file with the one before it, item by item."""
+"""`audit diff-gold`: compare a corrected gold file with the one before it, item by item.
+
+On the site, a correction is made in `leaderboard/datasets/actions/corrections.py`.
+"""
 
 from __future__ import annotations
 

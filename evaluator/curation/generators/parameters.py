@@ -65,7 +65,7 @@ class Parameter:
 
     @property
     def default_value(self) -> Any:
-        """Parsed default value: False for YES, and a copy if it is a list."""
+        """Parsed default value: False for a FLAG, and a copy if it is a list."""
         if self.kind is Kind.FLAG:
             return False
         return list(self.default) if isinstance(self.default, list) else self.default

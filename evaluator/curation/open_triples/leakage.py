@@ -9,7 +9,8 @@ j itself). Training triples are removed at three levels:
   that contains the words of k and b, or with the object b and a relation that contains the words of k and a; and
   triples whose subject or object contains the words of a, k and b.
 
-BASIC and THOROUGH compare texts as sets of words, see `token_sets`.
+BASIC and THOROUGH compare texts as sets of words, see `token_sets`. Other senses of leakage are listed in
+`evaluator.curation.audit.leaks`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Index of evaluation triples, to compare a training triple with all of them at once."""
+"""Index of evaluation triples, to compare a training triple with all of them at once (for `leakage`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Clusters of similar facts (Huynh & Papotti 2019): average linkage, cut at the elbow."""
+"""Clusters of similar facts (Huynh & Papotti 2019): average linkage, cut at the elbow.
+
+The clusters that the bootstrap resamples are another thing: the groups of `evaluator.outcomes.table`.
+"""
 
 from __future__ import annotations
 

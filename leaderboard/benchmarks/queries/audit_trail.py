@@ -1,6 +1,7 @@
 """Audit trail of a benchmark: what managers did with the benchmark, its data and its phases, and who read gold when.
 
-What teams did (submissions, withdrawals) is not part of the audit trail; submission pages show it.
+It is the part of the audit log (`leaderboard.models.audit_log`) that concerns one benchmark. What teams did
+(submissions, withdrawals) is not part of it; submission pages show that.
 """
 
 from __future__ import annotations

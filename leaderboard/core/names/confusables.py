@@ -4,6 +4,7 @@
 The pairs are single letters of Unicode's confusables (UTS 39, confusables.txt) that look the same at a board's font
 size, and the similar Cyrillic and Greek k and long dash. Letters that NFKC maps to Latin are left out. Pairs of letters
 that look like one (`joined`) are handled separately, because case matters there.
+Names are compared by `first_confusable` in `names`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Generated ids are salted and sampling is seeded, so nobody has the gold file itself to edit. With the same generator,
 parameters, seed and salt, the corrected raw file gives the same ids; the usual comparison of the two gold versions
-verifies that.
+verifies that. Corrections in general, by an uploaded file, are in `leaderboard.datasets.actions.corrections`.
 """
 
 from __future__ import annotations

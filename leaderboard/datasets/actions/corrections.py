@@ -2,6 +2,10 @@
 
 The comparison reads both gold files, so an evaluation worker runs it in the sandbox (docs/adr/0021). A correction takes
 effect only after a manager has seen the changes, stated the reason and confirmed; unconfirmed corrections expire.
+
+Nearby: a correction of generated gold through its raw file (`leaderboard.curation.actions.correct_by_preview`), the
+rescoring of phases that follows (`leaderboard.scoring.actions.rescoring`) and the public notice
+(`leaderboard.datasets.queries.errata`).
 """
 
 from __future__ import annotations

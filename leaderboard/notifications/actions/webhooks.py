@@ -1,4 +1,7 @@
-"""Subscriptions to notifications: add, remove and test webhooks, and switch mails on or off."""
+"""Subscriptions to notifications: add, remove and test webhooks, and switch mails on or off.
+
+Calls are signed and sent in `deliver`.
+"""
 
 from __future__ import annotations
 

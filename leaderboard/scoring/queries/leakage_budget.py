@@ -1,7 +1,8 @@
 """Leakage budget of a phase: how much the best shown score may exceed the true one because of all results so far.
 
 This excess is called inflation, in units of a proportion such as accuracy (0.02: 2 percentage points). A result is a
-release to a competing system, with or without scores.
+release to a competing system, with or without scores. Leakage in data is another sense: see
+`evaluator.curation.audit.leaks`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Leakage from a training file to a test split at three levels: exact, same words, paraphrased.
 
 Questions with texts are compared as texts. Questions about triples are compared by the rules of leakage removal
-(`evaluator.curation.open_triples.leakage`).
+(`evaluator.curation.open_triples.leakage`). Other senses of leakage are listed in `evaluator.curation.audit.leaks`.
 """
 
 from __future__ import annotations

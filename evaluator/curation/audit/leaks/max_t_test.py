@@ -3,7 +3,7 @@
 Hidden values are permuted, and every feature is computed again. Whole groups are swapped with groups of equal size, and
 lines are permuted within their group: a document's passages are adjacent in any file, which reveals nothing. Features
 are standardised by their mean and standard deviation over the permutations. Each is compared with the distribution of
-the largest one (Westfall & Young 1993, max-T), so p-values are corrected for all features of a secret together.
+the largest one (Westfall & Young 1993, max-T), so p-values are adjusted for all features of a secret together.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _tie_break(value: Hashable) -> bytes:
 class TestResult:
     """Test of one feature.
 
-    p: the p-value, corrected for all features. z: the observed statistic, in standard deviations from its mean over the
+    p: the p-value, adjusted for all features. z: the observed statistic, in standard deviations from its mean over the
     permutations.
     """
 

@@ -1,4 +1,7 @@
-"""`split remove-leakage` removes training triples that leak an evaluation triple; `audit leakage` counts them."""
+"""`split remove-leakage` removes training triples that leak an evaluation triple; `audit leakage` counts them.
+
+The rules are in `evaluator.curation.open_triples.leakage`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Audit log. The database refuses updates of these rows."""
+"""Audit log: who did what, and who read gold. The database refuses updates of these rows.
+
+The part of it that concerns one benchmark is its audit trail (`leaderboard.benchmarks.queries.audit_trail`). An audit
+of a split is another thing: `split_audit`.
+"""
 
 from __future__ import annotations
 
