@@ -16,7 +16,7 @@ import numpy as np
 from evaluator.errors import FileError, ProblemList, shown
 from evaluator.jsonl.decode_errors import describe
 from evaluator.jsonl.decompress import ReadLimits, chunks
-from evaluator.jsonl.strict_json import LineError, Schema, may_hold_long_digits, unknown_keys
+from evaluator.jsonl.strict_json import LineError, Schema, may_hold_long_digits, not_utf8, unknown_keys
 from evaluator.jsonl.unknown_keys import Widened
 
 Record = TypeVar("Record", bound=msgspec.Struct)
@@ -251,6 +251,5 @@ def _check_bytes(line: bytes, limits: ReadLimits) -> None:
     if not line.isascii():
         try:
             line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            byte = f"0x{line[error.start]:02x} at byte {error.start + 1} of the line"
-            raise LineError("not UTF-8", byte, "UTF-8 text") from None
+        except UnicodeDecodeError:
+            raise not_utf8(line) from None

@@ -31,6 +31,16 @@ class LineError(Exception):
         self.expected = expected
 
 
+def not_utf8(line: bytes) -> LineError:
+    """Return the error of a line that is not UTF-8, with its first invalid byte. Raises ValueError if the line is."""
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = f"0x{line[error.start]:02x} at byte {error.start + 1} of the line"
+        return LineError("not UTF-8", found, "UTF-8 text")
+    raise ValueError("the line is UTF-8")
+
+
 @dataclass(frozen=True)
 class Schema:
     """The keys that a format names at one level of nesting.

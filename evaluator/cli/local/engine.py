@@ -67,7 +67,8 @@ def connect(runtime: str) -> Local:
         local = Local(engine, DockerSandbox(instance=INSTANCE, runtime=runtime))
     except ValueError:
         raise UsageError(
-            f"--runtime is {shown(runtime)}, expected a runtime that the engine has, such as runc or runsc"
+            f"--runtime is {shown(runtime)}, expected a runtime's name such as runc or runsc: a letter or digit and "
+            "then up to 62 of A-Z a-z 0-9 _ . -"
         ) from None
     # Other runs on this machine may be in progress: remove only containers that are past their deadline.
     local.sandbox.reap(min_age_seconds=_NEVER)

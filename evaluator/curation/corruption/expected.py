@@ -35,5 +35,8 @@ class Expected:
 
     @property
     def fact_acc(self) -> float | None:
-        """Share of right facts among the verifiable ones: the measure fact_acc, micro-averaged. None: no such facts."""
+        """Share of right facts among the verifiable ones: the measure fact_acc, micro-averaged.
+
+        None: there are no verifiable facts.
+        """
         return self.right / self.verifiable if self.verifiable else None

@@ -13,7 +13,7 @@ import numpy as np
 from evaluator.curation.graph.graph import Triple
 from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.jsonl.decompress import ReadLimits, chunks
-from evaluator.jsonl.strict_json import LineError, Schema, unknown_keys
+from evaluator.jsonl.strict_json import LineError, Schema, not_utf8, unknown_keys
 from evaluator.outcomes.table import Numbers
 
 LIMITS = ReadLimits(file_bytes=16 << 30, ratio=1000, lines=1 << 40)
@@ -129,8 +129,8 @@ def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -
                 try:
                     yield number, line.decode("utf-8").split("\t")
                     continue
-                except UnicodeDecodeError as error:
-                    problem = LineError("not UTF-8", f"byte {error.start + 1} of the line", "UTF-8 text")
+                except UnicodeDecodeError:
+                    problem = not_utf8(line)
             problems.add(number, problem.what, problem.found, problem.expected)
     if not number:
         problems.stop(None, "the file is empty", "0 bytes", "tab-separated lines")

@@ -14,7 +14,7 @@ import msgspec
 from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.jsonl.decompress import ReadLimits, chunks
 from evaluator.jsonl.ids import Id
-from evaluator.jsonl.strict_json import LineError, Schema, unknown_keys
+from evaluator.jsonl.strict_json import LineError, Schema, not_utf8, unknown_keys
 
 _ANY = Schema(frozenset(), free=True)
 _BOM = b"\xef\xbb\xbf"
@@ -108,8 +108,8 @@ def _object(raw: bytes, number: int, limits: ReadLimits) -> dict[str, Any]:
     try:
         unknown_keys(raw, _ANY, limits.depth)
         value = msgspec.json.decode(raw)
-    except UnicodeDecodeError as error:
-        raise LineError("not UTF-8", f"byte {error.start + 1} of the line", "UTF-8 text") from None
+    except UnicodeDecodeError:  # its position counts from the start of a string, not of the line
+        raise not_utf8(raw) from None
     except (msgspec.MsgspecError, RecursionError):
         raise LineError("not valid JSON", "invalid JSON", "one JSON object") from None
     if not isinstance(value, dict):

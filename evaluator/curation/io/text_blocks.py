@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 from evaluator.errors import ProblemList
 from evaluator.jsonl.decompress import ReadLimits, chunks
+from evaluator.jsonl.strict_json import not_utf8
 
 LIMITS = ReadLimits(file_bytes=1 << 40, ratio=1100, lines=1 << 40)
 """Limits for a curator's own files: any length, and the highest compression ratio of gzip."""
@@ -74,7 +75,7 @@ def _line(raw: bytes, number: int, problems: ProblemList) -> str | None:
     else:
         try:
             return line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            byte = f"0x{line[error.start]:02x} at byte {error.start + 1} of the line"
-            problems.add(number, "not UTF-8", byte, "UTF-8 text")
+        except UnicodeDecodeError:
+            problem = not_utf8(line)
+            problems.add(number, problem.what, problem.found, problem.expected)
     return None

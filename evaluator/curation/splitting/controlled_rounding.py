@@ -1,7 +1,8 @@
-"""Controlled rounding of a table of shares: each entry and each column sum differs from its share by less than one.
+"""Controlled rounding of a table of fractions: entries and column sums are rounded down or up, and row totals stay.
 
-A solution always exists (Bacharach 1966). It is reached along cycles: an amount added to an entry is subtracted from
-the next entry of its row, and so on, until an entry is whole.
+A solution always exists (Bacharach 1966). It is reached along cycles of entries that alternate between steps in a row
+and in a column: an amount is added to and subtracted from the entries in turn, so that the sums of rows and columns do
+not change, until one of the entries is an integer.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def parse_parts(text: str, folds: int) -> dict[str, tuple[int, ...]]:
         name, equals, numbers = piece.partition("=")
         if not equals or not re.fullmatch(r"[\w-]+", name) or name in parts:
             raise UsageError(f"part is {shown(piece)}, expected NAME=FOLD or NAME=FIRST-LAST, with different names")
-        parts[name] = tuple(fold for number in numbers.split("+") for fold in _folds(number, folds))
+        parts[name] = tuple(fold for number in numbers.split("+") for fold in _folds(name, number, folds))
     if sorted(fold for part in parts.values() for fold in part) != list(range(1, folds + 1)):
         raise UsageError(f"parts are {shown(text)}, expected each fold from 1 to {folds} once")
     return parts
@@ -49,11 +49,15 @@ def part_of_fold(parts: Mapping[str, tuple[int, ...]]) -> dict[int, str]:
     return {fold: name for name, folds in parts.items() for fold in folds}
 
 
-def _folds(text: str, folds: int) -> range:
+def _folds(part: str, text: str, folds: int) -> range:
     match = _RANGE.fullmatch(text)
     if match is None:
-        raise UsageError(f"folds are {shown(text)}, expected FOLD or FIRST-LAST, such as 2 or 1-2")
+        raise UsageError(
+            f"the folds of the part {part} are {shown(text)}, expected FOLD or FIRST-LAST, such as 2 or 1-2"
+        )
     first, last = int(match[1]), int(match[2] or match[1])
     if not first <= last <= folds:
-        raise UsageError(f"folds are {shown(text)}, expected FIRST-LAST, such as 1-2, within 1 to {folds}")
+        raise UsageError(
+            f"the folds of the part {part} are {shown(text)}, expected FIRST-LAST, such as 1-2, within 1 to {folds}"
+        )
     return range(first, last + 1)

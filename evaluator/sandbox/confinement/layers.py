@@ -53,7 +53,7 @@ def find(plan: Plan, pids: JobPids | None) -> Layers:
 
 
 def drop_uid() -> None:
-    """Change the user and group of this process to nobody, without further groups. Raises OSError."""
+    """Change the user and group of this process to nobody, without supplementary groups. Raises OSError."""
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)

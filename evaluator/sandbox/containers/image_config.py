@@ -31,7 +31,7 @@ def read_config(content: bytes, *, architecture: str, most_layers: int) -> tuple
     """
     config = read_json(content, "the image's config")
     if not isinstance(config, dict):
-        raise ConfigError(f"the image's config is {shown(config)}, expected an object")
+        raise ConfigError(f"the image's config is {shown(config)}, expected a JSON object")
     check_platform(_text(config, "os"), _text(config, "architecture"), architecture)
     root = config.get("rootfs")
     diff_ids = root.get("diff_ids") if isinstance(root, dict) else None
@@ -40,7 +40,7 @@ def read_config(content: bytes, *, architecture: str, most_layers: int) -> tuple
     check_layers(len(diff_ids), most_layers)
     settings = config.get("config")
     if not isinstance(settings, dict):
-        raise ConfigError("the image's config has no settings: expected an object under config")
+        raise ConfigError("the image's config has no settings: expected a JSON object under config")
     check_settings(settings)
     return config, diff_ids
 

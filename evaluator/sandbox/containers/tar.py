@@ -100,7 +100,9 @@ def members(reader: Reader) -> Iterator[Member]:
             continue
         kind = _KINDS.get(flag, "")
         if not kind:
-            raise TarError(f"a member has the type {flag!r}, expected a file, folder or link")
+            raise TarError(
+                f"the header at byte {reader.offset - BLOCK} has the type {flag!r}, expected a file, folder or link"
+            )
         if "size" in extensions:
             if not extensions["size"].isascii() or not extensions["size"].isdigit() or len(extensions["size"]) > 18:
                 raise TarError("the size in a PAX record is not a number of 1 to 18 digits")
@@ -174,8 +176,9 @@ def _records(content: bytes) -> dict[str, str]:
 def _check_rest(reader: Reader) -> None:
     """Raise TarError for data after the end marker, since other readers might continue there and see more members."""
     while rest := reader.upto(1 << 20):
-        if rest.strip(b"\0"):
-            raise TarError(f"there is data after the end marker, before byte {reader.offset}, expected zeros")
+        if data := rest.lstrip(b"\0"):
+            position = reader.offset - len(data)
+            raise TarError(f"byte {position}, after the end marker, is {data[0]:#04x}, expected zeros to the end")
 
 
 def header(name: str, size: int, *, mode: int = 0o444) -> bytes:

@@ -93,18 +93,18 @@ def _dimensions(gold: Gold, texts: Indices, codes: Indices, groups: Codes) -> di
 
 
 def _relations(
-    gold: Gold, texts: Indices, codes: Indices, groups: Codes, extra_slices: list[SliceValue | None] | None
+    gold: Gold, texts: Indices, codes: Indices, groups: Codes, declared: list[SliceValue | None] | None
 ) -> Dimension:
     """Build the dimension `relation`.
 
-    extra_slices: the values of the gold's own slice `relation`, one per text; a value replaces the relations of the
-    text's facts, None does not.
+    declared: the column `relation` of the gold file's `slices`, one value per text, or None if it has none. Rows of a
+    text with a value get this value as their relation; rows of a text with None keep the relations of their facts.
     """
-    if extra_slices is None:
+    if declared is None:
         return Dimension(codes.astype(np.int32), tuple(gold.relations), False, True)
     names: list[Any] = [*gold.relations, None]
     column = [
-        names[code] if extra_slices[text] is None else extra_slices[text]
+        names[code] if declared[text] is None else declared[text]
         for text, code in zip(texts.tolist(), codes.tolist(), strict=True)
     ]
     return Dimension.build(column, groups, declared=True)

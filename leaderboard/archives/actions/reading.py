@@ -238,7 +238,7 @@ def _lines(closed: ZipFile, model: type[Model]) -> Iterator[rows.Line]:
 
 
 def _is_random(model: type[Model]) -> bool:
-    """Return True if the model's keys are random UUIDs, which cannot collide."""
+    """Return True if the model's keys are random UUIDs, which practically never collide."""
     return isinstance(model._meta.pk, UUIDField)
 
 

@@ -46,7 +46,7 @@ def _file(text: str | bytes, media: str, name: str) -> HttpResponse:
 class LatexView(View):
     @_described("leaderboard_latex", "application/x-tex", query_parameters.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """Export the board as a LaTeX table. Scores have three decimals and intervals.
+        """Export the board as a LaTeX table. Scores have three decimals and their confidence interval.
 
         The table needs the package booktabs.
         """
@@ -60,7 +60,7 @@ class LatexView(View):
 class MarkdownView(View):
     @_described("leaderboard_markdown", "text/markdown", query_parameters.BoardQuery)
     def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
-        """Export the board as a Markdown table. Scores have three decimals and intervals."""
+        """Export the board as a Markdown table. Scores have three decimals and their confidence interval."""
         page, keys = requested_page(request, slug, phase)
         text = markdown.written(text_table.build(page.board, page.board.rows, keys))
         return _file(text, "text/markdown", f"{stem(page.board, slug, phase)}.md")

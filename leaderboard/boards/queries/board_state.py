@@ -54,7 +54,10 @@ def gold_of(phase: Phase) -> GoldVersion | None:
 
 
 def unscored(board: Leaderboard) -> models.QuerySet[Prediction]:
-    """Return the predictions that a board waits for: neither scored nor rejected by a run of its versions."""
+    """Return the predictions that a board waits for.
+
+    These are those that no run with the board's gold version and task version has scored or rejected.
+    """
     finished = Run.objects.filter(
         gold_version=board.gold_version_id, task_version=board.task_version, state__in=(State.DONE, State.REJECTED)
     )

@@ -122,7 +122,7 @@ SORTABLE = {column.name: column for column in COLUMNS if column.path}
 
 
 def values_of(columns: Sequence[RowColumn]) -> Callable[[Row], tuple[Any, ...]]:
-    """Return a function from a row to the tuple of its values in two or more columns. Faster than `value`."""
+    """Return a function from a row to the tuple of its values in two or more columns. Faster than `RowColumn.value`."""
     return attrgetter(*(column.attribute or column.name for column in columns))
 
 

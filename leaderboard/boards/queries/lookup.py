@@ -98,7 +98,8 @@ def head_or_404(
 ) -> Board:
     """Return the same board as `board_or_404`, but without its rows, which `page_of` then reads.
 
-    as_of: a day as YYYY-MM-DD, for the board as of its end; empty: now. Raises InvalidQuery if it is not a valid day.
+    as_of: a day as YYYY-MM-DD, for the board at the end of that day in UTC; empty: now. Raises InvalidQuery if it is
+    not a valid day.
     """
     version = _version(gold, task_version)
     return _shown(read_head(phase_or_404(user, slug, phase), as_of, version), version)
@@ -106,7 +107,7 @@ def head_or_404(
 
 def dimension_or_404(board: Board, dimension: str) -> str:
     if dimension not in board.dimensions:
-        raise Http404("no such dimension")
+        raise Http404(f"this board has no dimension {dimension!r}; expected one of {', '.join(board.dimensions)}")
     return dimension
 
 

@@ -57,7 +57,8 @@ class Page:
 def read_head(phase: Phase, as_of: str, version: Version | None = None) -> Board:
     """Return a board without its rows; raise InvalidQuery if `as_of` is not a valid day.
 
-    as_of: a day as YYYY-MM-DD, for the board as of its end; empty: as it is now. version: None: the current board.
+    as_of: a day as YYYY-MM-DD; the board is the one at the end of that day in UTC. Empty: now. version: None: the
+    current board.
     """
     day = day_in(as_of)
     return head_of(phase, version) if day is None else head_at(phase, day, version)

@@ -185,7 +185,7 @@ def _check_units(run: Run, receipt: dict[str, Any]) -> None:
     before = earlier.order_by("finished_at").values_list("provenance", flat=True).first()
     if before is not None and before["scorer"]["units"] != receipt["units"]:
         raise ScorerImageError(
-            "The units, the groups or the measures of outcomes.jsonl differ from an earlier run on "
+            "The units, the groups or the measures of outcomes.jsonl differ from those of the first run on "
             "the same gold; they must depend on gold alone, not on predictions."
         )
 

@@ -40,7 +40,10 @@ class Command(BaseCommand):
                     n_left += 1
                     self.stderr.write(f"release {release.sequence}: the stored outcomes are missing or altered")
                 except sandbox_client.SandboxError as error:
-                    raise CommandError(f"the sandbox does not respond: {error}") from error
+                    raise CommandError(
+                        f"release {release.sequence}: {error}; stopped after {n_computed} results, run the command "
+                        "again to continue"
+                    ) from error
         self.stdout.write(f"plot data of {n_computed} result{'s' if n_computed != 1 else ''} computed")
         if n_left:
             raise CommandError(f"plot data of {n_left} results could not be computed; see the reasons above")

@@ -1,4 +1,4 @@
-"""`manage.py seed`: fill a site with the demonstration, through the same uploads and scoring as for everybody."""
+"""`manage.py seed`: fill a site with the demonstration benchmarks, by the uploads and scoring that everybody uses."""
 
 from __future__ import annotations
 

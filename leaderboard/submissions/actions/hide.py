@@ -1,8 +1,8 @@
 """Hiding of a submission from all boards of its phase by the benchmark's organisers, and showing it again.
 
-A hidden submission keeps its scores, its receipt and its quota charge, and a ladder still compares new scores with the
-score that it revealed. On every board of the phase, its system is represented by another of its submissions that is not
-hidden, or leaves the board if there is none.
+A hidden submission keeps its scores, its receipt and its quota charge. Under the disclosure policy `ladder`
+(`leaderboard.boards.disclosure.ladder`), new scores are still compared with its revealed score. On every board of the
+phase, its system is represented by another of its submissions that is not hidden, or leaves the board if there is none.
 """
 
 from __future__ import annotations

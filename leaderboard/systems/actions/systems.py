@@ -102,9 +102,9 @@ def represent(*, submission: Submission, by: User) -> None:
 
 @transaction.atomic
 def represent_by_best(*, phase: Phase, system: System, by: User) -> None:
-    """Remove a team's choice, as a member of it, so that its best submission represents the system again.
+    """Remove the team's choice of the submission that represents a system, so that its best submission does so again.
 
-    Does nothing if there is no choice. Raises Refused NOT_A_MEMBER.
+    by: a member of the team. Does nothing if there is no choice. Raises Refused NOT_A_MEMBER.
     """
     _check_member(system, by)
     phase = _locked_phase(phase)

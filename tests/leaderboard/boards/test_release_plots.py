@@ -16,7 +16,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Leaderboard, Phase, Release, ReleasePlot, System
+from leaderboard.scoring.actions import plots
 from leaderboard.scoring.verification import rebuild_plots
 from tests.support.rows.many_groups import score_all
 from tests.support.rows.plotted_benchmarks import SIZE, a_world, enter, gold_labels
@@ -155,6 +157,17 @@ def test_results_without_plot_data_say_so_and_get_them_by_command(
     assert [drawing.content for drawing in ReleasePlot.objects.order_by("release")] == before
     call_command("compute_plots", "drawn", "test")
     assert "plot data of 0 results computed" in capsys.readouterr().out
+
+
+def test_the_command_says_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(release: object) -> None:
+        raise sandbox_client.SandboxError("the sandbox failed")
+
+    two_systems("fact-checking")
+    ReleasePlot.objects.all().delete()
+    monkeypatch.setattr(plots, "add_plot_data", fail)
+    with pytest.raises(CommandError, match=r"release 1: the sandbox failed; stopped after 0 results, run the command"):
+        call_command("compute_plots", "drawn", "test")
 
 
 @TASKS

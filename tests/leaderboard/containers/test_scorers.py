@@ -157,7 +157,7 @@ def test_gold_defines_the_units(world: World, image: str) -> None:
     assert scored_run(world, image, "other units").state == State.DONE
     second = scored_run(world, image, "other units", HALF)
     assert second.reason == Reason.SCORER
-    assert "differ from an earlier run on the same gold" in second.detail
+    assert "differ from those of the first run on the same gold" in second.detail
 
 
 def test_a_later_scorer_rescores_everything(world: World, image: str) -> None:

@@ -157,9 +157,10 @@ class PhaseForm(forms.Form):
         return data
 
     def _check_is_to_come(self, name: str, at: datetime | None, zone: str) -> None:
-        """Reject a date in the past: such a phase would accept no submissions.
+        """Add a form error for a closing or unsealing time that has passed.
 
-        A manifest may have one, for a phase that was held elsewhere.
+        Only the form checks this: an imported benchmark manifest may have past times, for a phase that was held
+        elsewhere.
         """
         if at is not None and name not in self.errors and at <= timezone.now():
             self.add_error(name, f"{time_zones.describe(at, zone)} has passed; expected a date in the future.")

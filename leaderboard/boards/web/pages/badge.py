@@ -26,7 +26,8 @@ def badge(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRe
     board = board_or_404(None, slug, phase, within=(), **version)
     measure = request.GET.get("measure", board.primary)
     if board.measure(measure) is None:
-        raise Http404("no such measure")
+        names = ", ".join(known.name for known in board.measures)
+        raise Http404(f"this board has no measure {measure!r}; expected one of {names}")
     rows = _rows(board, request.GET.get("system", ""), request.GET.get("team"))
     if len(rows) > 1:
         text = "Several systems on this board have this name: add team= to choose one.\n"

@@ -27,7 +27,10 @@ FEW = 8
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a track's table. title: empty for the overall score."""
+    """One column of a track's table.
+
+    title: empty for the overall score. n: number of gold units behind the scores; None if there are none.
+    """
 
     title: str
     n: int | None

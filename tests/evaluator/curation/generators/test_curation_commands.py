@@ -230,7 +230,7 @@ def test_wrong_usage_exits_64_and_leaves_no_files(folder, capsys, arguments, mes
         ("public-private", b'{"id": NaN}\n', "bad.jsonl:1: not valid JSON"),
         ("public-private", b"[1]\n", "bad.jsonl:1: the line is not an object"),
         ("public-private", b"\xef\xbb\xbf{}", "bad.jsonl:1: the file begins with a byte order mark"),
-        ("public-private", b'{"id": "\xff"}', "bad.jsonl:1: not UTF-8"),
+        ("public-private", b'{"id": "\xff"}', "bad.jsonl:1: not UTF-8, found 0xff at byte 9 of the line"),
         ("public-private", b"", "bad.jsonl: the file is empty"),
         ("folds", b'{"id": 1}', "bad.jsonl:1: documentId is not valid, found no such key"),
         ("reweight", b'{"id": 1, "claim": 2, "label": "A"}', "bad.jsonl:1: claim has the wrong type"),

@@ -50,7 +50,7 @@ def test_a_duplicate_triple_is_ignored_with_a_warning():
         (b"a\tp\t\n", "x:1: the object is empty"),
         (b"\tp\tb\n", "x:1: the subject is empty"),
         (b"\xef\xbb\xbfa\tp\tb\n", "x:1: the file begins with a byte order mark"),
-        (b"a\tp\tb\na\tp\t\xff\n", "x:2: not UTF-8, found byte 5 of the line"),
+        (b"a\tp\tb\na\tp\t\xff\n", "x:2: not UTF-8, found 0xff at byte 5 of the line"),
         (b"a\tp\tb\0\n", "x:1: invalid character in a name"),
         (b"a\tp\tb\rc\tp\td\n", "x:1: invalid character in a name"),
         (b"a\tp\n\nb\n", "x:1: not a triple, found 2 columns"),

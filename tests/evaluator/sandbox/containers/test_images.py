@@ -191,14 +191,14 @@ INVALID: dict[str, tuple[Image, type[ImageError], str]] = {
     "config too deep": (Image(config=b"[" * 9_000), image_errors.ConfigError, "not valid JSON"),
     "config with NaN": (Image(config=b'{"a": NaN}'), image_errors.ConfigError, "the number NaN, which JSON"),
     "config not UTF-8": (Image(config=b'{"a": "\xff"}'), image_errors.ConfigError, "not valid JSON"),
-    "config a list": (Image(config=b"[]"), image_errors.ConfigError, "expected an object"),
+    "config a list": (Image(config=b"[]"), image_errors.ConfigError, "expected a JSON object"),
     "config too large": (Image(config=b" " * 50_001), image_errors.TooLargeError, "50001 bytes"),
     "layer no tar": (Image(layers=[b"x" * 2000]), image_errors.LayerContentError, "not a tar"),
     "layer cut": (Image(layers=[layer(1)[:700]]), image_errors.LayerContentError, "not a tar"),
     "layer with more after its end": (
         Image(layers=[layer(1) + layer(2)]),
         image_errors.LayerContentError,
-        "data after the end mark",
+        "byte 10240, after the end marker, is 0x66, expected zeros",
     ),
     "layer with dot dot": (
         Image(layers=[tarred([member("../../evil", b"x")])]),

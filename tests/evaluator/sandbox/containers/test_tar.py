@@ -89,6 +89,13 @@ def test_irregular_archives_are_refused(name: str) -> None:
         read(IRREGULAR[name])
 
 
+def test_errors_give_the_position() -> None:
+    with pytest.raises(tar.TarError, match=r"the header at byte 0 has the type b'V', expected a file, folder or link"):
+        read(IRREGULAR["unknown type"])
+    with pytest.raises(tar.TarError, match=f"byte {len(PLAIN) + 3}, after the end marker, is 0x78, expected zeros"):
+        read(PLAIN + bytes(3) + b"x" + bytes(5))
+
+
 @pytest.mark.parametrize(
     "record", [b"0 a=b\n", b"1 a=b\n", b"99 a=b\n", b"-6 a=b\n", b"6 ab\n\n", b"6 a=bc", b"x a=b\n"]
 )
