@@ -11,7 +11,11 @@ from django.http import Http404
 
 
 class Code(Enum):
-    """Codes of refused actions: (code as the API returns it, HTTP status)."""
+    """Codes of refused actions: (code as the API returns it, HTTP status).
+
+    QUOTA_EXCEEDED is raised for the quota of submissions (`leaderboard.submissions.queries.quotas`) and also for other
+    limits, such as those on raw files and finals. NOT_ACCEPTED: the current state or a rule of the phase rules it out.
+    """
 
     INVALID_PREDICTIONS = ("invalid_predictions", 422)
     INVALID_GOLD = ("invalid_gold", 422)
