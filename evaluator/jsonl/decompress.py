@@ -16,11 +16,13 @@ class ReadLimits:
     """Limits on one file.
 
     file_bytes, lines: the maximum size, after decompression. ratio: the maximum of decompressed to compressed bytes.
+    members: the maximum number of gzip members; bgzip writes one for each 64 KiB, so 3,100 for the largest file.
     line_bytes: the maximum length of a line. depth: the maximum number of nested JSON objects and lists on a line.
     """
 
     file_bytes: int = 200_000_000
     ratio: int = 100
+    members: int = 10_000
     lines: int = 2_000_000
     line_bytes: int = 1 << 20
     depth: int = 16
@@ -52,7 +54,7 @@ def _plain(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _gunzipped(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> Iterator[bytes]:
-    consumed = produced = 0
+    consumed = produced = members = 0
     member = zlib.decompressobj(wbits=31)
     begun = False  # True once the current member has received a byte
     for packed in _plain(stream):
@@ -65,6 +67,11 @@ def _gunzipped(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> I
                 if not data:
                     break
                 begun = True
+                members += 1
+                # Empty members pass all other limits, and each takes processor time.
+                if members > limits.members:
+                    found = f"over {limits.members} gzip members"
+                    problems.stop(None, "the file has too many parts", found, f"at most {limits.members} gzip members")
             try:
                 out = member.decompress(data, CHUNK)
             except zlib.error:

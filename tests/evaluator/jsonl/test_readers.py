@@ -5,8 +5,8 @@ import io
 
 import pytest
 
-from evaluator.errors import GoldError, PredictionError
-from evaluator.jsonl.decompress import ReadLimits
+from evaluator.errors import GoldError, PredictionError, ProblemList
+from evaluator.jsonl.decompress import ReadLimits, chunks
 from evaluator.jsonl.reader import Reader
 from evaluator.tasks.fact_verification.layout import PREDICTIONS
 from tests.support.scoring_runs import run_score, texts
@@ -186,6 +186,19 @@ def test_a_file_named_gz_is_decompressed():
     assert run_score(TASK, GOLD, gzip.compress(GOOD), name="p.jsonl.gz")["ok"]
     two_members = gzip.compress(GOOD[:50]) + gzip.compress(GOOD[50:])
     assert run_score(TASK, GOLD, two_members, name="p.jsonl.gz")["ok"]
+
+
+def test_a_file_of_very_many_empty_gzip_members_is_refused():
+    """Ten million of them fit into an upload, and would take minutes of processor time."""
+    empty, limit = gzip.compress(b""), ReadLimits().members
+    assert run_score(TASK, GOLD, empty * (limit - 1) + gzip.compress(GOOD), name="p.jsonl.gz")["ok"]
+    stream = io.BytesIO(empty * 1_000_000)
+    with pytest.raises(PredictionError) as error:
+        list(chunks(stream, ReadLimits(), ProblemList("p.jsonl.gz", PredictionError)))
+    assert str(error.value) == (
+        "p.jsonl.gz: the file has too many parts, found over 10000 gzip members, expected at most 10000 gzip members"
+    )
+    assert stream.tell() < 20_000_000, "the file was read to its end"
 
 
 def _wrong_crc():
