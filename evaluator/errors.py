@@ -93,6 +93,10 @@ class SandboxError(EvaluatorError):
     """A failure of the platform, never of the participant; the work may be retried."""
 
 
+class SandboxTimeoutError(SandboxError):
+    """The sandbox had no time for the job, which has not used up its own processor time: the machine is too busy."""
+
+
 class ProblemList:
     """Collects the problems of one file: the first MAX_PROBLEMS in full, a count of the rest."""
 

@@ -78,8 +78,10 @@ VARIABLES = {
     "SWEEP_SECONDS": Variable(int, 10, "interval between sweeps, which requeue runs whose worker or message was lost"),
     "MAX_ATTEMPTS": Variable(int, 3, "attempts at a run before it fails"),
     "RESAMPLES": Variable(int, 1000, "bootstrap resamples behind each published interval"),
-    "SCORE_SECONDS": Variable(int, 120, "wall-clock limit of one scoring"),
-    "VALIDATE_SECONDS": Variable(int, 20, "wall-clock limit of one validation"),
+    "SCORE_SECONDS": Variable(int, 120, "processor-time limit of one scoring; of wall-clock time five times as much"),
+    "VALIDATE_SECONDS": Variable(
+        int, 20, "processor-time limit of one validation; of wall-clock time five times as much"
+    ),
     "SANDBOX_MEMORY_MB": Variable(int, 2048, "memory limit of one sandbox job"),
     "MAX_UPLOAD_MB": Variable(int, 200, "largest upload that is accepted"),
     "MAX_RAW_MB": Variable(int, 500, "largest raw file that splits are generated from; it is uploaded in chunks"),

@@ -16,7 +16,7 @@ class Verdict(enum.StrEnum):
 
     DONE = "done"
     EXIT = "exit"  # it raised, exited non-zero or crashed
-    TIME = "time"  # wall or processor time ran out
+    TIME = "time"  # it used up its processor time; a container, its wall time
     MEMORY = "memory"  # it exceeded its memory limit
     OUTPUT = "output"  # its report is too large, malformed, or not representable in JSON (NaN)
 
@@ -30,7 +30,11 @@ def check_limits(limits: Mapping[str, object]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Resource limits of one job. Sizes are bytes; `memory_bytes` does not include what the sandbox itself occupies."""
+    """Resource limits of one job. Sizes are bytes; `memory_bytes` does not include what the sandbox itself occupies.
+
+    A process job that exceeds `cpu_seconds` has the verdict TIME. If it exceeds `wall_seconds` first, the sandbox has
+    failed, because how much processor time a job gets depends on what else the machine does.
+    """
 
     wall_seconds: float = 20.0
     cpu_seconds: float = 20.0
@@ -84,7 +88,8 @@ class Sandbox(Protocol):
     def run(self, execution: Execution) -> Result:
         """Run one job to its end.
 
-        Raises SandboxError if the sandbox itself failed (gone, overloaded, broken): the job may be run again.
+        Raises SandboxError if the sandbox itself failed (gone, overloaded, broken): the job may be run again. It is a
+        SandboxTimeoutError if the sandbox had no time for the job.
         """
 
     def layers(self) -> Mapping[str, bool | str]:

@@ -1,8 +1,8 @@
 """Client of the sandboxed evaluator: one function for each job, which sends files and returns the job's report.
 
-Every function of a job raises SandboxError if the sandbox does not respond or fails. That is the server's fault, never
-that of the files, and a retry may succeed. A file that exceeds the limits of time or memory is no error, but an Answer
-with a `reason`.
+Every function of a job raises SandboxError if the sandbox does not respond or fails, and its subclass
+SandboxTimeoutError if the server is too busy. That is the server's fault, never that of the files, and a retry may
+succeed. A file that exceeds the limits of processor time or memory is no error, but an Answer with a `reason`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import IO, Any, TypeVar
 
 import msgspec
 import structlog
 from django.conf import settings
+from django.utils import timezone
 
 from evaluator import code_digest as sources
 from evaluator.custom_scorer.measures import MeasureDeclaration
-from evaluator.errors import SandboxError
+from evaluator.errors import SandboxError, SandboxTimeoutError
 from evaluator.jobs.audit import AuditPartRequest
 from evaluator.jobs.base import Refusal, Report, Request
 from evaluator.jobs.baseline import BaselineReport, BaselineRequest
@@ -39,6 +41,7 @@ from leaderboard.models import GoldVersion, PublicPrivatePartition, Reason, Scor
 __all__ = [
     "Answer",
     "SandboxError",
+    "SandboxTimeoutError",
     "answers",
     "audit_part",
     "baseline",
@@ -67,6 +70,13 @@ MAX_FILES = 16
 """Maximum number of files that are sent with one job."""
 MAX_OUTPUT_BYTES = 256 << 20
 """Maximum bytes of all files that a generator writes."""
+WALL_FACTOR = 5
+"""A job's limit of wall time, as a multiple of its limit of processor time.
+
+The sandbox server runs two jobs for each processor (at least four in all), and the site needs processor time too.
+"""
+RETRY_AFTER = timedelta(seconds=30)
+"""After what time a request that the sandbox could not serve may be sent again."""
 REASONS = {
     Verdict.TIME: Reason.TIME,
     Verdict.MEMORY: Reason.MEMORY,
@@ -132,14 +142,20 @@ def is_outdated() -> bool:
 
 
 def unavailable(failure: str, error: Exception, *, heading: str = "") -> Refused:
-    """Return the refusal of an action that needs the sandbox, and log the error.
+    """Return the refusal of an action that needs the sandbox, with a `retry_at`, and log the error.
 
     failure: what the action could not do, without a full stop, such as "Your file could not be checked".
     """
     log.error("sandbox_unavailable", error=str(error))
-    is_upgraded = isinstance(error, CodeMismatchError)
-    cause = "the server is being upgraded" if is_upgraded else "the server's sandbox does not respond"
-    return Refused(Code.SANDBOX_UNAVAILABLE, f"{failure}: {cause}. Try again soon.", heading=heading)
+    match error:
+        case CodeMismatchError():
+            cause = "the server is being upgraded"
+        case SandboxTimeoutError():
+            cause = "the server is too busy"
+        case _:
+            cause = "the server's sandbox does not respond"
+    message = f"{failure}: {cause}. Try again soon."
+    return Refused(Code.SANDBOX_UNAVAILABLE, message, heading=heading, retry_at=timezone.now() + RETRY_AFTER)
 
 
 def _check_code(served: str) -> None:
@@ -444,11 +460,11 @@ def _ask(
 ) -> Answer:
     """Run a job in the sandbox and return its answer. Raises SandboxError.
 
-    seconds: limit of wall time and of processor time. output_bytes: limit of report and attachment together. report:
+    seconds: limit of processor time. output_bytes: limit of report and attachment together. report:
     the type that the report must have; None if the caller validates it with `Answer.read`.
     """
     limits = Limits(
-        wall_seconds=seconds,
+        wall_seconds=WALL_FACTOR * seconds,
         cpu_seconds=seconds,
         memory_bytes=settings.SANDBOX_MEMORY_BYTES,
         output_bytes=output_bytes,

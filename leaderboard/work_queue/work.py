@@ -2,7 +2,8 @@
 
 Running a row is idempotent: a message contains only the row's key, and may be lost, delivered twice, or received by
 several workers. `Work.claim` lets only one worker have the row, by compare and swap in the database (`lease.py`).
-An attempt that fails or whose lease expires is retried, up to MAX_ATTEMPTS; then the row has failed.
+An attempt that fails or whose lease expires is retried, up to MAX_ATTEMPTS; then the row has failed. A machine that is
+too busy for an attempt does not use up the last one.
 
 To add a kind of background work, define a `Work` and list it in `leaderboard/jobs.py`, which gives it a Celery task
 and a periodic sweep.
@@ -35,6 +36,8 @@ LOW_PRIORITY_WAIT = timedelta(minutes=10)
 """For how long after it was queued a row of low priority (`Work.low_priority`) waits while scoring runs are queued."""
 AT_ONCE = 1000
 """Maximum number of rows that one sweep enqueues for each kind of work."""
+SPARED_FOR = timedelta(days=1)
+"""For how long after it was queued a row's last attempt is given back if only the machine was too busy for it."""
 STORAGE_ERRORS = (FileNotFoundError, AlteredError)
 
 
@@ -51,10 +54,12 @@ class Failure:
     """The outcome of an attempt that an exception ended.
 
     reason: a value of `models.Reason`, stored with the row; final: True if a retry would only raise it again.
+    spares_last: True if the last attempt is not used up (`Work.retry_or_fail`).
     """
 
     reason: str
     final: bool = False
+    spares_last: bool = False
 
 
 Handler = Callable[[Lease[Any], Any], None]
@@ -192,14 +197,21 @@ class Work:
         return Lease(self.rows.get(pk=pk), attempt + 1) if claimed else None
 
     @transaction.atomic
-    def retry_or_fail(self, lease: Lease[Any], *, reason: str, final: bool = False, **columns: Any) -> bool:
+    def retry_or_fail(
+        self, lease: Lease[Any], *, reason: str, final: bool = False, spares_last: bool = False, **columns: Any
+    ) -> bool:
         """Queue the row for another attempt if any is left, else fail it; return True if it has failed for good.
 
-        final: fail the row even if attempts are left. columns: further column values to write. If the lease is lost,
-        nothing is changed and False is returned.
+        final: fail the row even if attempts are left. spares_last: give back the last attempt; the next sweep enqueues
+        the row, unless it was queued more than SPARED_FOR ago. columns: further column values to write. If the lease is
+        lost, nothing is changed and False is returned.
         """
         at = timezone.now()
-        final = final or not self.columns.attempts_left(lease)
+        is_last = not self.columns.attempts_left(lease)
+        is_spared = is_last and spares_last and lease.row.queued_at > at - SPARED_FOR
+        if is_spared:
+            columns["attempt"] = lease.attempt - 1  # this attempt has ended, so its number may be claimed again
+        final = final or (is_last and not is_spared)
         if final:
             self.lock(lease.row)
             written = self.columns.fail(reason, at)
@@ -209,7 +221,7 @@ class Work:
         if not lease.rows().update(**{**written, "lease_until": None, **columns}):
             return False
         self.on_failure(lease, final)
-        if not final and not isinstance(lease, ExpiredLease) and self.columns.retries_at_once:
+        if not (final or is_spared or isinstance(lease, ExpiredLease)) and self.columns.retries_at_once:
             self.enqueue(lease.row)
         return final
 
@@ -264,13 +276,14 @@ class Work:
             elif isinstance(outcome, Failure):
                 logger.error("job_failed", error=f"{type(error).__name__}: {error}")
                 reason = error.reason if isinstance(error, NotRetryableError) else outcome.reason
-                self.retry_or_fail(lease, reason=reason, final=outcome.final)
+                self.retry_or_fail(lease, reason=reason, final=outcome.final, spares_last=outcome.spares_last)
             else:
                 outcome(lease, error)
 
 
 ERRORS: Errors = {
     (ReportError, NotRetryableError): Failure(Reason.BAD_REPORT, final=True),
+    sandbox_client.SandboxTimeoutError: Failure(Reason.SANDBOX, spares_last=True),
     sandbox_client.SandboxError: Failure(Reason.SANDBOX),
     STORAGE_ERRORS: Failure(Reason.STORAGE, final=True),
 }

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from evaluator.errors import SandboxError
+from evaluator.errors import SandboxError, SandboxTimeoutError
 from evaluator.sandbox.contract import Execution, Result, Verdict
 from evaluator.sandbox.openfile import check_readable
 from evaluator.sandbox.process import protocol
@@ -38,8 +38,9 @@ class ProcessSandbox:
     def run(self, execution: Execution) -> Result:
         """Run one job to its end; the calling thread waits.
 
-        Raises SandboxError if the job is malformed, or if the server is gone, overloaded, does not respond or fails.
-        After a failure of the server the job may be run again.
+        Raises SandboxError if the job is malformed, or if the server is gone, overloaded or fails, and
+        SandboxTimeoutError if the server does not respond in time, or if the job reached its limit of wall time and not
+        that of processor time. After a failure of the server the job may be run again.
         """
         try:
             for name, descriptor in execution.files.items():
@@ -161,9 +162,11 @@ class _Run:
                     while self._drain(pipe) and len(self.received) <= self.most:
                         pass
                     return self._end(reply, reply.verdict)
+                elif reply.event == "late":
+                    raise SandboxTimeoutError(f"the sandbox had no time: {reply.what}")
                 else:
                     raise SandboxError(f"the sandbox failed: {reply.what or 'no reason was given'}")
-        raise SandboxError("the sandbox server did not respond in time")
+        raise SandboxTimeoutError("the sandbox server did not respond in time")
 
     def _drain(self, pipe: int) -> bool:
         """Read what the pipe holds, up to one byte over the limit. Return False if the pipe is empty or at its end."""

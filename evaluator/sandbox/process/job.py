@@ -143,16 +143,22 @@ class RunningJob:
                 else f"ended (status {status}) before it was ready"
             )
             self.diagnosis = text or f"the job's process {ended}"
-            return protocol.Reply(event="failed", what=self.diagnosis)
+            return protocol.Reply(event="late" if self.killed == "time" else "failed", what=self.diagnosis)
         return self._judge(status, usage.ru_utime + usage.ru_stime)
 
     def _judge(self, status: int, cpu_seconds: float) -> protocol.Reply:
         code = os.waitstatus_to_exitcode(status)
-        if self.killed == "time" or code == -signal.SIGXCPU:
+        if code == -signal.SIGXCPU:
             return protocol.Reply(event="end", verdict=Verdict.TIME)
         if code == -signal.SIGKILL:
             if cpu_seconds >= self.limits.cpu_seconds:
                 return protocol.Reply(event="end", verdict=Verdict.TIME)
+            if self.killed == "time":
+                self.diagnosis = (
+                    f"the job got {cpu_seconds:.1f} of {self.limits.cpu_seconds:g} s of processor time within its "
+                    f"{self.limits.wall_seconds:g} s: the machine is too busy, or the job waits for something"
+                )
+                return protocol.Reply(event="late", what=self.diagnosis)
             # A job cannot send signals, so this came from outside: an operator, or the kernel's OOM killer.
             return protocol.Reply(event="failed", what="the job was killed from outside the sandbox (SIGKILL)")
         text = sanitized_errors.sanitise(self._said.removeprefix(child.READY))

@@ -2,7 +2,7 @@
 
 Socket (SEQPACKET, one connection per run): the client sends a Request, and for a run then an Order with descriptors
 (the report's pipe first, then the files). The server sends Replies: first ready, then end; or failed, if the sandbox
-and not the job is at fault.
+and not the job is at fault; or late, if the job got too little processor time.
 
 Pipe: the job writes a header, the report as JSON and the attachment; nothing may follow.
 """
@@ -38,7 +38,7 @@ class Order(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Reply(msgspec.Struct, omit_defaults=True):
-    event: Literal["ready", "end", "failed"]
+    event: Literal["ready", "end", "failed", "late"]
     verdict: Verdict | None = None
     error_id: str = ""
     what: str = ""

@@ -45,6 +45,24 @@ def partition_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
     return answer
 
 
+def test_the_wall_time_is_a_multiple_of_the_processor_time(
+    monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Any
+) -> None:
+    """Four files at once on two processors each get half of one."""
+    settings.SCORE_SECONDS, limits = 7, []
+
+    def run(self: Any, execution: Execution) -> Result:
+        limits.append(execution.limits)
+        return Result(verdict=Verdict.TIME)
+
+    monkeypatch.setattr(sandbox_client.ProcessSandbox, "run", run)
+    (tmp_path / "gold").write_bytes(b"")
+    with (tmp_path / "gold").open("rb") as gold:
+        answer = sandbox_client.prepare_gold(task="fact-checking", gold=gold, name="g", options={})
+    assert answer.reason == Reason.TIME
+    assert [(limit.cpu_seconds, limit.wall_seconds) for limit in limits] == [(7, 35)]
+
+
 def test_a_valid_report_and_a_valid_refusal_pass(partition_with: Any) -> None:
     assert partition_with(PARTITIONED).ok and partition_with(PARTITIONED).attachment == b"halves"
     refused = partition_with(REFUSAL)

@@ -17,6 +17,7 @@ from django.db import connection
 from django.utils import timezone
 
 from leaderboard.core import folder_broker
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import enqueue
@@ -195,6 +196,29 @@ def test_an_unavailable_sandbox_costs_no_attempt(world: World, settings) -> None
     settings.SANDBOX_SOCKET = socket
     runs.WORK.run(waiting.pk)
     assert_one_result(submission)
+
+
+def test_a_machine_that_is_too_busy_never_uses_up_the_last_attempt(world: World, settings, monkeypatch) -> None:
+    """The scoring reaches its limit of wall time with its processor time unused, again and again."""
+    submission = world.submit()
+    with monkeypatch.context() as patched:
+        patched.setattr(sandbox_client, "WALL_FACTOR", 1e-6)
+        for _ in range(settings.MAX_ATTEMPTS + 2):
+            runs.WORK.run(Run.objects.get().pk)
+    run = Run.objects.get()
+    assert (run.state, run.reason, run.attempt) == (State.QUEUED, Reason.SANDBOX, settings.MAX_ATTEMPTS - 1)
+    assert run.lease_until is None and QuotaCharge.objects.get().refunded_at is None
+    runs.WORK.run(run.pk)
+    assert_one_result(submission)
+
+
+def test_a_machine_that_is_too_busy_for_a_day_fails_the_run_and_refunds(world: World, settings, monkeypatch) -> None:
+    submission = world.submit()
+    monkeypatch.setattr(sandbox_client, "WALL_FACTOR", 1e-6)
+    Run.objects.update(queued_at=timezone.now() - timedelta(days=1))
+    for _ in range(settings.MAX_ATTEMPTS):
+        runs.WORK.run(Run.objects.get().pk)
+    assert assert_one_result(submission, state=State.FAILED).reason == Reason.SANDBOX
 
 
 def test_an_altered_file_is_never_scored(world: World) -> None:

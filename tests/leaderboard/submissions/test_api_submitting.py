@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
+from leaderboard.evaluation import sandbox_client
 from leaderboard.models import AuditEntry, QuotaCharge, Run, Submission, System
 from leaderboard.scoring.actions import runs
 from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, person, send
@@ -236,6 +237,19 @@ def test_an_unavailable_sandbox_is_a_server_error_and_costs_no_quota(ada, settin
     answer = send(ada, prediction_lines())
     assert (answer.status_code, answer.json()["new_code"]) == (503, "sandbox_unavailable")
     assert footprint() == before
+
+
+def test_a_file_is_not_at_fault_if_the_machine_is_too_busy_to_check_it(ada, monkeypatch):
+    """The check reaches its limit of wall time with its processor time unused, as beside other large files."""
+    before = footprint()
+    with monkeypatch.context() as patched:
+        patched.setattr(sandbox_client, "WALL_FACTOR", 1e-6)
+        answer = send(ada, prediction_lines())
+    assert (answer.status_code, answer.json()["new_code"]) == (503, "sandbox_unavailable")
+    assert answer.json()["message"] == "Your file could not be checked: the server is too busy. Try again soon."
+    assert 1 <= int(answer["Retry-After"]) <= 30
+    assert footprint() == before
+    assert send(ada, prediction_lines()).status_code == 201
 
 
 def test_a_draft_is_visible_to_its_organisers_only(world, ada):

@@ -166,7 +166,7 @@ def test_an_unavailable_sandbox_is_503(world: World, ada: Client, settings: Any)
     settings.SANDBOX_SOCKET = str(settings.DATA / "nobody.sock")
     response = ada.post(SUBMIT, form(tiny_world.prediction_lines()))
     assert response.status_code == 503
-    assert HEADLINES[Code.SANDBOX_UNAVAILABLE] in text(response)
+    assert HEADLINES[Code.SANDBOX_UNAVAILABLE] in text(response) and response["Retry-After"]
     assert not Submission.objects.exists()
 
 

@@ -1,15 +1,17 @@
-"""Limits on a job's resources and on its report: each excess ends with its own verdict."""
+"""Limits on a job's resources and on its report: each excess ends with its own verdict, or as the server's failure."""
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import os
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from evaluator.errors import SandboxError
+from evaluator.errors import SandboxError, SandboxTimeoutError
 from evaluator.sandbox.contract import Limits, Verdict
 from evaluator.sandbox.process import protocol
 from tests.evaluator.sandbox.process.conftest import Box
@@ -32,19 +34,42 @@ def test_many_small_allocations_over_the_memory_limit(box: Box) -> None:
 
 @pytest.mark.parametrize("arguments", [{}, {"deaf": True}, {"in_c": True}])
 def test_endless_loop_ends_at_the_deadline(box: Box, arguments: dict[str, Any]) -> None:
-    assert box.run("spin", limits=Limits(wall_seconds=0.4), **arguments).verdict == Verdict.TIME
+    with pytest.raises(SandboxTimeoutError, match=r"of 20 s of processor time within its 0\.4 s"):
+        box.run("spin", limits=Limits(wall_seconds=0.4), **arguments)
 
 
-@pytest.mark.slow
-def test_endless_loop_ends_at_the_processor_limit(box: Box) -> None:
-    result = box.run("spin", limits=Limits(cpu_seconds=1, wall_seconds=300))
+@pytest.mark.parametrize(
+    "deaf",
+    [pytest.param(False, id="default"), pytest.param(True, id="ignores signals", marks=pytest.mark.slow)],
+)
+def test_endless_loop_ends_at_the_processor_limit(box: Box, deaf: bool) -> None:
+    result = box.run("spin", limits=Limits(cpu_seconds=1, wall_seconds=300), deaf=deaf)
     assert result.verdict == Verdict.TIME
     assert result.wall_seconds < 300
 
 
+def test_jobs_that_share_too_few_processors_are_not_at_fault(own: Callable[..., Box]) -> None:
+    """Each would need 2 s of processor time and is allowed as much, but all of them get too little within 0.5 s."""
+    box = own(parallel=8)
+
+    def verdict(limits: Limits) -> str:
+        try:
+            return box.run("spin", limits=limits).verdict
+        except SandboxTimeoutError:
+            return "the server's failure"
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        late = pool.map(verdict, [Limits(cpu_seconds=2, wall_seconds=0.5)] * 7)
+        greedy = pool.submit(verdict, Limits(cpu_seconds=0.1, wall_seconds=300))
+        assert list(late) == ["the server's failure"] * 7
+        assert greedy.result() == Verdict.TIME
+
+
 @pytest.mark.parametrize("shut", [False, True])
 def test_a_sleeper_ends_at_the_deadline(box: Box, shut: bool) -> None:
-    assert box.run("sleep", limits=Limits(wall_seconds=0.4), shut=shut).verdict == Verdict.TIME
+    with pytest.raises(SandboxTimeoutError, match=r"got 0\.\d of 20 s of processor time"):
+        box.run("sleep", limits=Limits(wall_seconds=0.4), shut=shut)
+    assert box.run("empty").verdict == Verdict.DONE
 
 
 def test_a_gigabyte_of_output_is_cut(box: Box) -> None:
@@ -56,7 +81,8 @@ def test_a_gigabyte_of_output_is_cut(box: Box) -> None:
 def test_a_flood_of_other_descriptors_is_discarded(box: Box, descriptor: int) -> None:
     """Standard output is discarded; the status pipe is read up to its limit and then left full."""
     before = box.log.stat().st_size
-    assert box.run("flood", limits=Limits(wall_seconds=0.4), descriptor=descriptor).verdict == Verdict.TIME
+    with pytest.raises(SandboxTimeoutError):
+        box.run("flood", limits=Limits(wall_seconds=0.4), descriptor=descriptor)
     assert box.log.stat().st_size - before < 10_000
 
 
