@@ -82,6 +82,9 @@ VARIABLES = {
     "VALIDATE_SECONDS": Variable(
         int, 20, "processor-time limit of one validation; of wall-clock time five times as much"
     ),
+    "REFUSED_SECONDS": Variable(
+        int, 600, "processor time that the checks of one user's refused files may take in an hour; then 429"
+    ),
     "SANDBOX_MEMORY_MB": Variable(int, 2048, "memory limit of one sandbox job"),
     "MAX_UPLOAD_MB": Variable(int, 200, "largest upload that is accepted"),
     "MAX_RAW_MB": Variable(int, 500, "largest raw file that splits are generated from; it is uploaded in chunks"),

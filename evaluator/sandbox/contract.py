@@ -75,6 +75,7 @@ class Result:
     report: dict[str, Any] | None = None
     attachment: bytes = b""
     wall_seconds: float = 0.0  # from the request to the result
+    cpu_seconds: float = 0.0  # processor time of a process job; 0 if it was ended because its report is too large
     start_seconds: float = 0.0  # from the request until the confined process was ready to run the job
     layers: Mapping[str, bool | str] = field(default_factory=dict)
     code_sha256: str = ""  # of the sources that the sandbox runs (evaluator.code_digest); empty if unknown

@@ -23,6 +23,7 @@ class Code(Enum):
     TOO_LARGE = ("too_large", 413)
     PHASE_CLOSED = ("phase_closed", 409)
     QUOTA_EXCEEDED = ("quota_exceeded", 429)
+    THROTTLED = ("throttled", 429)
     NOT_A_MEMBER = ("not_a_member", 403)
     NOT_AN_OWNER = ("not_an_owner", 403)
     LAST_OWNER = ("last_owner", 409)

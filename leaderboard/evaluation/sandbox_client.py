@@ -94,7 +94,8 @@ class Answer:
     attachment: the bytes that some jobs send after their report, such as inputs or predictions.
     seconds: wall time from request to result; start_seconds: from request until the sandbox was ready.
     layers: the isolation layers that were active. code_sha256: code digest of the evaluator that ran the job.
-    error_id: the id of an internal error in the sandbox server's log; empty if there was none.
+    error_id: the id of an internal error in the sandbox server's log; empty if there was none. cpu_seconds: processor
+    time of the job.
     """
 
     reason: str
@@ -105,6 +106,7 @@ class Answer:
     layers: dict[str, Any]
     code_sha256: str = ""
     error_id: str = ""
+    cpu_seconds: float = 0.0
 
     @property
     def ok(self) -> bool:
@@ -485,6 +487,7 @@ def _ask(
         layers=dict(result.layers),
         code_sha256=result.code_sha256,
         error_id=result.error_id,
+        cpu_seconds=result.cpu_seconds,
     )
     expected = report if response.ok else Refusal
     if response.reason or expected is None:

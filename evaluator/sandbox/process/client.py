@@ -136,6 +136,7 @@ class _Run:
         self.received = bytearray()
         self.most = int(self.limits.output_bytes) + protocol.HEADER_BYTES
         self.start_seconds = 0.0
+        self.cpu_seconds = 0.0
         self.layers: Mapping[str, bool | str] = {}
         self.code = ""
 
@@ -159,6 +160,7 @@ class _Run:
                     self.layers, self.code = reply.layers, reply.code
                     deadline = time.monotonic() + self.limits.wall_seconds + GRACE
                 elif reply.event == "end" and reply.verdict is not None:
+                    self.cpu_seconds = reply.cpu_seconds
                     while self._drain(pipe) and len(self.received) <= self.most:
                         pass
                     return self._end(reply, reply.verdict)
@@ -200,6 +202,7 @@ class _Run:
             report=report,
             attachment=attachment,
             wall_seconds=time.monotonic() - self.began,
+            cpu_seconds=self.cpu_seconds,
             start_seconds=self.start_seconds,
             layers=self.layers,
             code_sha256=self.code,

@@ -144,7 +144,10 @@ class RunningJob:
             )
             self.diagnosis = text or f"the job's process {ended}"
             return protocol.Reply(event="late" if self.killed == "time" else "failed", what=self.diagnosis)
-        return self._judge(status, usage.ru_utime + usage.ru_stime)
+        cpu_seconds = usage.ru_utime + usage.ru_stime
+        reply = self._judge(status, cpu_seconds)
+        reply.cpu_seconds = cpu_seconds
+        return reply
 
     def _judge(self, status: int, cpu_seconds: float) -> protocol.Reply:
         code = os.waitstatus_to_exitcode(status)

@@ -43,6 +43,7 @@ class Reply(msgspec.Struct, omit_defaults=True):
     error_id: str = ""
     what: str = ""
     layers: dict[str, bool | str] = {}
+    cpu_seconds: float = 0.0  # that the job has used, in an end reply
     code: str = ""  # digest of the server's sources, in a ready reply
 
 

@@ -72,6 +72,7 @@ ACTS = {
     "rehearsal.ended": "ended a rehearsal",
     "dry_run.begun": "requested a dry run of baselines",
     "dry_run.added": "uploaded a file for a dry run",
+    "dry_run.refused": "uploaded an invalid file for a dry run",
     "dry_run.removed": "removed a dry run",
     "dry_run.submitted": "submitted a dry run's baseline to a leaderboard",
     "export.asked": "requested an export",

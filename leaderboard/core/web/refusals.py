@@ -16,6 +16,7 @@ HEADLINES = {
     Code.TOO_LARGE: "The file is too large",
     Code.PHASE_CLOSED: "This phase takes no submissions",
     Code.QUOTA_EXCEEDED: "A limit is reached",
+    Code.THROTTLED: "Too many refused files",
     Code.NOT_A_MEMBER: "Not a member of the team",
     Code.NOT_AN_OWNER: "Only team owners may do this",
     Code.LAST_OWNER: "A team needs an owner",

@@ -34,6 +34,7 @@ from leaderboard.models import (
     State,
     User,
 )
+from leaderboard.submissions.actions import refused_uploads
 
 log = structlog.get_logger(__name__)
 STANDING = (*ACTIVE, State.DONE)
@@ -83,8 +84,9 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
     """Validate an uploaded predictions file and queue a dry run of it.
 
     phase: as in `begin`. name: name of the baseline. Raises Refused: INVALID_PREDICTIONS with the invalid lines;
-    NAME_TAKEN if there is a dry run of this name; INVALID_NAME; SANDBOX_UNAVAILABLE; NOT_READY as in `begin`, or for
-    more than MOST_FILES files; NOT_AN_ORGANISER. Nothing is stored then.
+    NAME_TAKEN if there is a dry run of this name; INVALID_NAME; SANDBOX_UNAVAILABLE; THROTTLED as
+    `refused_uploads.check` does; NOT_READY as in `begin`, or for more than MOST_FILES files; NOT_AN_ORGANISER. Nothing
+    but an audit entry is stored then.
     """
     gold = _gold_to_score(split, phase, by)
     name = names.checked(name, of="baseline", longest=120)
@@ -95,7 +97,7 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
             heading="The file was not accepted",
         )
     fields = _fields(gold, phase, by)
-    _validate(split, gold, file, fields["options"])
+    _validate(split, gold, file, fields["options"], by)
     row = DryRun(kind=DryRun.Kind.FILE, name=name, sha256=sha256_of(file), bytes=file.size or 0, **fields)
     file.seek(0)
     is_gzip = (file.name or "").endswith(".gz")
@@ -188,7 +190,8 @@ def _enqueue(row: DryRun, trains: list[GoldVersion]) -> DryRun | None:
         return None
 
 
-def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict[str, str]) -> None:
+def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict[str, str], by: User) -> None:
+    refused_uploads.check(by=by)
     name = (file.name or "predictions.jsonl")[-255:]
     try:
         answer = sandbox_client.validate(
@@ -198,6 +201,8 @@ def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict
         raise sandbox_client.unavailable("The file could not be checked", error) from error
     if answer.ok:
         return
+    reason = answer.reason or "bad_predictions"
+    refused_uploads.record("dry_run.refused", split, by=by, reason=reason, cpu_seconds=answer.cpu_seconds)
     problems = answer.report.get("problems", []) if answer.report.get("fault") == "predictions" else []
     more = answer.report.get("more", 0)
     summary = (

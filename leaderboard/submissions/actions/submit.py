@@ -34,7 +34,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.scoring.actions import runs
-from leaderboard.submissions.actions import failure_limit
+from leaderboard.submissions.actions import failure_limit, refused_uploads
 from leaderboard.submissions.queries import deadlines
 from leaderboard.submissions.queries.quotas import quota_of, team_of_phase
 
@@ -202,8 +202,9 @@ def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str,
     """Validate the file in the sandbox; return its number of lines and the warnings.
 
     Raises Refused: INVALID_PREDICTIONS, with the problems if the file was read; SANDBOX_UNAVAILABLE if the sandbox does
-    not respond or the phase's inputs cannot be read.
+    not respond or the phase's inputs cannot be read; THROTTLED as `refused_uploads.check` does.
     """
+    refused_uploads.check(by=by)
     try:
         answer = sandbox_client.validate(
             split=phase.split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=phase.options
@@ -212,7 +213,8 @@ def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str,
         raise sandbox_client.unavailable("Your file could not be checked", error) from error
     if answer.ok:
         return answer.report["n_lines"], answer.report["warnings"]
-    AuditEntry.record("submission.refused", phase, by=by, reason=answer.reason or "bad_predictions")
+    reason = answer.reason or "bad_predictions"
+    refused_uploads.record("submission.refused", phase, by=by, reason=reason, cpu_seconds=answer.cpu_seconds)
     if answer.reason:
         raise Refused(
             Code.INVALID_PREDICTIONS,

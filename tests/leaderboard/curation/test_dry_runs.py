@@ -199,6 +199,12 @@ class TestFiles:
         assert [problem["line"] for problem in refused.problems] == [1]
         assert not DryRun.objects.exists()
 
+    def test_invalid_files_use_up_the_processor_time_of_refused_uploads(self, world: World, settings: Any) -> None:
+        settings.REFUSED_SECONDS = 0
+        assert refusal(added, world=world, labels={**LABELS, "a1": "MAYBE"}).code is Code.INVALID_PREDICTIONS
+        assert refusal(added, world=world).code is Code.THROTTLED
+        assert not DryRun.objects.exists()
+
     def test_a_name_is_unique_and_free_again_after_removal(self, world: World) -> None:
         row = added(world)
         files_before = files_of("predictions")

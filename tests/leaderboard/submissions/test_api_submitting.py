@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 from datetime import timedelta
+from unittest import mock
 
 import pytest
 from django.conf import settings
@@ -108,6 +109,43 @@ def test_an_invalid_file_costs_no_quota_and_stores_nothing(world, ada):
     assert [entry.action for entry in AuditEntry.objects.filter(subject=f"phase:{world.phase.pk}")] == [
         "submission.refused"
     ]
+
+
+def refused_entry(world, *, seconds, minutes_ago, action="submission.refused"):
+    """An entry of a refused file. The field is set by the database on creation, and rows refuse updates."""
+    at = timezone.now() - timedelta(minutes=minutes_ago)
+    detail = {"reason": "bad_predictions", "cpu_seconds": seconds}
+    entry = AuditEntry(actor=world.researcher, action=action, subject=f"phase:{world.phase.pk}", detail=detail)
+    with mock.patch.object(timezone, "now", lambda: at):
+        entry.save()
+
+
+def test_the_processor_time_of_a_refused_file_is_recorded(world, ada):
+    send(ada, b"x\n" * 50_000)
+    assert AuditEntry.objects.get(action="submission.refused").detail["cpu_seconds"] > 0
+    assert send(ada, prediction_lines()).status_code == 201
+
+
+def test_files_that_are_refused_again_and_again_get_a_limit(world, ada, settings):
+    """Each takes all the processor time that one file may take, and costs no quota."""
+    for minutes_ago in (90, 50, 40, 30):
+        refused_entry(world, seconds=settings.REFUSED_SECONDS / 2, minutes_ago=minutes_ago)
+    before = footprint()
+    answer = send(ada, prediction_lines())
+    assert (answer.status_code, answer.json()["code"]) == (429, "throttled")
+    assert "took 900 seconds of the server's processor time, expected at most 600." in answer.json()["message"]
+    assert 590 <= int(answer["Retry-After"]) <= 600, "when the file of 50 minutes ago no longer counts"
+    assert footprint() == before
+    someone = person("someone")
+    world.system.team.members.add(someone)
+    assert send(client_of(someone), prediction_lines()).status_code == 201, "each user has an own limit"
+
+
+def test_refused_files_up_to_the_limit_and_older_ones_are_allowed(world, ada, settings):
+    refused_entry(world, seconds=settings.REFUSED_SECONDS, minutes_ago=61)
+    refused_entry(world, seconds=settings.REFUSED_SECONDS / 2, minutes_ago=59)
+    refused_entry(world, seconds=settings.REFUSED_SECONDS / 2, minutes_ago=1, action="dry_run.refused")
+    assert send(ada, prediction_lines()).status_code == 201
 
 
 @pytest.mark.parametrize("raw", [False, True])

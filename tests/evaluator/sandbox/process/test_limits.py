@@ -46,6 +46,7 @@ def test_endless_loop_ends_at_the_processor_limit(box: Box, deaf: bool) -> None:
     result = box.run("spin", limits=Limits(cpu_seconds=1, wall_seconds=300), deaf=deaf)
     assert result.verdict == Verdict.TIME
     assert result.wall_seconds < 300
+    assert result.cpu_seconds >= 1
 
 
 def test_jobs_that_share_too_few_processors_are_not_at_fault(own: Callable[..., Box]) -> None:

@@ -1,0 +1,50 @@
+"""Limit on the processor time that a user's refused uploads take in the sandbox within an hour.
+
+A refused file costs no quota, so nothing else limits them. Accepted files do not count, and neither do those that could
+not be checked because the server was at fault. The audit entries hold the seconds, which all web processes share.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import Model
+from django.utils import timezone
+
+from leaderboard.core.refusal import Code, Refused
+from leaderboard.models import AuditEntry, User
+
+WITHIN = timedelta(hours=1)
+ACTIONS = ("submission.refused", "dry_run.refused")
+
+
+def check(*, by: User) -> None:
+    """Raise Refused THROTTLED if the user's refused uploads have used over settings.REFUSED_SECONDS within an hour.
+
+    Call before the sandbox is asked. Files that are checked at the same time may together exceed the limit once.
+    """
+    since = timezone.now() - WITHIN
+    rows = AuditEntry.objects.filter(actor=by, action__in=ACTIONS, at__gt=since).order_by("at")
+    costs = [(at, seconds or 0.0) for at, seconds in rows.values_list("at", "detail__cpu_seconds")]
+    used, limit = sum(seconds for _, seconds in costs), settings.REFUSED_SECONDS
+    if used <= limit:
+        return
+    left, retry_at = used, None
+    for at, seconds in costs:
+        left, retry_at = left - seconds, at + WITHIN
+        if left <= limit:
+            break
+    raise Refused(
+        Code.THROTTLED,
+        f"Your refused files of the last hour took {used:.0f} seconds of the server's processor time, expected at most "
+        f"{limit}. Nothing was submitted, and no quota was used. Check your files with `holdout validate`, and upload "
+        f"again at {retry_at:%H:%M} UTC or later.",
+        retry_at=retry_at,
+    )
+
+
+def record(action: str, subject: Model, *, by: User, reason: str, cpu_seconds: float) -> None:
+    """Store that a user's file was refused. action: one of ACTIONS. cpu_seconds: what its check took in the sandbox."""
+    assert action in ACTIONS, action
+    AuditEntry.record(action, subject, by=by, reason=reason, cpu_seconds=round(cpu_seconds, 3))
