@@ -43,6 +43,7 @@ class Code(Enum):
     INVALID_IMAGE = ("invalid_image", 422)
     WRONG_OFFSET = ("wrong_offset", 409)
     ENGINE_UNAVAILABLE = ("engine_unavailable", 503)
+    DISK_FULL = ("disk_full", 507)
 
     def __init__(self, text: str, status: int) -> None:
         self.text = text

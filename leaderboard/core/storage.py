@@ -8,7 +8,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any, BinaryIO
+from uuid import uuid4
 
+from django.core.files.move import file_move_safe
 from django.core.files.storage import FileSystemStorage
 from django.db.models.fields.files import FieldFile
 from storages.backends.s3 import S3Storage
@@ -22,7 +24,25 @@ class NoUrl:
 
 
 class PrivateFileStorage(NoUrl, FileSystemStorage):
-    """Local file storage whose files have no URL. Settings let only the server's operating-system user read them."""
+    """Local file storage whose files have no URL. Settings let only the server's operating-system user read them.
+
+    A file has its name only once it is complete: if the disk is full, no part of it is left.
+    """
+
+    def _save(self, name: str, content: Any) -> str:
+        partial = f"{name}.{uuid4().hex}.partial"  # no other file can have this name, so it may be deleted
+        try:
+            super()._save(partial, content)  # type: ignore[misc]  # the stubs lack it
+        except BaseException:
+            self.delete(partial)
+            raise
+        while True:
+            try:
+                file_move_safe(self.path(partial), self.path(name))
+            except FileExistsError:
+                name = self.get_available_name(name)
+            else:
+                return name.replace("\\", "/")
 
 
 class PrivateS3Storage(NoUrl, S3Storage):

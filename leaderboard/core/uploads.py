@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import StopUpload, TemporaryFileUploadHandler
 from django.core.handlers.wsgi import LimitedStream
 
+from leaderboard.core import disk
+
 
 class HashingUploadHandler(TemporaryFileUploadHandler):
     """Upload handler that stores each file as a temporary file with its digest in the attribute `sha256`.
 
-    A file over settings.MAX_UPLOAD_BYTES stops the request and sets request.META["holdout.upload_too_large"].
+    A file over settings.MAX_UPLOAD_BYTES stops the request and sets request.META["holdout.upload_too_large"]; a full
+    disk does the same with "holdout.disk_full". The rest of the body is then discarded.
     """
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
@@ -25,18 +30,33 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         self.received += len(raw_data)
         if self.received > settings.MAX_UPLOAD_BYTES:
-            if self.request is not None:
-                self.request.META["holdout.upload_too_large"] = True
-            self.file.close()
-            raise StopUpload(connection_reset=False)
+            self._stop("holdout.upload_too_large")
         self.digest.update(raw_data)
-        super().receive_data_chunk(raw_data, start)
+        with self._stop_if_full():
+            super().receive_data_chunk(raw_data, start)
 
     def file_complete(self, file_size: int) -> UploadedFile | None:
-        file = super().file_complete(file_size)
+        with self._stop_if_full():
+            file = super().file_complete(file_size)
         if file is not None:
             vars(file)["sha256"] = self.digest.hexdigest()
         return file
+
+    @contextmanager
+    def _stop_if_full(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if not disk.is_full_error(error):
+                raise
+            self._stop("holdout.disk_full")
+
+    def _stop(self, why: str) -> NoReturn:
+        if self.request is not None:
+            self.request.META[why] = True
+        with suppress(OSError):  # closing writes what is still buffered
+            self.file.close()
+        raise StopUpload(connection_reset=False)
 
 
 def received_whole(request: Any) -> bool:

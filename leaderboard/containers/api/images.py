@@ -105,7 +105,7 @@ class ImagesView(View):
     @extend_schema(
         operation_id="image_upload",
         request=PhaseArchive,
-        responses={201: ImageUploadSerializer, **errors(409, 413, 422, 503)},
+        responses={201: ImageUploadSerializer, **errors(409, 413, 422, 503, 507)},
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
         """Begin to upload an archive written by `docker save`. The archive's chunks follow in further requests."""
@@ -182,7 +182,7 @@ class ChunksView(View):
         operation_id="image_upload_chunk",
         parameters=[Offset],
         request={"application/octet-stream": OpenApiTypes.BINARY},
-        responses={200: ImageUploadSerializer, **errors(409, 411, 413, 415, 422)},
+        responses={200: ImageUploadSerializer, **errors(409, 411, 413, 415, 422, 507)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
         """Send the next chunk. The error 409 `wrong_offset` says at which offset the next chunk must begin."""

@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from evaluator.tasks.registry import MissingTaskError
-from leaderboard.core import db_locks
+from leaderboard.core import db_locks, disk
 from leaderboard.core.api import renamed
 from leaderboard.core.logs import traceback_locations
 from leaderboard.core.refusal import NotFound, Refused
@@ -81,6 +81,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
         response = _answer(503, "busy", message)
         response["Retry-After"] = str(db_locks.RETRY_AFTER)
         return response
+    if disk.is_full_error(error):
+        return _refused(disk.full_refusal())
     return None if settings.DEBUG else _broken(error)
 
 

@@ -13,6 +13,7 @@ from rest_framework import parsers
 from rest_framework.exceptions import ParseError, UnsupportedMediaType
 from rest_framework.request import Request
 
+from leaderboard.core import disk
 from leaderboard.core.api.errors import Interrupted, LengthRequired, TooLarge
 from leaderboard.core.uploads import HashingUploadHandler, received_whole
 
@@ -49,21 +50,18 @@ class RawParser(parsers.BaseParser):
         upload = HashingUploadHandler(request._request)
         upload.new_file("file", name, media_type, None)
         try:
-            size = self._receive(stream, upload)
+            size = 0
+            while chunk := stream.read(CHUNK):
+                upload.receive_data_chunk(chunk, size)
+                size += len(chunk)
+            file = upload.file_complete(size)
+        except StopUpload:
+            check_stopped(request)
+            raise
         except BaseException:
             upload.file.close()
             raise
-        return parsers.DataAndFiles(query, MultiValueDict({"file": [upload.file_complete(size)]}))
-
-    def _receive(self, stream: Any, upload: HashingUploadHandler) -> int:
-        size = 0
-        while chunk := stream.read(CHUNK):
-            try:
-                upload.receive_data_chunk(chunk, size)
-            except StopUpload as error:
-                raise TooLarge from error
-            size += len(chunk)
-        return size
+        return parsers.DataAndFiles(query, MultiValueDict({"file": [file]}))
 
 
 class BytesParser(RawParser):
@@ -108,8 +106,15 @@ def check_before_reading(request: Request, *, expected: str = "a predictions fil
 
 
 def check_after_reading(request: Request) -> None:
-    """Raise TooLarge if the upload was stopped at the size limit, Interrupted if fewer bytes came than announced."""
-    if "holdout.upload_too_large" in request.META:
-        raise TooLarge
+    """Raise Interrupted if fewer bytes came than announced, and what `check_stopped` raises."""
+    check_stopped(request)
     if not received_whole(request._request):
         raise Interrupted
+
+
+def check_stopped(request: Request) -> None:
+    """Raise TooLarge if the upload was stopped at the size limit, Refused DISK_FULL if by a full disk."""
+    if "holdout.upload_too_large" in request.META:
+        raise TooLarge
+    if "holdout.disk_full" in request.META:
+        raise disk.full_refusal()

@@ -14,7 +14,7 @@ from django.template import loader
 from django.views.decorators.csrf import requires_csrf_token
 
 from evaluator.tasks.registry import MissingTaskError
-from leaderboard.core import db_locks
+from leaderboard.core import db_locks, disk
 
 MESSAGES = {
     400: ("bad_request", "The request could not be understood."),
@@ -67,13 +67,18 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Return the page for a 500, rendered without the request: loading the user may be what failed.
 
     Django calls it while it handles the exception. Transient errors of the database return a 503 with Retry-After, and
-    so do benchmarks whose task package is not installed.
+    so do benchmarks whose task package is not installed. A full disk returns a 507.
     """
     error = sys.exception()
     if message := db_locks.transient_message(error):
         return _unavailable(request, "busy", message)
     if isinstance(error, MissingTaskError):
         return _unavailable(request, "task_missing", str(error))
+    if disk.is_full_error(error):
+        refused = disk.full_refusal()
+        if _is_program(request):
+            return JsonResponse({"code": refused.code.text, "message": refused.message}, status=507)
+        return HttpResponse(loader.get_template("507.html").render({"message": refused.message}), status=507)
     if _is_program(request):
         return _json(500)
     return HttpResponse(loader.get_template("500.html").render({}), status=500)

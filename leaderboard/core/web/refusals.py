@@ -36,6 +36,7 @@ HEADLINES = {
     Code.INVALID_IMAGE: "The image was not accepted",
     Code.WRONG_OFFSET: "Wrong upload offset",
     Code.ENGINE_UNAVAILABLE: "Containers cannot run now",
+    Code.DISK_FULL: "The server's disk is full",
 }
 
 

@@ -105,7 +105,7 @@ class RawChunksView(View):
         operation_id="raw_upload_chunk",
         parameters=[Offset],
         request={"application/octet-stream": OpenApiTypes.BINARY},
-        responses={200: RawUploadSerializer, **errors(409, 411, 413, 415, 422)},
+        responses={200: RawUploadSerializer, **errors(409, 411, 413, 415, 422, 507)},
     )
     def post(self, request: Request, pk: UUID) -> Response:
         """Send the next chunk of a raw file. 409 `wrong_offset` names the offset at which the chunk has to begin."""

@@ -55,7 +55,7 @@ class SubmitView(View):
         operation_id="submit",
         parameters=[shapes.UploadQuery],
         request={"multipart/form-data": shapes.Upload, **dict.fromkeys(RAW, OpenApiTypes.BINARY)},
-        responses={201: shapes.SubmissionSerializer, **errors(409, 411, 413, 415, 422, 503)},
+        responses={201: shapes.SubmissionSerializer, **errors(409, 411, 413, 415, 422, 503, 507)},
     )
     def post(self, request: Request, slug: str, phase: str) -> Response:
         """Submit predictions: as a multipart form, or as a raw file with its description in query parameters.
