@@ -13,7 +13,7 @@ from import_export.forms import ExportForm
 from import_export.resources import ModelResource, modelresource_factory
 from tablib import Dataset
 
-from leaderboard.boards.api.csv import FORMULA_STARTS
+from leaderboard.boards.api.csv import escape_formula, unescape_formula
 from leaderboard.models import AuditEntry
 
 MOST_ROWS = 100_000
@@ -36,7 +36,7 @@ class SafeCSV(CSV):
         parsed = super().create_dataset(in_stream, **kwargs)
         unescaped = Dataset(headers=parsed.headers)
         for row in parsed:
-            unescaped.append([_unescaped(cell) for cell in row])
+            unescaped.append([unescape_formula(cell) for cell in row])
         return unescaped
 
 
@@ -84,17 +84,7 @@ def _exported_fields(model: Any, excluded: Any) -> list[str]:
 
 
 def _escaped(value: Any) -> Any:
-    """Return a cell with an apostrophe in front if a spreadsheet would take it for a formula.
-
-    Text that already has apostrophes before a formula gets one more, so that `_unescaped` restores it.
-    """
-    if not isinstance(value, str) or _is_number(value):
-        return value
-    return f"'{value}" if value.lstrip("'").startswith(FORMULA_STARTS) else value
-
-
-def _unescaped(value: str) -> str:
-    return value[1:] if value.startswith("'") and value.lstrip("'").startswith(FORMULA_STARTS) else value
+    return value if not isinstance(value, str) or _is_number(value) else escape_formula(value)
 
 
 def _is_number(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -11,16 +12,30 @@ from leaderboard.boards.queries import Key, Row, label
 from leaderboard.boards.queries import columns as row_columns
 from leaderboard.boards.queries.columns import RowColumn
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_CELL = r"""(^|[;|\t\r\n]["\s]*)"""
+"""The start of a cell: that of the text, or what follows a separator.
+
+Where the decimal separator is a comma, spreadsheets separate cells at semicolons, and a quotation mark protects only a
+cell that begins with it: `1,"x;=A1"` has the cells `1,"x` and `=A1"`.
+"""
+_FORMULA = "[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 """Characters that a spreadsheet may interpret as the start of a formula, full-width forms included."""
+_ESCAPABLE = re.compile(rf"{_CELL}('*)(?={_FORMULA})")
+_ESCAPED = re.compile(rf"{_CELL}'('*)(?={_FORMULA})")
 
 
 def escape_formula(text: str) -> str:
-    """Return text that a spreadsheet does not run as a formula: text that may start one gets a leading apostrophe.
+    """Return text that a spreadsheet does not run as a formula, whatever it takes for a separator.
 
-    Not for numbers: a negative number would become text.
+    What may start a formula gets an apostrophe in front, and so does text that already looks like that, so that
+    `unescape_formula` restores it. Not for numbers: a negative number would become text.
     """
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    return _ESCAPABLE.sub(r"\1'\2", text)
+
+
+def unescape_formula(text: str) -> str:
+    """Return the text that `escape_formula` has escaped."""
+    return _ESCAPED.sub(r"\1\2", text)
 
 
 def written(rows: Iterable[Row], keys: Sequence[Key], costs: Sequence[str]) -> str:

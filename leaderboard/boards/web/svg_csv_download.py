@@ -41,7 +41,7 @@ def as_csv(board: Board, name: str, heads: Sequence[str], rows: Iterable[Sequenc
     """Return a table as a CSV attachment, in which a spreadsheet runs no text as a formula. name: as for `as_svg`."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    writer.writerow(heads)
+    writer.writerow([escape_formula(head) for head in heads])
     for row in rows:
         writer.writerow([escape_formula(cell) if isinstance(cell, str) else cell for cell in row])
     return _file(buffer.getvalue(), board, name, "csv", "text/csv")

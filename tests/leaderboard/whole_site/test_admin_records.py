@@ -330,6 +330,7 @@ def test_ranking_fields_of_a_system_are_read_only_in_the_admin(admin_client: Cli
 def test_csv_export_and_import_preserve_text() -> None:
     """With texts that a spreadsheet would execute, and texts that look like escaped ones."""
     texts = ["=1+1", "'=1+1", "''=1+1", "@x", "'x", "plain", "-0.5", "'-0.5", "-a"]
+    texts += ["a;=1", "a;'=1", 'a"; "=1', "a|@x", "\t=1", "a\n\n+1", "a; b", "a;-0.5", "a, -0.5", ";", ""]
     out = files.SafeCSV().export_data(Dataset(*[[text] for text in texts], headers=["text"]))
     assert all(not line.lstrip('"').startswith(("=", "@", "-a")) for line in out.splitlines())
     assert [row[0] for row in files.SafeCSV().create_dataset(out)] == texts

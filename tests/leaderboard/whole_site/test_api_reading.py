@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.actions import boards
+from leaderboard.boards.api.csv import escape_formula, unescape_formula
 from leaderboard.models import (
     Benchmark,
     Leaderboard,
@@ -330,6 +331,38 @@ def test_text_cells_are_no_formulas(world, start):
     assert float(cells["accuracy[origin=generated]"]) == 0.75
     numbers = [float(cell) for name, cell in cells.items() if name.startswith(("accuracy", "symmetric"))]
     assert len(numbers) == 16
+
+
+@pytest.mark.parametrize("separator", [";", '";', '"; "', "|"])
+def test_text_cells_are_no_formulas_where_other_separators_are_used(world, separator):
+    """Where the decimal separator is a comma, a spreadsheet splits the same file at semicolons."""
+    world.system.team.name = f"Ours{separator}@cmd"
+    world.system.team.save()
+    release(world, f"x{separator}=cmd|' /C calc'!A0", -0.25, rank=1)
+    content = Client().get(f"{BOARD}.csv").content.decode()
+    assert "=cmd" in content and "@cmd" in content
+    for delimiter in ",;|\t":
+        rows = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter)
+        # As in a spreadsheet, numbers are no formulas.
+        assert [cell for row in rows for cell in row if cell.lstrip(' "').startswith(("=", "+", "@"))] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("=1", "'=1"),
+        ("x;=1", "x;'=1"),
+        ("x\t-1", "x\t'-1"),
+        ("x\n=1", "x\n'=1"),
+        ('x";" +1', 'x";" \'+1'),
+        ("x;\uff1d1", "x;'\uff1d1"),
+        ("Smith, -1; b=2 - 1", "Smith, -1; b=2 - 1"),
+        ("F1; recall", "F1; recall"),
+    ],
+)
+def test_formulas_are_escaped_and_restored(text, escaped):
+    assert escape_formula(text) == escaped
+    assert unescape_formula(escaped) == text
 
 
 def test_csv_has_numbers_with_full_precision(world):
