@@ -126,7 +126,10 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
     finished_at = serializers.DateTimeField(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
     problems = ProblemSerializer(many=True)
-    receipt = serializers.DictField(help_text="provenance of the numbers: versions, digests, seed, sandbox")
+    receipt = serializers.DictField(
+        help_text="provenance of the numbers: versions, digests, seed, sandbox; `gold_sha256` only if the gold is "
+        "public, or for those who manage the benchmark"
+    )
     scores = serializers.URLField()
     scorings = ScoringSerializer(many=True, help_text="all published scorings, the newest gold first")
     stage = serializers.CharField(
@@ -183,7 +186,7 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "problems": progress.problems,
         "receipt": progress.receipt,
         "scores": addresses.of(request, "api_scores", progress.submission.pk),
-        "scorings": [_scoring(row, row.run, request) for row in reading.published(progress.submission) if row.run],
+        "scorings": [_scoring(row, row.run, request) for row in reading.published(progress) if row.run],
         "stage": progress.prediction.stage if progress.prediction else "",
         "log": progress.log,
         "cost": costs.of(progress.prediction).as_dict() if progress.prediction and progress.is_container else {},

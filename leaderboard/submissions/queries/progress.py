@@ -35,13 +35,14 @@ class Revealed(StrEnum):
 class Progress:
     """A submission with its latest prediction, that prediction's current run (`current_run`), and the run's release.
 
-    Each is None while there is none.
+    Each is None while there is none. for_manager: True if the reader manages the benchmark.
     """
 
     submission: Submission
     prediction: Prediction | None
     run: Run | None
     release: Release | None
+    for_manager: bool = False
 
     @property
     def _leased_work(self) -> Prediction | Run | None:
@@ -143,18 +144,16 @@ class Progress:
         """Return the provenance of the scores; empty until there are scores.
 
         If the phase's inputs are hidden, values that a container can control (the digest of its predictions, times) are
-        left out: it could encode the inputs in them.
+        left out: it could encode the inputs in them. The digest of hidden gold is for managers alone: anybody could use
+        it to test guesses about the gold offline.
         """
         if self.run is None or self._is_held or not self.run.provenance:
             return {}
-        if not self.is_container:
-            return self.run.provenance
-        shown = {
-            name: value
-            for name, value in self.run.provenance.items()
-            if self.file_is_shown or name not in _CONTAINER_CONTROLLED
-        }
-        return {**shown, "container": self.container}
+        left_out = set() if self.file_is_shown else {*_CONTAINER_CONTROLLED}
+        if not (self.for_manager or self.submission.phase.split.gold_public):
+            left_out.add("gold_sha256")
+        shown = {name: value for name, value in self.run.provenance.items() if name not in left_out}
+        return {**shown, "container": self.container} if self.is_container else shown
 
     @property
     def container(self) -> dict[str, Any]:
@@ -198,22 +197,23 @@ def with_related(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     )
 
 
-def of(submission: Submission) -> Progress:
+def of(submission: Submission, *, for_manager: bool = False) -> Progress:
     """Return the progress of a submission that was fetched from a queryset of `with_related`."""
     prediction = _first(submission.predictions.all())
     run = current_run(list(prediction.runs.all())) if prediction else None
     release = _first(release for release in submission.releases.all() if run and release.run_id == run.pk)
-    return Progress(submission, prediction, run, release)
+    return Progress(submission, prediction, run, release, for_manager)
 
 
-def published(submission: Submission) -> list[Progress]:
+def published(progress: Progress) -> list[Progress]:
     """Return the submission's `Progress` (its run and release) for each public board, current or frozen, that shows it.
 
-    The newest gold version comes first. The submission must have been fetched from a queryset of `with_related`.
+    The newest gold version comes first.
     """
+    submission = progress.submission
     releases = {release.run_id: release for release in submission.releases.all()}
     return [
-        Progress(submission, prediction, run, releases[run.pk])
+        Progress(submission, prediction, run, releases[run.pk], progress.for_manager)
         for prediction in submission.predictions.all()
         for run in prediction.runs.all()
         if run.pk in releases and _board(run) in Leaderboard.PUBLIC
@@ -245,4 +245,5 @@ def progress_or_404(user: Any, pk: UUID) -> Progress:
 
     Raises Http404 for any other submission.
     """
-    return of(get_object_or_404(with_related(Submission.objects.visible_to(user)), pk=pk))
+    submission = get_object_or_404(with_related(Submission.objects.visible_to(user)), pk=pk)
+    return of(submission, for_manager=submission.phase.benchmark.is_managed_by(user))

@@ -73,7 +73,7 @@ def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
     """
     progress = progress_or_404(request.user, pk)
     version = tuple(request.GET.get(name) for name in ("gold_version", "task_version"))
-    rows = [row for row in published(progress.submission) if _version(row) == version] if any(version) else [progress]
+    rows = [row for row in published(progress) if _version(row) == version] if any(version) else [progress]
     document = receipts.document(rows[0]) if rows else {}
     if not document:
         raise Http404
@@ -86,8 +86,8 @@ def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
 def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
     progress = progress_or_404(request.user, pk)
     row = progress.submission
-    # For an uploaded file all viewers see the same; of a container, managers of the benchmark see more than the team.
-    is_manager = progress.is_container and row.phase.benchmark.is_managed_by(request.user)
+    # Managers of the benchmark see more of a container than the team.
+    is_manager = progress.is_container and progress.for_manager
     may_withdraw = progress.container_waits_or_runs and _is_of_its_team(request, progress)
     return {
         "container": container(progress, is_manager=is_manager),
@@ -97,7 +97,7 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
         "progress": progress,
         "submission": row,
         "track": tracks.title_of(row.phase, row.track),
-        "published": published(row),
+        "published": published(progress),
         "benchmark": row.phase.benchmark,
         "phase": row.phase,
         "rank_changes": _rank_changes(row),

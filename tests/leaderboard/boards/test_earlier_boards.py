@@ -171,7 +171,11 @@ def test_a_submission_has_receipts_of_all_its_scores(world: World) -> None:
     ]
     assert scorings == [(2, 1, 0.0, True), (1, 1, 1.0, False)]
     golds = {gold.number: gold.sha256 for gold in world.split.gold_versions.all()}
-    assert [scoring["receipt"]["gold_sha256"] for scoring in content["scorings"]] == [golds[2], golds[1]]
+    assert [scoring["receipt"]["gold_version"] for scoring in content["scorings"]] == [2, 1]
+    organiser = Client()
+    organiser.force_login(world.curator)
+    shown = organiser.get(f"/api/v1/submissions/{submission.pk}/").json()["scorings"]
+    assert [scoring["receipt"]["gold_sha256"] for scoring in shown] == [golds[2], golds[1]]
     assert values(body(content["scorings"][1]["leaderboard"]))["Bernoulli"] == 1.0
     where = f"/submissions/{submission.pk}/receipt.json"
     markup = ada.get(submission.get_absolute_url()).content.decode()
@@ -179,7 +183,8 @@ def test_a_submission_has_receipts_of_all_its_scores(world: World) -> None:
         address = f"{where}?gold_version={number}&task_version=1"
         assert address in links(markup)
         document = ada.get(address).json()
-        assert document["receipt"]["gold_sha256"] == golds[number]
+        assert document["receipt"]["gold_version"] == number
+        assert organiser.get(address).json()["receipt"]["gold_sha256"] == golds[number]
         assert next(scoring["value"] for scoring in document["scores"] if scoring["measure"] == "accuracy") == value
     assert FROZEN in links(markup) and f"{where}?gold_version=3&task_version=1" not in links(markup)
     for query in ("gold_version=3&task_version=1", "gold_version=1", "task_version=1", "gold_version=x&task_version=1"):

@@ -113,7 +113,7 @@ FAULTS = {
     "infinite": "scores.json: number beyond float64",
     "out of range": "scores[0], strict_accuracy, is outside its bounds, 0 to 1",
     "unknown measure": "scores[1] names an unknown measure, expected one of: strict_accuracy",
-    "missing measure": "no row of strict_accuracy",
+    "missing measure": "no row for strict_accuracy",
     "unknown slice": "scores[1].slice names an unknown dimension, expected one of: label, origin",
     "unknown field": "does not fit the published schema: Object contains unknown field",
     "another version": "expected fact-verification and 1",

@@ -1,4 +1,4 @@
-"""On PostgreSQL a frozen process holds up nobody: sessions have timeouts, and submissions need no lock of publishers."""
+"""On PostgreSQL a frozen process holds up nobody: sessions have timeouts; submissions need no lock of publishers."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from django.test import Client
 from evaluator import code_digest
 from leaderboard.datasets.actions import lifecycle, splits
 from leaderboard.evaluation import sandbox_client
-from leaderboard.models import Phase, Run, Submission
+from leaderboard.models import Phase, Run, Submission, User
 from tests.support.rows.corrected_gold import score_all
 from tests.support.rows.tiny_world import World, build, prediction_lines, uploaded
 
@@ -91,17 +91,50 @@ def test_page_and_api_have_the_complete_receipt(world: World) -> None:
         "sandbox": dict(sandbox_client.ProcessSandbox(site.SANDBOX_SOCKET).layers()),
     }
     ada = client_of(world.researcher)
-    api_receipt = ada.get(f"/api/v1/submissions/{submission.pk}/").json()["receipt"]
+    api_receipt = client_of(world.curator).get(f"/api/v1/submissions/{submission.pk}/").json()["receipt"]
     assert {name: value for name, value in api_receipt.items() if not name.endswith("seconds")} == expected
     assert set(api_receipt) - set(expected) == {"seconds", "sandbox_start_seconds"}
-    assert ada.get(f"/submissions/{submission.pk}/receipt.json").json()["receipt"] == api_receipt
-    page = ada.get(submission.get_absolute_url()).content.decode()
+    ada_receipt = ada.get(f"/api/v1/submissions/{submission.pk}/").json()["receipt"]
+    assert ada_receipt == {name: value for name, value in api_receipt.items() if name != "gold_sha256"}
+    assert ada.get(f"/submissions/{submission.pk}/receipt.json").json()["receipt"] == ada_receipt
+    page = client_of(world.curator).get(submission.get_absolute_url()).content.decode()
     section = page[page.index('id="receipt-title"') :]
     for name in ("code_sha256", "gold_sha256", "inputs_sha256", "predictions_sha256"):
         assert api_receipt[name] in section, name
     for words in ("fact-verification, version 1", "1,000 resamples, seed 0", *expected["packages"], "seccomp"):
         assert words in section, words
     assert run.outcomes_sha256 not in json.dumps(api_receipt) + page, "guesses about the gold could be tested with it"
+
+
+def test_the_digest_of_hidden_gold_is_for_organisers_alone(world: World) -> None:
+    """Whoever has it can test guesses about the gold offline."""
+    submission = world.submit()
+    score_all()
+    olive = User.objects.create_user("olive", "olive@holdout.example", "correct horse")
+    world.benchmark.organisers.add(olive)
+    addresses = [
+        submission.get_absolute_url(),
+        f"/submissions/{submission.pk}/state/",
+        f"/submissions/{submission.pk}/receipt.json",
+        f"/submissions/{submission.pk}/receipt.json?gold_version=1&task_version=1",
+        f"/api/v1/submissions/{submission.pk}/",
+        f"/api/v1/submissions/{submission.pk}/scores/",
+        "/api/v1/submissions/",
+        f"/systems/{world.system.pk}/",
+        "/api/v1/benchmarks/tiny/phases/test/leaderboard/",
+    ]
+
+    def readable(reader: User) -> list[bool]:
+        answers = [client_of(reader).get(address) for address in addresses]
+        assert {answer.status_code for answer in answers} == {200}, [answer.status_code for answer in answers]
+        return [world.gold.sha256 in answer.content.decode() for answer in answers]
+
+    assert not any(readable(world.researcher))
+    organiser_sees = [True] * 5 + [False] * 4
+    assert readable(olive) == readable(world.curator) == organiser_sees
+    world.split.gold_public = True
+    world.split.save()
+    assert readable(world.researcher) == organiser_sees, "everybody can download public gold"
 
 
 def test_there_is_no_receipt_before_scoring_nor_for_strangers(world: World) -> None:

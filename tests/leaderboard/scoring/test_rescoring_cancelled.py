@@ -135,7 +135,7 @@ def test_prepared_scores_are_not_visible(world: World) -> None:
     assert client.get("/benchmarks/tiny/test/gold-2/task-1/").status_code == 404
     assert "gold-2" not in client.get("/benchmarks/tiny/test/").content.decode()
     shown_result = client.get(f"/api/v1/submissions/{first.prediction.submission_id}/").json()
-    assert (shown_result["state"], shown_result["receipt"]["gold_sha256"]) == ("done", world.gold.sha256)
+    assert (shown_result["state"], shown_result["receipt"]["gold_version"]) == ("done", world.gold.number)
     scores = client.get(f"/api/v1/submissions/{first.prediction.submission_id}/scores/").json()["scores"]
     assert next(row["value"] for row in scores if row["measure"] == "accuracy" and not row["slice"]) == 1.0
 
