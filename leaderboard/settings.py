@@ -238,7 +238,9 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
+ACCOUNT_ADAPTER = "leaderboard.accounts.web.adapter.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Holdout] "
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 # Only mandatory verification hides whether an address is known; without a mail server no address could be verified.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env("EMAIL_URL") else "optional"

@@ -369,10 +369,10 @@ def test_a_password_change_ends_every_session(client: Client) -> None:
         assert browser.get("/me/tokens/").status_code == 302
 
 
-def test_a_forgotten_password_is_reset_by_mail(client: Client, mailoutbox: list[Any]) -> None:
+def test_a_forgotten_password_is_reset_by_mail(client: Client, mailoutbox: list[Any], settings: Any) -> None:
     User.objects.create_user("ada", "ada@holdout.example", PASSWORD)
     client.post("/accounts/password/reset/", {"email": "ada@holdout.example"})
-    link = re.search(r"http://testserver(/accounts/password/reset/key/\S+)", mailoutbox[0].body)
+    link = re.search(rf"{settings.BASE_URL}(/accounts/password/reset/key/\S+)", mailoutbox[0].body)
     assert link is not None
     page = client.get(link[1], follow=True)
     set_at = page.redirect_chain[-1][0]
