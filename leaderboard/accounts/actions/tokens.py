@@ -1,4 +1,4 @@
-"""API tokens: shown once, stored hashed, expiring."""
+"""API tokens: shown once, stored hashed, expiring. `User.save` deletes them when the password changes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,23 @@ from typing import Any
 from django.db import transaction
 from knox.models import AuthToken
 
+from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import AuditEntry, User
 
 
 @transaction.atomic
 def issue(*, by: User) -> tuple[AuthToken, str]:
-    """Create an API token for the user `by`. Return its row and its secret, which is shown once and not stored."""
+    """Create an API token for the user `by`. Return its row and its secret, which is shown once and not stored.
+
+    Raises Refused NOT_TAKEN if the password has changed since `by` was read.
+    """
+    # Without the lock, a token that is requested with the old password could outlive the change.
+    if User.objects.select_for_update().filter(pk=by.pk, password=by.password).first() is None:
+        raise Refused(
+            Code.NOT_TAKEN,
+            "The password has just been changed; expected a request with the present one.",
+            heading="No token was created",
+        )
     token, secret = AuthToken.objects.create(user=by)
     AuditEntry.record("token.issued", by, by=by, key=token.token_key, until=token.expiry.isoformat())
     return token, secret
@@ -23,3 +34,9 @@ def revoke(*, token: Any, by: User) -> None:
     """Delete the token, so that requests with it are rejected."""
     AuditEntry.record("token.revoked", by, by=by, key=token.token_key)
     token.delete()
+
+
+def ended_by_password(user: User) -> AuditEntry | None:
+    """Return the entry of a password change that ended the user's tokens; None if tokens were issued since, or none."""
+    last = AuditEntry.objects.filter(subject=f"user:{user.pk}", action__startswith="token.").first()
+    return last if last and last.action == "token.ended_by_password" else None

@@ -48,7 +48,7 @@ class TokensView(View):
         return "Token"
 
     @extend_schema(
-        operation_id="token_issue", request=Credentials, responses={201: IssuedToken, **errors(415)}, auth=[]
+        operation_id="token_issue", request=Credentials, responses={201: IssuedToken, **errors(409, 415)}, auth=[]
     )
     def post(self, request: Request) -> Response:
         """Issue a token for a user name or email address and a password."""

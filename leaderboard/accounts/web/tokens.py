@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from knox.models import AuthToken
 
 from leaderboard.accounts.actions import tokens
+from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 
 
@@ -23,9 +24,17 @@ def my_tokens(request: PersonRequest) -> HttpResponse:
     """List the user's valid tokens; a POST issues a token and shows its secret once."""
     secret = ""
     if request.method == "POST":
-        _, secret = tokens.issue(by=request.user)
+        try:
+            _, secret = tokens.issue(by=request.user)
+        except Refused:  # the password has just been changed, which ended this session too
+            return redirect("my_tokens")
     alive = AuthToken.objects.filter(Q(expiry=None) | Q(expiry__gt=timezone.now()), user=request.user)
-    return render(request, "accounts/tokens.html", {"tokens": alive.order_by("-created"), "secret": secret})
+    context = {
+        "tokens": alive.order_by("-created"),
+        "secret": secret,
+        "ended": tokens.ended_by_password(request.user),
+    }
+    return render(request, "accounts/tokens.html", context)
 
 
 @login_required

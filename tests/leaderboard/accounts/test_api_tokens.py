@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -13,11 +14,14 @@ from django.test import Client
 from django.utils import timezone
 from knox.models import AuthToken
 
-from leaderboard.models import AuditEntry
+from leaderboard.accounts.actions import tokens
+from leaderboard.core.refusal import Refused
+from leaderboard.models import AuditEntry, User
 from tests.support.api_calls import ROOT, person
 
 pytestmark = pytest.mark.django_db
 TOKENS = f"{ROOT}/auth/tokens/"
+NEW = "another good horse"
 
 
 @pytest.fixture
@@ -113,6 +117,77 @@ def test_a_revoked_token_is_rejected(ada):
     assert (own_tokens(secret).status_code, own_tokens(other).status_code) == (401, 200)
     # Public pages are refused too: a client must notice that its token was revoked.
     assert client.get(f"{ROOT}/tasks/").json()["code"] == "authentication_failed"
+
+
+def change(ada, mailoutbox) -> None:
+    browser = Client()
+    browser.force_login(ada)
+    fields = {"oldpassword": "correct horse", "password1": NEW, "password2": NEW}
+    page = browser.post("/accounts/password/change/", fields, follow=True)
+    assert "all your API tokens are revoked" in page.content.decode()
+
+
+def reset(ada, mailoutbox) -> None:
+    client = Client()
+    client.post("/accounts/password/reset/", {"email": ada.email})
+    page = client.get(re.search(r"/accounts/password/reset/key/\S+", mailoutbox[0].body)[0], follow=True)
+    done = client.post(page.redirect_chain[-1][0], {"password1": NEW, "password2": NEW}, follow=True)
+    assert "all your API tokens are revoked" in done.content.decode()
+
+
+def change_in_the_admin(ada, mailoutbox, **fields: str) -> None:
+    operator = Client()
+    operator.force_login(person("olga", is_staff=True, is_superuser=True))
+    form = {"password1": NEW, "password2": NEW, "usable_password": "true", **fields}
+    assert operator.post(f"/admin/leaderboard/user/{ada.pk}/password/", form).status_code == 302
+
+
+def disable_in_the_admin(ada, mailoutbox) -> None:
+    change_in_the_admin(ada, mailoutbox, password1="", password2="", usable_password="false", **{"unset-password": "1"})
+
+
+@pytest.mark.parametrize("act", [change, reset, change_in_the_admin, disable_in_the_admin])
+def test_a_new_password_ends_every_token(ada, mailoutbox, act):
+    secrets = [request_token().json()["token"] for _ in range(2)]
+    other = tokens.issue(by=person("bob"))[1]
+    act(ada, mailoutbox)
+    assert [own_tokens(secret).status_code for secret in (*secrets, other)] == [401, 401, 200]
+    entry = AuditEntry.objects.get(action="token.ended_by_password")
+    assert entry.subject == f"user:{ada.pk}" and sorted(entry.detail["tokens"]) == sorted(s[:15] for s in secrets)
+    ada.refresh_from_db()
+    browser = Client()
+    browser.force_login(ada)
+    assert "This revoked 2 tokens" in browser.get("/me/tokens/").content.decode()
+    assert "This revoked" not in browser.post("/me/tokens/").content.decode()
+
+
+def test_other_changes_of_a_user_and_a_renewed_hash_end_no_token(ada, settings):
+    secret = request_token().json()["token"]
+    ada.refresh_from_db()
+    ada.first_name = "Ada"
+    ada.save()
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher", *settings.PASSWORD_HASHERS]
+    assert ada.check_password("correct horse") and ada.password.startswith("pbkdf2")
+    assert own_tokens(secret).status_code == 200
+
+
+def test_a_token_requested_with_the_old_password_is_not_issued_after_the_change(ada):
+    """A request that has checked the old password reaches the database after the change."""
+    changed = User.objects.get()
+    changed.set_password(NEW)
+    changed.save()
+    with pytest.raises(Refused):
+        tokens.issue(by=ada)
+    assert not AuthToken.objects.exists()
+
+
+def test_a_password_and_the_end_of_its_tokens_are_stored_together(ada, monkeypatch):
+    request_token()
+    monkeypatch.setattr(AuditEntry, "record", lambda *_, **__: 1 / 0)
+    ada.set_password(NEW)
+    with pytest.raises(ZeroDivisionError):
+        ada.save()
+    assert User.objects.get().check_password("correct horse") and AuthToken.objects.exists()
 
 
 def test_an_expired_token_is_rejected(ada):
