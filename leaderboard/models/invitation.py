@@ -19,7 +19,7 @@ class Invitation(models.Model):
         REVOKED = "revoked"
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="invitations")
-    address = models.EmailField(help_text="recipient of the link; anyone who has the link may use it")
+    address = models.EmailField(help_text="recipient of the link")
     token_sha256 = models.CharField(max_length=64, unique=True)
     invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     created_at = models.DateTimeField()

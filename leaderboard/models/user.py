@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib.auth.models import AbstractUser
-from django.db import models, transaction
-
-from .audit import AuditEntry
+from django.db import models
 
 
 class User(AbstractUser):
@@ -24,14 +20,4 @@ class User(AbstractUser):
 
     def set_unusable_password(self) -> None:
         super().set_unusable_password()
-        self._password = ""  # as after `set_password`, so that `save` takes it for a change
-
-    @transaction.atomic
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """Store the user; if the password has changed, delete the user's API tokens in the same transaction."""
-        # Django sets it in `set_password`, and not when it only renews the hash of the same password.
-        is_changed = self._password is not None
-        super().save(*args, **kwargs)
-        if is_changed and (keys := list(self.auth_token_set.values_list("token_key", flat=True))):
-            self.auth_token_set.all().delete()
-            AuditEntry.record("token.ended_by_password", self, tokens=keys)
+        self._password = ""  # as after `set_password`, so that validators learn of the change

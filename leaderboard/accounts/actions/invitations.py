@@ -1,8 +1,9 @@
 """Team invitations by link, and the answers to them.
 
-The link's token is unguessable, expires, works once, and only its SHA-256 is stored. Whoever has the link may use it:
-the invited mail address is not looked up, so an invitation does not reveal who has an account. If the site has a mail
-server the link is mailed and shown to nobody; otherwise it is shown once to the inviter, who passes it on.
+The link's token is unguessable, expires, works once, and only its SHA-256 is stored. If the site has a mail server, the
+link is mailed and shown to nobody, and only an account with the invited address, verified, may answer. Otherwise no
+account has a verified address: the link is shown once to the inviter, and whoever gets it may answer. The invited
+address is never looked up when the link is made, so an invitation does not reveal who has an account.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.mail import send_mail
@@ -109,13 +111,30 @@ def find(token: str) -> Invitation | None:
     return open_of_all().select_related("team", "invited_by").filter(token_sha256=_digest(token)).first()
 
 
+def check_invited(invitation: Invitation, user: User) -> None:
+    """Check that an invitation was sent to this user.
+
+    Raises Refused NOT_INVITED, without the invited address, if the site has a mail server and the user has not verified
+    that address.
+    """
+    # Compared here, since databases also equate letters such as i and dotless i.
+    verified = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
+    if settings.SENDS_MAIL and invitation.address.lower() not in {address.lower() for address in verified}:
+        raise Refused(
+            Code.NOT_INVITED,
+            f"The invitation was sent to another email address than those of {user.username}; expected the account "
+            "that has verified it. Log in with that account, or add the address to this one and verify it.",
+        )
+
+
 @transaction.atomic
 def accept(*, invitation: Invitation, by: User) -> Team:
     """Make `by` a member of the team, not an owner, and use up the link.
 
-    Raises Refused: NAME_TAKEN if `by` is already a member (the link can still be used), NOT_ACCEPTED if the link is
-    used, revoked or expired.
+    Raises Refused: NOT_INVITED; NAME_TAKEN if `by` is already a member (the link can still be used), NOT_ACCEPTED if
+    the link is used, revoked or expired.
     """
+    check_invited(invitation, by)
     team = membership.held(invitation.team)
     if Membership.objects.filter(team=team, user=by).exists():
         raise Refused(Code.NAME_TAKEN, f"You are already a member of {team}; the link still works for another person.")
@@ -129,8 +148,9 @@ def accept(*, invitation: Invitation, by: User) -> Team:
 def decline(*, invitation: Invitation, by: User) -> None:
     """Decline an invitation and use up its link.
 
-    Raises Refused NOT_ACCEPTED if the link is used, revoked or expired.
+    Raises Refused: NOT_INVITED; NOT_ACCEPTED if the link is used, revoked or expired.
     """
+    check_invited(invitation, by)
     _answer(invitation, Invitation.Answer.DECLINED, by)
     AuditEntry.record("team.declined", invitation.team, by=by, invitation=invitation.pk)
 

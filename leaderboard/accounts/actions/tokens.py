@@ -1,9 +1,10 @@
-"""API tokens: shown once, stored hashed, expiring. `User.save` deletes them when the password changes."""
+"""API tokens: shown once, stored hashed, expiring, and deleted when the password changes."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth.password_validation import NumericPasswordValidator
 from django.db import transaction
 from knox.models import AuthToken
 
@@ -15,12 +16,12 @@ from leaderboard.models import AuditEntry, User
 def issue(*, by: User) -> tuple[AuthToken, str]:
     """Create an API token for the user `by`. Return its row and its secret, which is shown once and not stored.
 
-    Raises Refused NOT_TAKEN if the password has changed since `by` was read.
+    Raises Refused NOT_ACCEPTED if the password has changed since `by` was read.
     """
     # Without the lock, a token that is requested with the old password could outlive the change.
     if User.objects.select_for_update().filter(pk=by.pk, password=by.password).first() is None:
         raise Refused(
-            Code.NOT_TAKEN,
+            Code.NOT_ACCEPTED,
             "The password has just been changed; expected a request with the present one.",
             heading="No token was created",
         )
@@ -40,3 +41,18 @@ def ended_by_password(user: User) -> AuditEntry | None:
     """Return the entry of a password change that ended the user's tokens; None if tokens were issued since, or none."""
     last = AuditEntry.objects.filter(subject=f"user:{user.pk}", action__startswith="token.").first()
     return last if last and last.action == "token.ended_by_password" else None
+
+
+class EndTokensValidator(NumericPasswordValidator):
+    """Django's validator of numeric passwords, which also ends a user's API tokens when the password changes.
+
+    Django calls `password_changed` of each validator after it has stored a new password, by whatever way, and not when
+    it renews the hash of the same password. A validator that validates nothing would add an empty line to help texts.
+    """
+
+    def password_changed(self, password: str, user: User) -> None:
+        with transaction.atomic():
+            tokens = AuthToken.objects.filter(user=user)
+            if keys := list(tokens.values_list("token_key", flat=True)):
+                tokens.delete()
+                AuditEntry.record("token.ended_by_password", user, tokens=keys)

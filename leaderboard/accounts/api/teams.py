@@ -110,7 +110,10 @@ class AnswerView(OwnView):
         responses={200: serializers.TeamSerializer, 204: None, **errors(409, 415)},
     )
     def post(self, request: Request) -> Response:
-        """Accept an invitation (returns the team) or decline it (204). 404 if it was used or has expired."""
+        """Accept an invitation (returns the team) or decline it (204).
+
+        404 if it was used or has expired; 403 `not_invited` if it was mailed to an address that you have not verified.
+        """
         params = _read(serializers.Answer, request)
         invitation = invitations.find(params["token"])
         if invitation is None:

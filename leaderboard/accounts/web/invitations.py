@@ -21,11 +21,16 @@ from leaderboard.core.web.refusals import Refusal
 def invitation(request: PersonRequest, token: str) -> HttpResponse:
     """Show the invitation; a POST with `answer=accept` or `answer=decline` answers it and uses up the link.
 
-    A link that is used, revoked or expired is a 404.
+    A link that is used, revoked or expired is a 404. An account that was not invited gets a 403.
     """
     row = invitations.find(token)
     if row is None:
         raise Http404("no such invitation")
+    try:
+        invitations.check_invited(row, request.user)
+    except Refused as refused:
+        context = {"refusal": Refusal(refused)}
+        return render(request, "accounts/invitation.html", context, status=refused.code.status)
     refusal = None
     if request.method == "POST":
         try:

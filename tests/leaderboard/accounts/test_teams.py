@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
@@ -98,6 +99,58 @@ def test_a_mailed_link_is_not_shown(world: World, team: Team, settings: Any) -> 
     token = re.search(r"/invitations/([\w-]{43,})/", message.body)
     assert invited.link == "" and token is not None and message.to == ["new@holdout.example"]
     assert invitations.find(token[1]) == invited.invitation
+
+
+def mailed(team: Team, by: User, address: str) -> str:
+    """Path of the link in a mailed invitation."""
+    invitations.invite(team=team, address=address, by=by)
+    found = re.search(r"/invitations/[\w-]{43,}/", mail.outbox[-1].body)
+    assert found is not None
+    return found[0]
+
+
+def add_address(user: User, address: str, *, verified: bool) -> None:
+    EmailAddress.objects.create(user=user, email=address, verified=verified)
+
+
+def test_a_mailed_invitation_is_for_the_account_that_has_verified_its_address(
+    world: World, team: Team, bob: User, settings: Any
+) -> None:
+    """Eve finds a forwarded mail. An address that she has added but not verified does not help her."""
+    settings.SENDS_MAIL = True
+    where, eve = mailed(team, world.researcher, "Bob.Private@holdout.example"), person("eve")
+    add_address(eve, eve.email, verified=True)
+    add_address(eve, "bob.private@holdout.example", verified=False)
+    client = browser(eve)
+    answers = [client.get(where), *(client.post(where, {"answer": answer}) for answer in ("accept", "decline"))]
+    fields = {"token": where.split("/")[2], "answer": "accept"}
+    answers.append(client_of(eve).post("/api/v1/invitations/", fields, content_type="application/json"))
+    assert [answer.status_code for answer in answers] == [403] * 4
+    assert answers[-1].json()["code"] == "not_invited"
+    for answer in answers:
+        text = answer.content.decode()
+        assert "sent to another email address" in text
+        assert "private" not in text.lower() and team.name not in text and world.researcher.username not in text
+    assert list(team.members.all()) == [world.researcher]
+    EmailAddress.objects.all().delete()
+    add_address(bob, bob.email, verified=True)
+    add_address(bob, "bob.private@holdout.example", verified=True)
+    assert browser(bob).post(where, {"answer": "accept"}).status_code == 302
+    assert team.members.filter(pk=bob.pk).exists()
+
+
+@pytest.mark.parametrize(
+    "lookalike", ["b\u0131ll@holdout.example", "bill@holdout.example.evil.example", " bill@holdout.example"]
+)
+def test_an_address_that_resembles_the_invited_one_is_another(
+    world: World, team: Team, settings: Any, lookalike: str
+) -> None:
+    """UPPER() in a database makes a dotless i equal to i."""
+    settings.SENDS_MAIL = True
+    eve = person("eve")
+    add_address(eve, lookalike, verified=True)
+    mailed(team, world.researcher, "bill@holdout.example")
+    assert refusal_code(invitations.accept, invitation=Invitation.objects.get(), by=eve) is Code.NOT_INVITED
 
 
 def test_addresses_with_and_without_an_account_get_the_same_answer(world: World, team: Team, bob: User) -> None:
