@@ -34,6 +34,7 @@ NORMALIZED: tuple[tuple[str, str, str], ...] = (
     ("the seedings are minutes apart", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?", "TIME"),
     ("a receipt names how long the scoring took", r'"(sandbox_start_)?seconds": ?[\d.e-]+', '"seconds": DURATION'),
     ("a receipt names the digest of the code", r'"code_sha256": ?"[0-9a-f]{64}"', '"code_sha256": "CODE"'),
+    ("only managers see the digest of hidden gold", r',\s*"gold_sha256": ?"[0-9a-f]{64}"', ""),
     ("a citation names the digest of a board with its ids and times", r"SHA-256 [0-9a-f]{64}", "SHA-256 BOARD"),
 )
 """(reason why the text always differs, pattern, replacement). Everything else is compared unchanged."""
