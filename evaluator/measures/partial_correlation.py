@@ -52,6 +52,6 @@ class Systems:
     def dense_ranks(self, column: Numbers) -> Numbers:
         """Return the exact dense ranks of the residuals without resampling, that is with every row counted once.
 
-        column: the original values, in `order`, not divided by `scaled`.
+        column: the original values, in `order`, not rescaled by `evaluator.measures.standardization.scaled`.
         """
         return ranks_within_systems(column, self._system)

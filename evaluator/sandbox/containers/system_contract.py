@@ -222,7 +222,9 @@ class SystemSandbox(Protocol):
         """
 
     def layers(self) -> Mapping[str, bool | str]:
-        """Run the health check: a container confined like a system's. Return its layers of confinement, by name.
+        """Run the health check: start a container confined like a system's, and inspect it.
+
+        Return whether each layer of confinement is active, by the layer's name; for `runtime`, the runtime's name.
 
         Raises SandboxError if a required layer is missing, or if the engine fails.
         """

@@ -131,21 +131,24 @@ def _padded(size: int) -> int:
 
 def _checked(block: bytes, at: int) -> tuple[bytes, int]:
     """Return the type and size in a header, which ends at byte `at`. Raises TarError if its checksum is wrong."""
-    stated = _number(block[148:156])
+    stated = _number(block[148:156], at)
     if stated != sum(block[:148]) + 8 * 32 + sum(block[156:]):
         raise TarError(f"there is no tar header at byte {at - BLOCK}: the checksum is wrong")
-    return block[156:157], _number(block[124:136])
+    return block[156:157], _number(block[124:136], at)
 
 
-def _number(field: bytes) -> int:
+def _number(field: bytes, at: int) -> int:
+    """Return the number in a field of the header that ends at byte `at`. Raises TarError."""
     if field[0] & 0x80:
         value = int.from_bytes(bytes([field[0] & 0x7F]) + field[1:], "big")
         if field[0] & 0x40 or value >> 62:
-            raise TarError("a header has a number that is negative or too large, expected 0 to 2**62 - 1")
+            raise TarError(
+                f"the header at byte {at - BLOCK} has a number that is negative or too large, expected 0 to 2**62 - 1"
+            )
         return value
     digits = field.strip(b"\0 ")
     if digits.strip(b"01234567"):
-        raise TarError(f"a header has the number {digits!r}, expected octal digits")
+        raise TarError(f"the header at byte {at - BLOCK} has the number {digits!r}, expected octal digits")
     return int(digits or b"0", 8)
 
 

@@ -167,7 +167,11 @@ def _filtered(standings: Rows, query: BoardQuery) -> Rows:
 
 
 def _ordered(standings: Rows, query: BoardQuery) -> Rows:
-    """Order as `in_order` does: rows without a value last, then disqualified ones; ties by when they were received."""
+    """Order as `leaderboard.boards.queries.rows.in_order` does.
+
+    First rows with a value, then those without one, then all disqualified rows; ties by when the submission was
+    received.
+    """
     column = query.sort
     path = SORTABLE[column.name].path if column.name in SORTABLE else "sorted"
     key = Lower(path) if column.name in NAMES else F(path)

@@ -49,8 +49,9 @@ def propose(*, generation: Generation, part: GeneratedPart, split: Split, by: Us
     if (part, split) not in correctable_splits(generation):
         raise Refused(
             Code.NOT_READY,
-            f"The part {part.name} cannot correct the split {split.name}: expected a published split "
-            "that was made by the same generator with the same parameters and seed.",
+            f"The part {part.name} cannot correct the split {split.name}: expected a published split that was made "
+            f"from the part {part.name} of an earlier preview of this dataset, with the same generator, parameters, "
+            "salt and seed as this preview.",
         )
     content = preview_files.regenerate(generation)[part.name]
     with preview_files.as_upload(content, f"{part.name}-of-preview-{generation.pk}.jsonl") as file:

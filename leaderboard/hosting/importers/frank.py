@@ -130,10 +130,10 @@ def _summaries(published: Path, choices: Choices) -> dict[Key, Summary]:
 
 
 def _converted(source: Path, salt: Salt | None) -> tuple[list[tuple[bytes, Path, int]], bool]:
-    """Convert one published file. Return (its gold lines, whether they have both dimensions of the two-way board).
+    """Convert a published file that is already in the gold format.
 
-    A gold line is (line, source, line number). Summaries of one article are one group; lines without a group get the
-    article's hash from their id.
+    Return (its gold lines, whether both dimensions of CROSS occur in them). A gold line is (line, source, line number).
+    Summaries of one article are one group: a line without a group gets the article's hash, taken from its id.
     """
     content, dimensions = [], set[str]()
     for number, raw, line in lines(source, Line):

@@ -111,7 +111,7 @@ class Budget:
 
     @cached_property
     def rows(self) -> Sequence[Row]:
-        """The two rows of the table: now, and after AHEAD further results."""
+        """The two rows of the table: now, and after FORECAST_RESULTS further results."""
         later = self.after(FORECAST_RESULTS)
         return [self._row("So far", self.spent), self._row(f"After {FORECAST_RESULTS} more", later)]
 
@@ -121,7 +121,7 @@ class Budget:
 
     @property
     def added(self) -> float:
-        """The inflation that the next AHEAD results would add, under the phase's disclosure policy."""
+        """The inflation that the next FORECAST_RESULTS results would add, under the phase's disclosure policy."""
         return self.rows[1].inflation - self.rows[0].inflation
 
     @property

@@ -279,9 +279,13 @@ def test_an_unavailable_sandbox_is_a_server_error_and_costs_no_quota(ada, settin
 
 def test_a_file_is_not_at_fault_if_the_machine_is_too_busy_to_check_it(ada, monkeypatch):
     """The check reaches its limit of wall time with its processor time unused, as beside other large files."""
+
+    def time_out(*_):
+        raise sandbox_client.SandboxTimeoutError("the job reached its limit of wall time")
+
     before = footprint()
     with monkeypatch.context() as patched:
-        patched.setattr(sandbox_client, "WALL_FACTOR", 1e-6)
+        patched.setattr(sandbox_client.ProcessSandbox, "run", time_out)
         answer = send(ada, prediction_lines())
     assert (answer.status_code, answer.json()["new_code"]) == (503, "sandbox_unavailable")
     assert answer.json()["message"] == "Your file could not be checked: the server is too busy. Try again soon."

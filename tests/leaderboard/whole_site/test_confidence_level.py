@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from evaluator.curation.audit.expected_intervals import share
+from evaluator.curation.audit.expected_intervals import proportion
 from evaluator.statistics import confidence
 from tests.support.rows.board_rows import stand
 from tests.support.rows.tiny_world import build
@@ -34,7 +34,7 @@ exec(source.replace("LEVEL = 0.95", "LEVEL = 0.9"), vars(module))
 
 import numpy as np
 from evaluator.cli.tables import comparison_table, score_table
-from evaluator.curation.audit.expected_intervals import share
+from evaluator.curation.audit.expected_intervals import proportion
 from evaluator.curation.audit.text_report import _sizes
 from evaluator.statistics.bootstrap import intervals
 size = {"n": 1, "groups": 1, "half_width": 0.1, "half_width_if_groups_err_together": 0.1, "slice": {}, "at": 0.5}
@@ -42,7 +42,7 @@ print(score_table([]), comparison_table([]), _sizes({"primary": "f1", "sizes": [
 random = np.random.default_rng(1)
 drawn = random.normal(size=(1, 1000)), random.normal(size=(1, 50))
 assert intervals(*drawn) == intervals(*drawn, 0.9) != intervals(*drawn, 0.95)
-assert share(np.full(50, 1.0)).shared < float(sys.argv[1])
+assert proportion(np.full(50, 1.0)).shared < float(sys.argv[1])
 
 import django
 django.setup()
@@ -64,7 +64,7 @@ def test_no_file_contains_the_level_as_text() -> None:
 
 
 def test_tables_help_texts_and_widths_follow_the_level() -> None:
-    width = str(share(np.full(50, 1.0)).shared)
+    width = str(proportion(np.full(50, 1.0)).shared)
     process = subprocess.run(
         [sys.executable, "-c", CHANGED, width], capture_output=True, text=True, cwd=settings.ROOT, check=False
     )

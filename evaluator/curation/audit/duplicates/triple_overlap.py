@@ -1,4 +1,8 @@
-"""Leakage of triples from a training file: triples that leak, pairs, facts, and relations that training lacks."""
+"""Overlap of a split of triples with a training file.
+
+Counted are training triples that leak, subject-object pairs and facts that occur in both, and relations of the split
+that no training triple has.
+"""
 
 from __future__ import annotations
 
