@@ -29,12 +29,13 @@ ROOT = Path(__file__).resolve().parents[2]
 HISTORY = Path(__file__).with_name("site_history.py")
 Documents = dict[str, str]
 
+GOLD_DIGEST = r',\s*"gold_sha256": ?"[0-9a-f]{64}"'
 NORMALIZED: tuple[tuple[str, str, str], ...] = (
     ("ids of submissions are random", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID"),
     ("the seedings are minutes apart", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?", "TIME"),
     ("a receipt names how long the scoring took", r'"(sandbox_start_)?seconds": ?[\d.e-]+', '"seconds": DURATION'),
     ("a receipt names the digest of the code", r'"code_sha256": ?"[0-9a-f]{64}"', '"code_sha256": "CODE"'),
-    ("only managers see the digest of hidden gold", r',\s*"gold_sha256": ?"[0-9a-f]{64}"', ""),
+    ("only managers see the digest of hidden gold", GOLD_DIGEST, ""),
     ("a citation names the digest of a board with its ids and times", r"SHA-256 [0-9a-f]{64}", "SHA-256 BOARD"),
 )
 """(reason why the text always differs, pattern, replacement). Everything else is compared unchanged."""
@@ -114,7 +115,8 @@ class Site:
         file = self.data.with_suffix(".json")
         self.run(HISTORY, "dump", file)
         documents: Documents = json.loads(file.read_text())
-        return {name: WORDS.sub(r'\1"TEXT"', ADDED_FIELD.sub("", text)) for name, text in documents.items()}
+        texts = {name: re.sub(GOLD_DIGEST, "", ADDED_FIELD.sub("", text)) for name, text in documents.items()}
+        return {name: WORDS.sub(r'\1"TEXT"', text) for name, text in texts.items()}
 
 
 @contextmanager
