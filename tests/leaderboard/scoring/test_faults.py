@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from evaluator.errors import SandboxTimeoutError
 from leaderboard.core import folder_broker
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import Prediction, QuotaCharge, Reason, Release, Run, Score, Standing, State, Submission
@@ -198,11 +199,20 @@ def test_an_unavailable_sandbox_costs_no_attempt(world: World, settings) -> None
     assert_one_result(submission)
 
 
+def _make_sandbox_busy(patched: pytest.MonkeyPatch) -> None:
+    """Give no job its processor time; `tests/evaluator/sandbox/process/test_limits.py` has a machine that does so."""
+
+    def run(sandbox: object, execution: object) -> None:
+        raise SandboxTimeoutError("the sandbox had no time: the machine is too busy")
+
+    patched.setattr(sandbox_client.ProcessSandbox, "run", run)
+
+
 def test_a_machine_that_is_too_busy_never_uses_up_the_last_attempt(world: World, settings, monkeypatch) -> None:
     """The scoring reaches its limit of wall time with its processor time unused, again and again."""
     submission = world.submit()
     with monkeypatch.context() as patched:
-        patched.setattr(sandbox_client, "WALL_FACTOR", 1e-6)
+        _make_sandbox_busy(patched)
         for _ in range(settings.MAX_ATTEMPTS + 2):
             runs.WORK.run(Run.objects.get().pk)
     run = Run.objects.get()
@@ -214,7 +224,7 @@ def test_a_machine_that_is_too_busy_never_uses_up_the_last_attempt(world: World,
 
 def test_a_machine_that_is_too_busy_for_a_day_fails_the_run_and_refunds(world: World, settings, monkeypatch) -> None:
     submission = world.submit()
-    monkeypatch.setattr(sandbox_client, "WALL_FACTOR", 1e-6)
+    _make_sandbox_busy(monkeypatch)
     Run.objects.update(queued_at=timezone.now() - timedelta(days=1))
     for _ in range(settings.MAX_ATTEMPTS):
         runs.WORK.run(Run.objects.get().pk)
