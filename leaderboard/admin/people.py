@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
+from leaderboard.accounts.actions import usernames
 from leaderboard.admin.files import ExportsRecords
 from leaderboard.admin.moments import SAID
+from leaderboard.core.refusal import Refused
 from leaderboard.models import Membership, System, Team, User
+
+
+class UsernameForm(forms.ModelForm):
+    """Form of a user that refuses a new name which looks like another user's."""
+
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"]
+        if "username" not in self.changed_data:  # names of earlier users stay as they are
+            return name
+        try:
+            return usernames.checked(name, but=self.instance.pk or 0)
+        except Refused as refused:
+            raise ValidationError(refused.message) from refused
+
+
+class NewPersonForm(UsernameForm, AdminUserCreationForm):
+    """Form to add a user."""
+
+
+class PersonForm(UsernameForm, UserChangeForm):
+    """Form to edit a user."""
 
 
 @admin.register(User)
 class PersonAdmin(UserAdmin):
     """Admin of user accounts, in which `is_curator` can be set."""
 
+    form = PersonForm
+    add_form = NewPersonForm
     list_display = ("username", "email", "is_curator", "is_staff", "is_active", "date_joined")
     list_filter = ("is_curator", "is_staff", "is_active")
     formfield_overrides = SAID

@@ -1,4 +1,4 @@
-"""django-allauth's adapter: mails of accounts."""
+"""django-allauth's adapter: mails of accounts, and user names at sign-up."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from leaderboard.accounts.actions import usernames
+from leaderboard.core.refusal import Refused
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -26,3 +30,11 @@ class AccountAdapter(DefaultAccountAdapter):
         host = urlsplit(settings.BASE_URL).netloc
         site = SimpleNamespace(name=host, domain=host)
         super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """Return the name if a new user may take it; raises ValidationError. shallow: do not compare it with others."""
+        username = super().clean_username(username, shallow)
+        try:
+            return username if shallow else usernames.checked(username, reserved=settings.ACCOUNT_USERNAME_BLACKLIST)
+        except Refused as refused:
+            raise ValidationError(refused.message) from refused
