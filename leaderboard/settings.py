@@ -244,8 +244,16 @@ ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env("EMAIL_URL") else "optional"
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "holdout", "organiser", "curator"]
-# Throttled by IP address, not by account: an attacker cannot lock an owner out.
-ACCOUNT_RATE_LIMITS = {"login_failed": "20/m/ip,100/h/ip", "signup": "30/m/ip", "reset_password": "10/m/ip"}
+# Failed log-ins are limited by account and network together (key), so that they lock out neither others behind the same
+# NAT nor the owner elsewhere; by network alone, against attempts on many accounts (ip); and by account from networks
+# where its owner has not logged in yet, against an attacker with many networks (accounts/web/adapter.py).
+ACCOUNT_RATE_LIMITS = {
+    "login": "300/m/ip",
+    "login_failed": "10/m/key,50/h/key,200/m/ip,2000/h/ip",
+    "login_from_new_network": "100/h/key",
+    "signup": "30/m/ip",
+    "reset_password": "10/m/ip",
+}
 
 # --- operations
 OPERATORS = env("OPERATORS")
@@ -271,7 +279,12 @@ EMAIL_TIMEOUT = 20
 CACHES = {
     "default": env.cache(env("CACHE_URL"))
     if env("CACHE_URL")
-    else {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": DATA / "cache"}
+    else {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": DATA / "cache",
+        # With the default of 300, attempts to log in to many accounts would evict the counters that limit them.
+        "OPTIONS": {"MAX_ENTRIES": 5000},
+    }
 }
 
 # Boards rendered for anonymous visitors are cached in each process until their ETag changes (core.response_cache).

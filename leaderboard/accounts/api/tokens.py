@@ -37,7 +37,7 @@ class NoToken(exceptions.ValidationError):
 
 
 class TokensView(View):
-    """View that issues API tokens. Failed attempts here and on the log-in page count towards one rate limit."""
+    """View that issues API tokens. Failed attempts here and on the log-in page count towards the same rate limits."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
@@ -65,7 +65,9 @@ def _who_is(request: Request, username: str, password: str) -> User:
         user = get_adapter().authenticate(request._request, **{name: username}, password=password)
     except Throttled as error:
         # Attempts are limited per minute and per hour; a minute is the minimum wait.
-        raise exceptions.Throttled(wait=60, detail="Too many attempts from your address.") from error
+        raise exceptions.Throttled(
+            wait=60, detail="Too many failed attempts for this account or from your address."
+        ) from error
     if user is None or not user.is_active:
         raise exceptions.AuthenticationFailed("The user name or the password is wrong.")
     if is_mfa_enabled(user):

@@ -1,4 +1,4 @@
-"""django-allauth's adapter: mails of accounts, and user names at sign-up."""
+"""django-allauth's adapter: mails of accounts, user names at sign-up, and the throttle of log-ins."""
 
 from __future__ import annotations
 
@@ -7,15 +7,24 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.utils import filter_users_by_email, filter_users_by_username
+from allauth.core import ratelimit
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 
-from leaderboard.accounts.actions import usernames
+from leaderboard.accounts.actions import known_networks, usernames
 from leaderboard.core.refusal import Refused
+from leaderboard.core.web.client_network import network_of
 
 
 class AccountAdapter(DefaultAccountAdapter):
     """Hooks by which django-allauth's accounts follow the site's rules."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "too_many_login_attempts": "Too many failed attempts for this account or from your address. Wait a minute; "
+        "after many attempts, up to an hour. If you have forgotten your password, reset it."
+    }
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send a mail whose links and site name are those of BASE_URL.
@@ -38,3 +47,39 @@ class AccountAdapter(DefaultAccountAdapter):
             return username if shallow else usernames.checked(username, reserved=settings.ACCOUNT_USERNAME_BLACKLIST)
         except Refused as refused:
             raise ValidationError(refused.message) from refused
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count an attempt to log in; raises ValidationError if there were too many (ACCOUNT_RATE_LIMITS)."""
+        super().pre_authenticate(request, **credentials)
+        # The limit over all networks slows a guesser who has many, but not the owner at a network of theirs.
+        email, username = credentials.get("email"), credentials.get("username", "")
+        users = filter_users_by_email(email, prefer_verified=True) if email else filter_users_by_username(username)
+        if not known_networks.is_known(users, network_of(request)) and not ratelimit.consume(
+            request, action="login_from_new_network", key=_login(credentials)
+        ):
+            raise self.validation_error("too_many_login_attempts")
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
+        """Return the user with these credentials, or None; remember the network of a user who has the password."""
+        user = super().authenticate(request, **credentials)
+        if user is not None:
+            known_networks.remember(user, network_of(request))
+        return user
+
+    def set_password(self, user: Any, password: str) -> None:
+        """Set the password, and remember the network: who changes or resets a password is the owner."""
+        super().set_password(user, password)
+        known_networks.remember(user, network_of(self.request))
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Return the key of `login_failed`: account and network.
+
+        django-allauth's own is the account and the Host header. With it anybody could lock an owner out, and a guesser
+        could begin again under another host.
+        """
+        return f"{_login(credentials)} {network_of(request)}"
+
+
+def _login(credentials: dict[str, Any]) -> str:
+    """Return the name or mail address that was entered, in lower case, since case does not matter there."""
+    return str(credentials.get("email") or credentials.get("username", "")).lower()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 from datetime import timedelta
 
-from allauth.account.adapter import get_adapter
 from django.core.cache import cache
 from django.http import HttpRequest
 from django.utils import timezone
 
+from leaderboard.core.web.client_network import network_of
 from leaderboard.models import HeadToHead, State
 
 WITHIN = timedelta(hours=1)
@@ -26,7 +25,7 @@ class Viewer:
     """One viewer's recent requests, kept in the cache. Lost entries and races only allow a few additional pairs."""
 
     def __init__(self, request: HttpRequest) -> None:
-        names = [f"address {_network(get_adapter().get_client_ip(request))}"]
+        names = [f"address {network_of(request)}"]
         if request.user.is_authenticated:
             names.append(f"person {request.user.pk}")
         self._keys = [f"head-to-head-{hashlib.sha256(name.encode()).hexdigest()}" for name in names]
@@ -51,12 +50,3 @@ class Viewer:
 def _recent(key: str) -> RequestLog:
     since = (timezone.now() - WITHIN).timestamp()
     return [(pk, at) for pk, at in cache.get(key, []) if at > since]
-
-
-def _network(address: str) -> str:
-    """Return the /64 network of an IPv6 address, since one household has all of it; other addresses unchanged."""
-    try:
-        ip = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    return str(ipaddress.ip_network(f"{ip}/64", strict=False)) if ip.version == 6 else str(ip)

@@ -1,0 +1,21 @@
+"""The network from which a request comes, by which visitors are throttled."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from allauth.account.adapter import get_adapter
+from django.http import HttpRequest
+
+
+def network_of(request: HttpRequest) -> str:
+    """Return the client's IP address, or its /64 network if it is an IPv6 address, since one household has all of it.
+
+    Raises PermissionDenied if the request has no address.
+    """
+    address = get_adapter().get_client_ip(request)
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return str(address)
+    return str(ipaddress.ip_network(f"{ip}/64", strict=False)) if ip.version == 6 else str(ip)
