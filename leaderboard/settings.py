@@ -58,6 +58,7 @@ MIDDLEWARE = [
     "leaderboard.operations.health.health_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "leaderboard.core.web.private_pages.private_pages_middleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.accounts.actions import invitations
@@ -16,7 +15,6 @@ from leaderboard.core.web.refusals import Refusal
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def invitation(request: PersonRequest, token: str) -> HttpResponse:
     """Show the invitation; a POST with `answer=accept` or `answer=decline` answers it and uses up the link.

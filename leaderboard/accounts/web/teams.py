@@ -10,7 +10,6 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from leaderboard.accounts.actions import invitations, membership, teams
@@ -50,7 +49,6 @@ def my_teams(request: PersonRequest) -> HttpResponse:
 
 
 @login_required
-@never_cache
 @require_safe
 def team(request: PersonRequest, pk: int) -> HttpResponse:
     """Show a team to its members, and its open invitations to its owners."""
@@ -58,7 +56,6 @@ def team(request: PersonRequest, pk: int) -> HttpResponse:
 
 
 @login_required
-@never_cache
 @require_POST
 def invite(request: PersonRequest, pk: int) -> HttpResponse:
     """Invite a person to a team: the link is mailed, or shown once in the response."""

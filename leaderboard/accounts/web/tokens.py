@@ -8,7 +8,6 @@ from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 from knox.models import AuthToken
 
@@ -18,7 +17,6 @@ from leaderboard.core.web.access import PersonRequest
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def my_tokens(request: PersonRequest) -> HttpResponse:
     """List the user's valid tokens; a POST issues a token and shows its secret once."""

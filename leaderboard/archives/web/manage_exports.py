@@ -8,7 +8,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from leaderboard.archives.actions import exports
@@ -23,7 +22,6 @@ from leaderboard.models.archive import RETENTION
 
 
 @needs("archives.use")
-@never_cache
 @require_http_methods(["GET", "POST"])
 def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
     """List the archives of a benchmark that the user has requested; a POST requests an archive."""
@@ -41,7 +39,6 @@ def exports_page(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 @needs("archives.use")
-@never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """Render the progress of an export. Once the export has ended, the response makes the page reload."""
@@ -54,7 +51,6 @@ def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 
 
 @needs("archives.use")
-@never_cache
 @require_POST
 def download(request: PersonRequest, slug: str, pk: int) -> HttpResponseBase:
     """Return the archive to the user who requested it."""

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -25,7 +24,6 @@ MOST_NAMED = 20
 
 
 @needs("archives.use")
-@never_cache
 @require_http_methods(["GET", "POST"])
 def archive_imports(request: PersonRequest) -> HttpResponse:
     """List the archives waiting to be imported; a POST uploads another archive."""
@@ -54,7 +52,6 @@ def _list(request: PersonRequest, form: ImportForm, refusal: Refusal | None = No
 
 @sensitive_post_parameters("key")
 @needs("archives.use")
-@never_cache
 @require_http_methods(["GET", "POST"])
 def archive_import(request: PersonRequest, pk: int) -> HttpResponse:
     """Show what an uploaded archive contains; a POST with its secret key imports it."""

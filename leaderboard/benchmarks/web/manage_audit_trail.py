@@ -11,7 +11,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from leaderboard.benchmarks.queries import audit_trail
@@ -96,7 +95,6 @@ ACTS = {
 
 
 @login_required
-@never_cache
 @require_safe
 def manage_audit_trail(request: PersonRequest, slug: str) -> HttpResponse:
     """List a benchmark's audit trail, in pages.

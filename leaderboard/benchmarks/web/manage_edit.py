@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.benchmarks.actions import edit as editing
@@ -21,7 +20,6 @@ from leaderboard.models import Benchmark
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def edit(request: PersonRequest, slug: str) -> HttpResponse:
     """Show the form with the current values; a POST saves the form, unless somebody else has changed a value since."""

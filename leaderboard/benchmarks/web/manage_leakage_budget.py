@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from leaderboard.benchmarks.web.charts.leakage_budget import information_chart
@@ -20,7 +19,6 @@ TEAMS = 50
 
 
 @login_required
-@never_cache
 @require_safe
 def leakage_budget(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Show the leakage budget of a phase, and other phases that reveal scores on the same groups of the gold."""

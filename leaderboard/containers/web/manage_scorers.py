@@ -10,7 +10,6 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluator.tasks.registry import TASKS
@@ -29,7 +28,6 @@ SHOWN_FAILURES = 20
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def scorers_page(request: PersonRequest, slug: str) -> HttpResponse:
     """Show the custom scorers; a POST adds one from an archive, a chunked upload (`upload`) or a registry reference."""

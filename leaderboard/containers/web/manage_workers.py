@@ -7,7 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from leaderboard.core.web.access import PersonRequest, needs
@@ -15,7 +14,6 @@ from leaderboard.models import Prediction, Run, State, WorkerReport
 
 
 @needs("workers.view")
-@never_cache
 @require_safe
 def workers(request: PersonRequest) -> HttpResponse:
     """Show each container worker's status report, and the queued and running containers."""

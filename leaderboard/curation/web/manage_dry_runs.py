@@ -12,7 +12,6 @@ from django.db.models import Exists, OuterRef
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from evaluator.tasks.registry import TASKS
@@ -31,7 +30,6 @@ from leaderboard.models import Benchmark, DryRun, GoldVersion, Phase, Split
 
 
 @login_required
-@never_cache
 @require_safe
 def dry_run(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Show the scores of a split's dry runs so far, and warnings about suspicious scores."""
@@ -39,7 +37,6 @@ def dry_run(request: PersonRequest, slug: str, split: str) -> HttpResponse:
 
 
 @login_required
-@never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Render the progress of the dry runs. Once all have ended, the response makes the page reload."""

@@ -6,7 +6,6 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from evaluator.curation.generators.catalog import generators_for
@@ -23,7 +22,6 @@ from leaderboard.models import Benchmark, Generation, Split
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def generator(request: PersonRequest, slug: str, generator: str) -> HttpResponse:
     """Show the form of a generator; a POST starts a preview.

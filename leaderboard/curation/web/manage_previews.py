@@ -11,7 +11,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.boards.queries.lookup import managed_or_404
@@ -30,7 +29,6 @@ Part = tuple[GeneratedPart, DraftForm]
 
 
 @login_required
-@never_cache
 @require_safe
 def preview(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """Show a preview, or its progress. The response for a deleted preview has the status 410 Gone."""
@@ -43,7 +41,6 @@ def preview(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
 
 
 @login_required
-@never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """Render the progress of a preview. Once the preview has ended, the response makes the page reload."""

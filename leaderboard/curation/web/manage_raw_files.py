@@ -10,7 +10,6 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluator.curation.generators.catalog import OFFERS, generators_for
@@ -28,7 +27,6 @@ from leaderboard.models import Benchmark, RawUpload
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def new_split(request: PersonRequest, slug: str) -> HttpResponse:
     """Show raw files, generators and previews; a POST stores a raw file.

@@ -11,7 +11,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from leaderboard.boards.queries.lookup import managed_split_or_404
@@ -54,7 +53,6 @@ def cancel(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespon
 
 
 @login_required
-@never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Render the progress of an audit; once the audit has ended the whole page is reloaded."""
@@ -67,7 +65,6 @@ def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def report(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Show the report of an audit with charts; a POST saves the answers to its findings."""

@@ -14,7 +14,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from evaluator.curation.gold_diff import KINDS
@@ -56,7 +55,6 @@ CONSEQUENCES = {
 
 
 @login_required
-@never_cache
 @require_safe
 def correction(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Show how much the correction changes, and the forms to confirm or drop it."""
@@ -65,7 +63,6 @@ def correction(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRe
 
 
 @login_required
-@never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Render the progress of the comparison; once it has ended the whole page is reloaded."""
@@ -77,7 +74,6 @@ def state(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
 
 
 @login_required
-@never_cache
 @require_safe
 def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpResponse:
     """Show the changed items, paginated; `?kind=` filters by kind of change. Each view is recorded as one of gold."""

@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluator.curation.generators.catalog import generators_for
@@ -71,7 +70,6 @@ def _generation_of(split: Split) -> Generation | None:
 
 
 @login_required
-@never_cache
 @require_GET
 def read(request: PersonRequest, slug: str, split: str, number: int) -> HttpResponse:
     """Show the first lines of the inputs with what a gold version adds to them. For curators; each view is recorded."""

@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.boards.queries.lookup import managed_split_or_404
@@ -22,7 +21,6 @@ from leaderboard.models import Benchmark, Split
 
 
 @login_required
-@never_cache
 @require_safe
 def lifecycle_page(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Show the split's state and the next step, without quoting gold."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from leaderboard.boards.queries.lookup import managed_split_or_404
@@ -18,7 +17,6 @@ LINES = 12
 
 
 @login_required
-@never_cache
 @require_GET
 def preview(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     """Show LINES evenly spaced lines of the draft's inputs with their gold. For managers of the benchmark."""

@@ -10,7 +10,6 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluator.similarity.thresholds import EQUAL, SHARED_ERRORS
@@ -36,7 +35,6 @@ class Pair:
 
 
 @login_required
-@never_cache
 @require_safe
 def near_duplicates(request: PersonRequest, slug: str) -> HttpResponse:
     """List the open near-duplicates, grouped by pair of systems, and the dismissed ones."""
@@ -57,7 +55,6 @@ def near_duplicates(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def dismiss(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     """Ask for a reason; a POST dismisses all open near-duplicates between the two systems of the one with id `pk`."""

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.core.refusal import Refused
@@ -22,7 +21,6 @@ SHOWN = 20
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def my_notices(request: PersonRequest) -> HttpResponse:
     """Show the settings and latest deliveries; a POST adds a webhook, and its response alone shows the secret."""

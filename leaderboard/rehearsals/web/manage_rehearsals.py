@@ -7,7 +7,6 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.boards.queries.lookup import managed_phase_or_404
@@ -20,7 +19,6 @@ from leaderboard.rehearsals.web.forms import RehearsalForm, TestersForm
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def rehearsal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """List the phase's rehearsals; a POST starts one."""

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.boards.queries import board_state, frozen_boards
@@ -27,7 +26,6 @@ ASK_AGAIN = 2000
 
 
 @login_required
-@never_cache
 @require_safe
 def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Render the page."""
@@ -35,7 +33,6 @@ def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpRespons
 
 
 @login_required
-@never_cache
 @require_safe
 def state(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Render the fragment with the progress; when the rescoring is over, make the page reload."""

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.boards.queries.lookup import phase_or_404
@@ -22,7 +21,6 @@ from leaderboard.submissions.queries import progress
 
 
 @login_required
-@never_cache
 @require_safe
 def finals(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Show the submissions of the user's teams to a sealed phase, grouped by team."""

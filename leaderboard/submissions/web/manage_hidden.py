@@ -9,7 +9,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from leaderboard.boards.queries.lookup import managed_or_404
@@ -24,7 +23,6 @@ PER_PAGE = 50
 
 
 @login_required
-@never_cache
 @require_safe
 def manage_hidden(request: PersonRequest, slug: str) -> HttpResponse:
     """List the submissions of the benchmark that are or were hidden, the latest first."""
@@ -37,7 +35,6 @@ def manage_hidden(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def hide_submission(request: PersonRequest, slug: str, pk: UUID) -> HttpResponse:
     """Show the form for the reason; a POST hides the submission, or changes the reason if it is hidden already."""

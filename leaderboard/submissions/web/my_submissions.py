@@ -6,7 +6,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from leaderboard.core.web.access import PersonRequest
@@ -18,7 +17,6 @@ PER_PAGE = 25
 
 
 @login_required
-@never_cache
 @require_safe
 def my_submissions(request: PersonRequest) -> HttpResponse:
     """List the submissions of the user's teams, the newest first, with state and revealed primary score."""

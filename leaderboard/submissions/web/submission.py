@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from leaderboard.boards.queries import tracks
@@ -30,7 +29,6 @@ SLOWEST = 10_000
 
 
 @login_required
-@never_cache
 @require_safe
 def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
     """Show the page of a submission to its team and to the benchmark's managers."""
@@ -39,7 +37,6 @@ def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
     return render(request, "submissions/submission.html", context)
 
 
-@never_cache
 @require_safe
 def state(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Return the page's fragment with the state; the page requests it again until the state is final."""
@@ -64,7 +61,6 @@ def download(request: PersonRequest, pk: UUID) -> FileResponse:
 
 
 @login_required
-@never_cache
 @require_safe
 def receipt(request: PersonRequest, pk: UUID) -> HttpResponse:
     """Download the receipt; status 404 while there are no scores.

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.boards.queries.lookup import phase_or_404
@@ -29,7 +28,6 @@ def own_or_404(request: PersonRequest, pk: int) -> System:
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def edit(request: PersonRequest, pk: int) -> HttpResponse:
     """Edit a system's description, links, BibTeX and anonymity."""

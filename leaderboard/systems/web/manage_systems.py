@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.boards.queries.lookup import managed_phase_or_404
@@ -20,7 +19,6 @@ from leaderboard.systems.web.forms import DisqualifyForm
 
 
 @login_required
-@never_cache
 @require_http_methods(["GET", "POST"])
 def disqualify(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
     """Show the form for the public reason; a POST disqualifies the system."""

@@ -1,0 +1,29 @@
+"""Private pages are stored in no cache, neither in the browser's nor in a proxy's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.cache import add_never_cache_headers
+
+
+def private_pages_middleware(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Return a middleware that adds `Cache-Control: no-store, private` to responses in a session or with a cookie.
+
+    Pages behind a log-in have a session, and forms with a token set a cookie. Responses that already have an ETag or
+    Cache-Control are public content, whose view has decided how it is cached.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        is_private = settings.SESSION_COOKIE_NAME in request.COOKIES or response.cookies
+        if is_private and not (response.has_header("Cache-Control") or response.has_header("ETag")):
+            add_never_cache_headers(response)
+        return response
+
+    return middleware
