@@ -7,7 +7,8 @@ from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
 
 from leaderboard.accounts.actions import usernames
 from leaderboard.admin.files import ExportsRecords
@@ -47,6 +48,11 @@ class PersonAdmin(UserAdmin):
     list_filter = ("is_curator", "is_staff", "is_active")
     formfield_overrides = SAID
     fieldsets = (*(UserAdmin.fieldsets or ()), ("Holdout", {"fields": ("is_curator",)}))
+
+    @transaction.atomic
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        """Set or disable a user's password, and end the user's tokens in the same transaction."""
+        return super().user_change_password(request, id, form_url)
 
 
 class MembershipInline(admin.StackedInline):

@@ -11,6 +11,7 @@ from allauth.account.utils import filter_users_by_email, filter_users_by_usernam
 from allauth.core import ratelimit
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest
 
 from leaderboard.accounts.actions import known_networks, usernames
@@ -66,8 +67,9 @@ class AccountAdapter(DefaultAccountAdapter):
             known_networks.remember(user, network_of(request))
         return user
 
+    @transaction.atomic
     def set_password(self, user: Any, password: str) -> None:
-        """Set the password, and remember the network: who changes or resets a password is the owner."""
+        """Set the password and end the tokens, and remember the network: it is the owner who sets a password."""
         super().set_password(user, password)
         known_networks.remember(user, network_of(self.request))
 

@@ -181,6 +181,16 @@ def test_a_token_requested_with_the_old_password_is_not_issued_after_the_change(
     assert not AuthToken.objects.exists()
 
 
+@pytest.mark.parametrize("act", [change, reset, change_in_the_admin, disable_in_the_admin])
+def test_a_password_and_the_end_of_its_tokens_are_stored_together(ada, mailoutbox, monkeypatch, act):
+    request_token()
+    monkeypatch.setattr(AuditEntry, "record", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        act(ada, mailoutbox)
+    ada.refresh_from_db()
+    assert ada.check_password("correct horse") and AuthToken.objects.exists()
+
+
 def test_an_expired_token_is_rejected(ada):
     secret = request_token().json()["token"]
     AuthToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
