@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.password_validation import NumericPasswordValidator
 from django.db import transaction
 from knox.models import AuthToken
 
@@ -43,16 +42,22 @@ def ended_by_password(user: User) -> AuditEntry | None:
     return last if last and last.action == "token.ended_by_password" else None
 
 
-class EndTokensValidator(NumericPasswordValidator):
-    """Django's validator of numeric passwords, which also ends a user's API tokens when the password changes.
+class TokensEndWithPassword:
+    """Password validator that accepts every password, and deletes a user's tokens when the password has changed.
 
-    Django calls `password_changed` of each validator after it has stored a new password, by whatever way, and not when
-    it renews the hash of the same password. A validator that validates nothing would add an empty line to help texts.
+    Django calls `password_changed` of all validators after any change, by whatever form or command, but not when it
+    only renews the hash of the same password.
     """
 
+    def validate(self, password: str, user: User | None = None) -> None:
+        return
+
+    def get_help_text(self) -> str:
+        return "Each change of your password ends all your sessions and revokes all your API tokens."
+
+    @transaction.atomic
     def password_changed(self, password: str, user: User) -> None:
-        with transaction.atomic():
-            tokens = AuthToken.objects.filter(user=user)
-            if keys := list(tokens.values_list("token_key", flat=True)):
-                tokens.delete()
-                AuditEntry.record("token.ended_by_password", user, tokens=keys)
+        tokens = AuthToken.objects.filter(user=user)
+        if keys := list(tokens.values_list("token_key", flat=True)):
+            tokens.delete()
+            AuditEntry.record("token.ended_by_password", user, tokens=keys)
