@@ -82,6 +82,9 @@ VARIABLES = {
     "VALIDATE_SECONDS": Variable(
         int, 20, "processor-time limit of one validation; of wall-clock time five times as much"
     ),
+    "VALIDATE_NOW_MB": Variable(
+        int, 20, "largest upload that is validated during the request; a worker validates larger ones"
+    ),
     "REFUSED_SECONDS": Variable(
         int, 600, "processor time that the checks of one user's refused files may take in an hour; then 429"
     ),

@@ -27,6 +27,7 @@ from leaderboard.operations import disk_alarm
 from leaderboard.operations import sweep as housekeeping
 from leaderboard.rehearsals import actions as rehearsals
 from leaderboard.scoring.actions import releases, runs, sealed_phases
+from leaderboard.submissions.actions import validation
 from leaderboard.work_queue.enqueue import task_name
 from leaderboard.work_queue.work import Work
 
@@ -34,6 +35,7 @@ log = structlog.get_logger(__name__)
 Part = Work | Callable[[], object]
 SWEEPS: tuple[Part, ...] = (
     disk_alarm.sweep,
+    validation.WORK,
     runs.WORK,
     run_scorer.WORK,
     run_system.WORK,

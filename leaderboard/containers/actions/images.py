@@ -17,6 +17,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.evaluation import container_limits
 from leaderboard.models import AuditEntry, Image, Phase, Reason, Submission, System, User
+from leaderboard.scoring.actions import runs
 from leaderboard.submissions.actions import submit as submissions
 from leaderboard.work_queue import worker_status
 from leaderboard.work_queue.lease import cancel_rows
@@ -53,7 +54,7 @@ def submit(*, phase: Phase, system: System, image: Image, by: User, track: str =
 
 @transaction.atomic
 def _accept(*, phase: Phase, system: System, image: Image, by: User, track: str, note: str, at: datetime) -> Submission:
-    phase.split = submissions.lock_split(phase)
+    phase.split = runs.lock_split(phase)
     submissions.check_in_use(phase)
     submission = submissions.create_and_charge(
         phase=phase, system=system, by=by, track=track, note=note, at=at, image=image

@@ -22,13 +22,15 @@ from leaderboard.core.uploads import sha256_of
 from leaderboard.evaluation import container_limits, sandbox_client
 from leaderboard.models import Image, Phase, Prediction, QuotaCharge, Reason, Stage, State, Submission
 from leaderboard.scoring.actions import runs
-from leaderboard.submissions.actions import submit
+from leaderboard.submissions.actions.validation import problem
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, StateColumns, Work, lease_lost
 from leaderboard.work_queue.worker_status import queue_of
 
 log = structlog.get_logger(__name__)
-WAITING = Prediction.objects.select_related("submission__phase__split__dataset", "submission__image")
+WAITING = Prediction.objects.filter(submission__kind=Submission.Kind.IMAGE).select_related(
+    "submission__phase__split__dataset", "submission__image"
+)
 
 
 def queue(*, submission: Submission) -> Prediction:
@@ -59,7 +61,7 @@ def _predict(lease: Lease[Prediction]) -> None:
         ran = _ran(lease, image, allowed, options=options, inputs=inputs, into=output)
         details: dict[str, Any] = {"cost": ran.cost, "execution": ran.execution, "log": ran.log}
         if ran.reason:
-            reject(lease, reason=ran.reason, problems=[_problem(ran.explanation)], **details)
+            reject(lease, reason=ran.reason, problems=[problem(ran.explanation)], **details)
             return
         _enter(lease, Stage.COLLECTING)
         _collect(lease, output, ran.name, details)
@@ -159,22 +161,18 @@ def _shown_problems(phase: Phase, problems: list[dict[str, Any]], more: int) -> 
     if phase.split.inputs_public:
         return problems
     return [
-        _problem(
+        problem(
             f"{len(problems) + more} lines or ids of the predictions are wrong; details are not shown because the "
             "inputs are hidden"
         )
     ]
 
 
-def _problem(text: str) -> dict[str, Any]:
-    return {"file": "", "line": None, "what": text, "found": "", "expected": "", "text": text}
-
-
 @transaction.atomic
 def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
     """Finish the prediction and queue its run in one transaction. Lock the split, then the phase, as uploads do."""
     phase = lease.row.submission.phase
-    submit.lock_split(phase)
+    runs.lock_split(phase)
     lease.finish(state=State.DONE, reason=Reason.NONE, stage="", **fields)
     gold = board_state.gold_of(phase)
     if gold is None:
@@ -208,13 +206,13 @@ def _on_kill(lease: Lease[Prediction], error: engine.KilledError) -> None:
         WORK.retry_or_fail(lease, reason=Reason.ENGINE)
     else:
         problems = [
-            _problem("the container was killed, or ended with the exit status of a killed program, in every attempt")
+            problem("the container was killed, or ended with the exit status of a killed program, in every attempt")
         ]
         reject(lease, reason=Reason.SYSTEM_EXIT, problems=problems)
 
 
 def _on_bad_image(lease: Lease[Prediction], error: engine.ImageError) -> None:
-    reject(lease, reason=Reason.BAD_IMAGE, problems=[_problem(str(error))], refund=True)
+    reject(lease, reason=Reason.BAD_IMAGE, problems=[problem(str(error))], refund=True)
 
 
 def _on_failure(lease: Lease[Prediction], final: bool) -> None:

@@ -10,17 +10,18 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from leaderboard.core.web.access import PersonRequest, needs
-from leaderboard.models import Prediction, Run, State, WorkerReport
+from leaderboard.models import Prediction, Run, State, Submission, WorkerReport
 
 
 @needs("workers.view")
 @require_safe
 def workers(request: PersonRequest) -> HttpResponse:
     """Show each container worker's status report, and the queued and running containers."""
+    containers = Prediction.objects.filter(submission__kind=Submission.Kind.IMAGE)
     context = {
         "reports": [(report, _details(report)) for report in WorkerReport.objects.all()],
-        "waiting": Prediction.objects.filter(state=State.QUEUED).count(),
-        "running": Prediction.objects.filter(state=State.RUNNING).select_related(
+        "waiting": containers.filter(state=State.QUEUED).count(),
+        "running": containers.filter(state=State.RUNNING).select_related(
             "submission__system", "submission__phase__benchmark"
         ),
         "scorings": _scorings(),

@@ -44,7 +44,7 @@ def active_submissions(benchmark: Benchmark) -> dict[tuple[int, str], Submission
     is_active = Q(predictions__runs=None) | Q(predictions__runs__state__in=ACTIVE_STATES)
     rows = Submission.objects.filter(
         is_active,
-        predictions__state=State.DONE,
+        predictions__state__in=ACTIVE_STATES,
         phase__benchmark=benchmark,
         system__kind=System.Kind.BASELINE,
         system__team__baselines_of=benchmark,

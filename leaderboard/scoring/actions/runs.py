@@ -56,11 +56,21 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
     return run
 
 
+def lock_split(phase: Phase) -> Split:
+    """Lock the phase's split until the transaction ends, and return it.
+
+    Meanwhile no correction, rescoring or change of tracks happens on the split: no prediction is queued on replaced
+    gold or accepted for replaced inputs. The phase itself stays unlocked, because workers lock it to publish scores: a
+    slow or frozen worker must not delay submissions.
+    """
+    return Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
+
+
 def on_prediction_ready(*, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
     """Give an arrived prediction the next sequence number of its split, and queue a run.
 
     Returns None, without a run, in a sealed phase, which scores only finals. Call in the transaction that stores the
-    prediction, with the split locked (`submit.lock_split`): numbers are then in the order of the commits.
+    prediction, with the split locked (`lock_split`): numbers are then in the order of the commits.
     """
     splits = Split.objects.filter(pk=phase.split_id)
     splits.update(last_sequence=F("last_sequence") + 1)

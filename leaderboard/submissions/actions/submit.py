@@ -1,4 +1,7 @@
-"""Submission of predictions: the file is validated during the request, then charged and queued in one transaction."""
+"""Submission of predictions: the file is validated, then charged and queued in one transaction.
+
+A large file is charged and queued first, and validated in the background (`validation`).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,6 @@ from leaderboard.boards.queries import board_state
 from leaderboard.core import time_zones
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
-from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
     AuditEntry,
     Benchmark,
@@ -26,7 +28,6 @@ from leaderboard.models import (
     Phase,
     Prediction,
     QuotaCharge,
-    Split,
     State,
     Submission,
     System,
@@ -34,7 +35,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.scoring.actions import runs
-from leaderboard.submissions.actions import failure_limit, refused_uploads
+from leaderboard.submissions.actions import failure_limit, refused_uploads, validation
 from leaderboard.submissions.queries import deadlines
 from leaderboard.submissions.queries.quotas import quota_of, team_of_phase
 
@@ -53,7 +54,8 @@ def submit(
 ) -> Submission:
     """Accept a predictions file and return its submission, or raise Refused and store nothing but an audit entry.
 
-    A refused file costs no quota. The submission and its queued run are committed before a worker is notified.
+    A refused file costs no quota. A large file is accepted before it is validated, and refunded if it is invalid. The
+    submission and its queued run or validation are committed before a worker is notified.
 
     system: may be unsaved, as `teams.find_system` returns it; the first accepted file saves it.
     track: the name of one of the phase's tracks; empty if the phase has none.
@@ -65,17 +67,21 @@ def submit(
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
     gold = check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
     name = (file.name or "predictions.jsonl")[-255:]
-    n_lines, warnings = _validate(phase=phase, gold=gold, file=file, name=name, by=by)
+    refused_uploads.check(by=by)
+    if validation.is_large(name, file.size or 0):
+        state = {"state": State.QUEUED, "enqueued_at": received_at}
+    else:
+        n_lines, warnings = validation.validate_now(
+            phase=phase, gold=gold, file=cast(IO[bytes], file.file), name=name, by=by
+        )
+        state = {"state": State.DONE, "finished_at": received_at, "n_lines": n_lines, "warnings": warnings}
     prediction = Prediction(
         name=name,
         sha256=sha256_of(file),
         bytes=file.size or 0,
-        n_lines=n_lines,
-        warnings=warnings,
         inputs_sha256=phase.split.inputs_sha256,
-        state=State.DONE,
         queued_at=received_at,
-        finished_at=received_at,
+        **state,
     )
     file.seek(0)
     prediction.file.save("predictions.jsonl.gz" if name.endswith(".gz") else "predictions.jsonl", file, save=False)
@@ -198,45 +204,6 @@ def _check_quota(*, phase: Phase, team: Team, at: datetime) -> None:
         )
 
 
-def _validate(*, phase: Phase, gold: GoldVersion, file: UploadedFile, name: str, by: User) -> tuple[int, list[str]]:
-    """Validate the file in the sandbox; return its number of lines and the warnings.
-
-    Raises Refused: INVALID_PREDICTIONS, with the problems if the file was read; SANDBOX_UNAVAILABLE if the sandbox does
-    not respond or the phase's inputs cannot be read; THROTTLED as `refused_uploads.check` does.
-    """
-    refused_uploads.check(by=by)
-    try:
-        answer = sandbox_client.validate(
-            split=phase.split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=phase.options
-        )
-    except sandbox_client.SandboxError as error:
-        raise sandbox_client.unavailable("Your file could not be checked", error) from error
-    if answer.ok:
-        return answer.report["n_lines"], answer.report["warnings"]
-    reason = answer.reason or "bad_predictions"
-    refused_uploads.record("submission.refused", phase, by=by, reason=reason, cpu_seconds=answer.cpu_seconds)
-    if answer.reason:
-        raise Refused(
-            Code.INVALID_PREDICTIONS,
-            "Your file could not be checked within the limits of time and memory for one file. Nothing was submitted, "
-            "and no quota was used.",
-        )
-    if answer.report.get("fault") != "predictions":
-        log.error("inputs_unreadable", split=phase.split_id)
-        raise Refused(
-            Code.SANDBOX_UNAVAILABLE,
-            "Your file could not be checked: the benchmark's inputs cannot be read. Tell the organisers.",
-        )
-    problems, more = answer.report["problems"], answer.report["more"]
-    count = len(problems) + more
-    raise Refused(
-        Code.INVALID_PREDICTIONS,
-        f"The file has {count} problem{'s' if count != 1 else ''}. Nothing was submitted, and no quota was used.",
-        problems,
-        more,
-    )
-
-
 @transaction.atomic
 def _accept(
     *,
@@ -250,7 +217,7 @@ def _accept(
     at: datetime,
     check: Callable[[], None] | None,
 ) -> Submission:
-    phase.split = lock_split(phase)
+    phase.split = runs.lock_split(phase)
     check_in_use(phase)
     if check is not None:
         check()
@@ -265,19 +232,12 @@ def _accept(
     submission = create_and_charge(phase=phase, system=system, by=by, track=track, note=note, at=at)
     prediction.submission = submission
     prediction.save(force_insert=True)
-    runs.on_prediction_ready(phase=phase, prediction=prediction, gold=gold)
+    if prediction.state == State.DONE:
+        runs.on_prediction_ready(phase=phase, prediction=prediction, gold=gold)
+    else:
+        validation.WORK.enqueue(prediction)
     AuditEntry.record("submission.accepted", submission, by=by, sha256=prediction.sha256)
     return submission
-
-
-def lock_split(phase: Phase) -> Split:
-    """Lock the phase's split until the transaction ends, and return it.
-
-    Meanwhile no correction, rescoring or change of tracks happens on the split: no prediction is queued on replaced
-    gold or accepted for replaced inputs. The phase itself stays unlocked, because workers lock it to publish scores: a
-    slow or frozen worker must not delay submissions.
-    """
-    return Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
 
 
 def create_and_charge(
@@ -286,7 +246,7 @@ def create_and_charge(
     """Create a submission and charge its team's quota; raises Refused as `check_may_submit` does.
 
     An unsaved system is saved. image: the submitted container image; None for a predictions file. Call in a transaction
-    that has called `lock_split`.
+    that has called `runs.lock_split`.
     """
     # The lock lets a team's concurrent submissions proceed one after another: none exceeds the quota.
     team = Team.objects.select_for_update(no_key=True).get(pk=system.team_id)

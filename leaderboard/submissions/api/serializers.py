@@ -133,7 +133,7 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
     scores = serializers.URLField()
     scorings = ScoringSerializer(many=True, help_text="all published scorings, the newest gold first")
     stage = serializers.CharField(
-        help_text="stage of a running container: reading, loading, running or collecting; else empty"
+        help_text="validating (a large uploaded file); reading, loading, running, collecting (a container); else empty"
     )
     log = serializers.CharField(help_text="the end of what the container printed; empty if the phase does not show it")
     cost = serializers.DictField(
@@ -187,7 +187,7 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "receipt": progress.receipt,
         "scores": addresses.of(request, "api_scores", progress.submission.pk),
         "scorings": [_scoring(row, row.run, request) for row in reading.published(progress) if row.run],
-        "stage": progress.prediction.stage if progress.prediction else "",
+        "stage": progress.stage,
         "log": progress.log,
         "cost": costs.of(progress.prediction).as_dict() if progress.prediction and progress.is_container else {},
     }

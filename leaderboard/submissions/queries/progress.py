@@ -97,11 +97,13 @@ class Progress:
 
     @cached_property
     def queue_position(self) -> int | None:
-        """Return the number of runs, or of containers, that were queued earlier and still are; None if not queued."""
+        """Return the number of runs, containers or validations queued earlier that still are; None if not queued."""
         work = self._leased_work
         if work is None or work.state != State.QUEUED:
             return None
-        return type(work)._default_manager.filter(state=State.QUEUED, queued_at__lt=work.queued_at).count()
+        # Containers and validations of uploaded files wait in different queues.
+        same = {"submission__kind": self.submission.kind} if work is self.prediction else {}
+        return type(work)._default_manager.filter(state=State.QUEUED, queued_at__lt=work.queued_at, **same).count()
 
     @property
     def warnings(self) -> list[str]:
@@ -124,6 +126,18 @@ class Progress:
     def container_waits_or_runs(self) -> bool:
         """Return whether its container waits or runs, so that the submission can still be withdrawn."""
         return self.is_container and self.prediction is not None and not self.prediction.is_over
+
+    @property
+    def is_being_validated(self) -> bool:
+        """Return whether the uploaded file, which is large, waits to be validated or is being validated."""
+        return not self.is_container and self.prediction is not None and not self.prediction.is_over
+
+    @property
+    def stage(self) -> str:
+        """Return what a worker is doing: `validating` an uploaded file, or a container's `Stage`; else empty."""
+        if self.is_being_validated:
+            return "validating"
+        return self.prediction.stage if self.prediction else ""
 
     @property
     def file_is_shown(self) -> bool:

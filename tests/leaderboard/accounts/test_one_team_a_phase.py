@@ -101,14 +101,14 @@ def test_of_simultaneous_submissions_for_five_teams_one_is_accepted() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_member_removed_while_the_file_is_checked_cannot_submit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from leaderboard.submissions.actions import submit
+    from leaderboard.submissions.actions import validation
 
     world = build()
-    check = submit._validate
+    check = validation.validate_now
 
     def removed_meanwhile(**kwargs: object) -> object:
         Membership.objects.filter(user=world.researcher).delete()
         return check(**kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(submit, "_validate", removed_meanwhile)
+    monkeypatch.setattr(validation, "validate_now", removed_meanwhile)
     assert refusal_code(world, world.system, world.researcher) is Code.NOT_A_MEMBER

@@ -16,7 +16,7 @@ from leaderboard.datasets.actions import audits as split_audits
 from leaderboard.datasets.actions import lifecycle, splits
 from leaderboard.datasets.queries import audit_results
 from leaderboard.models import AuditEntry, Benchmark, Extension, QuotaCharge, Split, SplitAudit, State
-from leaderboard.submissions.actions import submit
+from leaderboard.submissions.actions import validation
 from leaderboard.submissions.queries import deadlines
 from tests.leaderboard.benchmarks.test_manage_pages import client_of
 from tests.leaderboard.submissions.test_people_pages import text
@@ -223,13 +223,13 @@ class TestRetiring:
     def test_a_submission_under_validation_is_refused(
         self, world: World, sandbox: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        checked = submit._validate
+        checked = validation.validate_now
 
         def check(**arguments: Any) -> Any:
             lifecycle.retire(split=Split.objects.get(pk=world.split.pk), reason=REASON, by=world.curator)
             return checked(**arguments)
 
-        monkeypatch.setattr(submit, "_validate", check)
+        monkeypatch.setattr(validation, "validate_now", check)
         with pytest.raises(Refused, match="posted on the web"):
             world.submit()
         assert not QuotaCharge.objects.exists()

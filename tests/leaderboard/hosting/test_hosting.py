@@ -17,7 +17,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import opened
 from leaderboard.datasets.actions import datasets, lifecycle, splits
 from leaderboard.models import AuditEntry, Benchmark, GoldVersion, Phase, QuotaCharge, Split, Submission
-from leaderboard.submissions.actions import submit
+from leaderboard.submissions.actions import validation
 from tests.support.rows.gold_uploads import close_all, edited, files_of, refusal, uploaded
 from tests.support.rows.tiny_world import DRAFT, TASK, World, build, gold_lines, published
 
@@ -287,7 +287,7 @@ class TestBenchmarks:
 
 def test_predictions_for_inputs_replaced_meanwhile_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sender must download the inputs again. If the file were stored, it would be charged and then lack ids."""
-    checked = submit._validate
+    checked = validation.validate_now
 
     def check(**arguments: Any) -> Any:
         answer = checked(**arguments)
@@ -300,7 +300,7 @@ def test_predictions_for_inputs_replaced_meanwhile_are_refused(world: World, mon
         Split.objects.update(**published())
         return answer
 
-    monkeypatch.setattr(submit, "_validate", check)
+    monkeypatch.setattr(validation, "validate_now", check)
     with pytest.raises(Refused, match="Download the new inputs"):
         world.submit()
     assert not Submission.objects.exists()
