@@ -24,6 +24,7 @@ from leaderboard.models import (
     Generation,
     HeadToHead,
     Leaderboard,
+    Prediction,
     QuotaCharge,
     Ranking,
     Reason,
@@ -54,6 +55,13 @@ def run_by_scorer(world: World, at: datetime) -> Model:
     return world.insert_run(scorer=world.phase.scorer, enqueued_at=at)
 
 
+def unvalidated(world: World, at: datetime) -> Model:
+    prediction = world.insert_run(at=at).prediction
+    prediction.runs.all().delete()
+    Prediction.objects.filter(pk=prediction.pk).update(state=State.QUEUED, finished_at=None, enqueued_at=at)
+    return prediction
+
+
 def head_to_head(world: World, at: datetime) -> Model:
     a, b = sorted((world.insert_run(at=at), world.insert_run(at=at)), key=lambda run: run.pk)
     return HeadToHead.objects.create(leaderboard=board(world), a=a, b=b, queued_at=at, enqueued_at=at)
@@ -67,6 +75,7 @@ def correction(world: World, at: datetime) -> Model:
 
 
 ROWS: dict[str, Callable[[World, datetime], Model]] = {
+    "validate": unvalidated,
     "score": lambda world, at: world.insert_run(enqueued_at=at),
     "run_scorer": run_by_scorer,
     "predict": lambda world, at: container_rows.insert(world, enqueued_at=at),
@@ -190,7 +199,7 @@ def test_work_of_silent_workers_is_requeued_and_finally_fails(world: World, kind
         assert row.state == State.FAILED and row.finished_at is not None
     # Submissions are refunded; nothing else was charged.
     charges = QuotaCharge.objects.filter(refunded_at__isnull=False)
-    assert charges.exists() == (kind.name in ("score", "run_scorer", "predict"))
+    assert charges.exists() == (kind.name in ("validate", "score", "run_scorer", "predict"))
 
 
 @each_kind
