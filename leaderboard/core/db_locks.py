@@ -65,3 +65,19 @@ def allow_idle_transaction() -> None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+
+
+RANKING = 1
+"""Kind of `try_lock`: the process that ranks the new releases of a phase."""
+
+
+def try_lock(kind: int, key: int) -> bool:
+    """Lock (kind, key) until the current transaction ends; return False at once if another transaction has locked it.
+
+    kind: a constant of this module. SQLite has one lock for all writers, so there it is always free.
+    """
+    if connection.vendor != "postgresql":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [kind, key])
+        return bool(cursor.fetchone()[0])

@@ -174,9 +174,12 @@ class Phase(models.Model):
         help_text='tracks, of which a submission declares one: [{"name", "title", "description"}]; empty: no tracks',
     )
     position = models.PositiveSmallIntegerField(default=0)
+    ranked_sequence = models.PositiveIntegerField(
+        default=0, editable=False, help_text="the highest Release.sequence that the phase's boards include"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
-    history = HistoricalRecords()
+    history = HistoricalRecords(excluded_fields=["ranked_sequence"])
 
     class Meta:
         ordering = ["benchmark", "position", "id"]

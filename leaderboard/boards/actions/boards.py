@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from django.db import models
-from django.db.models import F
+from collections.abc import Sequence
+
+from django.db import connection, models
+from django.db.models import F, Window
+from django.db.models.functions import Rank
 from django.utils import timezone
 
 from leaderboard.boards.actions import rank_changes
 from leaderboard.boards.queries import as_of, board_state
 from leaderboard.boards.queries.representative import ShownRun, represented
 from leaderboard.models import (
-    Disqualification,
     GoldVersion,
-    HiddenSubmission,
     Leaderboard,
     Phase,
     Release,
@@ -21,6 +22,7 @@ from leaderboard.models import (
     System,
 )
 
+_STANDING = ("release__submission__system",)
 NO_RANK = {"rank": None, "rank_low": None, "rank_high": None}
 
 
@@ -78,31 +80,34 @@ def revise(changed: models.QuerySet[Leaderboard]) -> None:
     changed.update(revision=F("revision") + 1)
 
 
-def upsert_standing(*, board: Leaderboard, system: System, release: Release) -> bool:
-    """Update a system's standing on a board after a new release; return True if the release now represents the system.
+def update_standings(board: Leaderboard, releases: Sequence[Release]) -> set[str]:
+    """Let new releases represent their systems if they are better than those that do so now.
 
-    The submission that the team chose represents the system. Without a choice, it is the submission with the best
-    primary value, and of equal ones the one received first. A hidden submission never represents its system.
+    Idempotent: releases that were considered before change nothing. releases: visible ones of this board, with
+    submission and system. Returns the kinds (`System.Kind`) of the systems whose standings have changed. Call with the
+    phase's row locked, and `rank` afterwards if any has changed.
     """
-    if HiddenSubmission.objects.now().filter(submission=release.submission_id).exists():
-        return False
-    value = board_state.primary_value(release)
-    out = Disqualification.objects.filter(phase=board.phase_id, system=system).values_list("reason", flat=True).first()
-    standing, created = Standing.objects.get_or_create(
-        leaderboard=board, system=system, defaults={"release": release, "value": value, "disqualified": out or ""}
-    )
-    sign = board_state.direction(board, release.primary)
-    better = value is not None and (standing.value is None or sign * value > sign * standing.value)
-    if not created and value is not None and value == standing.value:
-        # Workers finish in any order, so the time of receipt breaks ties: a rescoring must not change the choice.
-        better = release.submission.received_at < standing.release.submission.received_at
-    if not created and (chosen := board_state.chosen_of(board.phase_id, system)) is not None:
-        is_chosen, had_chosen = release.submission_id == chosen, standing.release.submission_id == chosen
-        better = is_chosen or (better and not had_chosen)
-    if not created and better:
-        standing.release, standing.value = release, value
-        standing.save(update_fields=["release", "value"])
-    return created or better
+    systems = {release.submission.system_id for release in releases}
+    standings = {row.system_id: row for row in board.standings.filter(system__in=systems).select_related(*_STANDING)}
+    chosen, out = as_of.decided_now(board, systems)
+    candidates = [ShownRun.of(row.release, row.value) for row in standings.values()]
+    candidates += [ShownRun.of(release, board_state.primary_value(release)) for release in releases]
+    sign = board_state.direction(board, releases[0].primary) if releases else 1
+    best = represented(candidates, chosen=chosen, sign=sign)
+    created, changed = [], []
+    for system, run in best.items():
+        standing = standings.get(system)
+        if standing is None:
+            standing = Standing(leaderboard=board, system_id=system, disqualified=out.get(system, ""))
+            created.append(standing)
+        elif standing.release_id != run.release:
+            changed.append(standing)
+        else:
+            continue
+        standing.release_id, standing.value = run.release, run.value
+    Standing.objects.bulk_create(created)
+    Standing.objects.bulk_update(changed, ["release", "value"], batch_size=500)
+    return {best[standing.system_id].kind for standing in (*created, *changed)}
 
 
 def recompute_standing(board: Leaderboard, system: System) -> bool:
@@ -135,21 +140,22 @@ def recompute_standing(board: Leaderboard, system: System) -> bool:
 
 
 def rank(board: Leaderboard) -> None:
-    """Rank a board's competing systems by the value of the primary measure; equal values share a rank (1, 1, 3)."""
+    """Rank a board's competing systems by the value of the primary measure; equal values share a rank (1, 1, 3).
+
+    One statement, which writes only the ranks that change.
+    """
     revise(Leaderboard.objects.filter(pk=board.pk))
     competing = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False, disqualified="")
-    valued = [
-        (standing.value, standing) for standing in competing.select_related("release") if standing.value is not None
-    ]
-    if not valued:
+    primary = competing.values_list("release__primary", flat=True).first()
+    if primary is None:
         return
-    sign = board_state.direction(board, valued[0][1].release.primary)
-    valued.sort(key=lambda pair: (-sign * pair[0], pair[1].pk))
-    changed, shared_rank, previous = [], 0, None
-    for position, (value, standing) in enumerate(valued, start=1):
-        if value != previous:
-            shared_rank, previous = position, value
-        if standing.rank != shared_rank:
-            standing.rank = shared_rank
-            changed.append(standing)
-    Standing.objects.bulk_update(changed, ["rank"])
+    better_first = F("value").desc() if board_state.direction(board, primary) > 0 else F("value").asc()
+    ranked = competing.order_by().values("id").annotate(new_rank=Window(Rank(), order_by=better_first))
+    query, params = ranked.query.sql_with_params()
+    table = connection.ops.quote_name(Standing._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {table} SET rank = ranked.new_rank FROM ({query}) ranked"  # noqa: S608  (no text of a user)
+            f" WHERE {table}.id = ranked.id AND ({table}.rank IS NULL OR {table}.rank <> ranked.new_rank)",
+            params,
+        )

@@ -1,4 +1,7 @@
-"""Publication of runs as releases: the scores that the phase's disclosure policy reveals, numbered in sequence."""
+"""Publication of runs as releases: the scores that the phase's disclosure policy reveals, numbered in sequence.
+
+A release is stored with its run's scores (`publish`); boards include it right afterwards (`update_boards`).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import F, Max, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from leaderboard.boards.actions import boards
@@ -16,8 +19,21 @@ from leaderboard.boards.disclosure.policies import reveal, reveal_cost, reveal_w
 from leaderboard.boards.queries import board_state
 from leaderboard.boards.queries.slices import dimensions_key, slice_key, slice_of
 from leaderboard.comparisons.actions import rank_ranges
-from leaderboard.models import Leaderboard, Phase, Prediction, Release, ReleaseSlice, Run, State, System
+from leaderboard.core import db_locks
+from leaderboard.models import (
+    HiddenSubmission,
+    Leaderboard,
+    Phase,
+    Prediction,
+    Release,
+    ReleaseSlice,
+    Run,
+    State,
+    System,
+)
 
+AT_ONCE = 1000
+"""Maximum number of releases that are ranked in one transaction."""
 OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
 
 
@@ -35,21 +51,63 @@ def by_slice(release: Release) -> list[ReleaseSlice]:
 
 
 def publish(*, run: Run, primary: str, scores: Scores, warnings: list[str], at: datetime) -> Release | None:
-    """Release a run as its phase's disclosure policy says, and update the standing of its system.
+    """Release a run as its phase's disclosure policy says. Its board includes it after `update_boards`.
 
     Returns None if the run waits: on a ladder, runs are released in the order of their predictions, so this one is
     released after the earlier ones. Call in the transaction that stores the run's scores.
     """
-    # The lock allows one release at a time per phase: the sequence has no gaps, and no two processes rank a board.
+    # The lock allows one release at a time per phase, so the sequence has no gaps.
     phase = Phase.objects.select_for_update(no_key=True).get(pk=run.prediction.submission.phase_id)
     board = boards.of_run(phase=phase, run=run)
     if phase.disclosure == Phase.Disclosure.LADDER:
         advance(board)
     else:
         _release(phase, board, run, primary=primary, scores=scores, warnings=warnings, at=at)
-        boards.rank(board)
-    boards.publish_if_complete(phase)
     return Release.objects.filter(run=run).first()
+
+
+def update_boards(phase_id: int) -> None:
+    """Rank the releases of a phase that its boards do not include yet. Call outside of a transaction, after a release.
+
+    Does nothing while another process does this, which then also includes the releases of the caller: so of many
+    workers that publish in one phase, one ranks for all.
+    """
+    while _unranked(phase_id).exists():
+        with transaction.atomic():
+            if not db_locks.try_lock(db_locks.RANKING, phase_id):
+                return
+            _update_boards(Phase.objects.select_for_update(no_key=True).get(pk=phase_id))
+
+
+def _unranked(phase_id: int) -> QuerySet[Release]:
+    return Release.objects.filter(phase=phase_id, sequence__gt=F("phase__ranked_sequence"))
+
+
+def _update_boards(phase: Phase) -> None:
+    """Include waiting releases in the phase's boards, and publish a board that is now complete.
+
+    Call with the phase's row locked.
+    """
+    waiting = _unranked(phase.pk).select_related("run", "submission__system").defer("warnings", "cost")
+    rows = list(waiting.order_by("sequence")[:AT_ONCE])
+    hidden = HiddenSubmission.objects.now().filter(submission__in=[row.submission_id for row in rows])
+    hidden_ids = set(hidden.values_list("submission", flat=True))
+    of_board: dict[tuple[int, int], list[Release]] = {}
+    for row in rows:
+        if row.submission_id not in hidden_ids:
+            of_board.setdefault((row.run.gold_version_id, row.run.task_version), []).append(row)
+    for board in phase.leaderboards.select_related("gold_version") if of_board else ():
+        if new := of_board.get((board.gold_version_id, board.task_version)):
+            changed = boards.update_standings(board, new)
+            if System.Kind.PARTICIPANT in changed:
+                # Ranges are cleared first: a database constraint refuses a new rank outside of the old range.
+                rank_ranges.invalidate(board)
+            if changed:  # if no release has changed a standing, the board and its revision stay as they are
+                boards.rank(board)
+    if rows:
+        Phase.objects.filter(pk=phase.pk).update(ranked_sequence=rows[-1].sequence)
+    if len(rows) < AT_ONCE:
+        boards.publish_if_complete(phase)
 
 
 def release_waiting(phase: Phase) -> None:
@@ -60,7 +118,7 @@ def release_waiting(phase: Phase) -> None:
     if phase.disclosure == Phase.Disclosure.LADDER:
         for board in phase.leaderboards.filter(state__in=Leaderboard.OPEN):
             advance(board)
-    boards.publish_if_complete(phase)
+    _update_boards(phase)
 
 
 def advance(board: Leaderboard) -> int:
@@ -74,13 +132,13 @@ def advance(board: Leaderboard) -> int:
     phase = board.phase
     first_open = _first_open(board)
     runs = _on(board).filter(state=State.DONE, release__isnull=True).select_related("prediction__submission__system")
-    released, changed = 0, False
+    released = 0
     for run in runs.order_by("prediction__sequence", "queued_at", "pk"):
         earliest = first_open.get(_scope(phase, run.prediction.submission.system.team_id))
         if earliest is not None and earliest < (run.prediction.sequence or 0):
             continue
         primary = board_state.primary_of(board)
-        changed |= _release(
+        _release(
             phase,
             board,
             run,
@@ -90,13 +148,14 @@ def advance(board: Leaderboard) -> int:
             at=timezone.now(),
         )
         released += 1
-    if changed:  # if no release has changed a standing, the board and its revision stay as they are
-        boards.rank(board)
     return released
 
 
 def sweep() -> int:
-    """Release the ladder runs that no longer wait because an earlier run was cancelled; return their number."""
+    """Release the ladder runs that no longer wait because an earlier run was cancelled; return their number.
+
+    Also rank the releases of workers that were killed after a release.
+    """
     waiting = Run.objects.filter(
         state=State.DONE, release__isnull=True, prediction__submission__phase__disclosure=Phase.Disclosure.LADDER
     )
@@ -105,7 +164,10 @@ def sweep() -> int:
         with transaction.atomic():
             phase = Phase.objects.select_for_update(no_key=True).get(pk=pk)
             released += sum(advance(board) for board in phase.leaderboards.filter(state__in=Leaderboard.OPEN))
-            boards.publish_if_complete(phase)
+            _update_boards(phase)
+    last = Release.objects.filter(phase=OuterRef("pk")).order_by("-sequence").values("sequence")[:1]
+    for pk in Phase.objects.filter(ranked_sequence__lt=Subquery(last)).values_list("pk", flat=True):
+        update_boards(pk)
     return released
 
 
@@ -118,8 +180,8 @@ def _release(
     scores: Scores,
     warnings: list[str],
     at: datetime,
-) -> bool:
-    """Create the release of a run; return True if it represents its system from now on, so that the board changes."""
+) -> None:
+    """Create the release of a run."""
     submission = run.prediction.submission
     system = submission.system
     last_sequence = phase.releases.aggregate(last=Max("sequence"))["last"] or 0
@@ -143,10 +205,6 @@ def _release(
         released_at=at,
     )
     ReleaseSlice.objects.bulk_create(by_slice(release), batch_size=1000)
-    represents = boards.upsert_standing(board=board, system=system, release=release)
-    if represents and system.kind == System.Kind.PARTICIPANT:
-        rank_ranges.invalidate(board)
-    return represents
 
 
 def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> float | None:

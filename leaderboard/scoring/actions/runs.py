@@ -156,7 +156,7 @@ def _publish_if_valid(lease: Lease[Run], answer: sandbox_client.Answer) -> None:
 
 
 def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreReport, **produced_by: Any) -> None:
-    """Store a run's scores, outcomes, release, standing and state in one transaction.
+    """Store a run's scores, outcomes, release and state in one transaction, and then rank its board.
 
     answer: its attachment is the outcomes file, which is empty for a custom scorer that returns none. produced_by:
     further fields of the run's provenance. Raises LeaseLostError, with nothing stored, if the lease is lost.
@@ -195,6 +195,7 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
         if stored:
             run.outcomes.storage.delete(stored)
         raise
+    releases.update_boards(run.prediction.submission.phase_id)
 
 
 def _outcomes_name(run: Run, attempt: int) -> str:

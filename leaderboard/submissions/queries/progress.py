@@ -52,9 +52,13 @@ class Progress:
 
     @property
     def _is_held(self) -> bool:
-        """Return whether the run is scored but waits for earlier runs on a ladder; it is then shown as running."""
-        is_scored = self.run is not None and self._leased_work is self.run and self.run.state == State.DONE
-        return is_scored and self.release is None and self.submission.phase.disclosure == Phase.Disclosure.LADDER
+        """Return whether a scored run waits for earlier ones on a ladder, or to be ranked; it is shown as running."""
+        if self.run is None or self._leased_work is not self.run or self.run.state != State.DONE:
+            return False
+        phase = self.submission.phase
+        if self.release is None:
+            return phase.disclosure == Phase.Disclosure.LADDER
+        return self.release.sequence > phase.ranked_sequence
 
     @property
     def state(self) -> State:

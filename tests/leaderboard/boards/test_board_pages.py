@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -24,16 +24,14 @@ from leaderboard.models import (
     Prediction,
     Release,
     ReleaseSlice,
-    Run,
     Score,
     Standing,
     Submission,
     System,
     Team,
 )
-from leaderboard.scoring.actions import releases
 from tests.support.api_calls import ROOT, client_of, person
-from tests.support.rows.board_rows import score, stand
+from tests.support.rows.board_rows import publish, score, stand
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -295,8 +293,7 @@ def scored_on_ladder(world: World, name: str, value: float) -> None:
     common = {"run": run, "measure": "accuracy", "value": value, "n": 4}
     Score.objects.create(**common, n_groups=4)
     Score.objects.create(**common, n_groups=1, slice={"origin": "generated"}, slice_key='{"origin":"generated"}')
-    with transaction.atomic():
-        releases.publish(run=Run.objects.get(pk=run.pk), primary="accuracy", scores=[], warnings=[], at=timezone.now())
+    publish(run, scores=[])
 
 
 def test_a_ladder_board_sorts_and_filters_by_shown_values(world: World) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from django.db import transaction
-from django.utils import timezone
 
 from leaderboard.accounts.actions import teams
-from leaderboard.models import Leaderboard, Run, Standing, System
-from leaderboard.scoring.actions import releases
+from leaderboard.models import Leaderboard, Standing, System
+from tests.support.rows.board_rows import publish
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -25,10 +23,8 @@ def release(world: World, value: float | None, system: System | None = None):
     system = system or world.system
     run = world.insert_run()
     type(run.prediction.submission).objects.filter(pk=run.prediction.submission_id).update(system=system)
-    run = Run.objects.get(pk=run.pk)
     scores = [{"measure": "accuracy", "slice": {}, "value": value, "low": None, "high": None, "n": 4}]
-    with transaction.atomic():
-        return releases.publish(run=run, primary="accuracy", scores=scores, warnings=[], at=timezone.now())
+    return publish(run, scores=scores)
 
 
 def test_releases_are_numbered_from_one(world):
@@ -70,6 +66,6 @@ def test_another_task_version_creates_a_board_in_preparation(world):
     release(world, 0.5)
     run = world.insert_run(task_version=2)
     scores = [{"measure": "accuracy", "slice": {}, "value": 0.5, "low": None, "high": None, "n": 4}]
-    releases.publish(run=run, primary="accuracy", scores=scores, warnings=[], at=timezone.now())
+    publish(run, scores=scores)
     states = dict(Leaderboard.objects.values_list("task_version", "state"))
     assert states == {1: "current", 2: "preparing"}

@@ -19,19 +19,17 @@ from leaderboard.models import (
     Phase,
     QuotaCharge,
     Release,
-    Run,
     Standing,
     State,
     Submission,
     System,
     User,
 )
-from leaderboard.scoring.actions import releases
 from leaderboard.submissions.actions.hide import LONGEST_REASON, hide, unhide
 from leaderboard.systems.actions import systems
 from tests.support.api_calls import person
 from tests.support.crawler import crawl
-from tests.support.rows.board_rows import score, stand
+from tests.support.rows.board_rows import publish, score, stand
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -185,9 +183,7 @@ def test_a_submission_hidden_while_queued_is_released_and_not_shown(world: World
     run = world.insert_run(state=State.DONE, finished_at=FIRST, outcomes="o", outcomes_sha256="0" * 64)
     submission = run.prediction.submission
     hide(submission=submission, reason=REASON, by=world.curator)
-    with transaction.atomic():
-        run = Run.objects.get(pk=run.pk)
-        releases.publish(run=run, primary="accuracy", scores=[score("accuracy", 0.9)], warnings=[], at=FIRST)
+    publish(run, scores=[score("accuracy", 0.9)], at=FIRST)
     assert submission.releases.count() == 1 and ranks() == []
     enter(world, world.system.name, 0.5)
     assert ranks() == [(1, world.system.name, 0.5)]

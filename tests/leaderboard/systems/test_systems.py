@@ -84,7 +84,7 @@ def test_a_disqualified_system_is_disqualified_on_the_next_board(world):
     first = stand(world, "Bernoulli", accuracy(0.9))
     systems.disqualify(phase=world.phase, system=of(first), reason="two accounts", by=world.curator)
     Standing.objects.all().delete()
-    boards.upsert_standing(board=Leaderboard.objects.get(), system=of(first), release=first)
+    boards.update_standings(Leaderboard.objects.get(), [first])
     boards.rank(Leaderboard.objects.get())
     standing = Standing.objects.get()
     assert (standing.disqualified, standing.rank) == ("two accounts", None)

@@ -69,11 +69,14 @@ def stand(
         image = Image.objects.get_or_create(reference=f"registry.example/system@sha256:{'0' * 64}")[0]
         Submission.objects.filter(pk=run.prediction.submission_id).update(kind=Submission.Kind.IMAGE, image=image)
         Prediction.objects.filter(pk=run.prediction_id).update(cost=spent)
+    described = {"primary": primary, "warnings": list(warnings), "at": at}
+    return publish(run, scores=symmetric_scores() if scores is None else scores, **described)
+
+
+def publish(run: Run, **described: Any) -> Release | None:
+    """Release a run, and rank its board. described: as for `releases.publish`; by default accuracy ranks the board."""
+    described = {"primary": "accuracy", "warnings": [], "at": timezone.now(), **described}
     with transaction.atomic():
-        return releases.publish(
-            run=Run.objects.get(pk=run.pk),
-            primary=primary,
-            scores=symmetric_scores() if scores is None else scores,
-            warnings=list(warnings),
-            at=at,
-        )
+        release = releases.publish(run=Run.objects.get(pk=run.pk), **described)
+    releases.update_boards(run.prediction.submission.phase_id)
+    return release

@@ -21,10 +21,11 @@ from urllib.parse import urlsplit
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.db.models import F
 
 from evaluator import code_digest
 from leaderboard.celery import app
-from leaderboard.models import Ranking, Run, State, Submission
+from leaderboard.models import Ranking, Release, Run, State, Submission
 from leaderboard.operations import processes
 
 PATIENCE = 240.0
@@ -79,6 +80,11 @@ class Worker:
             self.process.wait()
 
 
+def _is_ranked() -> bool:
+    """Return whether the boards include all releases; a worker ranks them right after it has published one."""
+    return not Release.objects.filter(sequence__gt=F("phase__ranked_sequence")).exists()
+
+
 @dataclass
 class Stack:
     """The processes behind the web server. One worker is started with the stack; a test may start more."""
@@ -107,7 +113,7 @@ class Stack:
 
         def is_finished() -> bool:
             run.refresh_from_db()
-            return run.state in states if states else run.is_over
+            return run.state in states if states else run.is_over and _is_ranked()
 
         self._follow(is_finished, f"run {run.pk}")
         return run
@@ -119,6 +125,7 @@ class Stack:
     def drain(self) -> None:
         """Wait until all scoring and comparing is over, so that no work is left for the next test's empty database."""
         self._follow(lambda: not Run.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exists(), "the queue")
+        self._follow(_is_ranked, "the ranking")
         self._follow(lambda: not Ranking.objects.exclude(lease_until=None).exists(), "the comparing")
 
     def _follow(self, condition: Any, subject: str) -> None:

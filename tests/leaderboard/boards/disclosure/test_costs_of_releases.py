@@ -11,8 +11,7 @@ from django.utils import timezone
 from leaderboard.boards.disclosure import costs
 from leaderboard.boards.queries import board_of
 from leaderboard.models import Phase, Prediction, Release, Run, State
-from leaderboard.scoring.actions import releases
-from tests.support.rows.board_rows import stand, symmetric_scores
+from tests.support.rows.board_rows import publish, stand, symmetric_scores
 from tests.support.rows.tiny_world import World, build
 
 MEASURED = {"wall_seconds": 2.9, "cpu_seconds": 0.2, "peak_memory_bytes": 70_000_000, "image_bytes": 128_000_000}
@@ -68,8 +67,7 @@ def test_a_rescored_release_has_the_cost_of_its_prediction():
         outcomes="outcomes",
         outcomes_sha256="0" * 64,
     )
-    with transaction.atomic():
-        second = releases.publish(run=rescored, primary="accuracy", scores=symmetric_scores(), warnings=[], at=at)
+    second = publish(rescored, scores=symmetric_scores(), at=at)
     assert second.cost == first.cost == TOLD
 
 
