@@ -94,7 +94,7 @@ class SandboxError(EvaluatorError):
 
 
 class SandboxTimeoutError(SandboxError):
-    """The sandbox had no time for the job, which has not used up its own processor time: the machine is too busy."""
+    """The sandbox did not respond in time, or the job got too little processor time: the machine is too busy."""
 
 
 class ProblemList:

@@ -90,7 +90,8 @@ class Sandbox(Protocol):
         """Run one job to its end.
 
         Raises SandboxError if the sandbox itself failed (gone, overloaded, broken): the job may be run again. It is a
-        SandboxTimeoutError if the sandbox had no time for the job.
+        SandboxTimeoutError if the sandbox did not respond in time, or if the job reached its limit of wall time before
+        that of processor time.
         """
 
     def layers(self) -> Mapping[str, bool | str]:

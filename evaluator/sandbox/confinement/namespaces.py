@@ -158,5 +158,8 @@ class JobPids:
         self.back()
 
     def back(self) -> None:
-        """Fork into the original namespace again. A namespace whose pid 1 has ended takes no further process."""
+        """Undo `next_fork`: later forks are in the original namespace.
+
+        A namespace whose pid 1 has ended takes no further process.
+        """
         syscalls.setns(self._own, syscalls.CLONE_NEWPID)

@@ -70,7 +70,8 @@ def receive(connection: socket.socket) -> tuple[protocol.Order, list[int]]:
     order = protocol.unpack(packet, protocol.Order)
     if len(descriptors) != 1 + len(order.files) or len(set(order.files)) != len(order.files):
         raise ValueError(
-            f"the order has {len(descriptors)} descriptors, expected one and one per file of {order.files}"
+            f"the order has {len(descriptors)} descriptors and the files {order.files}, expected different files and "
+            "one descriptor more than files"
         )
     return order, list(descriptors)
 

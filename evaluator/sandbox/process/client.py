@@ -145,7 +145,8 @@ class _Run:
         poll = select.poll()
         poll.register(connection, select.POLLIN)
         poll.register(pipe, select.POLLIN)
-        deadline = self.began + patience
+        allowed = patience
+        deadline = self.began + allowed
         while (left := deadline - time.monotonic()) > 0:
             for descriptor, _ in poll.poll(left * 1000):
                 if descriptor == pipe:
@@ -158,17 +159,18 @@ class _Run:
                 if reply.event == "ready":
                     self.start_seconds = time.monotonic() - self.began
                     self.layers, self.code = reply.layers, reply.code
-                    deadline = time.monotonic() + self.limits.wall_seconds + GRACE
+                    allowed = self.limits.wall_seconds + GRACE
+                    deadline = time.monotonic() + allowed
                 elif reply.event == "end" and reply.verdict is not None:
                     self.cpu_seconds = reply.cpu_seconds
                     while self._drain(pipe) and len(self.received) <= self.most:
                         pass
                     return self._end(reply, reply.verdict)
                 elif reply.event == "late":
-                    raise SandboxTimeoutError(f"the sandbox had no time: {reply.what}")
+                    raise SandboxTimeoutError(f"the job ran out of time: {reply.what}")
                 else:
                     raise SandboxError(f"the sandbox failed: {reply.what or 'no reason was given'}")
-        raise SandboxTimeoutError("the sandbox server did not respond in time")
+        raise SandboxTimeoutError(f"the sandbox server did not respond in time, expected a reply within {allowed:g} s")
 
     def _drain(self, pipe: int) -> bool:
         """Read what the pipe holds, up to one byte over the limit. Return False if the pipe is empty or at its end."""

@@ -94,7 +94,8 @@ class Loop:
             return
         connection.setblocking(False)
         if len(self._silent) + len(self._waiting) + len(self._running) // 3 >= MOST_CONNECTIONS:
-            _reply(connection, protocol.Reply(event="failed", what="too many simultaneous clients"))
+            what = f"too many simultaneous clients, expected at most {MOST_CONNECTIONS}"
+            _reply(connection, protocol.Reply(event="failed", what=what))
             connection.close()
             return
         self._silent[connection.fileno()] = connection, time.monotonic() + REQUEST_SECONDS

@@ -138,7 +138,7 @@ class RunningJob:
         if not self._announced:
             text = self._said.decode("utf-8", "replace").removeprefix("failed ")
             ended = (
-                "did not become ready in time"
+                f"did not become ready within {READY_SECONDS:g} s"
                 if self.killed == "time"
                 else f"ended (status {status}) before it was ready"
             )

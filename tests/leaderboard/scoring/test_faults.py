@@ -203,7 +203,7 @@ def _make_sandbox_busy(patched: pytest.MonkeyPatch) -> None:
     """Give no job its processor time; `tests/evaluator/sandbox/process/test_limits.py` has a machine that does so."""
 
     def run(sandbox: object, execution: object) -> None:
-        raise SandboxTimeoutError("the sandbox had no time: the machine is too busy")
+        raise SandboxTimeoutError("the job ran out of time: the machine is too busy")
 
     patched.setattr(sandbox_client.ProcessSandbox, "run", run)
 

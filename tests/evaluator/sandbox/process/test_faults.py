@@ -174,7 +174,7 @@ def test_a_waiting_client_that_disconnects_leaves_the_queue(own: Make) -> None:
         with connect(box) as second:
             order(second, "sleep", LONG)
         impatient = ProcessSandbox(box.client.path, patience=0.2)
-        with pytest.raises(SandboxTimeoutError, match="did not respond in time"):
+        with pytest.raises(SandboxTimeoutError, match=r"did not respond in time, expected a reply within 0\.2 s"):
             impatient.run(Execution(job="empty"))
     assert box.run("empty").verdict == Verdict.DONE
 
@@ -198,13 +198,13 @@ def test_a_silent_client_does_not_stop_the_others(box: Box) -> None:
 def test_a_missing_order_times_out(box: Box) -> None:
     with connect(box) as half:
         half.send(protocol.pack(protocol.Request(ask="run", limits=LONG)))
-        assert answer(half).what == "the job's process did not become ready in time"
+        assert answer(half).what == "the job's process did not become ready within 10 s"
 
 
 def test_too_many_clients_get_an_error(own: Make) -> None:
     box = own()
     crowd = [connect(box) for _ in range(256)]
-    with pytest.raises(SandboxError, match="too many simultaneous clients"):
+    with pytest.raises(SandboxError, match="too many simultaneous clients, expected at most 256"):
         box.run("empty")
     for client in crowd:
         client.close()
