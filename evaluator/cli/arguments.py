@@ -41,7 +41,9 @@ def add_submit(commands: Any) -> argparse.ArgumentParser:
     submit.add_argument("--phase", required=True)
     submit.add_argument("--system", required=True, help="the method's name; a new name creates a system")
     submit.add_argument("--team", default="", help="the name of one of your teams (default: your first team)")
-    submit.add_argument("--track", default="", help="one of the phase's tracks, if it has tracks: its page lists them")
+    submit.add_argument(
+        "--track", default="", help="one of the phase's tracks, if it has tracks; the phase's page lists them"
+    )
     submit.add_argument("--note", default="", help="a note for your own list; never published")
     submit.add_argument("--resume", metavar="ID", help="continue an interrupted upload of an image, by its printed id")
     submit.add_argument(

@@ -18,7 +18,7 @@ COMMANDS: dict[tuple[str, ...], str] = {
     ("split", "leakage"): "remove-leakage",
     ("audit", "difference"): "diff-gold",
 }
-"""The current name of each renamed command, by its old words; it replaces the last of them."""
+"""The new last word of each renamed command, by the command's old words."""
 
 OPTIONS: dict[tuple[str, str, str], str] = {
     ("split", "scenarios", "--apart-from"): "--exclude-pairs",

@@ -15,9 +15,10 @@ SECONDS_BETWEEN_LINES = 10.0  # seconds between lines when standard error is not
 
 @contextmanager
 def progress_reported(what: str) -> Iterator[None]:
-    """Report the progress of the code inside the context on standard error, after the name `what`.
+    """Report the progress of the code inside the context on standard error, as `WHAT: 40 %`.
 
-    On a terminal one line is overwritten; elsewhere a line is printed every PAUSE seconds.
+    On a terminal one line is overwritten; elsewhere a line is printed every SECONDS_BETWEEN_LINES. what: the name of
+    the work.
     """
     progress, begun = Progress(), time.monotonic()
     live, printed = sys.stderr.isatty(), begun

@@ -50,8 +50,9 @@ class RefusedError(EvaluatorError):
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Rejects redirects, which would send the token to another address."""
 
-    def redirect_request(self, *_: Any, **__: Any) -> NoReturn:
-        raise UsageError("the server redirects to another address, expected that address as --server")
+    def redirect_request(self, *arguments: Any) -> NoReturn:
+        new_address = arguments[-1]
+        raise UsageError(f"the server redirects to {shown(new_address)}, expected that server's address as --server")
 
 
 class Server:

@@ -17,7 +17,7 @@ from evaluator.cli.server import submit
 from evaluator.cli.server.http import Server, UnavailableError
 from evaluator.cli.server.tokens import connect
 from evaluator.cli.tables import benchmark_table, board_table, team_table
-from evaluator.errors import UsageError, shown
+from evaluator.errors import UsageError, printable, shown
 from evaluator.exit_codes import DONE, NOT_YET
 
 _FORMATS = {"csv": "csv", "markdown": "md", "latex": "tex", "bibtex": "bib"}
@@ -64,8 +64,11 @@ def inputs(args: argparse.Namespace) -> int:
             with os.fdopen(descriptor, "w+b") as file:
                 sha256 = server.fetch(f"benchmarks/{args.benchmark}/splits/{split}/inputs.jsonl", file)
                 file.seek(0)
-                if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
-                    raise UnavailableError("the download is damaged: its sha256 differs from the server's; try again")
+                received = hashlib.file_digest(file, "sha256").hexdigest()
+                if received != sha256:
+                    raise UnavailableError(
+                        f"the download is damaged: its sha256 is {received}, expected {printable(sha256)}; try again"
+                    )
             Path(name).chmod(0o644)
             Path(name).replace(output)
         except BaseException:

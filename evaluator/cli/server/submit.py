@@ -29,9 +29,10 @@ def submit(args: argparse.Namespace) -> int:
 
     Raises UsageError for invalid arguments, and SandboxError if the server or the Docker engine does not respond.
     """
-    if sum(what is not None for what in (args.predictions, args.image, args.reference)) != 1:
+    n_given = sum(source is not None for source in (args.predictions, args.image, args.reference))
+    if n_given != 1:
         raise UsageError(
-            "nothing or too much is to be submitted, expected one of: a predictions file, --image, --reference"
+            f"{n_given} things to submit are given, expected exactly one: a predictions file, --image or --reference"
         )
     if args.resume and args.image is None:
         raise UsageError("--resume is given without --image, expected --image with the same image")
@@ -113,7 +114,8 @@ def _newest(args: argparse.Namespace, server: Server) -> dict[str, Any] | None:
 def print_outcome(server: Server, submission: dict[str, Any], *, wait: bool, as_json: bool) -> int:
     """Print a submission and return the exit status.
 
-    wait: False prints it as it is, if as JSON; True prints its outcome and scores once it is finished.
+    wait: True to wait until the submission is finished, and print its outcome and scores; False to print it as it is if
+    `as_json`, else nothing.
     """
     if not wait:
         if as_json:
