@@ -32,7 +32,9 @@ def describe(error: Exception | None) -> LineError:
         return LineError(f"{match['name']} is missing{where}", "no such key", match["name"])
     if match := _LENGTH.search(text):
         name = _name(match["path"]) or "the line"
-        return LineError(f"{name} has the wrong length", "a list of another length", f"a list of {match['expected']}")
+        return LineError(
+            f"{name} has the wrong length", "a list of another length", f"a list of length {match['expected']}"
+        )
     if match := _TYPE.search(text):
         name = _name(match["path"]) or "the line"
         return LineError(f"{name} has the wrong type", _words(match["found"]), _words(match["expected"]))

@@ -70,8 +70,8 @@ def _gunzipped(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> I
                 members += 1
                 # Empty members pass all other limits, and each takes processor time.
                 if members > limits.members:
-                    found = f"over {limits.members} gzip members"
-                    problems.stop(None, "the file has too many parts", found, f"at most {limits.members} gzip members")
+                    limit = str(limits.members)
+                    problems.stop(None, "the file has too many gzip members", f"over {limit}", f"at most {limit}")
             try:
                 out = member.decompress(data, CHUNK)
             except zlib.error:

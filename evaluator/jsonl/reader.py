@@ -76,7 +76,9 @@ class Reader(Generic[Record]):
                 lines.pop()
             first = self.n_lines + 1
             if first + len(lines) - 1 > self.limits.lines:
-                self.problems.stop(None, "too many lines", f"over {self.limits.lines}", f"at most {self.limits.lines}")
+                self.problems.stop(
+                    None, "too many lines", f"over {self.limits.lines} lines", f"at most {self.limits.lines} lines"
+                )
             self.n_lines += len(lines)
             yield from self._read_block(block, lines, first, ends_file)
 
@@ -241,7 +243,7 @@ def _most_keys_of_block(block: bytes) -> int:
 
 def _check_bytes(line: bytes, limits: ReadLimits) -> None:
     if len(line) > limits.line_bytes:
-        raise LineError("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
+        raise LineError("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes} bytes")
     if not line.strip(b" \t\r"):
         raise LineError("blank line", "no JSON", "one JSON object per line")
     if b"\r" in line:

@@ -115,7 +115,7 @@ def unknown_keys(line: bytes, shape: Schema, depth: int) -> set[str]:
 
 
 def _too_deep(depth: int) -> LineError:
-    return LineError("nested too deeply", f"more than {depth} levels", f"at most {depth}")
+    return LineError("nested too deeply", f"more than {depth} levels", f"at most {depth} levels")
 
 
 def _walk(value: Any, shape: Schema | None, level: int, depth: int, unknown: set[str]) -> None:

@@ -121,7 +121,10 @@ def group_structure(split: Split) -> tuple[dict[str, Any], list[Finding]]:
 
 
 def _shared_across_groups(split: Split) -> list[Finding]:
-    """Find claims that are in several groups, whose answers are then dependent, in a split with evidence sentences."""
+    """Find claims that occur in several groups, which makes the answers of these groups dependent.
+
+    Only splits with evidence sentences are searched.
+    """
     if all(text is None for text in split.evidence):
         return []
     groups: dict[Hashable, set[Hashable]] = defaultdict(set)

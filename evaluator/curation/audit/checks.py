@@ -25,7 +25,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class AuditContext:
-    """What the audit compares the split with.
+    """Files that the audit compares with the split.
 
     public: the inputs as they will be published; None: not given. train_splits: public training files. judgements:
     those of the annotators; None: not given. judgements_file: the name of their file.
@@ -131,7 +131,7 @@ def _skipped_checks(split: Split, context: AuditContext) -> list[dict[str, str]]
         skipped.append({"what": "inputs", "why": "no --inputs: the match of gold and inputs is not checked"})
     if not context.train_splits:
         skipped.append(
-            {"what": "training", "why": "no --train: leakage and systems trained on public data are not checked"}
+            {"what": "training", "why": "no --train: leakage from training data and trained baselines are not checked"}
         )
     if context.judgements is None:
         skipped.append({"what": "agreement", "why": "no --annotations"})

@@ -24,7 +24,7 @@ class Width:
     """Expected half-width of a confidence interval, in units of the measure, at most .5.
 
     at: the value of the measure that is assumed. independent: the half-width if mistakes are independent. shared: the
-    half-width if a system is right or wrong about whole groups. None: there are too few units.
+    half-width if a system is right or wrong about whole groups. Both are None if there are too few units.
     """
 
     at: float
@@ -33,7 +33,7 @@ class Width:
 
 
 def proportion(units: Numbers) -> Width:
-    """Return the width for a proportion of right answers of .5.
+    """Return the width for a proportion: half of the answers are right.
 
     units: number of units in each group; zeros are ignored.
     """

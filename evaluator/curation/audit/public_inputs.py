@@ -22,8 +22,9 @@ _ALWAYS = {"group", "slices"}
 class PublicInputs:
     """Public inputs, matched with the lines of the split.
 
-    order: the indices of the split's lines, in the order of the inputs; in the split's own order if one is missing.
-    columns: for each field besides the task's own, one value per line of the split, in its order; None where missing.
+    order: the indices of the split's lines, in the order of the inputs; if the inputs lack an item, in the split's own
+    order. columns: for each field besides the task's own, one value per line of the split, in its order; None where
+    missing.
     """
 
     order: list[int]
@@ -49,7 +50,7 @@ def read_public_inputs(split: Split, stream: BinaryIO, file: str) -> PublicInput
         elif name not in index_of or type(split.ids[index_of[name]]) is not type(name):
             unknown.append((line.number, name))
         elif index_of[name] in line_of:
-            problems.add(line.number, f"duplicate {key}", shown(name), "each once")
+            problems.add(line.number, f"duplicate {key}", shown(name), f"each {key} once")
         else:
             line_of[index_of[name]] = line
     problems.raise_if_any()
@@ -156,7 +157,7 @@ def _changed(split: Split, file: str, line_of: dict[int, RawLine]) -> list[Findi
 
 
 def _columns(split: Split, key: str, line_of: dict[int, RawLine]) -> dict[str, list[Any]]:
-    """Return the columns of the inputs without the task's own fields, and without gold fields, reported elsewhere."""
+    """Return the columns of the inputs that are neither the task's own fields nor gold fields (see `_gold_fields`)."""
     excluded = {key, *split.task.gold_only, *_ALWAYS}
     for line in split.task.public_inputs(split.gold).splitlines()[:1000]:
         excluded |= msgspec.json.decode(line).keys()

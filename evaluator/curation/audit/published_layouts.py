@@ -53,7 +53,7 @@ def buckle(stream: BinaryIO, file: str) -> Published:
                 if tuple(values) != BUCKLE:
                     problems.stop(1, "unexpected header", shown(row), " TAB ".join(BUCKLE))
             elif len(values) != len(BUCKLE):
-                problems.add(number, "wrong number of columns", str(len(values)), str(len(BUCKLE)))
+                problems.add(number, "wrong number of columns", f"{len(values)} columns", f"{len(BUCKLE)} columns")
             elif values[3] not in _TRUTH:
                 problems.add(number, "Label is not valid", "another text", "1 or -1")
             else:
@@ -71,8 +71,8 @@ def buckle(stream: BinaryIO, file: str) -> Published:
 def symmetric(stream: BinaryIO, file: str) -> Published:
     """Read FEVER Symmetric's JSON Lines, with the sentence under evidence_sentence or evidence.
 
-    The published ids give the group and the member of a line: 12 is an original, and 120000002, 120000003 and 120000004
-    are written for it. Raises GoldError.
+    The published ids give the group and the member of a line: 12 is the original of a group, and 120000002, 120000003
+    and 120000004 are its other members. Raises GoldError.
     """
     raw, problems = read_lines(stream, file)
     lines = []

@@ -17,7 +17,8 @@ _HEAD = 1 << 16
 def read_split(task: Task[Any, Any, Any], stream: BinaryIO, file: str, options: Mapping[str, Any]) -> Split:
     """Read gold of the task, or a file in a published layout, and return it as a split.
 
-    options: from `Task.parse_options`. Raises GoldError for an invalid file; UsageError for options that do not fit.
+    options: from `Task.parse_options`. Raises GoldError for an invalid file, and UsageError for an option that does not
+    fit this gold.
     """
     stream, head = _peek(stream, file)
     layout = layout_of(task.name, head)

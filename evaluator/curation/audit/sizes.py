@@ -25,7 +25,8 @@ class SliceSize:
     """Size of one slice.
 
     slice: {} is the whole split. n: the number of gold units. groups: the number of groups with a unit. largest_group:
-    the number of units of the largest group. width: of the confidence interval of the ranking measure.
+    the number of units of the largest group. width: the expected half-width of the confidence interval of the ranking
+    measure.
     """
 
     slice: Mapping[str, SliceValue]

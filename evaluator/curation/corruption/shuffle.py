@@ -46,7 +46,10 @@ def permute_dates(facts: Sequence[Fact], text: str | None, subject: str | None, 
 
 
 def _permuted(dates: Sequence[Date], rng: random.Random) -> dict[Date, Date]:
-    """Map each date to its own year with the day and month of another, by a random permutation into valid dates."""
+    """Return the new date for each date: its own year, with the day and month of another date.
+
+    The days and months are a random permutation of the old ones in which all new dates are valid.
+    """
     common_days = [date for date in dates if fits(date, COMMON_YEAR)]
     leap_days = [date for date in dates if not fits(date, COMMON_YEAR)]
     # Leap days are assigned first, each to a leap year.

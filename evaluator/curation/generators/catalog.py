@@ -26,7 +26,7 @@ from evaluator.tasks.base import AnyTask
 from evaluator.tasks.registry import find_task
 
 SEED_BELOW = 10**18
-"""Exclusive upper limit of seeds on the site: as many digits as the command line accepts."""
+"""Exclusive upper limit of seeds on the site. Smaller ones have at most 18 digits, as on the command line."""
 _GOLD = "gold.jsonl"
 _NOT_SLUG = re.compile(r"[^a-zA-Z0-9_-]+")
 
@@ -35,10 +35,10 @@ _NOT_SLUG = re.compile(r"[^a-zA-Z0-9_-]+")
 class Offer:
     """A generator that the management pages offer.
 
-    title, about: texts for people who do not program. tasks: the tasks whose gold it makes; empty: all. defaults:
-    returns a task's defaults of those parameters where the generator's own do not fit, as texts by name. other_outputs:
-    output files that are not gold. keeps_lines: True if each gold line is an unchanged line of the file.
-    in_pieces: True if it streams its files, so that they may be larger than the memory.
+    title, about: texts for people who do not program. tasks: the tasks whose gold it makes; empty: all. defaults: given
+    a task, returns default texts by parameter name, where the generator's own defaults do not suit the task.
+    other_outputs: output files that are not gold. keeps_lines: True if each gold line is an unchanged line of the raw
+    file. in_pieces: True if it streams its files, so that they may be larger than the memory.
     """
 
     generator: Generator
@@ -167,7 +167,7 @@ def namespace(
 ) -> argparse.Namespace:
     """Return the generator's arguments as the command line's parser would.
 
-    texts: the form's fields by parameter name. files: paths by source name. salt: the value of salts.
+    texts: the form's fields by parameter name. files: paths by source name. salt: the value of every salt parameter.
     Raises UsageError for an invalid field, and for a missing file or more files than a source takes.
     """
     values, errors = parse_form(offer, texts)

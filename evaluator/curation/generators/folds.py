@@ -22,7 +22,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     if args.mark:
         for line in lines:
             if args.mark in line.value:
-                problems.stop(line.number, f"the key {args.mark} already exists", "a value", "another key for the fold")
+                problems.stop(line.number, f"the line already has the key {args.mark}", "", "a key that no line has")
     problems.raise_if_any()
     folds = round_robin((document for document in documents if document is not None), args.folds)
     part_of, outputs = part_of_fold(parts), {name: bench.output(f"{name}.jsonl") for name in parts}
@@ -49,7 +49,9 @@ def _parts(args: argparse.Namespace) -> dict[str, tuple[int, ...]]:
         return PARTS if args.folds == FOLDS else {f"fold-{fold}": (fold,) for fold in range(1, args.folds + 1)}
     parts = parse_parts(args.parts, args.folds)
     if "folds" in parts:
-        raise UsageError("a part is named folds, which is the name of the list of all folds; expected another name")
+        raise UsageError(
+            "a part is named folds, but folds.jsonl is the name of the list of all folds; expected another name"
+        )
     return parts
 
 

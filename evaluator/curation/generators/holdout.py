@@ -62,7 +62,10 @@ def _shares(text: str) -> dict[str, str]:
 
 
 def _stratum(line: RawLine, keys: list[str], problems: ProblemList) -> str:
-    """Return the line's stratum: its values of the keys, joined. A slice takes precedence over a field of its name."""
+    """Return the line's stratum: its values of the keys, joined.
+
+    A slice takes precedence over a field of the same name.
+    """
     slices = line.value.get("slices")
     values = []
     for key in keys:

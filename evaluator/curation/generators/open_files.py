@@ -37,7 +37,7 @@ def watched(stream: BinaryIO, steps: Steps) -> BinaryIO:
 
 
 def opened_again(path: Path) -> BinaryIO:
-    """Open an input for a pass of its own, beside the one through the workspace, which hashes the file.
+    """Open an input for a further pass. The first pass, through the workspace, hashes the file.
 
     Raises UsageError if it cannot be read.
     """
@@ -50,7 +50,7 @@ def opened_again(path: Path) -> BinaryIO:
 def positive(text: str) -> int:
     """Parse a whole number, 1 or more; for `type` of an argument."""
     if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
-        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number, 1 or more")
+        raise argparse.ArgumentTypeError(f"is {shown(text)}, expected a whole number, 1 or more, of at most 9 digits")
     return int(text)
 
 

@@ -42,9 +42,9 @@ class Parameter:
     """One parameter of a generator.
 
     name: as in `recipe.json`; the flag has hyphens instead of underscores. title: the label on a form. help: one line
-    for flag and form, without the default, which each of them adds. default: the parsed default value.
-    lowest, highest: limits of a WHOLE; None: no limit. choices: for CHOICE and SEVERAL; empty: any text. on_site: True
-    if the site's form has a field for it.
+    for flag and form, without the default, which each of them adds. default: the parsed default value. lowest, highest:
+    the least and the greatest valid value of a WHOLE; None: no limit. choices: for CHOICE and SEVERAL; empty: any text.
+    on_site: True if the site's form has a field for it.
     """
 
     name: str

@@ -37,7 +37,7 @@ def _make(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
     for number, line in enumerate(lines, 1):
         if first.setdefault(line["id"], number) != number:
             problems.add(
-                number, "duplicate id", f"{shown(line['id'])} (first on line {first[line['id']]})", "each once"
+                number, "duplicate id", f"{shown(line['id'])} (first on line {first[line['id']]})", "each id once"
             )
     for index, problem in symmetric_problems(lines):
         # Every line of a file without problems is a record, so the index gives the line number.

@@ -61,7 +61,7 @@ def _audit(args: argparse.Namespace, bench: Workspace) -> GeneratorResult:
 def _classify(args: argparse.Namespace, bench: Workspace, levels: list[Level]) -> GeneratorResult:
     """Classify training triples by whether they leak, and write those that do not.
 
-    levels: the levels of removal, with one training file each; if empty, triples are only counted.
+    levels: the levels of removal, each with an output file; if empty, triples are only counted.
     """
     mentions = dictionary(args, bench)
     evaluated = [
@@ -84,7 +84,7 @@ def _classify(args: argparse.Namespace, bench: Workspace, levels: list[Level]) -
 def _write_by_rule(
     blocks: Iterator[Block], leakage: Leakage, outputs: dict[Level, BinaryIO], removed: BinaryIO | None
 ) -> Counter[int]:
-    """Write the triples that remain at each level, and return the number of triples by rule; 0: they do not leak.
+    """Write the triples that remain at each level; return the number of triples by rule (0: those that do not leak).
 
     removed: the file for line number and rule of each triple that leaks; None: no such file.
     """

@@ -72,7 +72,7 @@ class _File:
 class Workspace:
     """Input files and the output folder of one run, as a context manager.
 
-    Outputs are written to a hidden folder beside `folder`, which `finish` renames to `folder`; without `finish` it is
+    Outputs are written to a hidden folder next to `folder`, which `finish` renames to `folder`; without `finish` it is
     deleted. folder: must not exist or must be empty; None: an audit that writes no outputs. keeps: False if there is no
     folder.
     """
@@ -156,7 +156,7 @@ class Workspace:
         if self._work is None or self.folder is None:
             return
         text = json.dumps(recipe, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        with _os_errors_as_usage():
+        with _os_errors_as_usage(self.folder):
             (self._work / RECIPE).write_text(text, encoding="utf-8")
             _check_free(self.folder)
             # rename() replaces an empty folder and fails for one that was filled meanwhile.
@@ -176,11 +176,11 @@ def _check_free(folder: Path) -> None:
 
 
 @contextmanager
-def _os_errors_as_usage() -> Iterator[None]:
+def _os_errors_as_usage(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(f"cannot write the output: {error.strerror}") from None
+        raise UsageError(f"cannot write {shown(str(folder))}: {error.strerror}") from None
 
 
 def _umask() -> int:

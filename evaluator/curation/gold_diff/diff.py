@@ -23,7 +23,7 @@ LONGEST = 600
 Id = str | int
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _in_order = msgspec.json.Encoder().encode
-"""Encoder for values whose key order is meaningful: a fact's properties are in the order of its task."""
+"""Encoder that keeps the order of an object's keys: the task returns a fact's keys in the order to show them in."""
 _decode = msgspec.json.Decoder().decode
 
 

@@ -15,6 +15,7 @@ from evaluator.errors import GoldError, ProblemList, shown
 from evaluator.jsonl.decompress import ReadLimits, chunks
 from evaluator.jsonl.strict_json import LineError, Schema, not_utf8, unknown_keys
 from evaluator.outcomes.table import Numbers
+from evaluator.text import count_noun
 
 LIMITS = ReadLimits(file_bytes=16 << 30, ratio=1000, lines=1 << 40)
 """Limits for a curator's own files, which may be large and are trusted."""
@@ -92,12 +93,14 @@ def read_embeddings(
         if len(values) != vectors.shape[1]:
             problems.add(
                 number,
-                "the vector has another length than those before",
-                f"{len(values)} numbers",
-                f"{vectors.shape[1]}",
+                "the vector's length differs from that of the first vector",
+                count_noun(len(values), "number"),
+                count_noun(vectors.shape[1], "number"),
             )
         elif entity in seen:
-            problems.add(number, "duplicate entity", f"{shown(entity)} (first on line {seen[entity]})", "each once")
+            problems.add(
+                number, "duplicate entity", f"{shown(entity)} (first on line {seen[entity]})", "each entity once"
+            )
         elif entity in entities:
             vectors[entities[entity]] = values
         else:
@@ -118,7 +121,12 @@ def rows(stream: BinaryIO, problems: ProblemList, limits: ReadLimits = LIMITS) -
     for chunk in _with_end(chunks(stream, limits, problems)):
         *lines, rest = (rest + chunk).split(b"\n") if chunk else (rest, b"")
         if len(rest) > limits.line_bytes:
-            problems.stop(number + 1, "the line is too long", "more bytes", f"at most {limits.line_bytes} bytes")
+            problems.stop(
+                number + 1,
+                "the line is too long",
+                f"over {limits.line_bytes} bytes",
+                f"at most {limits.line_bytes} bytes",
+            )
         for raw in lines:
             if not (chunk or raw):
                 break

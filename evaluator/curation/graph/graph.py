@@ -60,7 +60,10 @@ class Graph:
         return subject * self.size + object_
 
     def facts(self, predicate: str) -> Ints:
-        """Return the pairs (subject, object) that the predicate links, sorted: shape (facts, 2); empty if unknown."""
+        """Return the pairs (subject, object) that the predicate links, sorted: shape (facts, 2).
+
+        There are none for an unknown predicate.
+        """
         number = self.predicate_number.get(predicate, -1)
         first, end = np.searchsorted(self.predicates_of, [number, number + 1])
         return np.stack([self.subjects[first:end], self.objects[first:end]], axis=1)
@@ -99,6 +102,6 @@ class WalkSteps:
         return to[first:end]
 
     def marked(self, entities: Ints) -> Bools:
-        """Return a mask over all entities, True for these. It is reused: the caller must set them to False again."""
+        """Return a mask over all entities, True for these. The array is shared: set them to False again after use."""
         self._marked[entities] = True
         return self._marked

@@ -40,7 +40,7 @@ def read_lines(stream: BinaryIO, file: str, limits: ReadLimits | None = None) ->
     number = 0
     for number, raw in enumerate(_raw_lines(stream, limits, problems), 1):
         if number > limits.lines:
-            problems.stop(None, "too many lines", f"over {limits.lines}", f"at most {limits.lines}")
+            problems.stop(None, "too many lines", f"over {limits.lines} lines", f"at most {limits.lines} lines")
         try:
             lines.append(RawLine(number, raw, _object(raw, number, limits)))
         except LineError as error:
@@ -92,7 +92,9 @@ def _raw_lines(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> I
     for chunk in chunks(stream, limits, problems):
         *whole, rest = (rest + chunk).split(b"\n")
         if len(rest) > limits.line_bytes:
-            problems.stop(None, "a line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
+            problems.stop(
+                None, "a line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes} bytes"
+            )
         yield from (line.removesuffix(b"\r") for line in whole)
     if rest:
         yield rest
@@ -100,7 +102,7 @@ def _raw_lines(stream: BinaryIO, limits: ReadLimits, problems: ProblemList) -> I
 
 def _object(raw: bytes, number: int, limits: ReadLimits) -> dict[str, Any]:
     if len(raw) > limits.line_bytes:
-        raise LineError("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes}")
+        raise LineError("the line is too long", f"over {limits.line_bytes} bytes", f"at most {limits.line_bytes} bytes")
     if number == 1 and raw.startswith(_BOM):
         raise LineError("the file begins with a byte order mark", "EF BB BF", "UTF-8 without a byte order mark")
     if not raw.strip(b" \t\r"):
@@ -110,8 +112,8 @@ def _object(raw: bytes, number: int, limits: ReadLimits) -> dict[str, Any]:
         value = msgspec.json.decode(raw)
     except UnicodeDecodeError:  # its position counts from the start of a string, not of the line
         raise not_utf8(raw) from None
-    except (msgspec.MsgspecError, RecursionError):
-        raise LineError("not valid JSON", "invalid JSON", "one JSON object") from None
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise LineError("not valid JSON", str(error), "one JSON object") from None
     if not isinstance(value, dict):
         raise LineError("the line is not an object", shown(value), "one JSON object")
     return value

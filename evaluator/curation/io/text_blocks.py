@@ -16,7 +16,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def text_blocks(stream: BinaryIO, problems: ProblemList, expected: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (number of the first line, lines without their ends). Invalid lines are added to `problems` and skipped.
+    """Yield blocks: (number of the first line, lines without ends). Invalid lines are added to `problems` and skipped.
 
     expected: what the file should contain, for the message about an empty file. Raises the error class of `problems`
     where reading cannot continue.
@@ -51,7 +51,9 @@ def _whole_lines(stream: BinaryIO, problems: ProblemList) -> Iterator[bytes]:
         rest.append(incomplete)
         n_bytes += len(incomplete)
         if n_bytes > LIMITS.line_bytes:
-            problems.stop(None, "a line is too long", f"over {LIMITS.line_bytes} bytes", f"at most {LIMITS.line_bytes}")
+            problems.stop(
+                None, "a line is too long", f"over {LIMITS.line_bytes} bytes", f"at most {LIMITS.line_bytes} bytes"
+            )
     if n_bytes:
         yield b"".join(rest)
 

@@ -26,7 +26,7 @@ LineNumbers = NDArray[np.int64]
 
 
 class Eligible:
-    """Eligible triples, collected while a file is read. Duplicate texts count once."""
+    """Eligible triples, collected while a file is read. Triples with the same three texts count once."""
 
     def __init__(self, tokens: int = TOKENS) -> None:
         """Start without triples. tokens: the minimum number of tokens of a relation."""
@@ -37,7 +37,7 @@ class Eligible:
 
     @property
     def needs(self) -> str:
-        """What makes a triple eligible, in words."""
+        """The condition for a triple to be eligible, in words."""
         return f"{self._tokens} or more relation tokens"
 
     def add(self, block: Block, dictionary: Dictionary) -> None:

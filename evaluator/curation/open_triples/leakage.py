@@ -60,7 +60,7 @@ class Leakage:
         self._relations = Memo(self._forbidden.relation)
 
     def rules(self, rows: Iterable[Triple], level: Level = Level.THOROUGH) -> list[int]:
-        """Return the first rule that matches each training triple; 0 if no rule up to the level does."""
+        """Return for each training triple the first rule that matches it; 0 if no rule up to `level` does."""
         if level is Level.SIMPLE:
             return [int(Rule.SIMPLE) if tuple(row[:3]) in self._exact else 0 for row in rows]
         mentions, find = self._mentions, self._basic if level is Level.BASIC else self._thorough

@@ -22,7 +22,7 @@ Prefix = tuple[str, str, str]
 class TripleLike(Protocol):
     """Protocol of `OpenTriple`.
 
-    subjects, objects: all mentions of the subject's and of the object's entity; empty if no other is known.
+    subjects, objects: all mentions of the subject's and of the object's entity; empty if no others are known.
     """
 
     @property

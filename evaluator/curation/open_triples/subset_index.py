@@ -9,10 +9,10 @@ from evaluator.curation.open_triples.token_sets import Words
 
 
 class Subsets:
-    """Index of sets by their rarest word, so that a set of n words is compared with the few sets under n keys."""
+    """Index of sets by their rarest word, so that a given set is compared only with those under its own words."""
 
     def __init__(self, sets: Iterable[Words]) -> None:
-        """Index the sets. None may be empty; duplicates count once."""
+        """Index the sets. No set may be empty; equal sets count once."""
         distinct = list(dict.fromkeys(sets))
         frequency = Counter(word for words in distinct for word in words)
         self._under: dict[str, list[Words]] = {}

@@ -45,7 +45,7 @@ class TokenCounts:
             self._flush()
 
     def stop_words(self, n: int = STOPPED) -> StopWords:
-        """Return the n most frequent tokens of mentions and the n of relations; ties in the order of code points."""
+        """Return the n most frequent tokens of mentions and those of relations; ties in the order of code points."""
         self._flush()
         mentions, relations = self._tokens
         return StopWords(_frequent(mentions, n), _frequent(relations, n))

@@ -66,7 +66,7 @@ class Dictionary:
                 self._mentions.setdefault(entity, []).append(mention)
 
     def others(self, mention: str) -> Mentions:
-        """Return all mentions of the entities that a mention may mean, that one first; empty if it is not linked."""
+        """Return all mentions of the entities that a mention may mean, itself first; empty if it is not linked."""
         entities = self._entities.get(mention)
         if entities is None:
             return ()
@@ -94,13 +94,16 @@ def _names(text: str) -> bool:
 
 
 def to_line(triple: OpenTriple, *, entities: bool) -> str:
-    """Return the triple as a line of five columns; without entities the lists of mentions are empty."""
+    """Return the triple as a line of five columns. entities: False to leave the lists of mentions empty."""
     listed = (triple.subjects, triple.objects) if entities else ((), ())
     return "\t".join([*triple[:3], *map(SEPARATOR.join, listed)])
 
 
 def read_blocks(stream: BinaryIO, file: str) -> Iterator[Block]:
-    """Yield a file's triples in blocks; .gz is decompressed. Raises GoldError, for invalid lines after all blocks."""
+    """Yield a file's triples in blocks; .gz is decompressed.
+
+    Raises GoldError; for invalid lines, only after the last block.
+    """
     problems = ProblemList(file, GoldError)
     for first, lines in text_blocks(stream, problems, "one triple per line"):
         rows = [line.split("\t") for line in lines]

@@ -63,7 +63,7 @@ def reweight(presence: Any, labels: Sequence[str], *, penalty: float, seed: int 
 
     presence: claims x n-grams, 0 or 1 (`presence_of`); n-grams in no claim are ignored. labels: one per claim.
     penalty: lambda, 0 or more. seed: for the random restarts of small problems. Raises UsageError for a negative or
-    non-finite penalty, for presence values other than 0 and 1, and for a number of labels other than the rows.
+    non-finite penalty, for presence values other than 0 and 1, and unless there is one label per row.
 
     An n-gram that occurs with one label only has the share 1 under all weights. A claim without an n-gram that occurs
     with two labels or more keeps its weight. Both are left out of the optimisation.

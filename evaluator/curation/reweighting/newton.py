@@ -47,7 +47,7 @@ def solve(problem: ReweightingProblem, seed: int, hear: Hear) -> None:
 
 
 def _near(alpha: Numbers, random: np.random.Generator) -> Numbers:
-    """Return a start near alpha: other weights for the same claims, and some for a few others."""
+    """Return a start near alpha: its weights times random factors, and random weights added to a fifth of them."""
     width = float(random.choice((0.1, 0.3, 1.0)))
     others = (random.random(len(alpha)) < 0.2) * random.exponential(width * (alpha.mean() + 0.1), len(alpha))
     near: Numbers = alpha * np.exp(width * random.normal(size=len(alpha))) + others
@@ -66,7 +66,7 @@ def _quick(problem: ReweightingProblem, alpha: Numbers, tau: float, best: float,
 def _follow(
     problem: ReweightingProblem, alpha: Numbers, tau: float, factor: float, hear: Hear, *, last: float = _LAST
 ) -> Numbers:
-    """Follow the minimum of the smooth objective while tau falls by `factor` to `last`; return the final alpha."""
+    """Follow the minimum of the smooth objective, dividing tau by `factor` down to `last`; return the final alpha."""
     while True:
         alpha = _descend(problem, alpha, tau)
         hear(alpha)
@@ -111,7 +111,10 @@ def _newton_step(curvature: Numbers, gradient: Numbers) -> Numbers:
 def _search(
     problem: ReweightingProblem, alpha: Numbers, step: Numbers, *, gradient: Numbers, value: float, tau: float
 ) -> tuple[Numbers | None, float]:
-    """Return (alpha, objective) after the first of ever shorter steps with sufficient decrease; else (None, value)."""
+    """Return (alpha, objective) after the first of ever shorter steps that decreases the objective enough.
+
+    Return (None, value) if no step does.
+    """
     size = 1.0
     for _ in range(_HALVINGS):
         moved = np.maximum(alpha + size * step, 0.0)

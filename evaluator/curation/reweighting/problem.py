@@ -73,7 +73,9 @@ class ReweightingProblem:
     def curvature(self, alpha: Numbers, tau: float) -> Numbers:
         """Return the Hessian of the smooth objective: claims x claims, dense.
 
-        An n-gram's term depends on its claims' classes only: X diag(m_cd) X' for each pair of classes c, d.
+        Two claims of the classes c and d share a term for each n-gram in both, and it depends on c and d only. So the
+        block of these classes is a matrix product, X_c diag(m_cd) X_d' plus the norm's term, where X_c are the rows of
+        `presence` of class c, and m_cd has one number per n-gram.
         """
         s = self._state(alpha, tau)
         weighted = s.soft * s.share

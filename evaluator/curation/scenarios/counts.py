@@ -17,7 +17,7 @@ def exact(what: str, value: Number, *, most: int | None = 1) -> Fraction:
     """Return the number exactly as its decimal is written: 0.8 is four fifths, not the nearest binary fraction.
 
     what: the name of the number, for the error message. most: the largest valid number; None: no limit. Raises
-    UsageError unless it is a number from 0 to `most`.
+    UsageError unless it is a plain decimal from 0 to `most`, such as 0.5.
     """
     text = str(value)
     if isinstance(value, Fraction):
@@ -27,7 +27,7 @@ def exact(what: str, value: Number, *, most: int | None = 1) -> Fraction:
     else:
         number = Fraction(-1)
     if number < 0 or (most is not None and number > most):
-        expected = f"a decimal from 0 to {most}" if most is not None else "a decimal above 0"
+        expected = f"a decimal from 0 to {most}, such as 0.5" if most is not None else "a decimal from 0, such as 0.5"
         raise UsageError(f"{what} is {shown(text)}, expected {expected}")
     return number
 

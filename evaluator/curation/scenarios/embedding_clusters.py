@@ -32,7 +32,7 @@ def elbow(heights: Numbers) -> float:
     """Return the threshold where the number of clusters falls fastest.
 
     Thresholds are THRESHOLDS evenly spaced distances from 0 to the last merge. heights: the distance of each merge. The
-    gradient is by central differences; of equal gradients the first is taken.
+    gradient of the number is by central differences; of equal gradients the first is taken.
     """
     thresholds = np.linspace(0, heights.max(), THRESHOLDS)
     n_clusters = len(heights) + 1 - np.searchsorted(np.sort(heights), thresholds, side="right")

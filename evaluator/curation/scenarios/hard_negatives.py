@@ -44,9 +44,10 @@ class Source(Protocol):
 
 @dataclass
 class HardNegativeSource:
-    """Base class of both sources: the steps of the graph without the predicate and without schema predicates.
+    """Base class of both sources.
 
-    true: the keys (`Graph.key`) of all pairs that the predicate links, sorted.
+    steps: the steps of the graph without the predicate and without schema predicates. true: the keys (`Graph.key`) of
+    all pairs that the predicate links, sorted.
     """
 
     graph: Graph
@@ -76,13 +77,19 @@ class HardNegativeSource:
         return mask
 
     def linked_from(self, subject: int) -> tuple[Ints, Ints]:
-        """Return (codes, objects): the objects that other predicates link the subject to, sorted, with step codes."""
+        """Return (codes, objects): the objects that other predicates link the subject to, sorted.
+
+        codes: the code of a step from the subject to each object.
+        """
         codes, to = self.steps.of(subject)
         forward = codes % 2 == 0
         return _distinct(codes[forward], to[forward])
 
     def linked_to(self, object_: int) -> tuple[Ints, Ints]:
-        """Return (codes, subjects): the subjects that other predicates link to the object, with steps from it."""
+        """Return (codes, subjects): the subjects that other predicates link to the object, sorted.
+
+        codes: the code of a step from the object to each subject.
+        """
         codes, to = self.steps.of(object_)
         backward = codes % 2 == 1
         return _distinct(codes[backward], to[backward])
@@ -124,7 +131,10 @@ class Walks(HardNegativeSource):
 
 
 class ClosedWorld(HardNegativeSource):
-    """Pairs linked by another predicate: the fact's subject with an object of the same types, or the reverse."""
+    """Pairs that another predicate links: the fact's subject with another object, or another subject with its object.
+
+    The other entity has the same types as the one that it replaces.
+    """
 
     def plausible(self, fact: Pair) -> Iterator[Plausible]:
         rng = self.random("closed world", fact)

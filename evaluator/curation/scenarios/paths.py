@@ -9,7 +9,7 @@ import numpy as np
 from evaluator.curation.graph.graph import Ints, WalkSteps
 
 Path = tuple[int, ...]
-"""Codes of the steps of a path, in order; see `graph.Steps`."""
+"""Codes of the steps of a path, in order; see `evaluator.curation.graph.graph.WalkSteps`."""
 
 LONGEST = 3
 _TABLE = 1 << 24
@@ -56,7 +56,7 @@ class Paths:
 
 
 def _next_steps(steps: WalkSteps, codes: Ints, entities: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return all next steps from these entities: (the code before it, its own code, the entity it leads to)."""
+    """Return all next steps from these entities: (the code before each step, its own code, the entity it leads to)."""
     lengths = steps.first[entities + 1] - steps.first[entities]
     indices = _ranges(steps.first[entities], lengths)
     return np.repeat(codes, lengths), steps.codes[indices], steps.to[indices]
@@ -65,8 +65,8 @@ def _next_steps(steps: WalkSteps, codes: Ints, entities: Ints) -> tuple[Ints, In
 def _with_last_step(base: int, known: Ints, meeting: Ints, before: Ints, last: Ints) -> Ints:
     """Append the last step to paths that reach a neighbour of the end; a path has one continuation per linking triple.
 
-    known: the paths' numbers so far; meeting: the entities they reach. before: the end's neighbours, sorted; last: the
-    codes from them to the end.
+    base: of the paths' numbers, whose digits are step codes + 1. known: the paths' numbers so far; meeting: the
+    entities they reach. before: the end's neighbours, sorted; last: the codes from them to the end.
     """
     low, high = np.searchsorted(before, meeting, "left"), np.searchsorted(before, meeting, "right")
     indices = _ranges(low, high - low)

@@ -82,7 +82,7 @@ def _by_id(pairs: Iterable[Pair], problems: ProblemList) -> dict[Id, Pair]:
     for pair in pairs:
         if pair.id in by_id:
             problems.add(
-                pair.line, "duplicate id", f"{shown(pair.id)} (first on line {by_id[pair.id].line})", "each once"
+                pair.line, "duplicate id", f"{shown(pair.id)} (first on line {by_id[pair.id].line})", "each id once"
             )
         by_id.setdefault(pair.id, pair)
     return by_id

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from evaluator.errors import UsageError
+from evaluator.errors import UsageError, shown
 from evaluator.outcomes.table import Numbers
 
 Value = TypeVar("Value", bound=Hashable)
@@ -98,8 +98,9 @@ def _distinct(units: Iterable[Iterable[Hashable]], level: str) -> list[Hashable]
     values = dict.fromkeys(value for unit in units for value in unit)
     if level == "nominal":
         return list(values)
-    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in values):
-        raise UsageError(f"{level} alpha needs numbers, found values that are not numbers")
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise UsageError(f"{level} alpha needs numbers, found {shown(value)}")
     return sorted(values)  # type: ignore[type-var]  # numbers, as was just checked
 
 
@@ -108,7 +109,10 @@ def _nominal(names: Sequence[Hashable], totals: Numbers) -> Numbers:
 
 
 def _ordinal(names: Sequence[Hashable], totals: Numbers) -> Numbers:
-    """Return the squared number of values between each two values, with half of those equal to either of the two."""
+    """Return the squared distance of each two values in ranks.
+
+    It is the number of values between the two, plus half the number of those equal to either.
+    """
     middle = np.cumsum(totals) - totals / 2
     return np.asarray((middle[:, None] - middle[None, :]) ** 2, dtype=np.float64)
 
@@ -126,7 +130,7 @@ _DISTANCES: dict[str, Callable[[Sequence[Hashable], Numbers], Numbers]] = {
 
 
 def by_annotator(judgements: Iterable[tuple[Hashable, Value, Hashable]]) -> dict[Value, dict[Hashable, Hashable]]:
-    """Group (unit, annotator, value) judgements by annotator, then unit."""
+    """Return the values by annotator, then by unit. judgements: (unit, annotator, value)."""
     judged: dict[Value, dict[Hashable, Hashable]] = defaultdict(dict)
     for unit, annotator, value in judgements:
         judged[annotator][unit] = value

@@ -196,7 +196,7 @@ def test_a_file_of_very_many_empty_gzip_members_is_refused():
     with pytest.raises(PredictionError) as error:
         list(chunks(stream, ReadLimits(), ProblemList("p.jsonl.gz", PredictionError)))
     assert str(error.value) == (
-        "p.jsonl.gz: the file has too many parts, found over 10000 gzip members, expected at most 10000 gzip members"
+        "p.jsonl.gz: the file has too many gzip members, found over 10000, expected at most 10000"
     )
     assert stream.tell() < 20_000_000, "the file was read to its end"
 

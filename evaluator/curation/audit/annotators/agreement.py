@@ -48,7 +48,12 @@ def read_judgements(stream: BinaryIO, file: str) -> Judgements:
         if name is None or annotator is None or value is None:
             continue
         if (name, annotator) in rows:
-            problems.add(line.number, "an annotator judges an item twice", shown(name), "each item once")
+            problems.add(
+                line.number,
+                "an annotator judges an item twice",
+                f"item {shown(name)} again by {shown(annotator)}",
+                "one judgement of each item by each annotator",
+            )
         rows[name, annotator] = value
     problems.raise_if_any()
     return Judgements([(*key, value) for key, value in rows.items()], kind == "score")
@@ -67,8 +72,9 @@ def _value(line: RawLine, kind: str, problems: ProblemList) -> Any:
 def agreement(split: Split, judgements: Judgements, file: str) -> tuple[dict[str, Any], list[Finding]]:
     """Return agreement statistics as JSON values, and findings.
 
-    The statistics are the share of equal pairs of judgements, Krippendorff's alpha, and n, agreement and Cohen's kappa
-    for the pairs of annotators with the most common items. file: the name of the file of judgements.
+    The statistics are the share of pairs of judgements on one item that are equal, Krippendorff's alpha, and, for the
+    pairs of annotators with the most items in common, the number of these items (n), agreement and Cohen's kappa. file:
+    the name of the file of judgements.
     """
     units: dict[Id, list[Any]] = defaultdict(list)
     for name, _, value in judgements.rows:
@@ -130,7 +136,7 @@ def _unknown_items(split: Split, units: dict[Id, list[Any]], file: str) -> list[
             Severity.ERROR,
             "judgements-without-gold",
             f"{len(strangers)} judged items are not in the gold: {format_ids(strangers)}",
-            "the agreement was not measured on this split",
+            "the agreement was not measured on this split alone",
             "pass the judgements of this split",
             file,
             numbers={"count": len(strangers)},

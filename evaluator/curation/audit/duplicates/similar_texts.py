@@ -75,8 +75,8 @@ def near_pairs(
 class _Sets:
     """Texts as sets of bigrams.
 
-    A bigram is represented by its rank, by ascending number of texts with it. sizes: each text's number of bigrams.
-    shared: the lowest rank of a bigram that occurs in more than one text.
+    A bigram is represented by its rank, where 0 is the bigram that occurs in the fewest texts. sizes: each text's
+    number of bigrams. shared: the lowest rank of a bigram that occurs in more than one text.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:

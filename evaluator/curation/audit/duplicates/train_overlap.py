@@ -33,8 +33,8 @@ def overlap(split: Split, train: Split, *, threshold: float) -> tuple[dict[str, 
     """Return the numbers of leaking lines by level, and findings.
 
     The number of a level includes those of stricter levels. Where texts are compared, lines of the split are counted;
-    where triples are compared, lines of the training file, as in leakage removal. threshold: the Jaccard similarity of
-    near-duplicates, which are the level `thorough` of texts.
+    where triples are compared, lines of the training file, as in leakage removal. threshold: the Jaccard similarity
+    from which texts are near-duplicates; these leak at the level `thorough`.
     """
     counts: dict[str, Any] = {"train": train.name, "training_lines": len(train), "lines": len(split)}
     if split.queried_triples is not None:

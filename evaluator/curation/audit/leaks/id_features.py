@@ -16,7 +16,7 @@ _BETWEEN = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"[0-9]+")
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{0,99}")
 _LAST = 7
-"""Length of the longest suffix tested: in FEVER Symmetric, ids of written pairs end in 0000002, 0000003 or 0000004."""
+"""Length of the longest suffix tested: in FEVER Symmetric, generated ids end in 0000002, 0000003 or 0000004."""
 
 
 def _number(text: str) -> int:
@@ -26,7 +26,7 @@ def _number(text: str) -> int:
 
 
 def _shape(text: str) -> str:
-    """Return the sequence of character kinds: `12-ab` is `9-a`."""
+    """Return the text with each run of letters as `a` and each run of digits as `9`: `12-ab` gives `9-a`."""
     return re.sub(r"9+", "9", re.sub(r"[A-Za-z]+", "a", re.sub(r"[0-9]", "9", text)))[:40]
 
 
@@ -98,7 +98,7 @@ def _character(name: str, values: Sequence[str]) -> Iterator[tuple[str, Sequence
 
 
 def _range(values: Sequence[int]) -> list[int]:
-    """Return the range of each value, 0 to 19: the sorted distinct values are cut into twenty equal ranges."""
+    """Return the range of each value, 0 to 19: each range has a twentieth of the sorted distinct values."""
     rank = {value: number for number, value in enumerate(sorted({*values}))}
     return [rank[value] * _RANGES // len(rank) for value in values]
 

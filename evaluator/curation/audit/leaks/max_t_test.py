@@ -138,7 +138,7 @@ def max_t_test(
     """Return the max-T permutation test of each feature, in the order of `features`.
 
     p = (1 + k) / (1 + n_permutations), where k is the number of permutations whose largest z over all features is at
-    least the observed z of the feature. steps: reports progress after each.
+    least the observed z of the feature. steps: counts the permutations, to report progress.
     """
     random = np.random.default_rng(seed)
     statistics = np.empty((n_permutations + 1, len(features)))

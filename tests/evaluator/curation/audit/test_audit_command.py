@@ -121,7 +121,7 @@ def test_the_published_layout_of_scenarios(capsys, write):
     ("rows", "message"),
     [
         (["Subject\tLabel\n"], "a.tsv:1: unexpected header"),
-        ([HEADER, "s\to\tr\t1\n"], "a.tsv:2: wrong number of columns, found 4, expected 6"),
+        ([HEADER, "s\to\tr\t1\n"], "a.tsv:2: wrong number of columns, found 4 columns, expected 6 columns"),
         ([HEADER, "s\to\tr\tmaybe\tNo\t1\n"], "a.tsv:2: Label is not valid, found another text, expected 1 or -1"),
         ([HEADER], "a.tsv: the file has no claim"),
     ],

@@ -114,7 +114,9 @@ def test_folds_can_be_written_into_the_lines(folder):
 
 def test_an_existing_key_is_not_overwritten(folder, capsys):
     assert main(["split", "folds", "gold.jsonl", "--mark", "label", "--output", "made"]) == 3
-    assert capsys.readouterr().err.startswith("gold.jsonl:1: the key label already exists")
+    assert capsys.readouterr().err.startswith(
+        "gold.jsonl:1: the line already has the key label, expected a key that no line has"
+    )
 
 
 def test_a_holdout_keeps_groups_whole(folder):

@@ -111,7 +111,10 @@ def test_embeddings_follow_the_order_of_the_graph():
         (b"a\t1\tnan\n", "v.tsv:1: not a vector"),
         (b"a\t1e999\n", "v.tsv:1: not a vector"),
         (b"a\n", "v.tsv:1: not a vector"),
-        (b"a\t1\t2\nb\t1\n", "v.tsv:2: the vector has another length than those before, found 1 numbers, expected 2"),
+        (
+            b"a\t1\t2\nb\t1\n",
+            "v.tsv:2: the vector's length differs from that of the first vector, found 1 number, expected 2 numbers",
+        ),
         (b"a\t1\nb\t1\na\t2\n", 'v.tsv:3: duplicate entity, found "a" (first on line 1)'),
     ],
 )
