@@ -36,8 +36,8 @@ class BaselineReport(Report):
 def make_baseline(files: Files, request: BaselineRequest) -> tuple[BaselineReport, bytes]:
     """Generate a baseline's predictions; the attachment is the predictions file.
 
-    It is empty if the baseline cannot answer with these inputs and training splits. files: `inputs`, and the gold of
-    public training splits as "0", "1"...
+    The file is empty if the baseline cannot answer with these inputs and training splits. files: `inputs`, and the gold
+    of public training splits as "0", "1"...
     """
     task, options = request.parsed()
     baseline = task.baseline(request.baseline)

@@ -188,7 +188,10 @@ class HeadToHeadRequest(Request, frozen=True, kw_only=True):
 
 
 class CountRow(msgspec.Struct, forbid_unknown_fields=True):
-    """Serialized `evaluator.scoring.disagreements.Count`: units that both, one or neither system has right."""
+    """Serialized `evaluator.scoring.disagreements.AgreementCounts`.
+
+    both, a_only, b_only, neither: the numbers of units that both systems, only a, only b, and neither has right.
+    """
 
     measure: str
     slice: Slice
@@ -256,14 +259,18 @@ def _measures_of(tables: list[Outcomes], scorer: ScorerDeclaration | None) -> tu
         for table in tables:
             _check_version(table, task)
         return existing(task.measures, tables[0].facts)
-    if any(table.facts.get("scorer") != scorer.number for table in tables):
-        raise UsageError(f"some outcomes are not of the custom scorer's version {scorer.number}, expected only these")
+    for table in tables:
+        if (version := table.facts.get("scorer")) != scorer.number:
+            made_by = f"the task {table.task}" if version is None else f"version {version} of a custom scorer"
+            raise UsageError(f"outcomes are of {made_by}, expected version {scorer.number} of the custom scorer")
     scorer_measures = measures_of(check_declaration(scorer.measures, scorer.primary))
     return tuple(measure for measure in scorer_measures if measure.name in tables[0].statistics)
 
 
 def _check_version(table: Outcomes, task: Task[Any, Any, Any]) -> None:
-    if (table.task, table.task_version) != (task.name, task.version) or "scorer" in table.facts:
+    if "scorer" in table.facts:
+        raise UsageError(f"outcomes are of a custom scorer, expected the scorer of the task {task.name}")
+    if (table.task, table.task_version) != (task.name, task.version):
         raise UsageError(
             f"outcomes are of {table.task} version {table.task_version}, expected {task.name} version {task.version}"
         )

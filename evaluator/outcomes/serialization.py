@@ -121,7 +121,7 @@ def _has_negative_zero(array: npt.NDArray[Any]) -> bool:
 
 def _unpack(data: bytes) -> bytes:
     if not data.startswith(_MAGIC):
-        raise SandboxError("outcomes: the data is no table of outcomes: it begins with other bytes")
+        raise SandboxError(f"outcomes: the data does not begin with {_MAGIC!r}")
     unpacker = zlib.decompressobj()
     try:
         body = unpacker.decompress(data[len(_MAGIC) :], _MAX_BYTES)
@@ -137,11 +137,13 @@ def _columns(header: _Header, body: bytes) -> dict[str, npt.NDArray[Any]]:
     offset = 0
     for column in header.columns:
         if column.type not in _TYPES or column.length < 0 or column.name in arrays:
-            raise SandboxError("outcomes: a column has an unknown type, a negative length or a repeated name")
+            raise SandboxError(
+                f"outcomes: column {column.name} has an unknown type, a negative length or a repeated name"
+            )
         kind = np.dtype(f"<{column.type}")
         end = offset + column.length * kind.itemsize
         if end > len(body):
-            raise SandboxError("outcomes: the data ends before the end of a column")
+            raise SandboxError(f"outcomes: the data ends before the end of column {column.name}")
         arrays[column.name] = np.frombuffer(body[offset:end], dtype=kind)
         offset = end
     if offset != len(body):

@@ -37,7 +37,8 @@ class Dimension:
     def build(cls, column: list[SliceValue | None], groups: Codes, *, declared: bool) -> "Dimension":
         """Build a dimension from a column with one value per row, None for rows without one.
 
-        Values are distinct as in JSON: 1, 1.0, true and "1" are four. They are ordered: booleans, numbers, strings.
+        Values are distinct as in JSON: 1, 1.0, true and "1" are four values. They are ordered: booleans, numbers,
+        strings.
         """
         indices: dict[tuple[type, SliceValue] | None, int] = {}
         keys = [None if value is None else (type(value), value) for value in column]

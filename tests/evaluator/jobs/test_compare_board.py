@@ -49,6 +49,28 @@ def test_outcomes_of_another_version_are_refused():
     assert report["fault"] == "usage" and "version 0, expected" in report["problems"][0]["text"]
 
 
+SCORER = {
+    "number": 2,
+    "measures": [{"name": "m", "title": "M", "doc": "d", "lower": 0, "upper": 1, "higher_is_better": True}],
+    "primary": "m",
+}
+
+
+@pytest.mark.parametrize(
+    ("version", "scorer", "text"),
+    [
+        (3, None, "outcomes are of a custom scorer, expected the scorer of the task fact-verification"),
+        (3, SCORER, "outcomes are of version 3 of a custom scorer, expected version 2 of the custom scorer"),
+        (None, SCORER, "outcomes are of the task fact-verification, expected version 2 of the custom scorer"),
+    ],
+)
+def test_outcomes_of_another_scorer_are_refused(version, scorer, text):
+    table = from_bytes(stored())
+    other = table if version is None else Outcomes(**{**vars(table), "facts": {**table.facts, "scorer": version}})
+    report = compare(to_bytes(other), pairs=[[0, 0]], measure="m", **({"scorer": scorer} if scorer else {}))
+    assert (report["fault"], report["problems"][0]["text"]) == ("usage", text)
+
+
 def test_outcomes_of_another_gold_are_refused():
     report = compare(stored(3), stored(4), pairs=[[0, 1]])
     assert report["fault"] == "usage" and "expected outcomes of the same gold" in report["problems"][0]["text"]
