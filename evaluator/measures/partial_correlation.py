@@ -44,7 +44,8 @@ class Systems:
 
         Exact arithmetic on a thousand resamples would cost a thousand times what it costs for the point estimate. The
         tolerance merges no different residuals of values below 1 with up to six decimals, in systems of up to a
-        thousand rows: those differ by about 1e-12 or more, and it is at most 2.3e-13. With more digits or rows it may.
+        thousand rows: those differ by about 1e-12 or more, and it is at most 2.3e-13. With more decimals or rows,
+        different residuals may be merged.
         """
         largest = np.maximum.reduceat(np.abs(column), self._starts)
         return np.take(_CLOSE * largest, self._system)

@@ -51,7 +51,7 @@ class Comparison:
 
 
 class _Pair:
-    """Outcomes of two systems, of which samples are taken with the same weights."""
+    """Outcomes of two systems, which are always sampled with the same weights."""
 
     def __init__(self, a: Outcomes, b: Outcomes) -> None:
         self.tables = (a, b)

@@ -31,7 +31,7 @@ _BUDGET = 1_000_000_000  # permutations x cost of one, which is n_groups for mea
 _RANKED = 20  # cost per unit, relative to the cost per group above, for Spearman's correlation
 _TAKEN_AGAIN = 200  # the same for measures that are evaluated again for each permutation
 STOP_AFTER_EXCEEDANCES = 200
-"""The permutations of a pair end when so many have a difference at least as large as the observed one.
+"""The permutations of a pair end when this many have a difference at least as large as the observed one.
 
 The standard error of the p-value is then about 7 % of the p-value (1 / sqrt(200))."""
 _ROUNDING = 1e-12  # differences this close count as tied: rounding depends on the order of summation

@@ -86,11 +86,11 @@ def occurrences(texts: Sequence[str], *, n: int, drop: Collection[str] = ()) -> 
 def _distinct(
     word: npt.NDArray[np.int64], parts: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the words renumbered without gaps, and the rows of `parts` that remain in use."""
+    """Return the numbers in `word` renumbered without gaps, and the rows of `parts` that remain in use."""
     left, gram = np.unique(word, return_inverse=True)
     return gram.astype(np.int64), parts[left]
 
 
 def _aligned(gram: npt.NDArray[np.int64], begins: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the number of the shorter n-gram at each of these positions, where a longer one also begins."""
+    """Return the numbers of the n-grams at the positions `begins`, where n-grams longer by one word also begin."""
     return gram[begins]

@@ -37,7 +37,7 @@ class CategoricalAnswers:
 
 @dataclass(frozen=True)
 class ScoredAnswers:
-    """Scores of which only the order counts, and True where a score is an error; one per gold unit, in gold order."""
+    """Scores of which only the order counts, one per gold unit, in gold order. errs: True where a score is an error."""
 
     scores: Numbers
     errs: npt.NDArray[np.bool_]
@@ -52,7 +52,7 @@ def digest(value: Any) -> int:
 
 
 def predicted_or_gold(predictions: Iterable[Any], gold: Iterable[Any]) -> CategoricalAnswers:
-    """Return Items whose units are facts.
+    """Return answers whose units are the facts that are predicted or in the gold.
 
     predictions, gold: the predicted facts and the gold facts, as values that have the same repr if the facts are the
     same.
@@ -66,7 +66,7 @@ def predicted_or_gold(predictions: Iterable[Any], gold: Iterable[Any]) -> Catego
 
 
 def by_score(scores: Numbers, high: npt.NDArray[np.bool_]) -> ScoredAnswers:
-    """Return Ordered answers from the scores of all units.
+    """Return the answers of a file that scores all units, and mark the scores that are errors.
 
     high: True for the units that gold ranks above the others. With k such units the threshold is the k-th highest
     score, which tied scores reach too. A unit is an error if it is high and below the threshold, or not high and

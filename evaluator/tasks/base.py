@@ -44,7 +44,7 @@ class DimensionDoc:
 
 
 class ReadFile(Protocol):
-    """What every parsed file has: its number of lines, and warnings for its author."""
+    """Protocol of parsed gold and predictions: the file's number of lines, and warnings for its author."""
 
     @property
     def n_lines(self) -> int: ...
@@ -159,7 +159,10 @@ class Task(ABC, Generic[Gold, ValidationData, Answers]):
 
     @abstractmethod
     def validation_data(self, gold: Gold) -> ValidationData:
-        """Return what predictions are validated against where there is gold; it may hold more than without."""
+        """Return what predictions are validated against where there is gold.
+
+        It may hold more than `read_inputs` returns.
+        """
 
     @abstractmethod
     def read_predictions(

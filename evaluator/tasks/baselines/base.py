@@ -43,7 +43,7 @@ class AuditUse:
 
     chance: returns the value of `audited_measure` that chance gives on a split; None: it is `Baseline.chance`.
     shown: the names of further measures to report.
-    untrained: replaces `Baseline.doc` if there is no public gold, so that the baseline works in another way.
+    untrained: replaces `Baseline.doc` if there is no public gold, so that the baseline learns from the audited split.
     advice: what to do if the score is above chance.
     """
 

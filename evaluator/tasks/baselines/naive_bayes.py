@@ -29,14 +29,14 @@ class CountedTexts:
     def predicted(self, learnt: Marks) -> npt.NDArray[np.int64]:
         """Return the most probable label of every text as an index into `names`; among ties the first.
 
-        learnt: True for the texts to train on.
+        learnt: a mask over the texts: True for those to train on.
         """
         return np.asarray(self.log_probabilities(learnt).argmax(axis=1), dtype=np.int64)
 
     def log_probabilities(self, learnt: Marks) -> Numbers:
         """Return an array texts x labels of the log-probabilities of the labels, up to a constant per text.
 
-        learnt: True for the texts to train on. Words that do not occur in them are ignored.
+        learnt: a mask over the texts: True for those to train on. Words that do not occur in them are ignored.
         """
         n = len(self.names)
         tables, totals, size = [], np.zeros(n), 0

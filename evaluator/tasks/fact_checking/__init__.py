@@ -61,7 +61,7 @@ class FactChecking(ScoreTask[Gold]):
         return gold.claims
 
     def high(self, gold: Gold) -> npt.NDArray[np.bool_]:
-        """Return True for the true claims."""
+        """Return a mask over the claims: True for the true ones."""
         return np.array(gold.labels, dtype=np.bool_)
 
     def score(self, gold: Gold, answers: Scores, options: Options) -> Outcomes:

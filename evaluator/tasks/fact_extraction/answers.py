@@ -11,7 +11,10 @@ from evaluator.tasks.fact_extraction.layout import PREDICTIONS
 
 
 def predicted_facts(stream: BinaryIO, file: str, gold: Gold) -> CategoricalAnswers:
-    """Return Items whose units are the facts of each text that are predicted or in the gold. Raises PredictionError."""
+    """Return answers whose units are the facts of each text that are predicted or in the gold.
+
+    Raises PredictionError.
+    """
     reader = Reader(file, PREDICTIONS, PredictionError)
     register = AnswerRegister(gold.ids, reader.problems)
     predicted = []

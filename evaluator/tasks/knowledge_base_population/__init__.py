@@ -107,7 +107,10 @@ class KnowledgeBasePopulation(Task[Gold, ValidationData, Answers]):
         return score(self.name, self.version, gold, answers)
 
     def comparable_answers(self, gold: Gold, stream: BinaryIO, file: str, options: Options) -> ComparableAnswers:
-        """Return Items whose units are facts, which are the same only if their passages, spans and URIs are equal."""
+        """Return answers whose units are facts.
+
+        Two facts are the same only if their passages, spans and URIs are equal.
+        """
         predicted = self.read_predictions(stream, file, gold.validation_data(), options).facts
         return predicted_or_gold(predicted.rows(), gold.facts.rows())
 

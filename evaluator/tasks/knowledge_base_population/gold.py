@@ -138,7 +138,10 @@ def _usable(line: GoldDocument, number: int, fold: int | None, gold: Gold, probl
         for prop in passage.exhaustivelyAnnotatedProperties:
             if gold.names.setdefault(prop.propertyId, prop.propertyName) != prop.propertyName:
                 problems.add(
-                    number, "a propertyId has two names", "another propertyName", "one propertyName for each propertyId"
+                    number,
+                    f"the propertyId {shown(prop.propertyId)} has two names",
+                    "another propertyName than earlier",
+                    "one propertyName for each propertyId",
                 )
                 is_usable = False
     return is_usable

@@ -68,7 +68,7 @@ def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[
 def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> Matches:
     """Return the matches in the mode link: the last segments of both URIs are equal.
 
-    Facts that have no two links, or a date property, are left out.
+    Facts without both links, and facts of date properties, are left out.
     """
     gold, predicted = gold.take(_linkable(gold, property_ids)), predicted.take(_linkable(predicted, property_ids))
     segments: dict[str, int] = {}
@@ -111,7 +111,7 @@ def _overlap(a: Offsets, b: Offsets) -> Marks:
 
 
 def _spans_overlap(a_start: Indices, a_end: Indices, b_start: Indices, b_end: Indices) -> Marks:
-    """Return True for the pairs of spans that overlap. Spans that only touch do not.
+    """Return a mask of the pairs of spans that overlap. Spans that only touch do not.
 
     The last two of the conditions make a difference only for empty or inverted spans.
     """

@@ -59,7 +59,7 @@ def _count(rows: Indices, n_rows: int) -> npt.NDArray[np.float64]:
 
 
 def _counts(matches: Matches, annotated: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return True for the predictions that can count as false positives.
+    """Return a mask over the predictions: True for those that can count as false positives.
 
     Their property has a gold fact somewhere, and is exhaustively annotated in their passage.
     """

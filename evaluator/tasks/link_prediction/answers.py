@@ -13,7 +13,7 @@ from evaluator.tasks.link_prediction.layout import PREDICTIONS
 
 
 def first_ranked(stream: BinaryIO, file: str, known: ValidationData) -> CategoricalAnswers:
-    """Return Items with one unit per question. The answer is the ranking's first mention.
+    """Return answers with one unit per question. The answer is the ranking's first mention.
 
     It is wrong unless it is one of the gold answers. Raises PredictionError.
     """

@@ -56,7 +56,7 @@ def read_predictions(stream: BinaryIO, file: str, known: ValidationData, limits:
 def locate(ranking: Sequence[str], answers: Mentions, filtered: Mentions) -> tuple[int, int]:
     """Return `raw` and `filtered_before` of `Answers` for one ranking.
 
-    A mention that is in both lists counts as an answer.
+    A mention that is in both `answers` and `filtered` counts as an answer.
     """
     answer_set = frozenset(answers)
     if answer_set.isdisjoint(ranking):

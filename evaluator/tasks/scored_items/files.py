@@ -40,7 +40,7 @@ class Scores:
 
 
 def read_scores(stream: BinaryIO, file: str, index_of: IdIndex, limits: ReadLimits | None) -> Scores:
-    """Parse predictions. Raises PredictionError, also unless every id has exactly one score."""
+    """Parse predictions. Raises PredictionError for invalid lines, and unless every id has exactly one score."""
     reader = Reader(file, _LAYOUT, PredictionError, limits)
     register = AnswerRegister(index_of, reader.problems)
     values = array("d", bytes(8 * len(index_of)))  # a list would hold one object per line
@@ -77,7 +77,7 @@ Line = TypeVar("Line", bound=Named)
 
 
 def salted_order(lines: Iterable[Line], salt: str) -> list[Line]:
-    """Return the lines of public inputs in the order of a digest of their ids. salt: the digest's key, no secret.
+    """Return the lines of public inputs in the order of a digest of their ids. salt: the digest's key, not secret.
 
     The order reveals neither the gold's order nor how the ids themselves would sort.
     """
