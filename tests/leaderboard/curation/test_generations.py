@@ -176,7 +176,7 @@ def test_an_empty_field_falls_back_to_the_forms_default(world: World) -> None:
 def test_a_duplicate_key_is_reported_without_a_flag(world: World) -> None:
     preview = completed(started(world, generator="folds", parameters={"folds": "2", "mark": "group"}))
     (problem,) = preview.problems
-    assert "expected another key for the fold" in problem["text"] and "--" not in problem["text"]
+    assert "expected a key that no line has" in problem["text"] and "--" not in problem["text"]
 
 
 def test_a_missing_key_is_reported(world: World) -> None:
