@@ -1,4 +1,4 @@
-"""The admin site. Its log-in is the one of the site, which limits attempts and asks for second factors."""
+"""The admin site. Users log in on the site's own page, which limits attempts and asks for a second factor."""
 
 from allauth.account.decorators import secure_admin_login
 from allauth.mfa.models import Authenticator

@@ -1,4 +1,4 @@
-"""Export of admin records as CSV and JSON: the fields that admin pages show, without formulas for spreadsheets."""
+"""Export of admin records as CSV and JSON, with the fields that admin pages show. In CSV, formulas are escaped."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
         return type("PhaseFormOf", (form_class,), {"by": request.user})
 
     def save_model(self, request: HttpRequest, obj: Phase, form: Any, change: bool) -> None:
-        """Save the phase. A changed deadline is extended by the action of the site's pages, which records it."""
+        """Save the phase. A changed deadline is saved by the action that extends deadlines, which records it."""
         if "closes_at" in form.changed_data:
             form.extend()
             obj.sealed_until = Phase.objects.values_list("sealed_until", flat=True).get(pk=obj.pk)

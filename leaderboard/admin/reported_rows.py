@@ -145,7 +145,8 @@ class ReportedRows(ModelResource):
     ) -> None:
         """Validate a row's fields and numbers.
 
-        Uniqueness and the benchmark are not checked here, because they were checked for all rows together.
+        Uniqueness and the benchmark are not checked here: `before_import_row` and `BenchmarkBySlug` have checked them,
+        without a query per row.
         """
         errors = dict(import_validation_errors or {})
         try:

@@ -27,8 +27,8 @@ class Part(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True)
 class SplitPart(Part):
     """A split, with the path of its `gold` file, or of an `inputs` file if the gold is not available.
 
-    public_share: the gold's groups are divided, and this fraction of them, such as "0.5", becomes public; empty: they
-    are not divided.
+    public_share: fraction of the gold's groups, such as "0.5", that forms the public part of its public/private split;
+    empty: the gold is not divided.
     """
 
     name: Slug
@@ -169,7 +169,7 @@ class Manifest(Part):
             if system.image:
                 takers = {phase.slug for phase in self.phases if phase.takes_images}
                 _check_known(
-                    f"system {system.name} is an image: phase", system.phase, takers, "a phase that takes images"
+                    f"system {system.name} is an image: phase", system.phase, takers, "a phase that accepts images"
                 )
             tracks = {track.name for phase in self.phases if phase.slug == system.phase for track in phase.tracks}
             _check_track(f"system {system.name}: track", system.track, tracks)
@@ -239,7 +239,7 @@ def _check_unique(noun: str, names: list[str]) -> None:
 
 
 def _check_track(what: str, name: str, tracks: set[str]) -> None:
-    """Raise ValueError unless `name` is one of the tracks, or empty where there are none."""
+    """Raise ValueError unless `name` is one of the tracks; if there are none, it must be empty."""
     if name not in (tracks or {""}):
         expected = f"one of {', '.join(sorted(tracks - {''}))}" if tracks else "none"
         raise ValueError(f"{what} is {name!r}; expected {expected}")

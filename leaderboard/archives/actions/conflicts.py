@@ -20,9 +20,9 @@ ExistingKeys = dict[type[Model], set[Any]]
 
 
 def existing_rows(model: type[Model], lines: list[Line], numbers: Renumbered) -> ExistingRows:
-    """Return the archived rows that exist on this server already and are left unchanged, by their primary keys.
+    """Return the primary keys of the archived rows that exist on this server already. Those rows are not changed.
 
-    numbers: the primary keys that are known so far (`rows.Renumbered`).
+    numbers: the primary keys of other tables that are known so far (`rows.Renumbered`).
     """
     find = SAME.get(model)
     if find is None:
@@ -40,11 +40,11 @@ def conflicts(model: type[Model], lines: list[Line], numbers: Renumbered) -> lis
 
 
 def rows_to_insert(model: type[Model], lines: list[Line], existing: ExistingKeys, decided_in: set[str]) -> list[Line]:
-    """Return the lines of rows that do not exist on this server yet.
+    """Return the lines of the rows that are inserted: those that do not exist on this server yet, with exceptions.
 
-    A membership is left out if its team exists here already. An audit entry is left out if its subject exists here
-    already, or is a system. Decisions about a system in this benchmark are inserted, even if the system exists here
-    through another benchmark. decided_in: keys of the archive's phases and submissions, which such decisions name.
+    A membership is left out if its team exists here already. An audit entry about a system is inserted only if it
+    names a phase or submission of the archive: then it is a decision made in this benchmark. Any other audit entry is
+    left out if its subject exists here already. decided_in: keys of the archive's phases and submissions.
     """
     new = [line for line in lines if line["pk"] not in existing[model]]
     if model is Membership:
@@ -64,9 +64,9 @@ def rows_to_insert(model: type[Model], lines: list[Line], existing: ExistingKeys
 
 
 def new_acts(lines: list[Line]) -> list[Line]:
-    """Return the audit entries without those about systems that an earlier import has already inserted.
+    """Return the audit entries that no earlier import has inserted. Only entries about systems are compared.
 
-    The entries' subjects have this server's keys.
+    The subjects in `lines` must have this server's keys.
     """
     subjects = {line["fields"]["subject"] for line in lines if _is_of_a_system(line)}
     rows = AuditEntry.objects.filter(subject__in=subjects).values_list("subject", "action", "at")

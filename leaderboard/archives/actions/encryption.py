@@ -33,13 +33,13 @@ def recipients(lines: Sequence[str]) -> list[x25519.Recipient]:
     Raises InvalidKeyError for an invalid key, and if there is no key.
     """
     keys = []
-    for line in _keys(lines):
+    for n, line in _keys(lines):
         try:
             keys.append(x25519.Recipient.from_str(line))
         except pyrage.RecipientError as error:
             expected = "a public key, which begins with age1"
             shown = "a secret key" if line.upper().startswith("AGE-SECRET-KEY") else repr(line[:12])
-            raise InvalidKeyError(f"a line is {shown}, expected {expected}") from error
+            raise InvalidKeyError(f"line {n} is {shown}, expected {expected}") from error
     return keys or _none("public key (age1...)")
 
 
@@ -49,11 +49,11 @@ def identities(lines: Sequence[str]) -> list[x25519.Identity]:
     Raises InvalidKeyError for an invalid key, and if there is no key.
     """
     keys = []
-    for line in _keys(lines):
+    for n, line in _keys(lines):
         try:
             keys.append(x25519.Identity.from_str(line))
         except pyrage.IdentityError as error:
-            raise InvalidKeyError("a line is not a secret key, expected AGE-SECRET-KEY-1...") from error
+            raise InvalidKeyError(f"line {n} is not a secret key, expected AGE-SECRET-KEY-1...") from error
     return keys or _none("secret key (AGE-SECRET-KEY-1...)")
 
 
@@ -74,7 +74,7 @@ def encrypted_writer(into: IO[bytes], to: Sequence[x25519.Recipient]) -> Iterato
 
 @contextmanager
 def decrypted_reader(source: IO[bytes], by: Sequence[x25519.Identity]) -> Iterator[IO[bytes]]:
-    """Yield the decrypted content of `source` as an unnamed file.
+    """Yield the decrypted content of `source` as a temporary file without a name.
 
     by: secret keys, of which one must decrypt it. Raises InvalidKeyError if none does, or if the content was altered.
     """
@@ -92,9 +92,9 @@ def _encrypt(source: int, into: IO[bytes], to: list[x25519.Recipient]) -> None:
         pyrage.encrypt_io(stream, into, to)
 
 
-def _keys(lines: Sequence[str]) -> list[str]:
-    stripped = (line.strip() for line in lines)
-    return [line for line in stripped if line and not line.startswith("#")]
+def _keys(lines: Sequence[str]) -> list[tuple[int, str]]:
+    stripped = ((n, line.strip()) for n, line in enumerate(lines, 1))
+    return [(n, line) for n, line in stripped if line and not line.startswith("#")]
 
 
 def _none(kind: str) -> list[object]:

@@ -111,7 +111,7 @@ def remove(*, archive_import: ArchiveImport, by: User | None) -> None:
 
 
 def sweep() -> int:
-    """Delete archives that were not imported in time; return their number."""
+    """Delete archives that were not imported within RETENTION after their upload; return their number."""
     old = list(ArchiveImport.objects.filter(at__lt=timezone.now() - RETENTION))
     for archive_import in old:
         remove(archive_import=archive_import, by=None)

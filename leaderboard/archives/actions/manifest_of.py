@@ -59,7 +59,7 @@ def manifest_of(benchmark: Benchmark) -> Manifest:
 
 
 def file_of(kind: str, split: Split, stored: str) -> str:
-    """Return the path of a split's file in an archive; kind: gold or inputs."""
+    """Return the path of a split's file in an archive. kind: gold or inputs; stored: the file's name in the storage."""
     return f"{kind}/{split.name}.jsonl{'.gz' if stored.endswith('.gz') else ''}"
 
 

@@ -19,7 +19,7 @@ _STEM = _LONGEST_NAME - 7
 def find_user(fields: Line, _: Renumbered) -> User | None:
     """Return this server's user with the mail address and user name of an archived user; None if there is none.
 
-    The name may also be the one that the user was given at an earlier import.
+    The name here may also have a number appended, as an earlier import does (`prepare_users`).
     """
     numbered = rf"^{re.escape(fields['username'][:_STEM])}-\d+$"
     names = Q(username=fields["username"]) | Q(username__regex=numbered)
@@ -37,10 +37,10 @@ def address_conflict(fields: Line, numbers: Renumbered) -> str:
 
 
 def prepare_users(lines: list[Line]) -> list[tuple[str, str]]:
-    """Complete the rows of new users, in place, without a password or rights; users can reset their password by mail.
+    """Give new users an unusable password, and another name if theirs is taken. The rows are changed in place.
 
     A name that is taken becomes NAME-2, NAME-3 etc. Return (name in the archive, name on this server) of each renamed
-    user.
+    user. Users can set a password by mail.
     """
     names = {line["fields"]["username"].casefold() for line in lines}
     renamed = []

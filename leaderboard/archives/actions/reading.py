@@ -57,8 +57,8 @@ class Head(msgspec.Struct):
 
     layout: name of the latest database migration of the server that wrote the archive.
     slug, title: those of the benchmark.
-    readable: SHA-256 of each file of the readable part, by path.
-    closed: name of the encrypted file; None: exported without a key.
+    readable: SHA-256 of each file of the readable part, by path in the archive.
+    closed: path of the encrypted part in the archive; None: exported without a key.
     rows: number of rows in the closed part by name of model.
     """
 
@@ -299,7 +299,7 @@ def _compare(head: Head, benchmark: Benchmark) -> None:
     archived = {name: digest for name, digest in head.readable.items() if name.startswith("boards/")}
     different = sorted(name for name in imported.keys() | archived.keys() if imported.get(name) != archived.get(name))
     if different:
-        raise ArchiveError(*(f"{name} would differ from the archived board" for name in different))
+        raise ArchiveError(*(f"the imported board {name} would differ from the archived board" for name in different))
 
 
 def _count_on(numbers: rows.Renumbered) -> None:

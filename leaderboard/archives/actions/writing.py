@@ -117,7 +117,7 @@ def _of_split(split: Split) -> Iterator[tuple[str, Iterable[bytes]]]:
 def boards_of(benchmark: Benchmark) -> Iterator[tuple[str, bytes]]:
     """Yield (path in the archive, content) of every public board, current or frozen.
 
-    The content is the board's canonical JSON, whose digest citations contain.
+    The content is the board's canonical JSON. Citations of the board contain its digest.
     """
     for phase in benchmark.phases.select_related("benchmark", "split__dataset"):
         shown = phase.leaderboards.filter(state__in=Leaderboard.PUBLIC).select_related("gold_version")
@@ -147,7 +147,7 @@ def _closed(closed: ZipFile, benchmark: Benchmark, say: Say) -> dict[str, int]:
 
 
 def file_name(model: type[Model], field: str, stored: str) -> str:
-    """Return the path in the closed part of a stored file. field: the file field; stored: the file's stored name."""
+    """Return the path that a file gets in the closed part. field: its file field; stored: its name in the storage."""
     return f"files/{model._meta.model_name}/{field}/{stored}"
 
 

@@ -92,7 +92,7 @@ def add_phase(
     server's. tracks: dicts {"name", "title", "description"}; a submission declares one of the tracks. A phase accepts
     predictions files, container images, or both. A sealed phase closes when it is unsealed, unless `closes_at` is
     earlier. For the other arguments see the fields of Phase. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME,
-    NAME_TAKEN; NOT_READY for a retired split, or a subset of groups that are not divided into public and private yet.
+    NAME_TAKEN; NOT_READY for a retired split, or for a `subset` of gold that has no public/private split yet.
     """
     check_manages(benchmark, by)
     validation.check_moments(opens_at=opens_at, closes_at=closes_at, sealed_until=sealed_until)
@@ -109,12 +109,15 @@ def add_phase(
             f"The split {split.name} is retired; a retired split takes no new phases.",
             heading="The phase was not added",
         )
-    if opens_at and closes_at and closes_at <= opens_at:
-        raise Refused(Code.INVALID_NAME, "The phase closes before it opens; expected a later end.")
     if time_zone not in time_zones.names():
         raise Refused(
             Code.INVALID_NAME,
             f"The time zone is {time_zone[:60]!r}; expected UTC, AoE or an IANA name such as Europe/Berlin.",
+        )
+    if opens_at and closes_at and closes_at <= opens_at:
+        opens, closes = time_zones.describe(opens_at, time_zone), time_zones.describe(closes_at, time_zone)
+        raise Refused(
+            Code.INVALID_NAME, f"The phase would open on {opens} and close on {closes}; expected a later end."
         )
     validation.check_options(benchmark.task, {**split.options, **options})
     _check_takes(split, takes_predictions, takes_images, limits or {})
@@ -167,24 +170,29 @@ def take_images(*, phase: Phase, limits: dict[str, Any], by: User) -> Phase:
 def _check_disclosure(phase: Phase) -> None:
     sealed = phase.disclosure == Phase.Disclosure.SEALED
     if sealed and phase.sealed_until is None:
-        raise Refused(Code.INVALID_NAME, "A sealed phase needs a date on which it is unsealed.")
+        raise Refused(Code.INVALID_NAME, "The phase is sealed, but has no date; expected the date when it is unsealed.")
     if not sealed and phase.sealed_until is not None:
         raise Refused(Code.INVALID_NAME, "Only a sealed phase has a date of unsealing; leave the date empty.")
     if phase.sealed_until and phase.closes_at and phase.closes_at > phase.sealed_until:
+        unsealed = time_zones.describe(phase.sealed_until, phase.time_zone)
+        closes = time_zones.describe(phase.closes_at, phase.time_zone)
         raise Refused(
-            Code.INVALID_NAME, "The phase would be unsealed while it still accepts submissions; expected a later date."
+            Code.INVALID_NAME,
+            f"The phase would be unsealed on {unsealed}, while it still accepts submissions; expected {closes}, when "
+            "it closes, or a later date.",
         )
     has_team_ladders = phase.disclosure == Phase.Disclosure.LADDER and phase.scope == Phase.Scope.TEAM
     if has_team_ladders and phase.quota_everybody is None:
         raise Refused(
             Code.INVALID_NAME,
-            "With one ladder per team, many teams together can still learn the gold: set a limit for all teams "
-            "together, or use one ladder for all teams.",
+            "With one ladder per team, many teams together can still learn the gold: limit the submissions of all "
+            "teams together, or use one ladder for all teams.",
         )
     if phase.subset and not PublicPrivatePartition.objects.filter(gold=phase.split.current_gold).exists():
         raise Refused(
             Code.NOT_READY,
-            f"The groups of {phase.split.name} are not split into public and private yet; split its gold first.",
+            f"The groups of the split {phase.split.name} are not divided into public and private ones yet; divide them "
+            "on the page of its gold first.",
             heading="The phase was not added",
         )
 
@@ -195,7 +203,8 @@ def _check_takes(split: Split, predictions: bool, images: bool, limits: dict[str
     if predictions and not split.inputs_public:
         raise Refused(
             Code.INVALID_NAME,
-            f"The inputs of {split.name} are hidden, so no one could make predictions files; expected images only.",
+            f"The inputs of the split {split.name} are hidden, so nobody could make predictions files; expected images "
+            "only.",
         )
     try:
         with_changes(limits)
@@ -210,7 +219,7 @@ def why_not_published(benchmark: Benchmark) -> str:
     phases = list(benchmark.phases.select_related("split"))
     for phase in phases:
         if phase.split.current_gold is None:
-            return f"The phase {phase.title} has no gold yet; upload it for {phase.split.name}."
+            return f"The phase {phase.title} has no gold yet; upload gold for its split {phase.split.name}."
         if phase.split.is_draft:
             return f"The split {phase.split.name} is a draft; publish it first."
         would_open = benchmark.state == Benchmark.State.DRAFT and not phase.is_to_come()
@@ -225,7 +234,7 @@ def why_not_published(benchmark: Benchmark) -> str:
 
 @transaction.atomic
 def publish(*, benchmark: Benchmark, by: User) -> Benchmark:
-    """Publish a benchmark, whose phases need published splits with gold. A public benchmark stays public.
+    """Publish a benchmark. Its phases need published splits with gold. If it is public already, nothing happens.
 
     Raises Refused: NOT_AN_ORGANISER; NOT_READY with the reason that `why_not_published` returns.
     """
@@ -257,10 +266,10 @@ def add_reported(
 ) -> ReportedResult:
     """Add a result as reported in a paper.
 
-    split: the split on which the paper measured it, in the paper's words. same_split: it is the split that this
-    benchmark shows; only such results can be compared with the board. values: see `models.reported_numbers`. track:
-    name of the phases' track to which the result belongs; empty: none. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME,
-    NAME_TAKEN.
+    split: the split on which the paper measured it, in the paper's words. same_split: True if that is the split that
+    this benchmark scores; only such results can be compared with the board. values: see `models.reported_numbers`.
+    track: name of the phases' track to which the result belongs; empty: none. Raises Refused: NOT_AN_ORGANISER,
+    INVALID_NAME, NAME_TAKEN.
     """
     check_manages(benchmark, by)
     row = ReportedResult(

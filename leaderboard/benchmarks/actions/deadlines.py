@@ -68,10 +68,15 @@ def _check_later(phase: Phase, before: datetime, closes_at: datetime) -> None:
     if closes_at <= before:
         date = time_zones.describe(before, phase.time_zone)
         raise Refused(
-            Code.INVALID_NAME, f"The phase closes on {date}; expected a later end: deadlines cannot be moved earlier."
+            Code.INVALID_NAME,
+            f"The new end is {time_zones.describe(closes_at, phase.time_zone)}, and the phase closes on {date}; "
+            "expected a later end: deadlines cannot be moved earlier.",
         )
     if closes_at <= timezone.now():
-        raise Refused(Code.INVALID_NAME, "This time has passed; expected a time in the future.")
+        raise Refused(
+            Code.INVALID_NAME,
+            f"{time_zones.describe(closes_at, phase.time_zone)} has passed; expected a time in the future.",
+        )
 
 
 def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
@@ -85,7 +90,8 @@ def _check_sealed(phase: Phase, closes_at: datetime, team: Team | None) -> None:
         date = time_zones.describe(phase.sealed_until, phase.time_zone)
         raise Refused(
             Code.INVALID_NAME,
-            f"The phase will be unsealed and scored on {date}; expected that time or an earlier one for a single team.",
+            f"The phase will be unsealed and scored on {date}; expected that time or an earlier one as a single team's "
+            "deadline.",
         )
 
 

@@ -40,7 +40,7 @@ def normal(text: str) -> str:
 
 
 def mark(text: str) -> str:
-    """Return a digest of a text: if the text's digest is another one later, the text has been changed."""
+    """Return a digest of a text. A different digest later means that the text has been changed."""
     return hashlib.sha256(normal(text).encode()).hexdigest()[:32]
 
 
@@ -54,10 +54,10 @@ def changed_since(state: Mapping[str, str], seen: Mapping[str, str]) -> list[str
 
 
 def may_change_dataset(benchmark: Benchmark, by: User) -> bool:
-    """Return True if `by` is a curator, or organises all other benchmarks on the dataset, so may change its licence.
+    """Return True if `by` may change the dataset's licence, citation and source, which all its benchmarks share.
 
-    The benchmarks share the dataset's licence and citation. Rehearsals do not count. The right to manage this benchmark
-    itself is not checked.
+    That is a curator, or somebody who organises all other benchmarks on the dataset, rehearsals aside. The right to
+    manage this benchmark itself is not checked.
     """
     return by.is_curator or not others_on_dataset(benchmark).exclude(pk__in=by.benchmarks.values("pk")).exists()
 
@@ -90,8 +90,8 @@ def edit(
     if not seen:
         raise Refused(
             Code.NOT_READY,
-            "The form came without the texts that the page was opened with. So changes by somebody else cannot be "
-            "detected: check the current texts, and save again.",
+            "The form did not say which texts it was opened with, so changes by somebody else since then cannot be "
+            "detected. Check the current texts, and save again.",
             heading=NOT_CHANGED,
         )
     if stale := changed_since(current, seen):

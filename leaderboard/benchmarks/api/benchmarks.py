@@ -53,7 +53,7 @@ class BenchmarkView(View):
         responses={200: serializers.BenchmarkSerializer, **errors()},
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Return a benchmark: data, phases, rules, licence, results reported in papers, and the rest of your quota."""
+        """Return a benchmark: data, phases, rules, licence, results reported in papers, and your remaining quota."""
         benchmark = lookup.benchmark_or_404(request.user, slug)
         team = _team(request)
         phases = list(benchmark.phases.select_related("split").prefetch_related("extensions"))

@@ -17,7 +17,7 @@ PAGE = 30
 @require_safe
 @conditional_page
 def home(request: HttpRequest) -> HttpResponse:
-    """List benchmarks; `?search=` requires all of the words, `?task=` filters by task."""
+    """List benchmarks. `?search=`: words that must all occur in titles, slug or texts; `?task=`: name of a task."""
     words = request.GET.get("search", "").replace("\0", "")[:200]
     task = request.GET.get("task", "")
     visible = Benchmark.objects.visible_to(request.user)

@@ -88,7 +88,7 @@ def publish(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _scorers_away(phases: Sequence[Phase]) -> str:
-    """Return why no scorer image can run now; empty: it can, or no phase has a scorer image."""
+    """Return why scorer images cannot run now; empty: they can, or no phase has a scorer image."""
     return worker_status.of(worker_status.SCORERS).why_not if any(phase.scorer_id for phase in phases) else ""
 
 

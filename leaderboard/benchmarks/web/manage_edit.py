@@ -50,7 +50,7 @@ def edit(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _conflicts(request: PersonRequest, benchmark: Benchmark, sent: EditForm) -> tuple[EditForm, list[tuple[str, str]]]:
-    """Return the form for another try, and (label, current text) of each field that both people have edited.
+    """Return the form for another try, and (label, current text) of each field that the user and another have edited.
 
     sent: the refused form. The new form keeps what its user has edited; the other fields get the current values.
     """

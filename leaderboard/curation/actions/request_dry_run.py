@@ -143,8 +143,8 @@ def _gold_to_score(split: Split, phase: Phase | None, by: User) -> GoldVersion:
     if phase is not None and phase.subset and not PublicPrivatePartition.objects.filter(gold=gold).exists():
         raise Refused(
             Code.NOT_READY,
-            f"The groups of {split.name} are not split into public and private yet; do this on the "
-            "page of its gold first.",
+            f"The groups of the split {split.name} are not divided into public and private ones yet; divide them "
+            "on the page of its gold first.",
             heading="The dry run was not started",
         )
     return gold

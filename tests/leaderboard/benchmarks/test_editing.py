@@ -95,7 +95,7 @@ TOO_LONG = json.dumps(dict.fromkeys(edit.EVERYTHING, "7" * 600))
 def test_a_form_without_a_valid_seen_state_changes_nothing(setup: World, olga: User, seen_state: str) -> None:
     refused = client_of(olga).post(EDIT, form_data(setup.benchmark, rules="Mine.", seen=seen_state))
     assert refused.status_code == 409
-    assert "The form came without the texts that the page was opened with." in text(refused)
+    assert "The form did not say which texts it was opened with" in text(refused)
     assert "Someone else" not in text(refused)
     assert Benchmark.objects.get().rules == ""
 

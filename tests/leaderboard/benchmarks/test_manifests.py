@@ -266,7 +266,7 @@ class TestHosting:
             ({"systems": [{**SYSTEM, "predictions": "a.jsonl", "image": "../a"}]}, "has both of the keys"),
             (
                 {"systems": [{**SYSTEM, "image": "../a"}]},
-                "is an image: phase is 'test'; expected a phase that takes images, but the manifest has none",
+                "is an image: phase is 'test'; expected a phase that accepts images, but the manifest has none",
             ),
             ({"downloads": [PAGES, PAGES]}, "download pages is listed twice"),
             ({"downloads": [{**PAGES, "file": "absent.txt"}]}, "absent.txt cannot be read"),

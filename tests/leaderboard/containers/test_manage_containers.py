@@ -92,7 +92,7 @@ def test_a_phase_cannot_ask_for_more_processors_than_its_engines_have(
     response = curator.post(f"{DESK}phases/create/", phase_form(here, cpus=requested))
     assert response.status_code == status
     if status == 422:
-        assert "The engine has 2 processors; expected at most 2." in text(response)
+        assert "2.5 processors are more than the container engine has; expected at most 2." in text(response)
 
 
 def test_without_a_report_from_an_engine_any_number_of_processors_is_accepted(here: World, curator: Client) -> None:

@@ -269,7 +269,7 @@ class TestBenchmarks:
             ({"options": {"max_evidence": "many"}}, "max_evidence"),
             ({"options": {"speed": "1"}}, "unknown option"),
             ({"quota_per_day": 0}, "quota per day"),
-            ({"opens_at": timezone.now(), "closes_at": timezone.now() - timedelta(days=1)}, "closes before it opens"),
+            ({"opens_at": timezone.now(), "closes_at": timezone.now() - timedelta(days=1)}, "expected a later end"),
             ({"slug": "test"}, "A phase with the short name test already exists; expected another short name."),
         ],
     )

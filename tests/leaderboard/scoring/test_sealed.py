@@ -206,11 +206,11 @@ def test_only_the_team_chooses_before_the_date(world: World, phase: Phase) -> No
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"sealed_until": None}, "needs a date"),
-        ({"closes_at": soon(3), "sealed_until": soon(2)}, "unsealed while it still accepts submissions"),
+        ({"sealed_until": None}, "expected the date when it is unsealed"),
+        ({"closes_at": soon(3), "sealed_until": soon(2)}, "while it still accepts submissions"),
         ({"disclosure": "full", "sealed_until": soon(2)}, "Only a sealed phase"),
         ({"disclosure": "ladder", "scope": "team"}, "many teams together can still learn the gold"),
-        ({"disclosure": "full", "subset": "private"}, "not split into public and private yet"),
+        ({"disclosure": "full", "subset": "private"}, "not divided into public and private ones yet"),
     ],
 )
 def test_an_inconsistent_policy_is_refused(world: World, changes: dict[str, Any], message: str) -> None:

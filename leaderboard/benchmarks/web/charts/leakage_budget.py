@@ -22,7 +22,7 @@ Line = tuple[str, float, str, float]
 
 @dataclass(frozen=True)
 class Mark:
-    """A point on the curve of the phase's own policy. is_ahead: it is the forecast, not the present."""
+    """A point on the curve of the phase's own policy. is_ahead: True for the forecast, False for the present state."""
 
     x: str
     y: float
@@ -71,7 +71,7 @@ def information_chart(budget: Budget) -> InformationChart | None:
 
 
 def _at(budget: Budget, answers: int) -> Spent:
-    """Return a hypothetical use of the budget: `answers` scored submissions, of which no more than now show scores."""
+    """Return the use of the budget after `answers` submissions, if as many as now have shown scores, or fewer."""
     return Spent(answers, min(answers, budget.spent.n_scored), budget.spent.levels)
 
 

@@ -148,7 +148,8 @@ class PhaseForm(forms.Form):
             )
         max_cpus = worker_status.most_processors("systems")
         if max_cpus is not None and limits["cpus"] is not None and limits["cpus"] > max_cpus:
-            self.add_error("cpus", f"The engine has {max_cpus:g} processors; expected at most {max_cpus:g}.")
+            found = f"{limits['cpus']:g} processors are more than the container engine has"
+            self.add_error("cpus", f"{found}; expected at most {max_cpus:g}.")
         data["limits"] = {
             limit: limits[name] if unit == 1 else limits[name] * unit
             for name, (limit, unit) in LIMIT_FIELDS.items()
