@@ -35,7 +35,7 @@ def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
     """Return a phase's board for a gold version and a task version; create it if it does not exist.
 
     A new board is current if the phase has no current board, in preparation if its versions are later than those of
-    the current board, and frozen if they are earlier.
+    the current board, and frozen if they are earlier. The gold version is compared first, then the task version.
     """
     shown = board_state.current(phase)
     gold = GoldVersion.objects.get(pk=gold_id)
@@ -57,7 +57,7 @@ def opened(*, phase: Phase, gold_id: int, task_version: int) -> Leaderboard:
 
 
 def publish_if_complete(phase: Phase) -> bool:
-    """Make the board in preparation current if every prediction has been scored or rejected on it.
+    """Make the board in preparation current if all predictions that it waits for have been scored or rejected.
 
     Return True if the board became current. The previous board is then frozen, other boards in preparation are
     cancelled, and the rank changes are stored. Call in a transaction that holds a lock on the phase's row.

@@ -1,4 +1,4 @@
-"""Rank changes between a board and its successor, stored when the successor replaces it: later ranks differ."""
+"""Rank changes between a board and its successor, stored on replacement: later submissions change the ranks again."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ class BoardTableView(View):
 
 
 def _page_url(request: Request, page: int | None) -> str | None:
-    """Return the URL of page number `page` of the same result; None if `page` is None."""
+    """Return the request's URL with another page number; None if `page` is None."""
     if page is None:
         return None
     query = request.query_params.copy()

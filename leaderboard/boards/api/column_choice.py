@@ -11,8 +11,8 @@ ALL = "all"
 
 def check(board: Board, *, measures: list[str], slices: list[str]) -> None:
     """Raise ValidationError for a measure or dimension that the board does not have."""
-    _check("measure", measures, [measure.name for measure in board.measures])
-    _check("slices", slices, [ALL, *board.dimensions])
+    _check("measure", "measure", measures, [measure.name for measure in board.measures])
+    _check("slices", "dimension", slices, [ALL, *board.dimensions])
 
 
 def chosen(board: Board, *, measures: list[str], slices: list[str], base: Slice = WHOLE) -> list[Key]:
@@ -29,10 +29,11 @@ def chosen(board: Board, *, measures: list[str], slices: list[str], base: Slice 
     return [(name, slice_) for slice_ in selected for name in names if slice_ == base or (name, slice_) in revealed]
 
 
-def _check(parameter: str, requested: list[str], known: list[str]) -> None:
+def _check(parameter: str, noun: str, requested: list[str], known: list[str]) -> None:
     for name in requested:
         if name not in known:
-            raise ValidationError({parameter: f'"{name}" is unknown, expected one of: {", ".join(known)}.'})
+            expected = f"expected one of: {', '.join(known)}"
+            raise ValidationError({parameter: f'"{name}" is not a {noun} of this board, {expected}.'})
 
 
 def _slices(board: Board, dimensions: set[str]) -> list[Slice]:

@@ -13,7 +13,7 @@ from leaderboard.boards.queries import columns as row_columns
 from leaderboard.boards.queries.columns import RowColumn
 
 _CELL = r"""(^|[;|\t\r\n]["\s]*)"""
-"""The start of a cell: that of the text, or what follows a separator.
+"""Pattern of a cell's start: the start of the text, or a separator; with white space and quotation marks after it.
 
 Where the decimal separator is a comma, spreadsheets separate cells at semicolons, and a quotation mark protects only a
 cell that begins with it: `1,"x;=A1"` has the cells `1,"x` and `=A1"`.
@@ -25,16 +25,16 @@ _ESCAPED = re.compile(rf"{_CELL}'('*)(?={_FORMULA})")
 
 
 def escape_formula(text: str) -> str:
-    """Return text that a spreadsheet does not run as a formula, whatever it takes for a separator.
+    """Return a text that no spreadsheet runs as a formula, whichever character separates its cells.
 
-    What may start a formula gets an apostrophe in front, and so does text that already looks like that, so that
-    `unescape_formula` restores it. Not for numbers: a negative number would become text.
+    An apostrophe is put before each start of a formula. Apostrophes that are there already stay, so that
+    `unescape_formula` can restore the text. Do not escape numbers: a negative number would become text.
     """
     return _ESCAPABLE.sub(r"\1'\2", text)
 
 
 def unescape_formula(text: str) -> str:
-    """Return the text that `escape_formula` has escaped."""
+    """Return the original of a text that `escape_formula` has returned."""
     return _ESCAPED.sub(r"\1\2", text)
 
 

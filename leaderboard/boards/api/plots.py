@@ -31,7 +31,7 @@ class CurveSerializer(serializers.Serializer[Any]):
 
 
 class ColumnSerializer(serializers.Serializer[Any]):
-    """Units whose metric scores rank in bins `start` (inclusive, from 0) to `end` (exclusive), lowest scores first."""
+    """Units that the system, a metric, ranks in bins `start` (from 0) to `end` (exclusive), lowest scores first."""
 
     start = serializers.IntegerField()
     end = serializers.IntegerField()

@@ -55,7 +55,7 @@ class SubmissionQuery(PageQuery):
 
 
 class VersionQuery(serializers.Serializer[Any]):
-    """Version of a board: both parameters, or neither for the current one."""
+    """Gold version and task version of a board: a request gives both, or neither for the current board."""
 
     gold_version = serializers.IntegerField(
         required=False,

@@ -47,7 +47,7 @@ def build(board: Board, rows: Sequence[Row], keys: Sequence[Key]) -> TextTable:
 
 
 def _text(row: Row, column: RowColumn) -> tuple[str, Sequence[str]]:
-    """Return (text, marks) of a column; the marks of a system are its track and the reason why it does not compete."""
+    """Return a cell as (text, marks). A system's marks are its track and the reason why it does not compete."""
     if column.name == "rank":
         return _rank(row), ()
     if column.name == "system":

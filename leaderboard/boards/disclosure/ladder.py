@@ -53,11 +53,10 @@ def reveal(scores: Scores, *, primary: str, measure_of: MeasureOf, best: float |
 
 
 def step(measure: Bounded, n_groups: int | None) -> float | None:
-    """Return the step of a measure's grid: (high - low) / sqrt(n_groups).
+    """Return the step of a measure's grid, (high - low) / sqrt(n_groups); None if there is no grid.
 
-    n_groups: number of groups (resampling units) behind the score. For a proportion of n_groups units, the step is
-    twice the largest possible standard error. None: the measure is unbounded or n_groups is unknown, so there is no
-    grid.
+    n_groups: number of groups (resampling units) behind the score. For a proportion of n_groups independent units, the
+    step is twice the largest possible standard error. There is no grid if the measure is unbounded or n_groups unknown.
     """
     width = measure.high - measure.low
     return width / math.sqrt(n_groups) if n_groups and math.isfinite(width) else None

@@ -119,7 +119,7 @@ class Board:
 
     @cached_property
     def replaced_by(self) -> Leaderboard | None:
-        """The public board with the next later version, with its gold; None unless this board is frozen."""
+        """The public board with the next later version, its gold version loaded; None unless this board is frozen."""
         if self.frozen is None:
             return None
         number, task_version = self.frozen

@@ -202,7 +202,7 @@ def scores_of(releases: Collection[int], within: Collection[str] | None) -> dict
 
 
 def _combined(within: Collection[str]) -> list[str]:
-    """Return ReleaseSlice.dimensions for the whole and for every subset of up to MAX_DIMENSIONS of these dimensions."""
+    """Return the values of ReleaseSlice.dimensions for the whole, and for up to MAX_DIMENSIONS of these dimensions."""
     names = sorted(set(within))
     subsets = [subset for size in range(MAX_DIMENSIONS + 1) for subset in combinations(names, size)]
     return [dimensions_key(tuple((name, "") for name in subset)) for subset in subsets]

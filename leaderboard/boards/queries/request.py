@@ -85,7 +85,7 @@ def parse(board: Board, params: Mapping[str, str], sorting: Callable[[Column], b
 
     sorting: returns True for a column that is to be sorted in descending order. None: the column's best values come
     first, and a leading - in the parameter `sort` reverses the order.
-    Raises InvalidQuery for a parameter that is invalid or means nothing on this board.
+    Raises InvalidQuery for a parameter that is invalid, or that names something which this board does not have.
     """
     slice_ = slice_in(board, params["slice"], ":") if params.get("slice") else WHOLE
     sort = params.get("sort", "")

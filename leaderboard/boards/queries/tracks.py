@@ -52,9 +52,8 @@ def _checked(number: int, item: dict[str, object]) -> Track:
     for key, most in LONGEST.items():
         text = item.get(key, "")
         if not isinstance(text, str) or len(text) > most:
-            raise ValueError(
-                f"the {key} of track {number} is not text, or is too long; expected text of at most {most} characters"
-            )
+            found = f"has {len(text):,} characters" if isinstance(text, str) else f"is {str(text)[:40]}"
+            raise ValueError(f"the {key} of track {number} {found}; expected text of at most {most} characters")
         texts[key] = text.strip()
     if not NAME.match(texts["name"]):
         raise ValueError(

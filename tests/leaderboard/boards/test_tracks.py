@@ -155,7 +155,7 @@ class TestChanging:
             ([{"name": "Über", "title": "x"}], "the name of track 1 is 'Über', expected lower-case letters"),
             ([*TRACKS, TRACKS[0]], "the track simple is listed twice, expected each name once"),
             ([{"name": "x", "titel": "X"}], "track 1 has the key 'titel', expected name, title and description"),
-            ([{"name": "x", "title": "X" * 201}], "the title of track 1 is not text, or is too long"),
+            ([{"name": "x", "title": "X" * 201}], "the title of track 1 has 201 characters; expected text of at"),
         ],
     )
     def test_invalid_tracks_are_refused_with_a_reason(

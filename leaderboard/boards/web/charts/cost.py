@@ -100,7 +100,10 @@ class Doublings:
 
 @dataclass(frozen=True)
 class CostChart:
-    """front: segments (x1, y1, x2, y2) of the Pareto front's line. rungs: (y, label) of the vertical axis's ticks."""
+    """Chart of quality against cost.
+
+    front: segments (x1, y1, x2, y2) of the Pareto front's line. rungs: (y, label) of the vertical axis's ticks.
+    """
 
     marks: Sequence[Mark]
     across: Doublings

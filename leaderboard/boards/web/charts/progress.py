@@ -70,7 +70,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class ProgressChart:
-    """stair: segments (x1, y1, x2, y2) of the step line. ticks, rungs: (x, label) and (y, label) of the axes."""
+    """Chart of the best score so far. stair: segments (x1, y1, x2, y2) of its step line.
+
+    ticks, rungs: (x, label) and (y, label) of the marks on the horizontal and the vertical axis.
+    """
 
     marks: Sequence[Mark]
     stair: Sequence[tuple[str, float, str, float]]

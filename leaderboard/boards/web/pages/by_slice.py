@@ -49,7 +49,7 @@ def board_by_slice(request: HttpRequest, slug: str, phase: str, dimension: str, 
 
     `?measure=`: a measure that exists on the slices, or `all`. Default: all measures if the dimension has few values,
     else the first measure that exists on the slices.
-    `?sort=`: `system`, `micro` or `macro` (score on all units, mean over the values), or `is VALUE` for a value of the
+    `?sort=`: `system`, `micro` (score on all units), `macro` (mean over the values), or `is VALUE` for a value of the
     dimension; with several measures, a JSON list of measure and value. `?page=`: page of 150 systems.
     """
     board = board_or_404(request.user, slug, phase, within=[dimension], **version)

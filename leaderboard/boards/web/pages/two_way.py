@@ -51,7 +51,8 @@ def two_way_board(request: HttpRequest, slug: str, phase: str, pair: str, **vers
     board = board_or_404(request.user, slug, phase, within=pieces(pair), **version)
     crossed = board.crossed
     if crossed is None or "/".join(crossed) != pair:
-        raise Http404("this phase does not cross these two dimensions")
+        expected = "/".join(crossed) if crossed else "none"
+        raise Http404(f"this phase does not cross the dimensions {pair}; expected {expected}")
     offered = board.measures_on(crossed)
     requested = request.GET.get("measure")
     measure = next((known for known in offered if known.name == requested), offered[0] if offered else None)
