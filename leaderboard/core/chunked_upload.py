@@ -61,7 +61,7 @@ def add(upload: Upload, *, offset: int, chunk: bytes, refuse: Code) -> Upload:
     """
     rows = type(upload)._default_manager
     if offset != upload.received:
-        raise _elsewhere(upload)
+        raise _elsewhere(upload, offset)
     if not chunk or offset + len(chunk) > upload.bytes:
         raise Refused(
             refuse,
@@ -82,7 +82,7 @@ def add(upload: Upload, *, offset: int, chunk: bytes, refuse: Code) -> Upload:
         if current is None:
             delete_chunks(storage, upload.pk)  # saving this chunk created the deleted folder again
             raise gone_error()
-        raise _elsewhere(current)
+        raise _elsewhere(current, offset)
     upload.received, upload.pieces = offset + len(chunk), pieces
     return upload
 
@@ -196,7 +196,9 @@ def gone_error() -> Refused:
     return Refused(Code.WRONG_OFFSET, "This upload was already submitted or cancelled; begin a new one.")
 
 
-def _elsewhere(upload: ImageUpload | RawUpload) -> Refused:
+def _elsewhere(upload: ImageUpload | RawUpload, offset: int) -> Refused:
     return Refused(
-        Code.WRONG_OFFSET, f"{upload.received} bytes have been received; send the chunk that begins at that offset."
+        Code.WRONG_OFFSET,
+        f"The chunk begins at offset {offset}, and {upload.received} bytes have been received; "
+        f"send the chunk that begins at offset {upload.received}.",
     )

@@ -116,7 +116,8 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, 
             return status
         except (OSError, http.client.HTTPException) as error:
             if deadline.is_over or isinstance(error, TimeoutError):
-                raise RequestFailedError("the call took too long, expected a response within a few seconds") from None
+                limits = f"at most {SECONDS:g} seconds for a step and {ALL_SECONDS:g} in all"
+                raise RequestFailedError(f"the call took too long, expected {limits}") from None
             if isinstance(error, ssl.SSLError):
                 raise RequestFailedError("the TLS connection failed, for example because of the certificate") from None
             raise RequestFailedError("there was no valid HTTP response") from None

@@ -13,8 +13,9 @@ from django.http import Http404
 class Code(Enum):
     """Codes of refused actions: (code as the API returns it, HTTP status).
 
+    INVALID_NAME is raised for any invalid value that has no code of its own, not only for names.
     QUOTA_EXCEEDED is raised for the quota of submissions (`leaderboard.submissions.queries.quotas`) and also for other
-    limits, such as those on raw files and finals. NOT_ACCEPTED: the current state or a rule of the phase rules it out.
+    limits, such as those on raw files and finals. NOT_ACCEPTED: the phase's state or rules forbid the action.
     """
 
     INVALID_PREDICTIONS = ("invalid_predictions", 422)

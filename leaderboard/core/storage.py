@@ -59,8 +59,9 @@ def check_digest(file: IO[bytes], expected: str) -> None:
     Raises AlteredError if the digest differs.
     """
     file.seek(0)
-    if hashlib.file_digest(file, "sha256").hexdigest() != expected:  # type: ignore[arg-type]
-        raise AlteredError(f"a stored file was altered or damaged; expected the recorded SHA-256 digest {expected}")
+    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    if digest != expected:
+        raise AlteredError(f"a stored file has the SHA-256 digest {digest}; expected the recorded one, {expected}")
     file.seek(0)
 
 

@@ -73,8 +73,8 @@ Rows = Callable[[Benchmark], QuerySet[Any]]
 def _where(model: type[Model], **lookups: str) -> Rows:
     """Return a function that returns the rows of a model that belong to a benchmark.
 
-    lookups: one pair, lookup path from the model to the benchmark or its dataset = the benchmark's attribute with that
-    key ("pk" or "dataset_id").
+    lookups: one keyword argument. Its name is the lookup path from the model to the benchmark or its dataset, its value
+    the attribute of the benchmark that must be equal to it: "pk" or "dataset_id".
     """
     ((lookup, which),) = lookups.items()
     return lambda benchmark: model._default_manager.filter(**{lookup: getattr(benchmark, which)}).order_by("pk")

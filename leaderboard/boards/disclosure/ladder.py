@@ -68,7 +68,7 @@ def format_unit_step(n_groups: int) -> str:
 
 
 def n_steps(value: float, *, measure: Bounded, n_groups: int | None) -> int | None:
-    """Return the number of whole steps from the measure's worst value to `value`; None if the measure has no grid."""
+    """Return the number of whole steps from the measure's worst value to `value`; None if there is no `step`."""
     size = step(measure, n_groups)
     if size is None:
         return None
@@ -77,7 +77,7 @@ def n_steps(value: float, *, measure: Bounded, n_groups: int | None) -> int | No
 
 
 def shown(value: float, *, measure: Bounded, n_groups: int | None) -> float | None:
-    """Return `value` rounded to the grid, towards the measure's worst value; None if the measure has no grid."""
+    """Return `value` rounded towards the measure's worst value, to whole steps from it; None if there is no `step`."""
     size, count = step(measure, n_groups), n_steps(value, measure=measure, n_groups=n_groups)
     if size is None or count is None:
         return None

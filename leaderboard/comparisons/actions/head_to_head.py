@@ -105,7 +105,7 @@ def _checked(report: HeadToHeadReport) -> HeadToHeadReport:
     for row in report.comparisons:
         numbers = [number for number in (row.a, row.b, row.difference, row.low, row.high, row.p) if number is not None]
         if not all(math.isfinite(number) for number in numbers):
-            raise ReportError(f"the comparison by {row.measure} has a number that is not finite; expected finite ones")
+            raise ReportError(f"the comparison by {row.measure} has the numbers {numbers}; expected finite ones")
     return report
 
 

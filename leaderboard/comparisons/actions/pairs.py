@@ -46,7 +46,10 @@ def batches(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
 
 
 def _dense_runs(partners: dict[UUID, set[UUID]]) -> set[UUID]:
-    """Choose runs with many pairs among them, greedily: next comes the run with the most pairs with chosen runs."""
+    """Choose at most MAX_FILES runs among which there are many pairs; `partners` has each run's partners.
+
+    The choice is greedy: the next run is the one that has the most pairs with the runs chosen so far.
+    """
     chosen: set[UUID] = set()
     while len(chosen) < min(sandbox_client.MAX_FILES, len(partners)):
         chosen.add(
@@ -94,21 +97,26 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
 def _checked(report: CompareBoardReport, index_pairs: Sequence[tuple[int, int]]) -> CompareBoardReport:
     """Return the report; raise ReportError if its pairs are not those requested, or if its numbers are inconsistent."""
     if [(row.a, row.b) for row in report.comparisons] != list(index_pairs):
-        raise ReportError("the report's pairs differ from those requested")
+        raise ReportError(
+            f"the report's {len(report.comparisons)} pairs differ from the {len(index_pairs)} requested ones, or their "
+            "order does"
+        )
     for row in report.comparisons:
         numbers = [number for number in (row.difference, row.low, row.high, row.p) if number is not None]
         if not all(math.isfinite(number) for number in numbers):
-            raise ReportError(f"the comparison of files {row.a} and {row.b} has a number that is not finite")
+            raise ReportError(
+                f"the comparison of files {row.a} and {row.b} has the numbers {numbers}; expected finite ones"
+            )
         if (row.difference is None) != (row.p is None) or (row.p is not None and not 0 < row.p <= 1):
             raise ReportError(
-                f"the comparison of files {row.a} and {row.b} has a difference without a p-value, a p-value without a "
-                "difference, or a p-value outside (0, 1]"
+                f"the comparison of files {row.a} and {row.b} has the difference {row.difference} and the p-value "
+                f"{row.p}; expected both or neither, and a p-value in (0, 1]"
             )
         if (row.low is None) != (row.high is None) or (
             row.low is not None and row.high is not None and row.low > row.high
         ):
             raise ReportError(
-                f"the comparison of files {row.a} and {row.b} has an interval with one end missing, or not in order; "
+                f"the comparison of files {row.a} and {row.b} has the interval {row.low} to {row.high}; "
                 "expected low <= high, or neither"
             )
     return report

@@ -147,7 +147,7 @@ def _stored_pairs(board: Leaderboard, measure: str) -> set[tuple[UUID, UUID]]:
 
 @transaction.atomic
 def _store(lease: Lease[Ranking], rows: list[Comparison]) -> None:
-    """Store one batch in its own transaction, so that a worker that dies loses only one."""
+    """Store one batch in its own transaction, so that a worker that dies loses only one batch."""
     if not lease.renew():
         raise LeaseLostError
     Comparison.objects.bulk_create(rows)

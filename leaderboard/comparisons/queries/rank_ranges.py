@@ -18,9 +18,9 @@ Pair = frozenset[UUID]
 class CorrectedRanking:
     """Holm-corrected p-values, and rank ranges, of the runs that represent a board's competing systems.
 
-    p_holm: by pair of runs; None: there is no test. ranges: (lowest rank, highest rank) by run. n_pairs: all pairs.
-    n_unresolved: number of pairs that are not significant although p is the smallest that their number of permutations
-    allows; more permutations could make them significant.
+    p_holm: by pair of runs; None: there is no test. ranges: (lowest rank, highest rank) by run. n_pairs: number
+    of all pairs. n_unresolved: number of pairs that are not significant although p is the smallest that their number of
+    permutations allows; more permutations could make them significant.
     """
 
     p_holm: Mapping[Pair, float | None]

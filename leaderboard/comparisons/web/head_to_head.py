@@ -83,7 +83,10 @@ def head_to_head(request: HttpRequest, slug: str, phase: str, **version: int) ->
 
 
 def _chosen(request: HttpRequest, rows: Sequence[Row]) -> tuple[Row, Row] | None:
-    """Return the two rows whose system ids the URL names, or None for fewer than two rows; raise Http404 if unknown."""
+    """Return the rows of the systems that `?a=` and `?b=` name by id, by default the best competing ones.
+
+    None: there are fewer than two rows. Raises Http404 for an id that is not on the board.
+    """
     if len(rows) < 2:
         return None
     by_id = {str(row.system_id): row for row in rows}

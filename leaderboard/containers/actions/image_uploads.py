@@ -78,7 +78,9 @@ def finish(*, upload: ImageUpload, system: System, by: User, track: str = "", no
     chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
     phase = upload.phase
     if phase is None:
-        raise Refused(Code.INVALID_IMAGE, "This upload is for a scorer, not for a phase.")
+        raise Refused(
+            Code.INVALID_IMAGE, "This upload was begun for a scorer; expected one that was begun for a phase."
+        )
     submit.check_may_submit(phase=phase, system=system, by=by, at=timezone.now(), track=track)
     images.check_takes_images(phase)
     image = _image_of(upload)
@@ -95,7 +97,9 @@ def finish_scorer(*, upload: ImageUpload, by: User, **described: Any) -> Scorer:
     chunked_upload.check_whole(upload, refuse=Code.INVALID_IMAGE)
     benchmark = upload.benchmark
     if benchmark is None:
-        raise Refused(Code.INVALID_IMAGE, "This upload is for a phase, not for a scorer.")
+        raise Refused(
+            Code.INVALID_IMAGE, "This upload was begun for a phase; expected one that was begun for a scorer."
+        )
     check_manages(benchmark, by)
     scorers.check_declared(described["measures"], described["primary"])
     image = _image_of(upload)

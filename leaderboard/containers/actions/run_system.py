@@ -109,7 +109,7 @@ def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: di
     phase = submission.phase
     gold = board_state.gold_of(phase)
     if gold is None:
-        raise AlteredError("the split has no gold any more")
+        raise AlteredError(f"the split {phase.split_id} has no gold any more")
     try:
         answer = sandbox_client.validate(
             split=phase.split, gold=gold, predictions=output, name=name, options=phase.options
@@ -176,7 +176,7 @@ def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
     lease.finish(state=State.DONE, reason=Reason.NONE, stage="", **fields)
     gold = board_state.gold_of(phase)
     if gold is None:
-        raise AlteredError("the split has no gold any more")
+        raise AlteredError(f"the split {phase.split_id} has no gold any more")
     runs.on_prediction_ready(phase=phase, prediction=Prediction.objects.get(pk=lease.row.pk), gold=gold)
 
 

@@ -21,7 +21,7 @@ class Offset(serializers.Serializer[Any]):
 class ChunkParser(parsers.BaseParser):
     """Parser that returns {"chunk": the body as bytes}.
 
-    At most one byte more than a chunk may have is read, so that a chunk that is too large is recognized.
+    Reads at most CHUNK_BYTES + 1 bytes: enough to recognise a chunk that is too large.
     """
 
     media_type = "application/octet-stream"

@@ -57,7 +57,7 @@ def make(*, generation: Generation, requests: Sequence[DraftRequest], by: User) 
 def _check_free(generation: Generation, requests: Sequence[DraftRequest]) -> None:
     """Raise Refused if a part already is a split, or the name of a split is taken or occurs twice.
 
-    This happens if a request is sent twice.
+    The check also refuses a request that was sent twice.
     """
     split_names = dict(generation.parts.exclude(split=None).values_list("pk", "split__name"))
     for request in requests:

@@ -35,7 +35,7 @@ def regenerate(generation: Generation) -> dict[str, bytes]:
     except (FileNotFoundError, AlteredError) as error:
         log.error("stored_file_unusable", error=type(error).__name__, generation=generation.pk)
         raise Refused(
-            Code.NOT_READY, "A raw file is missing or altered; upload it again and make a preview."
+            Code.NOT_READY, "A raw file of this preview is missing or altered; upload it again and make a new preview."
         ) from error
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     if digests != dict(generation.parts.values_list("name", "sha256")):

@@ -113,7 +113,7 @@ def _store(
     except BaseException as error:
         raw.file.storage.delete(str(raw.file.name))
         if isinstance(error, IntegrityError):
-            raise Refused(Code.NAME_TAKEN, "This file is already uploaded.") from error
+            raise Refused(Code.NAME_TAKEN, f"{name} is already uploaded, perhaps under another name.") from error
         raise
     return raw
 

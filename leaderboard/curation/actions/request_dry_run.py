@@ -85,8 +85,8 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
 
     phase: as in `begin`. name: name of the baseline. Raises Refused: INVALID_PREDICTIONS with the invalid lines;
     NAME_TAKEN if there is a dry run of this name; INVALID_NAME; SANDBOX_UNAVAILABLE; THROTTLED as
-    `refused_uploads.check` does; NOT_READY as in `begin`, or for more than MOST_FILES files; NOT_AN_ORGANISER. Nothing
-    but an audit entry is stored then.
+    `refused_uploads.check` does; NOT_READY as in `begin`, or for more than MOST_FILES files; NOT_AN_ORGANISER. For a
+    refused file nothing but an audit entry is stored.
     """
     gold = _gold_to_score(split, phase, by)
     name = names.checked(name, of="baseline", longest=120)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from django.conf import settings
@@ -108,12 +109,11 @@ def forget(*, generation: Generation, by: User) -> None:
     check_manages(generation.dataset, by)
     with transaction.atomic():
         locked = Generation.objects.select_for_update().get(pk=generation.pk)
-        if not locked.is_over or locked.parts.exclude(split=None).exists():
-            raise Refused(
-                Code.NOT_READY,
-                "The preview is in progress, so cancel it first, or splits were made from it, so it must be kept.",
-                heading="The preview was not deleted",
-            )
+        why_not = "" if locked.is_over else "The preview is in progress; cancel it first."
+        if locked.parts.exclude(split=None).exists():
+            why_not = "Splits were made from this preview, so it must be kept."
+        if why_not:
+            raise Refused(Code.NOT_READY, why_not, heading="The preview was not deleted")
         _delete(locked, by)
 
 
@@ -169,8 +169,9 @@ def _sources(offer: Offer, dataset: Dataset, sources: Mapping[str, Sequence[RawF
         if len(chosen) > 1 and not source.several:
             raise Refused(Code.INVALID_NAME, f"{source.title}: {len(chosen)} files are chosen; expected one.")
         files += [(source.name, raw) for raw in chosen]
-    if len({raw.pk for _, raw in files}) < len(files):
-        raise Refused(Code.INVALID_NAME, "A file is chosen twice; expected each file once.")
+    names = Counter(raw for _, raw in files)
+    if twice := [raw.name for raw, n in names.items() if n > 1]:
+        raise Refused(Code.INVALID_NAME, f"{twice[0]} is chosen more than once; expected each file once.")
     if any(raw.dataset_id != dataset.pk for _, raw in files):
         raise Refused(Code.INVALID_NAME, "A file of another dataset is chosen; expected files of this dataset.")
     limit = most_read(offer)

@@ -22,7 +22,10 @@ WAITING = DryRun.objects.select_related("gold__split__dataset")
 
 
 class UnsuitableGoldError(Exception):
-    """Error: an uploaded file is invalid, or a baseline makes no predictions for the inputs. It is not retried."""
+    """Error: the uploaded file is invalid, or the baseline makes no predictions for the inputs.
+
+    The dry run is then rejected, not retried.
+    """
 
 
 def _run(lease: Lease[DryRun]) -> None:

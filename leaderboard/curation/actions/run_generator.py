@@ -111,7 +111,7 @@ def _check_ok(lease: Lease[Generation], answer: sandbox_client.Answer) -> bool:
 def _store_parts(lease: Lease[Generation], report: GenerateReport, contents: Mapping[str, bytes], code: str) -> None:
     """Store the generated parts, without their contents.
 
-    If an earlier attempt has stored identical parts, they are kept, so that only the parts without facts are inspected.
+    If an earlier attempt has stored identical parts, they are kept, so that parts already inspected are skipped.
     """
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     with transaction.atomic():
@@ -127,7 +127,7 @@ def _store_parts(lease: Lease[Generation], report: GenerateReport, contents: Map
 
 
 def _looked_at(lease: Lease[Generation], part: GeneratedPart, content: bytes) -> bool:
-    """Inspect a part and store its facts and first lines. Return False if the part is not valid gold of the task."""
+    """Inspect a part: store its FACTS, audit tables and first lines. Return False if it is not valid gold."""
     row = lease.row
     params: dict[str, Any] = {"task": row.dataset.task, "name": f"{part.name}.jsonl", "options": row.options}
     with temporary_file(content) as file:

@@ -129,7 +129,7 @@ def _create_team(benchmark: Benchmark, by: User) -> Team:
         name = f"Baselines of {benchmark.slug} ({number})"
     raise Refused(
         Code.NAME_TAKEN,
-        f"The team's names Baselines of {benchmark.slug}, and those with a number up to 98, are all taken.",
+        f"The team name Baselines of {benchmark.slug} is taken, and so are those with the numbers (2) to (98).",
         heading=HEADING,
     )
 

@@ -98,9 +98,9 @@ class DryRunReport:
         return next((dry_run.slices for dry_run in self.done), [])
 
     def knowing_nothing(self, one: BaselineRun) -> float | None:
-        """Return the value that a baseline's watched measure has without any knowledge; None: not known.
+        """Return the chance level of the measure by which a baseline is judged (`audited_measure`); None: not known.
 
-        It is the score of the baseline's reference baseline if it has one, else its declared chance level.
+        It is the score of the baseline's reference baseline if it has one, else the level that the baseline declares.
         """
         if one.baseline is None:
             return None

@@ -158,7 +158,7 @@ def test_only_managers_upload_and_set_a_scorer(world: World) -> None:
     with pytest.raises(Refused):
         image_uploads.begin_scorer(benchmark=world.benchmark, by=world.researcher, name="x", size=9)
     upload_of_other = ImageUpload.objects.create(**upload, name="x", bytes=1, received=1)
-    with pytest.raises(Refused, match="for a phase, not for a scorer"):
+    with pytest.raises(Refused, match="begun for a phase; expected one that was begun for a scorer"):
         image_uploads.finish_scorer(
             upload=upload_of_other, by=world.curator, measures=[ACCURACY], primary="x", reason="x"
         )

@@ -162,7 +162,7 @@ def test_it_is_scored_as_in_a_phase(world: World) -> None:
     assert {(row.scored_as, row.options["max_evidence"]) for row in rows} == {("other", "none")}
     assert {(row.scored_as, *row.options) for row in plain} == {("",)}
     divided = Phase.objects.create(benchmark=world.benchmark, slug="h", title="H", split=world.split, subset="public")
-    assert "not split into public and private" in refusal(started, world=world, phase=divided).message
+    assert "not divided into public and private ones" in refusal(started, world=world, phase=divided).message
 
 
 class TestWhen:
