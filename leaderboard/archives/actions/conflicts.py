@@ -20,7 +20,7 @@ ExistingKeys = dict[type[Model], set[Any]]
 
 
 def existing_rows(model: type[Model], lines: list[Line], numbers: Renumbered) -> ExistingRows:
-    """Return the primary keys of the archived rows that exist on this server already. Those rows are not changed.
+    """Return the archived rows that exist on this server already, as {archived primary key: primary key here}.
 
     numbers: the primary keys of other tables that are known so far (`rows.Renumbered`).
     """

@@ -31,7 +31,7 @@ class CurveSerializer(serializers.Serializer[Any]):
 
 
 class ColumnSerializer(serializers.Serializer[Any]):
-    """Units that the system, a metric, ranks in bins `start` (from 0) to `end` (exclusive), lowest scores first."""
+    """Units whose scores by the metric rank in bins `start` (from 0) to `end` (exclusive), lowest first."""
 
     start = serializers.IntegerField()
     end = serializers.IntegerField()
@@ -42,7 +42,7 @@ class ColumnSerializer(serializers.Serializer[Any]):
 
 
 class GridSerializer(RenamedFields):
-    """Histogram of a metric's scores against human ratings, both ranked and divided into `n_bins` equal bins."""
+    """Histogram of scores by a metric (the system) against human ratings, both ranked and cut into `n_bins` bins."""
 
     slice = serializers.DictField(child=serializers.CharField(), help_text="{}: all units")
     n_bins = serializers.IntegerField()

@@ -57,7 +57,7 @@ def managed_phase_or_404(user: Any, slug: str, phase: str) -> Phase:
 
 
 def split_or_404(user: Any, slug: str, name: str) -> Split:
-    """Return a split that the user may see, of the dataset of a benchmark that the user may see, with that dataset."""
+    """Return a split of a benchmark's dataset, with the dataset. The user may see both the benchmark and the split."""
     shown = Benchmark.objects.visible_to(user).filter(slug=slug).values("dataset")
     return get_object_or_404(Split.objects.visible_to(user).select_related("dataset"), dataset__in=shown, name=name)
 

@@ -23,7 +23,7 @@ OF_A_BENCHMARK = PreparedQuery(lambda benchmark: ReportedResult.objects.filter(b
 
 @dataclass(frozen=True)
 class ReportedRow:
-    """A row copied from a paper. values: each value as a number (None: a dash) and as printed in the paper."""
+    """A row copied from a paper. values: each value as a number (None: the paper has a dash) and as printed."""
 
     system: str
     paper: str

@@ -51,7 +51,7 @@ class NotAvailable(StrEnum):
 def find_or_enqueue(
     *, board: Leaderboard, a: UUID, b: UUID, may_ask: Callable[[], bool] = lambda: True
 ) -> HeadToHead | NotAvailable:
-    """Return the stored comparison of two runs, or the reason why there is none. A new comparison is enqueued.
+    """Return the comparison of two runs, or the reason why there is none. If none is stored, enqueue a new one.
 
     a, b: ids of runs that represent systems on `board`, in any order. may_ask: returns True if the viewer may request a
     new comparison; it is called only if a new one would be enqueued.

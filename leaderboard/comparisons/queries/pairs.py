@@ -20,7 +20,7 @@ NUMBERS = ("difference", "low", "high", "p", "n_permutations", "n_groups")
 
 @dataclass(frozen=True, slots=True)
 class RankedPair:
-    """Comparison of two ranked systems, of which `a` has the better rank or the same. None: undefined.
+    """Comparison of two ranked systems, of which `a` has the better rank or the same. Numbers are None if undefined.
 
     difference: a - b on the overall primary measure. low, high: ends of its confidence interval. p: two-sided p-value.
     p_holm: p, Holm-corrected for all pairs of the board. n_permutations: permutations behind p. n_groups: resampled

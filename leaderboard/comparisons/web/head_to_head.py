@@ -138,7 +138,7 @@ def _items(pair: HeadToHeadTable, measure: Measure) -> list[tuple[Row, Sequence[
 
 
 def _stored(request: HttpRequest, board: Board, a: Row, b: Row) -> HeadToHead | NotAvailable | None:
-    """Return the stored comparison of two systems, or the reason why there is none. A new comparison is enqueued.
+    """Return the comparison of two systems, or the reason why there is none. If none is stored, enqueue a new one.
 
     None: the board or a run is missing, a and b are the same system, or the request is not a GET.
     """

@@ -42,9 +42,10 @@ def check_size(phase: Phase, size: int) -> None:
 
 
 def submit(*, phase: Phase, system: System, image: Image, by: User, track: str = "", note: str = "") -> Submission:
-    """Submit an image: charge the quota and queue one execution on the phase's inputs. Raises Refused.
+    """Submit an image: charge the quota and queue one execution on the phase's inputs.
 
-    An invalid image is rejected later, by the worker that reads it; then the quota charge is refunded.
+    An invalid image is rejected later, by the worker that reads it; then the quota charge is refunded. Raises Refused
+    as `check_takes_images` and `check_may_submit` do, and INVALID_IMAGE if the image's archive was deleted.
     """
     received_at = timezone.now()
     submissions.check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
@@ -69,7 +70,7 @@ def _accept(*, phase: Phase, system: System, image: Image, by: User, track: str,
 def submit_archive(
     *, phase: Phase, system: System, file: UploadedFile, by: User, track: str = "", note: str = ""
 ) -> Submission:
-    """Submit the image in an archive that was sent in one request. Raises Refused."""
+    """Submit the image in an archive that was sent in one request. Raises Refused as `submit` and `check_size` do."""
     submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now(), track=track)
     check_takes_images(phase)
     check_size(phase, file.size or 0)

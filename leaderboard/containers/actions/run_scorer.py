@@ -1,7 +1,7 @@
 """Runs by custom scorers: execute the scorer twice, read its output, and publish the scores.
 
 The workers of the queue `scorers` have a container engine and gold, and run no participant's image. If a scorer is at
-fault, the run fails, its quota charge is refunded and it is never ranked. Organisers see the reason, participants only
+fault, the run fails and is never ranked, and its quota charge is refunded. Organisers see the reason, participants only
 that the run failed.
 """
 

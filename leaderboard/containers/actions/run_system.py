@@ -156,7 +156,7 @@ def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: di
 def _shown_problems(phase: Phase, problems: list[dict[str, Any]], more: int) -> list[dict[str, Any]]:
     """Return the problems that the submission's team may see.
 
-    The messages quote ids and texts, so for hidden inputs they are replaced by a single one with their number.
+    The messages quote ids and texts, so for hidden inputs a single message replaces them and says how many there are.
     """
     if phase.split.inputs_public:
         return problems

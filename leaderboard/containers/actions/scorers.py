@@ -39,10 +39,11 @@ def check_size(size: int) -> None:
 def add(
     *, benchmark: Benchmark, image: Image, measures: list[dict[str, Any]], primary: str, reason: str, by: User
 ) -> Scorer:
-    """Add the benchmark's next custom scorer. It scores no phase until it is attached to one. Raises Refused.
+    """Add the benchmark's next custom scorer. It scores no phase until it is attached to one.
 
     measures: each {"name", "title", "doc", "lower", "upper", "higher_is_better"}; a bound may be None. primary: name of
-    the measure that ranks. reason: public, not empty.
+    the measure that ranks. reason: public, not empty. Raises Refused: NOT_AN_ORGANISER, INVALID_NAME for invalid
+    measures or no reason, INVALID_IMAGE if the image's archive was deleted.
     """
     check_manages(benchmark, by)
     check_declared(measures, primary)
@@ -66,9 +67,9 @@ def add(
 
 
 def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **described: Any) -> Scorer:
-    """Add a custom scorer from an archive that was sent in one request. Raises Refused.
+    """Add a custom scorer from an archive that was sent in one request.
 
-    described: `measures`, `primary` and `reason`, as for `add`.
+    described: `measures`, `primary` and `reason`, as for `add`. Raises Refused as `add` and `check_size` do.
     """
     check_manages(benchmark, by)
     check_declared(described["measures"], described["primary"])
@@ -78,9 +79,10 @@ def add_archive(*, benchmark: Benchmark, file: UploadedFile, by: User, **describ
 
 
 def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described: Any) -> Scorer:
-    """Add a custom scorer from an image in an allowed registry, `registry/name@sha256:...`. Raises Refused.
+    """Add a custom scorer from an image in an allowed registry, `registry/name@sha256:...`.
 
-    described: `measures`, `primary` and `reason`, as for `add`.
+    described: `measures`, `primary` and `reason`, as for `add`. Raises Refused as `add` does, and INVALID_IMAGE for a
+    reference that is malformed or not allowed.
     """
     check_manages(benchmark, by)
     check_declared(described["measures"], described["primary"])
@@ -101,7 +103,8 @@ def attach(*, phase: Phase, scorer: Scorer | None, by: User) -> int:
 
     scorer: None for the benchmark's task. Once the phase has submissions, only a scorer with a higher number may
     replace its scorer, and it cannot change between task and custom scorer: the version of its boards is either a
-    scorer's number or the task version, and their columns are the measures of the one or the other. Raises Refused.
+    scorer's number or the task version, and their columns are the measures of the one or the other. Raises Refused:
+    NOT_AN_ORGANISER, SCORER_DOES_NOT_FIT, and INVALID_NAME for another benchmark's scorer.
     """
     check_manages(phase.benchmark, by)
     phase = rescoring.held(phase)

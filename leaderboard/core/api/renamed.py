@@ -68,9 +68,9 @@ class RenamedFields(serializers.Serializer[Any]):
 
 
 def code_fields(code: str) -> dict[str, str]:
-    """Return the fields of an error response for its present code: `code`.
+    """Return the fields of an error response that hold its code. code: the present code.
 
-    If the code was renamed, `code` is the former code, and `new_code` the present one.
+    The only field is `code`; if the code was renamed, `code` holds the former code, and `new_code` the present one.
     """
     return {"code": CODES[code], "new_code": code} if code in CODES else {"code": code}
 

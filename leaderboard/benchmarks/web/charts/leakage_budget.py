@@ -71,7 +71,7 @@ def information_chart(budget: Budget) -> InformationChart | None:
 
 
 def _at(budget: Budget, answers: int) -> Spent:
-    """Return the use of the budget after `answers` submissions, if as many as now have shown scores, or fewer."""
+    """Return the budget's use after `answers` submissions, if no more of them have revealed scores than now."""
     return Spent(answers, min(answers, budget.spent.n_scored), budget.spent.levels)
 
 

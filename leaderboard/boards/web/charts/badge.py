@@ -17,7 +17,7 @@ _NARROW, _BROAD = set("iljtfrI.,:;|'!()[] -"), set("mwMW@%")
 
 @dataclass(frozen=True)
 class Plate:
-    """A plate with its text, in pixels. x: left edge. length: width to which the text is stretched or squeezed."""
+    """One half of a badge, with a text. x: left edge; length: width to which the text is fitted; both in pixels."""
 
     text: str
     x: int
