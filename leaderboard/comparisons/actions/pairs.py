@@ -97,10 +97,8 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
 def _checked(report: CompareBoardReport, index_pairs: Sequence[tuple[int, int]]) -> CompareBoardReport:
     """Return the report; raise ReportError if its pairs are not those requested, or if its numbers are inconsistent."""
     if [(row.a, row.b) for row in report.comparisons] != list(index_pairs):
-        raise ReportError(
-            f"the report's {len(report.comparisons)} pairs differ from the {len(index_pairs)} requested ones, or their "
-            "order does"
-        )
+        found = f"the report has {len(report.comparisons)} pairs"
+        raise ReportError(f"{found}, expected the {len(index_pairs)} requested ones in the same order")
     for row in report.comparisons:
         numbers = [number for number in (row.difference, row.low, row.high, row.p) if number is not None]
         if not all(math.isfinite(number) for number in numbers):

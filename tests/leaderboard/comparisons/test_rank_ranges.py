@@ -266,10 +266,10 @@ def test_attempts_are_limited_until_the_board_changes(world: World, monkeypatch:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"p": 0.0}, "a p-value outside"),
-        ({"p": None}, "without a p"),
-        ({"low": 1.0, "high": 0.0}, "not in order"),
-        ({"a": 1, "b": 0}, "pairs differ from those requested"),
+        ({"p": 0.0}, "the p-value 0.0"),
+        ({"p": None}, "the p-value None; expected both or neither"),
+        ({"low": 1.0, "high": 0.0}, "the interval 1.0 to 0.0"),
+        ({"a": 1, "b": 0}, "requested ones in the same order"),
         ({"difference": "much"}, "shape is wrong"),
     ],
 )
