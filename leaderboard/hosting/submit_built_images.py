@@ -17,7 +17,7 @@ from leaderboard.benchmarks.manifest import ManifestError
 from leaderboard.containers.actions import image_uploads
 from leaderboard.core.refusal import Refused
 from leaderboard.hosting import build_image
-from leaderboard.models import Phase, Prediction, Run, State, Submission, System, User
+from leaderboard.models import ACTIVE, Phase, Prediction, Run, State, Submission, System, User
 from leaderboard.work_queue import worker_status
 
 Say = Callable[[str], None]
@@ -151,14 +151,14 @@ def wait(submitted: Sequence[Submission], seconds: float, say: Say) -> None:
         stages = Counter(runs.values_list("state", flat=True)) + Counter(predictions.values_list("stage", flat=True))
         if states + stages != last:
             last, moved = states + stages, time.monotonic()
-        waiting = sum(counts[state] for counts in (states, stages) for state in (State.QUEUED, State.RUNNING))
+        waiting = sum(counts[state] for counts in (states, stages) for state in ACTIVE)
         if not waiting:
             break
         if time.monotonic() - started > seconds or time.monotonic() - moved > SILENT_AFTER:
             say(f"{waiting} container images are not scored yet; they continue without this command")
             break
         time.sleep(LOOK_EVERY)
-    for prediction in predictions.exclude(state=State.DONE).exclude(state__in=(State.QUEUED, State.RUNNING)):
+    for prediction in predictions.exclude(state__in=(*ACTIVE, State.DONE)):
         say(f"{prediction.submission.system}: {prediction.state}, {prediction.get_reason_display()}")
-    for run in runs.exclude(state=State.DONE).exclude(state__in=(State.QUEUED, State.RUNNING)):
+    for run in runs.exclude(state__in=(*ACTIVE, State.DONE)):
         say(f"{run.prediction.submission.system}: {run.state}, {run.get_reason_display()}")

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 
 from .benchmark import Benchmark
-from .state import LeasedWork, State, lease_constraints
+from .state import ACTIVE, LeasedWork, lease_constraints
 
 RETENTION = timedelta(days=1)
 """Time after which exported archives, and uploaded archives that were not imported, are deleted."""
@@ -47,7 +47,7 @@ class ArchiveExport(LeasedWork):
             *lease_constraints("archive_export"),
             models.UniqueConstraint(
                 fields=["benchmark", "requested_by"],
-                condition=Q(state__in=(State.QUEUED, State.RUNNING)),
+                condition=Q(state__in=ACTIVE),
                 name="one_export_at_a_time",
             ),
         ]

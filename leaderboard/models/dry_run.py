@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from .dataset import GoldVersion
-from .state import LeasedWork, State, lease_constraints
+from .state import ACTIVE, LeasedWork, State, lease_constraints
 from .submission import predictions_storage
 
 
@@ -55,7 +55,7 @@ class DryRun(LeasedWork):
             *lease_constraints("dry_run"),
             models.UniqueConstraint(
                 fields=["gold", "scored_as", "name"],
-                condition=Q(state__in=(State.QUEUED, State.RUNNING, State.DONE)),
+                condition=Q(state__in=(*ACTIVE, State.DONE)),
                 name="one_dry_run_a_name",
             ),
             models.CheckConstraint(

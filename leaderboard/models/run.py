@@ -10,7 +10,7 @@ from django.db.models import F, Q
 
 from .dataset import GoldVersion
 from .scorer import Scorer
-from .state import LeasedWork, State, lease_constraints
+from .state import ACTIVE, LeasedWork, State, lease_constraints
 from .submission import Prediction
 
 
@@ -40,7 +40,7 @@ class Run(LeasedWork):
             *lease_constraints("run"),
             models.UniqueConstraint(
                 fields=["prediction", "gold_version", "task_version"],
-                condition=Q(state__in=(State.QUEUED, State.RUNNING, State.DONE)),
+                condition=Q(state__in=(*ACTIVE, State.DONE)),
                 name="run_once_a_prediction_gold_and_task",
             ),
             models.CheckConstraint(

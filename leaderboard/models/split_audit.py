@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from .dataset import GoldVersion
-from .state import LeasedWork, State, lease_constraints
+from .state import ACTIVE, LeasedWork, State, lease_constraints
 
 
 class SplitAudit(LeasedWork):
@@ -40,7 +40,7 @@ class SplitAudit(LeasedWork):
             *lease_constraints("split_audit"),
             models.UniqueConstraint(
                 fields=["gold"],
-                condition=Q(state__in=(State.QUEUED, State.RUNNING)),
+                condition=Q(state__in=ACTIVE),
                 name="one_audit_of_a_gold_at_a_time",
             ),
             models.CheckConstraint(

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from leaderboard.boards.queries import board_state
 from leaderboard.evaluation import scorer_of_phase
-from leaderboard.models import Leaderboard, Phase, Run, Standing, State, System
+from leaderboard.models import ACTIVE, Leaderboard, Phase, Run, Standing, State, System
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def progress_of(phase: Phase) -> Progress | None:
         return None
     unscored = board_state.unscored(board)
     runs = _runs_on(board).filter(prediction__in=unscored)
-    live = runs.filter(state__in=(State.QUEUED, State.RUNNING))
+    live = runs.filter(state__in=ACTIVE)
     failed = runs.filter(state=State.FAILED).exclude(prediction__in=live.values("prediction"))
     total = board_state.predictions_to_score(phase).count()
     return Progress(

@@ -22,7 +22,7 @@ from leaderboard.comparisons.actions import pairs
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance, sandbox_client, scorer_of_phase
 from leaderboard.evaluation.report_checks import ReportError
-from leaderboard.models import HeadToHead, Leaderboard, Reason, Run, State
+from leaderboard.models import ACTIVE, HeadToHead, Leaderboard, Reason, Run, State
 from leaderboard.work_queue.lease import Lease
 from leaderboard.work_queue.work import NotRetryableError, Work
 
@@ -68,7 +68,7 @@ def find_or_enqueue(
         return NotAvailable.NO_OUTCOMES
     if not may_ask():
         return NotAvailable.TOO_OFTEN
-    if HeadToHead.objects.filter(state__in=(State.QUEUED, State.RUNNING)).count() >= MOST_WAITING:
+    if HeadToHead.objects.filter(state__in=ACTIVE).count() >= MOST_WAITING:
         return NotAvailable.BUSY
     at = timezone.now()
     try:

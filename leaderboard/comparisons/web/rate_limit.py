@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from leaderboard.core.web.client_network import network_of
-from leaderboard.models import HeadToHead, State
+from leaderboard.models import ACTIVE, HeadToHead
 
 WITHIN = timedelta(hours=1)
 MOST_WAITING = 5
@@ -39,7 +39,7 @@ class Viewer:
     def _has_room(self, recent: RequestLog) -> bool:
         if len(recent) >= MOST_WITHIN:
             return False
-        waiting = HeadToHead.objects.filter(pk__in=[pk for pk, _ in recent], state__in=(State.QUEUED, State.RUNNING))
+        waiting = HeadToHead.objects.filter(pk__in=[pk for pk, _ in recent], state__in=ACTIVE)
         return len(recent) < MOST_WAITING or waiting.count() < MOST_WAITING
 
     def record_request(self, pk: int) -> None:

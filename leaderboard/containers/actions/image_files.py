@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Image, Prediction, Reason, State
+from leaderboard.models import ACTIVE, AuditEntry, Image, Prediction, Reason, State
 from leaderboard.models.image import RETENTION
 
 
@@ -92,7 +92,7 @@ def idle() -> frozenset[str]:
 
     No queued or running prediction and no phase's scorer needs them.
     """
-    needed = Prediction.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exclude(submission__image=None)
+    needed = Prediction.objects.filter(state__in=ACTIVE).exclude(submission__image=None)
     in_use = Q(pk__in=needed.values("submission__image")) | Q(scorers__phases__isnull=False)
     known = Image.objects.exclude(digest="").values_list("digest", flat=True)
     # Archives with different bytes may contain the same image, and then have the same digest.

@@ -26,12 +26,23 @@ from leaderboard.core.uploads import sha256_of
 from leaderboard.curation.actions import run_dry_run
 from leaderboard.curation.actions.run_dry_run import UnsuitableGoldError
 from leaderboard.evaluation import sandbox_client
-from leaderboard.models import AuditEntry, Benchmark, DryRun, Membership, Phase, State, Submission, System, Team, User
+from leaderboard.models import (
+    ACTIVE,
+    AuditEntry,
+    Benchmark,
+    DryRun,
+    Membership,
+    Phase,
+    State,
+    Submission,
+    System,
+    Team,
+    User,
+)
 from leaderboard.submissions.actions import submit as submissions
 from leaderboard.work_queue.work import NotRetryableError
 
 log = structlog.get_logger(__name__)
-ACTIVE_STATES = (State.QUEUED, State.RUNNING, State.DONE)
 HEADING = "The baseline was not submitted"
 
 
@@ -41,7 +52,7 @@ def active_submissions(benchmark: Benchmark) -> dict[tuple[int, str], Submission
     Failed and withdrawn submissions are left out, so that their baselines can be submitted again.
     """
     # A sealed phase has no runs yet.
-    is_active = Q(predictions__runs=None) | Q(predictions__runs__state__in=ACTIVE_STATES)
+    is_active = Q(predictions__runs=None) | Q(predictions__runs__state__in=(*ACTIVE, State.DONE))
     rows = Submission.objects.filter(
         is_active,
         predictions__state__in=ACTIVE_STATES,

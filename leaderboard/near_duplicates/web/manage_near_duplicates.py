@@ -17,7 +17,7 @@ from leaderboard.boards.queries.lookup import managed_or_404
 from leaderboard.core.refusal import Refused
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.core.web.refusals import Refusal
-from leaderboard.models import Benchmark, NearDuplicate, Phase, SimilarityCheck, State, System
+from leaderboard.models import ACTIVE, Benchmark, NearDuplicate, Phase, SimilarityCheck, State, System
 from leaderboard.near_duplicates.actions import dismiss as near_duplicate_flags
 from leaderboard.near_duplicates.web.forms import DismissForm
 
@@ -46,7 +46,7 @@ def near_duplicates(request: PersonRequest, slug: str) -> HttpResponse:
         "pairs": pairs(rows.filter(dismissed_at=None)[:SHOWN]),
         "dismissed": rows.exclude(dismissed_at=None).order_by("-dismissed_at")[:SHOWN],
         "shown": SHOWN,
-        "n_waiting": waiting.filter(state__in=(State.QUEUED, State.RUNNING)).count(),
+        "n_waiting": waiting.filter(state__in=ACTIVE).count(),
         "n_failed": waiting.filter(state=State.FAILED).count(),
         "equal": EQUAL,
         "shared": SHARED_ERRORS,

@@ -21,6 +21,7 @@ from leaderboard.boards.queries.slices import dimensions_key, slice_key, slice_o
 from leaderboard.comparisons.actions import rank_ranges
 from leaderboard.core import db_locks
 from leaderboard.models import (
+    ACTIVE,
     HiddenSubmission,
     Leaderboard,
     Phase,
@@ -252,7 +253,7 @@ def _first_open(board: Leaderboard) -> dict[int | None, int]:
     if board.state == Leaderboard.State.PREPARING:
         pending = board_state.unscored(board)
     else:
-        live = _on(board).filter(state__in=(State.QUEUED, State.RUNNING))
+        live = _on(board).filter(state__in=ACTIVE)
         pending = Prediction.objects.filter(pk__in=live.values("prediction"))
     first: dict[int | None, int] = {}
     for team, sequence in pending.values_list("submission__system__team", "sequence"):

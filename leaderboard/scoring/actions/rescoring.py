@@ -19,8 +19,6 @@ from leaderboard.models import AuditEntry, GoldVersion, Leaderboard, Phase, Reas
 from leaderboard.scoring.actions import releases, runs
 from leaderboard.work_queue.lease import cancel_rows
 
-"""States of runs that have not ended."""
-
 
 @transaction.atomic
 def begin(*, phase: Phase, by: User | None = None) -> int:
