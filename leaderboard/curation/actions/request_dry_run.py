@@ -201,13 +201,15 @@ def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict
         raise sandbox_client.unavailable("The file could not be checked", error) from error
     if answer.ok:
         return
+    if not answer.reason and answer.report.get("fault") != "predictions":
+        log.error("inputs_unreadable", split=split.pk)
+        message = "The file could not be checked: the split's inputs cannot be read."
+        raise Refused(Code.SANDBOX_UNAVAILABLE, message)
     reason = answer.reason or "bad_predictions"
     refused_uploads.record("dry_run.refused", split, by=by, reason=reason, cpu_seconds=answer.cpu_seconds)
-    problems = answer.report.get("problems", []) if answer.report.get("fault") == "predictions" else []
-    more = answer.report.get("more", 0)
-    summary = (
-        f"The file has {len(problems) + more} problems."
-        if problems
-        else "The file could not be checked: the sandbox returned no list of problems. Try again."
-    )
-    raise Refused(Code.INVALID_PREDICTIONS, summary, problems, more)
+    if answer.reason:
+        message = "The file could not be checked within the limits of time and memory for one file."
+        raise Refused(Code.INVALID_PREDICTIONS, message)
+    problems, more = answer.report["problems"], answer.report["more"]
+    message = f"The file has {len(problems) + more} problems."
+    raise Refused(Code.INVALID_PREDICTIONS, message, problems, more)

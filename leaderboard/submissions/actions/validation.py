@@ -62,15 +62,15 @@ def validate_now(*, phase: Phase, gold: GoldVersion, file: IO[bytes], name: str,
         raise sandbox_client.unavailable("Your file could not be checked", error) from error
     if answer.ok:
         return answer.report["n_lines"], answer.report["warnings"]
-    _record_refusal(phase, answer, by=by)
-    if answer.reason:
-        raise Refused(Code.INVALID_PREDICTIONS, OVER_LIMITS)
-    if answer.report.get("fault") != "predictions":
+    if not answer.reason and answer.report.get("fault") != "predictions":
         log.error("inputs_unreadable", split=phase.split_id)
         raise Refused(
             Code.SANDBOX_UNAVAILABLE,
             "Your file could not be checked: the benchmark's inputs cannot be read. Tell the organisers.",
         )
+    _record_refusal(phase, answer, by=by)
+    if answer.reason:
+        raise Refused(Code.INVALID_PREDICTIONS, OVER_LIMITS)
     problems, more = answer.report["problems"], answer.report["more"]
     count = len(problems) + more
     raise Refused(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
+from evaluator.sandbox.contract import Result, Verdict
 from evaluator.tasks.registry import TASKS
 from leaderboard.accounts.actions import teams
 from leaderboard.core.refusal import Code
@@ -204,6 +206,21 @@ class TestFiles:
         assert refusal(added, world=world, labels={**LABELS, "a1": "MAYBE"}).code is Code.INVALID_PREDICTIONS
         assert refusal(added, world=world).code is Code.THROTTLED
         assert not DryRun.objects.exists()
+
+    def test_a_file_is_not_at_fault_if_the_inputs_cannot_be_read(self, world: World) -> None:
+        Path(world.split.inputs.path).write_bytes(b"x")
+        refused = refusal(added, world=world)
+        assert refused.code is Code.SANDBOX_UNAVAILABLE and "inputs cannot be read" in refused.message
+        assert not AuditEntry.objects.filter(action="dry_run.refused").exists()
+
+    def test_a_file_that_takes_too_long_to_check_is_refused(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        late = Result(verdict=Verdict.TIME, cpu_seconds=20.0)
+        monkeypatch.setattr(sandbox_client.ProcessSandbox, "run", lambda *_: late)
+        refused = refusal(added, world=world)
+        assert refused.code is Code.INVALID_PREDICTIONS and "limits of time and memory" in refused.message
+        assert AuditEntry.objects.get(action="dry_run.refused").detail == {"reason": "time", "cpu_seconds": 20.0}
 
     def test_a_name_is_unique_and_free_again_after_removal(self, world: World) -> None:
         row = added(world)

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 from datetime import timedelta
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -292,6 +293,15 @@ def test_a_file_is_not_at_fault_if_the_machine_is_too_busy_to_check_it(ada, monk
     assert 1 <= int(answer["Retry-After"]) <= 30
     assert footprint() == before
     assert send(ada, prediction_lines()).status_code == 201
+
+
+def test_a_file_is_not_at_fault_if_the_inputs_cannot_be_read(world, ada):
+    """Its check is not among the user's refused files, whose processor time is limited."""
+    Path(world.split.inputs.path).write_bytes(b"x")
+    answer = send(ada, prediction_lines())
+    assert (answer.status_code, answer.json()["new_code"]) == (503, "sandbox_unavailable")
+    assert "the benchmark's inputs cannot be read" in answer.json()["message"]
+    assert not AuditEntry.objects.filter(action="submission.refused").exists()
 
 
 def test_a_draft_is_visible_to_its_organisers_only(world, ada):
