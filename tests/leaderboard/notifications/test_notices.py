@@ -322,13 +322,14 @@ def test_old_notices_are_deleted(world: World) -> None:
 
 
 def test_the_page_lists_deliveries_of_each_kind(world: World) -> None:
-    for kind in kinds.KINDS:
-        body = {"event": kind.event, "benchmark": "tiny", "phase": "p<i>"}
+    bodies = [{"event": kind.event, "benchmark": "tiny", "phase": "p<i>"} for kind in kinds.KINDS]
+    for body in [*bodies, {"event": "test"}]:
         at = timezone.now()
         Notice.objects.create(user=world.researcher, subject=uuid.uuid4(), body=body, due_at=at, created_at=at)
     page = person(world.researcher).get(PAGE).content.decode()
     for kind in kinds.KINDS:
         assert f"<bdi>tiny</bdi>, <bdi>p&lt;i&gt;</bdi>: {kind.label}</th>" in page
+    assert '<th scope="row">test</th>' in page
 
 
 def test_the_page_shows_a_secret_once(world: World, receiver: Receiver) -> None:

@@ -198,7 +198,8 @@ def test_a_silent_client_does_not_stop_the_others(box: Box) -> None:
 def test_a_missing_order_times_out(box: Box) -> None:
     with connect(box) as half:
         half.send(protocol.pack(protocol.Request(ask="run", limits=LONG)))
-        assert answer(half).what == "the job's process did not become ready within 10 s"
+        reply = answer(half)
+        assert (reply.event, reply.what) == ("late", "the job's process did not become ready within 10 s")
 
 
 def test_too_many_clients_get_an_error(own: Make) -> None:
