@@ -149,11 +149,11 @@ def _intervals(
 class _SequentialPValue:
     """The p-value of one pair, from permutations that end when enough of them reach the observed difference.
 
-    A permutation reaches it if its absolute difference is at least as large. When
-    STOP_AFTER_EXCEEDANCES permutations have reached it, p is their fraction of the permutations so far (sequential
-    Monte Carlo p-value, Besag & Clifford 1991). If the permutations run out before, p is (1 + those that reach it) / (1
-    + all): the observed outcomes count as one of them, so that p is never 0 (Phipson & Smyth 2010). Both are valid
-    p-values: under the null hypothesis P(p <= alpha) <= alpha for every alpha.
+    A permutation reaches it if its absolute difference is at least as large. When STOP_AFTER_EXCEEDANCES permutations
+    have reached it, p is their fraction of the permutations so far (sequential Monte Carlo p-value, Besag & Clifford
+    1991). If the permutations run out before, p is (1 + those that reach it) / (1 + all): the observed outcomes count
+    as one of them, so that p is never 0 (Phipson & Smyth 2010). Both are valid p-values: under the null hypothesis P(p
+    <= alpha) <= alpha for every alpha.
     """
 
     def __init__(self, seen: float) -> None:

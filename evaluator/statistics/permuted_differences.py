@@ -34,8 +34,8 @@ def swap_mask_blocks(n_groups: int, n_permutations: int, seed: int) -> Iterator[
     """Yield random swap masks in blocks: arrays of shape (groups, permutations of the block).
 
     An entry is 1 where the permutation swaps the group's outcomes between the two systems, else 0. n_permutations: the
-    total number. The masks depend only on the seed and on the number of groups; a longer series starts with
-    the shorter one.
+    total number. The masks depend only on the seed and on the number of groups; a longer series starts with the shorter
+    one.
     """
     rng = np.random.default_rng([seed, n_groups, _STREAM])
     step = max(1, min(_MOST_TOGETHER, _MAX_BLOCK // max(n_groups, 1)))

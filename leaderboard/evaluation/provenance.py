@@ -24,7 +24,7 @@ def options_of(run: Run) -> dict[str, str]:
 def of(run: Run, answer: Answer) -> dict[str, Any]:
     """Return the receipt of a run as JSON without gold. `docs/researchers.md` describes how to reproduce a score.
 
-    `submissions.queries.progress.Progress.receipt` shows `gold_sha256` of hidden gold only to managers.
+    `leaderboard.submissions.queries.progress.Progress.receipt` shows `gold_sha256` of hidden gold only to managers.
 
     answer: the sandbox's answer to the scoring job. The digest of the outcomes is left out, because anybody could use
     it to test guesses about the gold offline.

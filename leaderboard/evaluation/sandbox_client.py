@@ -462,8 +462,8 @@ def _ask(
 ) -> Answer:
     """Run a job in the sandbox and return its answer. Raises SandboxError.
 
-    seconds: limit of processor time. output_bytes: limit of report and attachment together. report:
-    the type that the report must have; None if the caller validates it with `Answer.read`.
+    seconds: limit of processor time. output_bytes: limit of report and attachment together. report: the type that the
+    report must have; None if the caller validates it with `Answer.read`.
     """
     limits = Limits(
         wall_seconds=WALL_FACTOR * seconds,

@@ -76,21 +76,22 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return _unavailable(request, "task_missing", str(error))
     if disk.is_full_error(error):
         refused = disk.full_refusal()
-        if _is_program(request):
-            return JsonResponse({"code": refused.code.text, "message": refused.message}, status=507)
-        return HttpResponse(loader.get_template("507.html").render({"message": refused.message}), status=507)
+        return _with_message(request, refused.code.status, refused.code.text, refused.message)
     if _is_program(request):
         return _json(500)
     return HttpResponse(loader.get_template("500.html").render({}), status=500)
 
 
 def _unavailable(request: HttpRequest, code: str, message: str) -> HttpResponse:
-    if _is_program(request):
-        response: HttpResponse = JsonResponse({"code": code, "message": message}, status=503)
-    else:
-        response = HttpResponse(loader.get_template("503.html").render({"message": message}), status=503)
+    response = _with_message(request, 503, code, message)
     response["Retry-After"] = str(db_locks.RETRY_AFTER)
     return response
+
+
+def _with_message(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
+    if _is_program(request):
+        return JsonResponse({"code": code, "message": message}, status=status)
+    return HttpResponse(loader.get_template(f"{status}.html").render({"message": message}), status=status)
 
 
 def _answer(request: HttpRequest, status: int) -> HttpResponse:

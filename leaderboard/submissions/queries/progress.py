@@ -35,7 +35,7 @@ class Revealed(StrEnum):
 class Progress:
     """A submission with its latest prediction, that prediction's current run (`current_run`), and the run's release.
 
-    Each is None while there is none. for_manager: True if the reader manages the benchmark.
+    Each is None while there is none. for_manager: True if the viewer manages the benchmark.
     """
 
     submission: Submission

@@ -47,10 +47,8 @@ def _cell(row: Row, column: RowColumn) -> str:
     """Return the cell of a row column, as escaped text if CELLS has no markup for it."""
     css = {int: ' class="num"', datetime: ' class="date"'}.get(column.kind, "")
     value = column.value(row)
-    if column.name in CELLS:
-        return f"<td{css}>{CELLS[column.name](row)}</td>"
-    text = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else "" if value is None else value
-    return f"<td{css}>{escape(text)}</td>"
+    shown = CELLS[column.name](row) if column.name in CELLS else escape("" if value is None else value)
+    return f"<td{css}>{shown}</td>"
 
 
 def _row_class(row: Row) -> str:
