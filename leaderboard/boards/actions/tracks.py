@@ -64,7 +64,7 @@ def change(*, phase: Phase, new_tracks: Sequence[Mapping[str, object]], by: User
     phase whose submissions have no track can no longer get tracks.
     """
     check_manages(phase.benchmark, by)
-    # The same locks in the same order as `lock_split` in leaderboard/scoring/actions/runs.py.
+    # Submissions lock the split (`lock_split` in leaderboard/scoring/actions/runs.py), and read the tracks.
     Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     stored = validated(new_tracks)

@@ -170,7 +170,7 @@ def _shown_problems(phase: Phase, problems: list[dict[str, Any]], more: int) -> 
 
 @transaction.atomic
 def _hand_over(lease: Lease[Prediction], **fields: Any) -> None:
-    """Finish the prediction and queue its run in one transaction. Lock the split, then the phase, as uploads do."""
+    """Finish the prediction and queue its run in one transaction. Lock the split, as uploads do."""
     phase = lease.row.submission.phase
     runs.lock_split(phase)
     lease.finish(state=State.DONE, reason=Reason.NONE, stage="", **fields)

@@ -149,7 +149,7 @@ def resumable(phase: Phase) -> list[GoldVersion]:
 def held(phase: Phase) -> Phase:
     """Lock the split's row, then the phase's, and return the phase.
 
-    Submissions and corrections lock in the same order, so that no two transactions deadlock.
+    Submissions lock the split alone. Corrections lock in the same order, so that no two transactions deadlock.
     """
     Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
     rows = Phase.objects.select_for_update(of=("self",), no_key=True).select_related(
