@@ -38,10 +38,13 @@ def as_svg(
 
 
 def as_csv(board: Board, name: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> HttpResponse:
-    """Return a table as a CSV attachment, in which a spreadsheet runs no text as a formula. name: as for `as_svg`."""
+    """Return a table as a CSV attachment, in which a spreadsheet runs no text as a formula.
+
+    name: as for `as_svg`. heads: column headings, which are written as they are.
+    """
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    writer.writerow([escape_formula(head) for head in heads])
+    writer.writerow(heads)
     for row in rows:
         writer.writerow([escape_formula(cell) if isinstance(cell, str) else cell for cell in row])
     return _file(buffer.getvalue(), board, name, "csv", "text/csv")
