@@ -7,6 +7,7 @@ import json
 import os
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from evaluator.errors import SandboxError, SandboxTimeoutError
 from evaluator.sandbox.contract import Limits, Verdict
 from evaluator.sandbox.process import protocol
 from tests.evaluator.sandbox.process.conftest import Box
+from tests.evaluator.sandbox.process.variants import LIKE_A_CONTAINER, Environment
 
 pytestmark = pytest.mark.hostile
 
@@ -47,6 +49,14 @@ def test_endless_loop_ends_at_the_processor_limit(box: Box, deaf: bool) -> None:
     assert result.verdict == Verdict.TIME
     assert result.wall_seconds < 300
     assert result.cpu_seconds >= 1
+
+
+def test_endless_loop_without_a_pid_namespace(own: Callable[..., Box], environment: Environment) -> None:
+    """SIGXCPU ends it, as inside the project's own container. A process with pid 1 ignores that signal."""
+    box = own(**replace(environment, refused=LIKE_A_CONTAINER).start)
+    result = box.run("spin", limits=Limits(cpu_seconds=1, wall_seconds=300))
+    assert not result.layers["pid_namespace"]
+    assert result.verdict == Verdict.TIME and result.cpu_seconds > 0.5
 
 
 def test_jobs_that_share_too_few_processors_are_not_at_fault(own: Callable[..., Box]) -> None:
