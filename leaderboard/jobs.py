@@ -59,7 +59,7 @@ SWEEPS: tuple[Part, ...] = (
 
 
 def register(parts: Iterable[Part]) -> None:
-    """Register a Celery task for each Work in `parts`, under its former name too.
+    """Register a Celery task for each Work in `parts`, also under the name that it had in the previous release.
 
     The task's argument is the primary key of the row to work on.
     """
@@ -106,7 +106,7 @@ def sweep() -> None:
 
 @worker_ready.connect
 def report_first(sender: Any = None, **_: object) -> None:
-    """Request a status report from a worker that has just started, if it takes containers from its queues.
+    """Request a status report from a worker that has just started, if it reads a queue of container executions.
 
     Later reports are requested by the sweep.
     """

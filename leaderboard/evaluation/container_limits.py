@@ -18,9 +18,9 @@ class ContainerLimits:
     """Limits of one container of a submitted image or of a custom scorer.
 
     wall_seconds: from start to end. cpus: processors, may be a fraction. processes: processes and threads at a time.
-    image_bytes: unpacked layers, and also the archive. output_bytes: of the predictions file. output_files: files and
-    folders in /output. log_bytes: stored from the end of the printed output. gpus: more than 0 requires a worker with
-    GPUs.
+    image_bytes: of the unpacked layers, and also of the archive. output_bytes: of all files in /output together.
+    output_files: number of files and folders in /output. log_bytes: stored from the end of the printed output. gpus:
+    more than 0 requires a worker with GPUs.
     """
 
     wall_seconds: float

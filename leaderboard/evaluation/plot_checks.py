@@ -13,7 +13,7 @@ from evaluator.plots.summary import MOST_SLICES, PlotData
 
 def problem(data: PlotData) -> str:
     """Return a description of the first problem of the plot data; empty if the data are valid."""
-    for kind, parts in (("curves", data.curves or []), ("grids", data.grids or [])):
+    for kind, parts in (("ROC curves", data.curves or []), ("rank histograms", data.grids or [])):
         if len(parts) > MOST_SLICES + 1:
             return f"the plot data have {len(parts)} {kind}, expected at most {MOST_SLICES + 1}"
         if any(len(part.slice) > 1 for part in parts):
@@ -22,8 +22,8 @@ def problem(data: PlotData) -> str:
             return f"the plot data have two {kind} for one slice, expected one"
     if not all(_is_curve(curve.heights) for curve in data.curves or []):
         return (
-            f"a ROC curve of the plot data is invalid, expected {LEAST_STEPS + 1} to {MOST_STEPS + 1} non-negative "
-            "heights that never fall, the last of which is the number of heights minus one"
+            f"a ROC curve of the plot data is invalid, expected {LEAST_STEPS + 1} to {MOST_STEPS + 1} heights, the "
+            "first at least 0, each at least the one before, and the last equal to the number of heights minus one"
         )
     if not all(_is_grid(grid.columns) for grid in data.grids or []):
         return (

@@ -22,12 +22,11 @@ def options_of(run: Run) -> dict[str, str]:
 
 
 def of(run: Run, answer: Answer) -> dict[str, Any]:
-    """Return the receipt of a run as JSON without gold. `docs/researchers.md` describes how to reproduce a score.
-
-    `leaderboard.submissions.queries.progress.Progress.receipt` shows `gold_sha256` of hidden gold only to managers.
+    """Return the receipt of a run as JSON, without gold. `docs/researchers.md` describes how to reproduce a score.
 
     answer: the sandbox's answer to the scoring job. The digest of the outcomes is left out, because anybody could use
-    it to test guesses about the gold offline.
+    it to test guesses about the gold offline. For the same reason only managers see `gold_sha256` of hidden gold
+    (`submissions.queries.progress.Progress.receipt`).
     """
     return {
         "task": run.gold_version.split.dataset.task,

@@ -24,7 +24,7 @@ def convert_report(report: Mapping[str, Any], kind: type[T]) -> T:
     try:
         return msgspec.convert({name: value for name, value in report.items() if name != "ok"}, kind)
     except msgspec.ValidationError as error:
-        raise ReportError(f"the report's shape is wrong: {error}") from error
+        raise ReportError(f"the report does not have its declared fields: {error}") from error
 
 
 def checked(report: dict[str, Any], *, task: str, task_version: int, measures: Sequence[Measure]) -> ScoreReport:
@@ -38,7 +38,7 @@ def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequen
     """Raise ReportError for a report that no correct scorer can have written.
 
     task, task_version: name and version of the task that scored, or number of the custom scorer as the version.
-    measures: the measures that exist for the gold; each of them must have an overall score.
+    measures: the measures that can be computed on the gold; each of them must have an overall score.
     """
     known = {measure.name: measure for measure in measures}
     if (scored.result.task, scored.result.task_version) != (task, task_version):

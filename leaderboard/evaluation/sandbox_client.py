@@ -52,6 +52,7 @@ __all__ = [
     "gold_part",
     "head_to_head",
     "is_outdated",
+    "limits_in_words",
     "near_duplicates",
     "partition",
     "plot",
@@ -141,6 +142,11 @@ def is_outdated() -> bool:
     except SandboxError:
         return False
     return False
+
+
+def limits_in_words(seconds: float) -> str:
+    """Return the limits of a job with `seconds` of processor time, for messages about a file that exceeds them."""
+    return f"{seconds:g} s of processor time and {settings.SANDBOX_MEMORY_BYTES >> 20:,} MiB of memory"
 
 
 def unavailable(failure: str, error: Exception, *, heading: str = "") -> Refused:

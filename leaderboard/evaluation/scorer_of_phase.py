@@ -30,7 +30,7 @@ class PhaseScorer:
 
     @property
     def kind(self) -> str:
-        """The noun that pages put before `version`: "scorer" or "task version"."""
+        """The noun that pages put before the number `version`, as in "scorer 3" or "task version 2"."""
         return "scorer" if self.scorer else "task version"
 
     @cached_property

@@ -50,9 +50,10 @@ def host(
     """Create the dataset, splits, gold, benchmark, phases and reported rows of a manifest with its files in `folder`.
 
     by: the curator who hosts it. say: called with each line of progress. An interrupted hosting resumes where it
-    stopped. For a benchmark that is already hosted, only new downloads, container phases and tracks are added. Raises
-    ManifestError for an invalid manifest or an unreadable file; Refused NAME_TAKEN if the manifest's slug belongs to a
-    benchmark with other content; and Refused for anything that an individual action refuses.
+    stopped. For a benchmark that is already hosted, only new downloads and tracks are added, and phases opened to
+    container images. Raises ManifestError for an invalid manifest or an unreadable file; Refused NAME_TAKEN if the
+    manifest's slug belongs to a benchmark with other content; and Refused for anything that an individual action
+    refuses.
     """
     manifest = manifest if isinstance(manifest, Manifest) else convert(manifest)
     parts = _digests(manifest, folder)
@@ -123,7 +124,8 @@ def _digests(manifest: Manifest, folder: Path) -> dict[str, str]:
 def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
     """Get or create the manifest's dataset.
 
-    Raises Refused NAME_TAKEN if a dataset or benchmark of this slug came from other content or was made on the pages.
+    Raises Refused NAME_TAKEN if a dataset or benchmark of this slug was hosted from other content, or was not created
+    from a manifest.
     """
     taken = Dataset.objects.filter(slug=manifest.slug).first()
     if taken is not None:

@@ -109,10 +109,9 @@ class Phase(models.Model):
         SEALED = "sealed"
 
     class Scope(models.TextChoices):
-        """Competitors in a phase with the ladder policy, which reveals a score only if it beats the best revealed one.
+        """Whose best revealed score a new score must beat to be revealed, in a phase with the ladder policy.
 
-        TEAM: a team's score must beat the best revealed score of the same team. TASK: it must beat the best revealed
-        score of all teams.
+        TEAM: the same team's. TASK: that of any team.
         """
 
         TEAM = "team", "each team its own"

@@ -175,10 +175,10 @@ class GoldVersion(models.Model):
 
 
 class PublicPrivatePartition(models.Model):
-    """The division of a gold version's groups into a public and a private half. Never edited.
+    """The division of a gold version's groups into public and private ones. Never edited.
 
-    Each new version of the gold has a division of its own. `file` lists the groups of each half; it is as secret as
-    gold, because it reveals which answers the public scores do not depend on.
+    Each new version of the gold has a division of its own. `file` lists the public and the private groups; it is as
+    secret as gold, because it reveals which answers the public scores do not depend on.
     """
 
     gold = models.OneToOneField(GoldVersion, on_delete=models.CASCADE, related_name="partition")

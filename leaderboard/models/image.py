@@ -27,7 +27,10 @@ def archive_name(instance: models.Model, filename: str) -> str:
 
 
 class Image(models.Model):
-    """A container image: an uploaded archive, or a registry reference with digest. Equal ones share one row."""
+    """A container image: an uploaded archive, or a registry reference with digest.
+
+    Equal archives, and equal references, share one row.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     archive = models.FileField(storage=images_storage, upload_to=archive_name, blank=True)

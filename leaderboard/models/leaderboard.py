@@ -165,7 +165,7 @@ class Representative(models.Model):
 
 
 class ReleasePlot(models.Model):
-    """Plot data of a release (ROC curves, rank pictures, contrast pairs), as revealed by the phase. Append-only.
+    """Plot data of a release (ROC curves, rank histograms, contrast pairs), as revealed by the phase. Append-only.
 
     They are in a table of their own, because boards read whole releases and most pages show no plots.
     """

@@ -55,7 +55,7 @@ def _sandbox() -> None:
 
 def _disk() -> None:
     if disk.is_full():
-        raise OSError("the disk is nearly full: uploads may fail")
+        raise OSError("less than a tenth of HOLDOUT_DISK_ALARM_MB is free on the disk: uploads may fail")
 
 
 CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox, "disk": _disk}

@@ -77,7 +77,7 @@ class Supervisor:
         self.stopping = True
 
     def start(self) -> None:
-        """Start all children in order. Raises CannotStart if one cannot be started; it is not retried."""
+        """Start all children in order. Raises CannotStart if one cannot be started, without a retry."""
         for child in self.children:
             if not self.stopping:
                 child.begin()
@@ -96,7 +96,7 @@ class Supervisor:
             self._wait(max(0.0, min(due) - time.monotonic()) if due else None, watch)
 
     def stop(self) -> None:
-        """Stop all children at once, then those that others need. Kill one that has not ended after STOP_TIMEOUT."""
+        """Stop the children that no other needs, then the others. Kill each that has not ended after STOP_TIMEOUT."""
         self.stopping = True
         for needed in (False, True):
             self._stop([child for child in self.children if child.needed_by_others == needed])

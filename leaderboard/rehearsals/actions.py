@@ -44,7 +44,7 @@ NOT_COPIED = {"id", "benchmark", "opens_at", "closes_at", "sealed_until", "unsea
 def why_not(phase: Phase) -> str:
     """Return a sentence that says why a phase cannot be rehearsed; empty if it can be."""
     if phase.benchmark.is_rehearsal:
-        return "This is already a rehearsal."
+        return f"The phase {phase.title} belongs to a rehearsal, which cannot be rehearsed itself."
     if phase.benchmark.state == Benchmark.State.PUBLIC and not phase.is_to_come():
         return f"The phase {phase.title} has opened; it can be rehearsed only before it opens."
     if phase.split.state == Split.State.RETIRED:
@@ -180,10 +180,16 @@ def _n_submissions(rehearsal: Rehearsal) -> int:
 
 
 def _checked_end(phase: Phase, ends_at: datetime | None, at: datetime) -> datetime | None:
-    """Return when a rehearsal ends: `ends_at`, or if that is None when the phase opens. Raises Refused INVALID_NAME."""
+    """Return when a rehearsal ends: `ends_at`, or the opening of the phase if that is None.
+
+    Returns None if the phase has no opening date either. Raises Refused INVALID_NAME, as `begin` does.
+    """
     check_moments(ends_at=ends_at)
     if ends_at is not None and ends_at <= at:
-        raise Refused(Code.INVALID_NAME, "The end of the rehearsal is in the past; expected a later date.")
+        ends = time_zones.describe(ends_at, phase.time_zone)
+        raise Refused(
+            Code.INVALID_NAME, f"The end of the rehearsal, {ends}, is in the past; expected a time in the future."
+        )
     if phase.disclosure == Phase.Disclosure.SEALED and ends_at is None:
         raise Refused(
             Code.INVALID_NAME,
@@ -191,7 +197,9 @@ def _checked_end(phase: Phase, ends_at: datetime | None, at: datetime) -> dateti
         )
     if ends_at is not None and phase.opens_at is not None and ends_at > phase.opens_at:
         opens = time_zones.describe(phase.opens_at, phase.time_zone)
-        raise Refused(Code.INVALID_NAME, f"The phase opens at {opens}; expected an end of the rehearsal before that.")
+        raise Refused(
+            Code.INVALID_NAME, f"The phase opens at {opens}; expected an end of the rehearsal no later than that."
+        )
     return ends_at or phase.opens_at
 
 

@@ -22,5 +22,5 @@ def to_the_second(moment: datetime | None) -> str:
 
 @register.filter
 def in_zone(moment: datetime | None, name: str) -> str:
-    """Format in the time zone `name`, as `2026-03-01 23:59 AoE`; empty for None, and for UTC, which pages show too."""
+    """Format in the time zone `name`, as `2026-03-01 23:59 AoE`; empty for None and UTC: pages show UTC anyway."""
     return "" if moment is None or name == "UTC" else time_zones.shown(moment, name)

@@ -95,7 +95,7 @@ def cancel_rows(rows: QuerySet[Any], reason: Reason, **columns: Any) -> int:
 
 @dataclass(frozen=True)
 class ExpiredLease(Lease[Row]):
-    """A lease that had expired at `at`, held by the sweep. Its `rows` is empty if the worker has renewed it since."""
+    """A worker's lease that had expired at `at`. The sweep writes with it, unless the worker has renewed it since."""
 
     at: datetime
 

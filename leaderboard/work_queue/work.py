@@ -2,8 +2,8 @@
 
 Running a row is idempotent: a message contains only the row's key, and may be lost, delivered twice, or received by
 several workers. `Work.claim` lets only one worker have the row, by compare and swap in the database (`lease.py`).
-An attempt that fails or whose lease expires is retried, up to MAX_ATTEMPTS; then the row has failed. A machine that is
-too busy for an attempt does not use up the last one.
+An attempt that fails or whose lease expires is retried, up to MAX_ATTEMPTS; then the row has failed. If the machine
+was too busy for the last attempt, that attempt is given back.
 
 To add a kind of background work, define a `Work` and list it in `leaderboard/jobs.py`, which gives it a Celery task
 and a periodic sweep.
@@ -53,7 +53,7 @@ class NotRetryableError(Exception):
 class Failure:
     """The outcome of an attempt that an exception ended.
 
-    reason: a value of `models.Reason`, stored with the row; final: True if a retry would only raise it again.
+    reason: a value of `models.Reason`, stored with the row; final: True if a retry would fail in the same way.
     spares_last: True if the last attempt is not used up (`Work.retry_or_fail`).
     """
 
@@ -228,8 +228,8 @@ class Work:
     def sweep(self) -> int:
         """Retry or fail rows whose lease has expired, and enqueue queued rows again whose message may be lost.
 
-        Those are rows that were enqueued at least SWEEP_SECONDS ago and have not been claimed. Returns the number of
-        rows that failed for good or were enqueued.
+        A message may be lost if its row was enqueued at least SWEEP_SECONDS ago and has not been claimed. Returns the
+        number of rows that failed for good or were enqueued.
         """
         self.before_sweep()
         at = timezone.now()

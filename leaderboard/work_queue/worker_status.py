@@ -41,7 +41,7 @@ def most_processors(queue: str) -> float | None:
 
 
 def of(queue: str = "systems") -> Availability:
-    """Return whether a worker of the queue can run containers now, in one query."""
+    """Return the availability of a queue's workers: whether one can run containers now. Takes one query."""
     if queue == SCORERS:
         if not settings.SCORERS:
             return Availability(

@@ -30,7 +30,7 @@ WAITING = SplitAudit.objects.select_related("gold__split__dataset")
 
 
 def begin(*, split: Split, by: User) -> SplitAudit:
-    """Queue an audit of the split's current gold against all public gold of its dataset.
+    """Queue an audit of a split's current gold, which also compares it with the dataset's other public gold.
 
     Returns the new audit, or the one that is already queued or running.
     Raises Refused: NOT_READY for a split without gold, NOT_AN_ORGANISER.
@@ -68,7 +68,7 @@ def begin(*, split: Split, by: User) -> SplitAudit:
 def _public_gold(split: Split) -> list[GoldVersion]:
     """Return the current public gold of the dataset's other splits, on which systems may have been trained.
 
-    At most MAX_TRAIN_FILES gold versions are returned.
+    At most MAX_TRAIN_FILES gold versions are returned, those of the splits that were created first.
     """
     others = split.dataset.splits.filter(gold_public=True).exclude(pk=split.pk).order_by("pk")
     return [gold for other in others if (gold := other.current_gold) is not None][:MAX_TRAIN_FILES]
@@ -132,7 +132,10 @@ def _read_part(answer: sandbox_client.Answer) -> dict[str, Any]:
 
 @contextmanager
 def _open(row: SplitAudit, trains: list[GoldVersion]) -> Iterator[dict[str, IO[bytes]]]:
-    """Yield the open files of an audit by the job's names for them, checked against the digests in the database."""
+    """Open the files of an audit, check them against the digests in the database, and yield them by name.
+
+    The names are those that `sandbox_client.audit_part` expects.
+    """
     golds = {"gold": row.gold} | {str(index): train for index, train in enumerate(trains)}
     with ExitStack() as stack:
         files = {}

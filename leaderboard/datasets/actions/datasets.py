@@ -16,7 +16,8 @@ def create(*, slug: str, title: str, task: str, by: User, **described: str) -> D
     """Create a dataset without splits. For curators.
 
     slug: its name in URLs. task: the name of a task of the evaluator. described: description, licence, citation and
-    source_url, all optional. Raises Refused.
+    source_url, all optional. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for an unknown task or an invalid value;
+    NAME_TAKEN for a slug that another dataset has.
     """
     if not by.is_curator:
         raise Refused(Code.NOT_AN_ORGANISER, "Only curators may create datasets.")

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import msgspec
 import structlog
+from django.conf import settings
 from django.core.files import File
 
 from evaluator.errors import shown
@@ -49,7 +50,9 @@ def prepare(*, split: Split, file: File[bytes], name: str) -> Prepared:
         raise sandbox_client.unavailable("The gold could not be checked", error) from error
     if answer.reason:
         raise Refused(
-            Code.INVALID_GOLD, "The gold could not be checked within the limits of time, memory and size for one file."
+            Code.INVALID_GOLD,
+            "The gold could not be checked within the limits for one file: "
+            f"{sandbox_client.limits_in_words(settings.SCORE_SECONDS)}.",
         )
     if answer.report.get("fault") == "usage":
         causes = " ".join(problem["text"] for problem in answer.report["problems"])
@@ -93,7 +96,10 @@ def _check_lengths(facts: PrepareGoldReport, name: str) -> None:
 
 
 def _check_test_gold(task: str, file: File[bytes], name: str, facts: PrepareGoldReport) -> None:
-    """Raise Refused INVALID_GOLD if the task finds gold on which boards would be meaningless."""
+    """Raise Refused INVALID_GOLD for valid gold that must not be published, such as an incomplete symmetric set.
+
+    The task decides (`Task.test_gold_problems`).
+    """
     found_problems = TASKS[task].test_gold_problems(_lines(file, name), facts.dimensions)
     if found_problems:
         problems = [

@@ -104,7 +104,7 @@ def answer(*, audit: SplitAudit, finding: int, text: str, by: User) -> AuditAnsw
     if locked.state != State.DONE or locked.accepted_at is not None:
         raise Refused(
             Code.NOT_READY,
-            "An audit can be answered only when it is done and before it is public.",
+            f"This audit is {_state_of(locked)}; only an audit that is done and not yet public can be answered.",
             heading="The answers were not saved",
         )
     rows = locked.report["findings"]
@@ -125,6 +125,10 @@ def answer(*, audit: SplitAudit, finding: int, text: str, by: User) -> AuditAnsw
     return AuditAnswer.objects.create(audit=audit, finding=finding, text=text, by=by, at=timezone.now())
 
 
+def _state_of(audit: SplitAudit) -> str:
+    return "already public" if audit.accepted_at is not None else audit.state
+
+
 @transaction.atomic
 def show_audit(*, audit: SplitAudit, by: User) -> SplitAudit:
     """Publish an audit of gold of a published split, such as the audit of corrected gold.
@@ -143,7 +147,7 @@ def show_audit(*, audit: SplitAudit, by: User) -> SplitAudit:
     if locked.state != State.DONE or locked.accepted_at is not None:
         raise Refused(
             Code.NOT_READY,
-            "Only an audit that is done and not yet public can be made public.",
+            f"This audit is {_state_of(locked)}; only an audit that is done and not yet public can be made public.",
             heading="The audit was not made public",
         )
     waiting = sum(

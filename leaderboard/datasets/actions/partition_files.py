@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import IO
 
 import structlog
+from django.conf import settings
 from django.core.files.base import ContentFile
 
 from leaderboard.core.refusal import Code, Refused
@@ -67,9 +68,10 @@ def compute(
         ) from error
     if not answer.ok:
         cause = " ".join(problem["text"] for problem in answer.report.get("problems", [])[:1])
+        limits = sandbox_client.limits_in_words(settings.SCORE_SECONDS)
         raise Refused(
             Code.INVALID_GOLD,
-            f"The groups cannot be divided: {cause or 'this exceeds the limits of time or memory for one file'}.",
+            f"The groups cannot be divided: {cause or f'this exceeds the limits for one file, {limits}'}.",
         )
     counts = {subset: int(answer.report[f"n_{subset}"]) for subset in ("public", "private")}
     return Partition(share, seed, counts["public"], counts["private"], answer.attachment)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.core.files import File
 from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
@@ -86,13 +87,13 @@ def add_gold(
     by: User,
     within: Callable[[GoldVersion], None] | None = None,
 ) -> GoldVersion:
-    """Store a file as the split's next gold version, with the inputs that the sandbox derives from it, and rescore.
+    """Store a file as the split's next gold version, with the inputs that the sandbox derives from it.
 
-    reason: public. within: called in the transaction that stores the version; an exception from it rolls everything
-    back. Raises Refused, and then stores nothing: INVALID_GOLD with the invalid lines, GOLD_UNCHANGED for a file that
-    already is a gold version of this split, INPUTS_CHANGED if the file would change the inputs of a split that is
-    published or has submissions, NOT_READY if the gold's groups were divided meanwhile, SANDBOX_UNAVAILABLE,
-    NOT_AN_ORGANISER.
+    Phases on the split are rescored. reason: public. within: called in the transaction that stores the version; an
+    exception from it rolls everything back. Raises Refused, and then stores nothing: INVALID_GOLD with the invalid
+    lines, GOLD_UNCHANGED for a file that already is a gold version of this split, INPUTS_CHANGED if the file would
+    change the inputs of a split that is published or has submissions, NOT_READY if the gold's groups were divided
+    meanwhile, SANDBOX_UNAVAILABLE, NOT_AN_ORGANISER.
     """
     check_manages(split.dataset, by)
     digest = sha256_of(file)
@@ -167,7 +168,7 @@ def check_is_another(split: Split, digest: str) -> None:
 def _partition_corrected(
     split: Split, file: File[bytes], name: str, before: PublicPrivatePartition
 ) -> partition_files.Partition:
-    """Return the public/private split of corrected gold; groups that remain stay public or private."""
+    """Return the public/private split of corrected gold. Groups that `before` has stay public or private."""
     assert file.file is not None, "the uploaded file has been read, so it is open"
     return partition_files.compute(
         split=split, gold=file.file, name=name, share=before.share, seed=before.seed, previous=before
@@ -267,7 +268,7 @@ def _check_inputs(waiting: Split) -> None:
         raise Refused(
             Code.INVALID_GOLD,
             f"The inputs are not in the format of the task {waiting.dataset.task}, or could not be checked within the "
-            "server's limits of time and memory.",
+            f"limits for one file: {sandbox_client.limits_in_words(settings.VALIDATE_SECONDS)}.",
             answer.report.get("problems", []),
             answer.report.get("more", 0),
         )

@@ -16,7 +16,7 @@ IN_FORCE, SCORED_AGAIN, SET_ASIDE = "in force", "being scored again", "set aside
 class Erratum:
     """Public notice of one correction of gold.
 
-    gold: the corrected gold version.
+    gold: the gold version that the correction created.
     n_changed: number of changed items, without changes of notation only; None: not counted, or the gold is hidden and
     the organisers do not publish the number.
     state: SCORED_AGAIN while a board on this gold is being prepared, SET_ASIDE if all its boards were cancelled,

@@ -19,7 +19,7 @@ CONTENT_TYPES = {"gz": "application/gzip", "jsonl": "application/x-ndjson"}
 def download_inputs(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
     split_row = split_or_404(request.user, slug, split)
     if not split_row.inputs or not split_row.inputs_public:
-        raise Http404("no inputs")
+        raise Http404("the split has no public inputs")
     return _attachment(
         request, split_row.inputs, split_row.inputs_sha256, _filename(split_row.inputs, f"{slug}-{split}-inputs")
     )
@@ -31,7 +31,7 @@ def download_gold(request: HttpRequest, slug: str, split: str) -> HttpResponseBa
     split_row = split_or_404(request.user, slug, split)
     gold = split_row.current_gold if split_row.gold_public else None
     if gold is None:
-        raise Http404("no gold")
+        raise Http404("the split has no public gold")
     return _attachment(request, gold.file, gold.sha256, _filename(gold.file, f"{slug}-{split}-gold"))
 
 

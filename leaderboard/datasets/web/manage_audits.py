@@ -172,9 +172,10 @@ def _earlier_answers(audit: SplitAudit) -> dict[str, str]:
 
 
 def _cues(cues: dict[str, Any] | None) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return (label, rows of its strongest n-grams) for each label.
+    """Return (label, rows of the n-grams that predict it best) for each label of the split.
 
-    `lmi` in a row is the local mutual information of n-gram and label, in millionths of a nat.
+    cues: `cues` of the audit's report; None: there are none. `lmi` in a row is the local mutual information of
+    n-gram and label, in millionths of a nat.
     """
     if not cues:
         return []

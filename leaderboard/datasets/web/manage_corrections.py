@@ -82,7 +82,7 @@ def items(request: PersonRequest, slug: str, split: str, pk: int) -> HttpRespons
         Correction.Decision.DROPPED,
         Correction.Decision.EXPIRED,
     ):
-        raise Http404("there are no items")
+        raise Http404("the comparison is not complete, or the correction was dropped or has expired")
     kind = request.GET.get("kind", "")
     rows = correction_row.items.all()
     if kind in KINDS:

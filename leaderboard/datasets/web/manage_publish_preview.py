@@ -23,7 +23,7 @@ def preview(request: PersonRequest, slug: str, split: str) -> HttpResponse:
     benchmark, split_row = managed_split_or_404(request.user, slug, split)
     gold = split_row.current_gold
     if not split_row.is_draft or gold is None:
-        raise Http404("no draft with gold")
+        raise Http404("the split is not a draft, or has no gold")
     AuditEntry.record("gold.read", gold, by=request.user, number=gold.number)
     context = {
         "benchmark": benchmark,

@@ -47,7 +47,7 @@ def archive(request: HttpRequest, slug: str, split: str) -> HttpResponseBase:
     """Send the split's inputs with README, licence, citation and checksums as one ZIP file."""
     benchmark, split_row = _split(request, slug, split)
     if not split_row.inputs or not split_row.inputs_public:
-        raise Http404("no inputs")
+        raise Http404("the split has no public inputs")
     members = download_zip.texts(benchmark, split_row)
     digest = f'"{download_zip.digest(members)}"'
 

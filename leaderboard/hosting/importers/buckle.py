@@ -52,7 +52,7 @@ def slices_of(scenario: Scenario, others: Iterable[Scenario]) -> dict[str, Any]:
     """Return the slices of a scenario's claims, chosen so that scenarios in one table differ only in its dimensions.
 
     others: all scenarios of the split. The table of transparency and homogeneity contains the scenarios whose entities
-    were not chosen by popularity. The popularity table contains the settings (transparency and homogeneity) for which
+    were not chosen by popularity. The popularity table contains the pairs of transparency and homogeneity for which
     the split has scenarios of popular, non-popular and random entities.
     """
     slices: dict[str, Any] = {"relation": scenario.relation, "scenario": scenario.label}
@@ -97,9 +97,9 @@ def _phase(choices: Choices, name: str, relation: str, ratio: str, files: Sequen
 
 
 def _repetition(relation: str, ratio: str, files: Sequence[Scenario]) -> str:
-    """Describe the AUROC that the frequency of a pair across scenarios reaches alone.
+    """Return a sentence with the AUROC reached if a claim's score is the number of claims on its pair in all files.
 
-    It is above 0.5 if scenarios share true claims.
+    It is above 0.5 if true claims recur in more scenarios than false ones.
     """
     times = Counter(claim.pair for file in files for claim in file.claims)
     seen = Counter((times[claim.pair], claim.holds) for file in files for claim in file.claims)

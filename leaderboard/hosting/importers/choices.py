@@ -15,10 +15,10 @@ class Choices:
     """A curator's choices for an import.
 
     slug, title: empty for the importer's own. public: publish the benchmark. public_gold: names of splits whose gold
-    becomes public although the importer would hide it. hidden_fold: for KnowledgeNet. salt: secret from which ids are
-    computed; empty for a random one. salt_ids: salt ids also where the importer would keep the published ids.
-    quota_per_day, quota_total: of each phase and team. reported: include results from papers. say: called with each
-    line of progress.
+    becomes public although the importer would hide it. hidden_fold: the fold of KnowledgeNet that becomes the hidden
+    test split. salt: secret from which ids are computed; empty for a random one. salt_ids: salt ids also where the
+    importer would keep the published ids. quota_per_day, quota_total: numbers of submissions that a team may make to
+    each phase. reported: include results from papers. say: called with each line of progress.
     """
 
     slug: str = ""

@@ -40,9 +40,9 @@ class Claim(msgspec.Struct):
 
 
 def prepare(published: Path, work: Path, choices: Choices) -> Imported:
-    """Import each of FEVER's files as a split. The lines are unchanged, unless `salt_ids` is chosen.
+    """Import each of FEVER's files as a split. Its lines and their order are unchanged, unless `salt_ids` is chosen.
 
-    Then the lines get salted ids and are sorted by these ids.
+    With `salt_ids`, the lines get salted ids and are sorted by these ids.
     """
     salt = Salt(choices.salt) if choices.salt_ids else None
     origins, splits, phases = Origins(), [], []

@@ -25,7 +25,7 @@ Key = tuple[str, str]
 
 
 class Rating(msgspec.Struct):
-    """The fields of a rating that are used. factuality: fraction of the summary's sentences without an error."""
+    """Those fields of a rating that are used. factuality: fraction of the summary's sentences without an error."""
 
     hash: str | int
     model_name: str
@@ -52,7 +52,7 @@ class Summary(msgspec.Struct):
 
 
 class Line(msgspec.Struct):
-    """The fields that are used of a line in a file that already has the gold format."""
+    """A line of a published file that is already in the gold format: those of its fields that are used here."""
 
     id: str | int
     slices: dict[str, Any] = {}
@@ -61,9 +61,9 @@ class Line(msgspec.Struct):
 
     @property
     def article(self) -> str:
-        """The article's hash, if the line has no group and an id of the form `hash:model` with the system as model.
+        """The article's hash, taken from an id of the form `hash:model`.
 
-        Empty otherwise.
+        Empty if the line already has a group, or if the id's model is not the line's system.
         """
         article, _, model = str(self.id).rpartition(":")
         return article if self.group is None and model and model == self.system else ""

@@ -74,5 +74,5 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 def of(task: str) -> Callable[[Path, Path, Choices], Imported]:
-    """Return the importer of gold of a task."""
+    """Return the importer of a task's gold, for files that are in the task's own gold format."""
     return partial(prepare, task)

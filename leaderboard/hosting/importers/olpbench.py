@@ -89,7 +89,10 @@ def _read(path: Path, choices: Choices) -> list[OpenTriple]:
 
 
 def _known(published: Path, evaluated: list[list[OpenTriple]], choices: Choices) -> Known:
-    """Collect the known answers of each question's prefix from the evaluation triples and the largest training file."""
+    """Collect the known answers to the questions of the evaluation triples.
+
+    They come from these triples and from the largest training file in `published`.
+    """
     known = Known()
     for loaded in evaluated:
         for triple in loaded:

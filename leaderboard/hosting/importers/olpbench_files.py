@@ -2,8 +2,8 @@
 
 The columns are separated by tabs: subject, relation, object, mentions of the subject's entity, mentions of the object's
 entity. The mentions within one of the last two columns are separated by `|||`; both columns may be missing, and a
-column is empty if the entity is unknown. Training data have 30 million lines, so they are read once, and only answers
-to prefixes of the evaluation files are stored.
+column is empty if the entity is unknown. Training data have 30 million lines, so they are read once, and only their
+answers to questions of the evaluation files are stored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BETWEEN = "|||"
 WIDTHS = (3, 5)
 
 Prefix = tuple[str, str, str]
-"""(subject, relation, object) with "?" as subject or object."""
+"""A question: (subject, relation, object) with "?" for the missing subject or object."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class OpenTriple:
 
 @dataclass
 class Known:
-    """The known answers (mentions) of each prefix registered with `ask`, in order of first occurrence."""
+    """The known answers (mentions) to each question registered with `ask`, in order of first occurrence."""
 
     answers: dict[Prefix, dict[str, None]] = field(default_factory=dict)
 
@@ -61,7 +61,7 @@ class Known:
                 known.update(dict.fromkeys(mentions))
 
     def learn_from(self, path: Path) -> int:
-        """Learn from a file of triples of any length in bounded memory; return their number.
+        """Add the answers in a file of triples, of any length, in bounded memory; return the number of its triples.
 
         Raises PublishedFileError.
         """

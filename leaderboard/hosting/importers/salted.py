@@ -14,9 +14,9 @@ DIGITS = 16
 
 
 class Salt:
-    """Map from published ids to opaque public ids. The same secret gives the same ids; it is never stored.
+    """Map from published ids to opaque public ids. The same secret gives the same ids.
 
-    secret: empty for a random one.
+    secret: empty for a random one; it is never stored.
     """
 
     def __init__(self, secret: str = "") -> None:

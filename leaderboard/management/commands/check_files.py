@@ -14,7 +14,8 @@ class Command(BaseCommand):
     help = (
         "Read every stored file (gold, inputs, predictions, outcomes, images, ...) and list files that are missing or "
         "differ from their record in the database, and stored files without a record. Nothing is changed. The exit "
-        "status is 1 if there are problems; a few files without a record are no problem."
+        "status is 1 if files are missing or differ, or if so many have no record that they may belong to another "
+        "database."
     )
 
     @storage_errors_as_command_errors()

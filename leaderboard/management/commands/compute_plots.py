@@ -16,8 +16,8 @@ from leaderboard.scoring.actions import plots
 
 class Command(BaseCommand):
     help = (
-        "Compute missing plot data (curves, grids and pair counts) of a phase's published results from their stored "
-        "outcomes, if the phase discloses full scores. Boards of an earlier task version get none."
+        "Compute missing plot data (ROC curves, rank histograms and pair counts) of a phase's published results from "
+        "their stored outcomes, if the phase discloses full scores. Boards of an earlier task version get none."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py seed`: fill a site with the demonstration benchmarks, by the uploads and scoring that everybody uses."""
+"""`manage.py seed`: fill a site with the demonstration benchmarks, uploaded and scored as any others."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         people = demo.people()
         folders = sorted(path.parent for path in fixtures.glob("*/benchmark.json"))
         if not folders:
-            raise CommandError(f"{fixtures}: found no */benchmark.json")
+            raise CommandError(f"{fixtures}: found no folder with a benchmark.json; expected one for each benchmark")
         submitted: list[Submission] = []
         images: list[submit_built_images.ImageToBuild] = []
         for folder in folders:

@@ -15,7 +15,7 @@ from leaderboard.models import Notice, User, Webhook
 
 
 class Event(NamedTuple):
-    """An event to be notified.
+    """An event of which people are notified.
 
     subject: the event's id, stored in its notices; people: those whom the event concerns, subscribed or not, with their
     webhooks prefetched; at: the time of the event.

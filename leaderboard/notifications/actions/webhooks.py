@@ -27,8 +27,8 @@ TESTS_AN_HOUR = 10
 def add(*, url: str, by: User) -> Webhook:
     """Add a webhook for a user.
 
-    Raises Refused: INVALID_NAME for a malformed URL or a host that is not public, NAME_TAKEN if the user has this
-    webhook already, NOT_ACCEPTED if the user has MAX_WEBHOOKS webhooks.
+    Raises Refused: INVALID_NAME for a malformed URL or a host that is not public, NAME_TAKEN if the user has a
+    webhook with this URL, NOT_ACCEPTED if the user has MAX_WEBHOOKS webhooks.
     """
     User.objects.select_for_update().get(pk=by.pk)
     try:
@@ -41,7 +41,7 @@ def add(*, url: str, by: User) -> Webhook:
             f"This address cannot be used: {target.host} is not on the public internet; expected a public host.",
         )
     if by.webhooks.filter(url=url).exists():
-        raise Refused(Code.NAME_TAKEN, "You already have this webhook.")
+        raise Refused(Code.NAME_TAKEN, "You already have a webhook with this URL; expected another URL.")
     if by.webhooks.count() >= MAX_WEBHOOKS:
         raise Refused(
             Code.NOT_ACCEPTED,

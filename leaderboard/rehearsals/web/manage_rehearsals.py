@@ -65,7 +65,7 @@ def end(request: PersonRequest, slug: str, phase: str, pk: int) -> HttpResponse:
         actions.end(rehearsal=row, by=request.user)
     except Refused as refused:
         return _page(request, phase_row, Refusal(refused))
-    messages.success(request, f"The rehearsal has ended; {phase_row.title} is still empty.")
+    messages.success(request, f"The rehearsal has ended. Its submissions do not count in the phase {phase_row.title}.")
     return redirect("manage_rehearsal", slug, phase)
 
 

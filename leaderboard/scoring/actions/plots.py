@@ -18,7 +18,7 @@ from leaderboard.models import Leaderboard, Phase, Release, ReleasePlot
 
 
 class NoPlotDataError(Exception):
-    """The sandbox could not compute plot data from stored outcomes; the message says why and reveals no gold."""
+    """The sandbox could not compute plot data from stored outcomes. The message says why, and reveals no gold."""
 
 
 def store_plot_data(release: Release | None, data: plot_checks.PlotData | None) -> ReleasePlot | None:
@@ -49,7 +49,9 @@ def plot_data(release: Release) -> plot_checks.PlotData:
         answer = sandbox_client.plot(table=table)
     if not answer.ok:
         raise NoPlotDataError(
-            answer.reason or "the stored outcomes are of another task version than the installed task"
+            f"the sandbox returned no plot data (reason: {answer.reason})"
+            if answer.reason
+            else "the stored outcomes are of another task version than the installed task"
         )
     data = answer.read(PlotReport).plot_data
     if wrong := plot_checks.problem(data):

@@ -39,7 +39,7 @@ OF_A_SCORE = ("measure", "slice", "value", "low", "high", "n", "n_groups")
 
 
 def by_slice(release: Release) -> list[ReleaseSlice]:
-    """Return one unsaved row per slice with the release's scores there; boards are sorted and paged by them."""
+    """Return one unsaved ReleaseSlice per slice, with the release's scores there. Boards are sorted by these rows."""
     rows_by_key: dict[str, ReleaseSlice] = {}
     for score in release.values:
         slice_ = slice_of(score["slice"])
@@ -209,7 +209,7 @@ def _release(
 
 
 def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> float | None:
-    """Return the best revealed value of the primary measure that the system's next one must beat on a ladder.
+    """Return the revealed value of the primary measure that the system's next value must beat on a ladder.
 
     None if there is none yet, or if the phase is no ladder.
     """
@@ -221,8 +221,8 @@ def _best(phase: Phase, board: Leaderboard, primary: str, system: System) -> flo
 def stored_scores(run: Run, board: Leaderboard) -> Scores:
     """Return a run's stored scores, in the order in which they were stored.
 
-    A custom scorer reports no number of groups. Its overall scores get the gold's number; without one, as on slices, a
-    score has no ladder grid.
+    A custom scorer reports no numbers of groups, on which a ladder's steps depend. Its overall scores get the gold's
+    number of groups, unless the phase scores only the public or only the private ones; its scores on slices get none.
     """
     scores = list(run.scores.order_by("pk").values(*OF_A_SCORE))
     for score in scores:
@@ -245,7 +245,7 @@ def _scope(phase: Phase, team: int) -> int | None:
 
 
 def _first_open(board: Leaderboard) -> dict[int | None, int]:
-    """Return the lowest sequence number of a prediction that the board still waits for, by `_scope`.
+    """Return, for each ladder (see `_scope`), the lowest sequence number of a prediction that the board waits for.
 
     The current board waits for queued and running runs; a run that failed there is final and its quota is refunded. A
     board in preparation also waits for failed runs, until its organisers have them rescored.

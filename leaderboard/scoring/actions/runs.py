@@ -203,7 +203,7 @@ def _outcomes_name(run: Run, attempt: int) -> str:
 
 
 def _discard_outcomes(run: Run, *, before: int) -> None:
-    """Delete the outcomes files of attempts before `before` that were killed between writing and committing."""
+    """Delete the outcomes files of attempts numbered below `before`: those killed between writing and committing."""
     for attempt in range(1, before):
         run.outcomes.storage.delete(_outcomes_name(run, attempt))
 
@@ -227,7 +227,7 @@ def reject(lease: Lease[Run], *, reason: str, problems: list[dict[str, Any]]) ->
 
 
 def _on_failure(lease: Lease[Run], final: bool) -> None:
-    """After the last attempt: refund the quota, and let the boards go on that waited for this run."""
+    """If no retry follows (`final`), refund the quota and release the runs that waited for this one."""
     if not final:
         return
     run = lease.row
@@ -241,7 +241,7 @@ def _on_failure(lease: Lease[Run], final: bool) -> None:
 
 
 def _hold_phase(run: Run) -> Phase:
-    """Lock the phase's row before the run's, in the order of `rescoring.cancel`, to avoid a deadlock."""
+    """Lock the phase's row before the caller locks the run's: `rescoring.cancel` locks in the same order."""
     return Phase.objects.select_for_update(no_key=True).get(pk=run.prediction.submission.phase_id)
 
 

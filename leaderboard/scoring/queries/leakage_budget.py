@@ -26,19 +26,20 @@ FORECAST_RESULTS = 100
 def full_disclosure_inflation(answers: int, n_groups: int) -> float:
     """Return the expected excess of a shown accuracy over the true one after k results with full scores.
 
-    It is Phi(sqrt(k / n)) - 1/2 with k = `answers` and n = `n_groups`. An attacker reaches it on binary labels by a
-    majority vote of k random guesses, each weighted by the difference of its score from chance: the vote knows no
-    label, and its true accuracy is 1/2. 0.0 without groups.
+    It is Phi(sqrt(k / n)) - 1/2 with k = `answers` and n = `n_groups`. An attacker reaches it on binary labels by
+    submitting k random labellings and then their majority vote, in which each is weighted by the difference of its
+    score from chance: the vote knows no label, and its true accuracy is 1/2. 0.0 without groups.
     """
     return NormalDist().cdf(math.sqrt(answers / n_groups)) - 0.5 if n_groups else 0.0
 
 
 def ladder_inflation_bound(log_transcripts: float, n_groups: int) -> float:
-    """Return an upper bound of the expected excess if N sequences of results were possible: sqrt(ln N / (2 n)).
+    """Return an upper bound of the expected excess of the best shown score over its true value: sqrt(ln N / (2 n)).
 
-    log_transcripts: ln N; n is `n_groups`. By Hoeffding's inequality, the best shown score of N classifiers fixed
-    beforehand exceeds its true score by no more than that on average. An attacker's last submission depends only on the
-    results before it, so it is one of N classifiers. 0.0 without groups.
+    N is the number of possible sequences of results, given as `log_transcripts` = ln N; n is `n_groups`. By Hoeffding's
+    inequality, the best shown score of N classifiers fixed beforehand exceeds its true score by no more than that on
+    average. An attacker's last submission depends only on the results before it, so it is one of N classifiers. 0.0
+    without groups.
     """
     return math.sqrt(max(0.0, log_transcripts) / (2 * n_groups)) if n_groups else 0.0
 
@@ -99,9 +100,10 @@ class Budget:
         return in_full
 
     def after(self, more: int) -> Spent:
-        """Return the results after `more` further ones.
+        """Return the results that there will be after `more` further ones.
 
-        On a ladder one of these is assumed to reveal scores. A sealed phase returns no further results.
+        On a ladder it is assumed that exactly one of the further results reveals scores. A sealed phase returns no
+        further results.
         """
         if self.phase.disclosure == Phase.Disclosure.LADDER:
             return Spent(self.spent.answers + more, self.spent.n_scored + 1, self.spent.levels)

@@ -52,7 +52,7 @@ def as_rebuilt(board: Leaderboard) -> Document:
 
 
 def differences(board: Leaderboard) -> list[str]:
-    """Return the rows in which the shown and the rebuilt board differ, such as `releases sequence 3`.
+    """Return a text for each row in which the shown and the rebuilt board differ, such as `releases sequence 3`.
 
     Empty if the boards are equal byte for byte.
     """

@@ -28,7 +28,7 @@ ASK_AGAIN = 2000
 @login_required
 @require_safe
 def rescoring_page(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Render the page."""
+    """Show the progress of a phase's rescoring, and how it changes the ranks."""
     return _page(request, managed_phase_or_404(request.user, slug, phase))
 
 

@@ -20,9 +20,10 @@ ACTIONS = ("submission.refused", "dry_run.refused")
 
 
 def check(*, by: User) -> None:
-    """Raise Refused THROTTLED if the user's refused uploads have used over settings.REFUSED_SECONDS within an hour.
+    """Raise Refused THROTTLED if the user's refused uploads took over REFUSED_SECONDS of processor time in an hour.
 
-    Call before the sandbox is asked. Files that are checked at the same time may together exceed the limit once.
+    Call before a file is sent to the sandbox. REFUSED_SECONDS is a setting. Files that are checked at the same time may
+    together exceed the limit once.
     """
     since = timezone.now() - WITHIN
     rows = AuditEntry.objects.filter(actor=by, action__in=ACTIONS, at__gt=since).order_by("at")
@@ -45,6 +46,10 @@ def check(*, by: User) -> None:
 
 
 def record(action: str, subject: Model, *, by: User, reason: str, cpu_seconds: float) -> None:
-    """Store that a user's file was refused. action: one of ACTIONS. cpu_seconds: what its check took in the sandbox."""
+    """Store that a user's file was refused.
+
+    action: one of ACTIONS. subject: the row for which the file was sent, such as the phase. cpu_seconds: processor time
+    that its check took in the sandbox.
+    """
     assert action in ACTIONS, action
     AuditEntry.record(action, subject, by=by, reason=reason, cpu_seconds=round(cpu_seconds, 3))

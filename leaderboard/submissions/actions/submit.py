@@ -150,7 +150,10 @@ def _check_team(*, phase: Phase, system: System, by: User) -> None:
 
 
 def check_open(phase: Phase, at: datetime, *, team: Team | None = None) -> None:
-    """Raise Refused PHASE_CLOSED if the phase accepts no submissions of the team at `at`; team None: of any team."""
+    """Raise Refused PHASE_CLOSED if the phase accepts no submissions of the team at `at`.
+
+    team None: extensions do not count.
+    """
     check_in_use(phase)
     if not deadlines.is_open(phase, team=team, at=at):
         raise Refused(Code.PHASE_CLOSED, _closed_message(phase, at))

@@ -128,7 +128,7 @@ class Progress:
 
     @property
     def container_waits_or_runs(self) -> bool:
-        """Return whether its container waits or runs, so that the submission can still be withdrawn."""
+        """Return whether the submission's container waits or runs, so that the submission can still be withdrawn."""
         return self.is_container and self.prediction is not None and not self.prediction.is_over
 
     @property
@@ -239,10 +239,10 @@ def published(progress: Progress) -> list[Progress]:
 
 
 def current_run(runs: Sequence[Run]) -> Run | None:
-    """Return the run for a current or frozen board, else the one for a board in preparation, else any; None without.
+    """Return the run for a current or frozen board, else the one for a board in preparation, else any.
 
-    Thus an ongoing or cancelled rescoring does not hide a submission's result. runs: sorted, the newest gold version
-    first; each must have been fetched from a queryset of `with_related`.
+    Thus an ongoing or cancelled rescoring does not hide a submission's result. Returns None if there are no runs.
+    runs: sorted, the newest gold version first; each must have been fetched from a queryset of `with_related`.
     """
     active = [run for run in runs if run.state != State.CANCELLED and _board(run) != Leaderboard.State.CANCELLED]
     shown = [run for run in active if _board(run) != Leaderboard.State.PREPARING]

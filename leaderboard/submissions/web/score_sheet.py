@@ -96,7 +96,7 @@ def _shown(value: Any) -> str:
 
 
 def primary_of(releases: Iterable[Release]) -> ShownScore | None:
-    """Return the overall score of the first release by its primary measure; None if there is no release."""
+    """Return the overall score, on the primary measure, of the first of `releases`; None if there are none."""
     for release in releases:
         return sheet(release).primary
     return None

@@ -21,7 +21,7 @@ from leaderboard.systems.web.forms import DescribeForm
 
 
 def own_or_404(request: PersonRequest, pk: int) -> System:
-    """Return a system of one of the user's teams. Raises Http404."""
+    """Return a system of one of the user's teams. Raises Http404 for any other."""
     return get_object_or_404(
         systems_visible_to(request.user).select_related("team"), pk=pk, team__in=request.user.teams.values("pk")
     )

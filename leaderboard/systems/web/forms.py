@@ -42,7 +42,8 @@ class DescribeForm(forms.ModelForm):
         now = timezone.now()
         if not now < until <= now + MAX_ANONYMITY:
             raise forms.ValidationError(
-                f"Expected a time in the future, {now + MAX_ANONYMITY:%Y-%m-%d} (UTC) at the latest."
+                f"The time is {until:%Y-%m-%d %H:%M} UTC; expected one in the future, "
+                f"{now + MAX_ANONYMITY:%Y-%m-%d} (UTC) at the latest."
             )
         return until
 

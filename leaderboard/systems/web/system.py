@@ -114,7 +114,10 @@ def chart_of(runs: Sequence[tuple[RevealedRun, bool, bool]]) -> ProgressChart | 
 
 
 def _own(target: System, entry: BoardEntry | None, viewer: Any) -> list[OwnRun]:
-    """Return the latest submissions of a system for its own team: to the phase of `entry`, or without one to any."""
+    """Return the latest submissions of a system, for its own team.
+
+    entry: the board whose phase they are for; None: all phases.
+    """
     submissions = Submission.objects.visible_to(viewer).filter(system=target)
     if entry is not None:
         submissions = submissions.filter(phase=entry.phase)

@@ -21,7 +21,10 @@ LEVELS = (
 
 @dataclass(frozen=True)
 class Piece:
-    """Segment of a bar. share: fraction of the bar. x, width: SVG lengths in percent. kind: colour, from 1."""
+    """Segment of a bar.
+
+    share: fraction of the bar. x, width: SVG lengths in percent. kind: number of the colour, from 1.
+    """
 
     name: str
     count: int
@@ -58,9 +61,9 @@ class Balance:
 class Width:
     """Expected half-width of the confidence interval on one slice, as a row of the chart.
 
-    n, groups: numbers of gold units and of groups. half_width: if errors are independent; together: if all units of a
-    group err together. Both are in the measure's own unit, and None for too few groups. bar, end: SVG lengths of
-    half_width and together.
+    n, groups: numbers of gold units and of groups. half_width: the half-width if systems err on each unit
+    independently; together: the half-width if they err on all units of a group or on none. Both are in the measure's
+    own unit, and None for too few groups. bar, end: SVG lengths of half_width and together.
     """
 
     name: str
@@ -104,7 +107,7 @@ def _bar(name: str, counts: Mapping[str, int], kinds: Mapping[str, int]) -> Bar:
 
 
 def widths(sizes: Sequence[Mapping[str, Any]]) -> Widths | None:
-    """Return the chart of interval widths from `sizes` in the audit's report; None if no slice has an interval."""
+    """Return the chart of the half-widths from `sizes` in the audit's report; None if no slice has an interval."""
     half_widths = [float(row[key]) for row in sizes for key in _HALF_WIDTHS if row[key] is not None]
     if not half_widths:
         return None
@@ -124,8 +127,8 @@ def _width(row: Mapping[str, Any], scale: Scale) -> Width:
 def overlaps(rows: Sequence[Mapping[str, Any]]) -> list[Bar]:
     """Return a bar for each file of public gold from `overlaps` in the audit's report.
 
-    The segments of a bar are the levels of LEVELS; each counts the lines that match at this level but at no stricter
-    one.
+    A bar has a segment for each level of similarity in LEVELS, the strictest first. A segment counts the lines that
+    match at its level but at no stricter one.
     """
     bars = []
     for row in rows:
