@@ -24,7 +24,7 @@ def convert_report(report: Mapping[str, Any], kind: type[T]) -> T:
     try:
         return msgspec.convert({name: value for name, value in report.items() if name != "ok"}, kind)
     except msgspec.ValidationError as error:
-        raise ReportError(f"the report does not have its declared fields: {error}") from error
+        raise ReportError(f"the report does not fit its declared type: {error}") from error
 
 
 def checked(report: dict[str, Any], *, task: str, task_version: int, measures: Sequence[Measure]) -> ScoreReport:

@@ -56,9 +56,9 @@ def _rows(report):
         (lambda r: _rows(r).pop(), "missing: symmetric_gap"),
         (lambda r: r.update(primary="f1"), "missing: f1"),
         (lambda r: r["result"].update(task_version=99), "task version"),
-        (lambda r: _rows(r)[0].update(value="0.5"), "shape"),
-        (lambda r: _rows(r)[0].update(gold="SUPPORTS"), "shape"),
-        (lambda r: r["result"].pop("scores"), "shape"),
+        (lambda r: _rows(r)[0].update(value="0.5"), "declared type"),
+        (lambda r: _rows(r)[0].update(gold="SUPPORTS"), "declared type"),
+        (lambda r: r["result"].pop("scores"), "declared type"),
     ],
 )
 def test_an_impossible_report_is_refused(spoil, message):

@@ -251,7 +251,7 @@ class TestStart:
         assert "already has a rehearsal" in refusal(start_rehearsal, world=world).message
         copy = copy_of(rehearsal)
         fields = {"testers": [], "ends_at": None, "by": world.curator}
-        assert "already a rehearsal" in refusal(actions.begin, phase=copy, **fields).message
+        assert "belongs to a rehearsal" in refusal(actions.begin, phase=copy, **fields).message
         end_rehearsal(rehearsal, world)
         assert start_rehearsal(world).benchmark.slug == f"{SLUG}-1"
 
