@@ -68,7 +68,9 @@ def _check_row(row: ScoreRow, known: Mapping[str, Measure]) -> None:
         raise ReportError(f"the report has an unknown measure, expected only {', '.join(known)}")
     numbers = [number for number in (row.value, row.low, row.high) if number is not None]
     if not all(math.isfinite(number) for number in numbers):
-        raise ReportError(f"measure {row.measure} has a value or an interval end that is not finite")
+        raise ReportError(
+            f"measure {row.measure} has a value or an interval end that is not finite, expected finite ones"
+        )
     measure = known[row.measure]
     if not all(measure.low <= number <= measure.high for number in numbers):
         raise ReportError(
@@ -76,7 +78,7 @@ def _check_row(row: ScoreRow, known: Mapping[str, Measure]) -> None:
             f"{measure.low:g} to {measure.high:g}"
         )
     if row.n < 0 or (row.n == 0 and row.value is not None):
-        raise ReportError(f"measure {row.measure} has a negative number of units, or a value on a slice without units")
+        raise ReportError(f"measure {row.measure} has a value on a slice without units, or fewer than 0 units")
     if (row.low is None) != (row.high is None) or (row.low is not None and row.high is not None and row.low > row.high):
         raise ReportError(
             f"measure {row.measure} has an interval with one end missing or with ends that are not in order, "

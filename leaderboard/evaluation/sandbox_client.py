@@ -169,8 +169,9 @@ def unavailable(failure: str, error: Exception, *, heading: str = "") -> Refused
 def _check_code(served: str) -> None:
     if served != sources.SHA256:
         raise CodeMismatchError(
-            f"the sandbox server at {settings.SANDBOX_SOCKET} runs code {served[:12] or 'of an earlier release'}, this "
-            f"process {sources.SHA256[:12]}: restart both, the sandbox server first"
+            f"the sandbox server at {settings.SANDBOX_SOCKET} runs evaluator code "
+            f"{f'with digest {served[:12]}' if served else 'of an earlier release'}, this process with digest "
+            f"{sources.SHA256[:12]}: restart both, the sandbox server first"
         )
 
 

@@ -138,12 +138,14 @@ def _dataset(manifest: Manifest, parts: dict[str, str], by: User) -> Dataset:
         if not differing:
             return taken
         if not began or taken.benchmarks.exists():
-            reason = f"with other content: {', '.join(differing)}" if began else "but not from a manifest"
+            reason = (
+                f"hosted from other content: {', '.join(differing)}" if began else "but was not hosted from a manifest"
+            )
             raise _already_exists(manifest, reason)
         # An earlier hosting was interrupted by an error in the manifest or in a file, which has been fixed since.
         datasets.discard(dataset=taken, by=by)
     if Benchmark.objects.filter(slug=manifest.slug).exists():
-        raise _already_exists(manifest, "on another dataset")
+        raise _already_exists(manifest, "as a benchmark on another dataset")
     with transaction.atomic():
         dataset = datasets.create(
             slug=manifest.slug,

@@ -75,7 +75,7 @@ def source_of(benchmark: Path, image: str) -> Path:
     """
     source = (benchmark / image).resolve()
     if not source.is_relative_to(benchmark.parent.resolve()):
-        raise ManifestError(f"manifest: {image!r} is outside {benchmark.parent}, the folder of the benchmarks")
+        raise ManifestError(f"manifest: {image!r} is outside {benchmark.parent}, expected a folder inside it")
     if not (source / "Dockerfile").is_file():
         raise ManifestError(f"manifest: {image} has no Dockerfile; expected the folder of a system, which has one")
     return source

@@ -63,7 +63,7 @@ class Failure:
 
 
 Handler = Callable[[Lease[Any], Any], None]
-"""A function of the lease and the exception that itself ends the attempt. It may raise LeaseLostError."""
+"""A function, called with the lease and the exception, that ends the attempt itself. It may raise LeaseLostError."""
 Errors = Mapping[type[Exception] | tuple[type[Exception], ...], Failure | Handler]
 
 

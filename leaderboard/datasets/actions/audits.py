@@ -82,7 +82,7 @@ def cancel(*, audit: SplitAudit, by: User) -> None:
     check_manages(audit.gold.split.dataset, by)
     with transaction.atomic():
         if not cancel_rows(SplitAudit.objects.filter(pk=audit.pk), Reason.WITHDRAWN):
-            raise Refused(Code.NOT_CANCELLABLE, "This audit has already ended.")
+            raise Refused(Code.NOT_CANCELLABLE, "This audit has already ended, so there is nothing to cancel.")
         AuditEntry.record("audit.cancelled", audit, by=by, split=audit.gold.split.name)
 
 

@@ -59,4 +59,4 @@ def discard(*, dataset: Dataset, by: User) -> None:
 def check_manages(dataset: Dataset, by: User) -> None:
     """Raise Refused NOT_AN_ORGANISER unless `by` is a curator or organises a benchmark on the dataset."""
     if not by.is_curator and not dataset.benchmarks.filter(organisers=by).exists():
-        raise Refused(Code.NOT_AN_ORGANISER, "You are not an organiser of a benchmark on this dataset.")
+        raise Refused(Code.NOT_AN_ORGANISER, "Only curators and organisers of a benchmark on this dataset may do this.")

@@ -151,7 +151,7 @@ class Command(BaseCommand):
             return user
         curators = list(User.objects.filter(is_curator=True, is_active=True)[:2])
         if not curators:
-            raise CommandError("there is no curator yet; make one of an account: manage.py make_curator USERNAME")
+            raise CommandError("there is no curator yet; make a user a curator: manage.py make_curator USERNAME")
         if len(curators) > 1:
             raise CommandError("there is more than one curator: choose one with --by USERNAME")
         return curators[0]

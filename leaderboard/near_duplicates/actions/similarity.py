@@ -100,7 +100,7 @@ def near_duplicates_of(row: SimilarityCheck, gold: GoldVersion, alike: list[Pred
 def _near_duplicate(row: SimilarityCheck, other: Prediction, similarity: SimilarityRow, at: datetime) -> NearDuplicate:
     for share in (similarity.equal, similarity.shared_errors):
         if share is None or not 0 <= share <= 1:
-            raise ReportError(f"the similarity report has the share {share}, expected a number from 0 to 1")
+            raise ReportError(f"a similarity in the report is {share}, expected a number from 0 to 1")
     first, second = sorted(
         (row.prediction, other), key=lambda prediction: (prediction.submission.received_at, prediction.pk)
     )

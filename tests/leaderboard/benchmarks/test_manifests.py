@@ -148,7 +148,9 @@ class TestHosting:
 
     def test_a_persons_dataset_is_not_taken_over(self, folder: Path, curator: User) -> None:
         datasets.create(slug="small", title="Small", task=TASK, by=curator)
-        assert "not from a manifest" in str(refusal(host.host, manifest=manifest(), folder=folder, by=curator))
+        assert "was not hosted from a manifest" in str(
+            refusal(host.host, manifest=manifest(), folder=folder, by=curator)
+        )
 
     def test_an_interrupted_import_is_resumed(
         self, folder: Path, curator: User, monkeypatch: pytest.MonkeyPatch

@@ -138,7 +138,8 @@ class TestAnswers:
         refused = refusal(lifecycle.answer, audit=audit, finding=note, text="x", by=world.curator)
         assert refused.code is Code.INVALID_NAME
         SplitAudit.objects.filter(pk=audit.pk).update(state=State.CANCELLED)
-        assert refusal(lifecycle.answer, audit=audit, finding=0, text="x", by=world.curator).code is Code.NOT_READY
+        refused = refusal(lifecycle.answer, audit=audit, finding=0, text="x", by=world.curator)
+        assert refused.code is Code.NOT_READY and refused.message.startswith("This audit is cancelled;")
 
     def test_an_answer_replaces_the_previous_one_and_an_empty_one_removes_it(self, world: World) -> None:
         audit = audited_splits.done(world.gold)
@@ -152,7 +153,7 @@ class TestAnswers:
         audit = answer_findings(audited_splits.done(world.gold), world.curator)
         lifecycle.publish(split=draft, by=world.curator)
         refused = refusal(lifecycle.answer, audit=audit, finding=0, text="Else.", by=world.curator)
-        assert refused.code is Code.NOT_READY
+        assert refused.code is Code.NOT_READY and refused.message.startswith("This audit is already public;")
         assert audit.answers.get(finding=0).text == "Known: 0."
 
     def test_an_audit_after_publishing_is_shown_with_every_answer(self, world: World) -> None:

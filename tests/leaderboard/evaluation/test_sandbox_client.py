@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
+from django.core.files import File
 
 from evaluator import code_digest
 from evaluator.jobs.score import ValidateReport
 from evaluator.sandbox.contract import Execution, Result, Verdict
+from leaderboard.core.refusal import Refused
+from leaderboard.datasets.actions import gold_validation
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
-from leaderboard.models import Reason
+from leaderboard.models import Dataset, Reason, Split
 
 PROBLEM = {"file": "p", "line": 1, "what": "w", "found": "", "expected": "", "text": "p:1: w"}
 REFUSAL: dict[str, Any] = {"ok": False, "fault": "gold", "problems": [PROBLEM], "more": 0}
@@ -61,6 +65,14 @@ def test_the_wall_time_is_a_multiple_of_the_processor_time(
         answer = sandbox_client.prepare_gold(task="fact-checking", gold=gold, name="g", options={})
     assert answer.reason == Reason.TIME
     assert [(limit.cpu_seconds, limit.wall_seconds) for limit in limits] == [(7, 35)]
+
+
+def test_a_file_that_exceeds_the_limits_is_refused_with_them(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    settings.SCORE_SECONDS, settings.SANDBOX_MEMORY_BYTES = 7, 2048 << 20
+    monkeypatch.setattr(sandbox_client.ProcessSandbox, "run", lambda self, execution: Result(verdict=Verdict.TIME))
+    split = Split(dataset=Dataset(task="fact-checking"))
+    with TemporaryFile() as file, pytest.raises(Refused, match="7 s of processor time and 2,048 MiB of memory"):
+        gold_validation.prepare(split=split, file=File(file), name="gold.jsonl")
 
 
 def test_a_valid_report_and_a_valid_refusal_pass(partition_with: Any) -> None:
