@@ -33,7 +33,7 @@ _PR_SET_PDEATHSIG = 1
 
 @contextmanager
 def locked(data: Path) -> Iterator[None]:
-    """Lock the data folder, so that only one instance of the site uses it.
+    """Lock the data folder while the block runs, so that only one instance of the site uses it.
 
     Raises CommandError, with the process id of the other instance, if that one holds the lock.
     """
@@ -54,7 +54,7 @@ def locked(data: Path) -> Iterator[None]:
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Open the listening socket. The supervisor holds it, so that the port stays open when the web server restarts.
+    """Yield the listening socket, open while the block runs. The web server can restart without closing it.
 
     Raises CommandError, with the reason and a port to try, if the address cannot be used.
     """

@@ -82,7 +82,7 @@ def triples(path: Path) -> Iterator[OpenTriple]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes, list[bytes]]]:
-    """Yield (line number, line, columns) of each line as bytes, because decoding 30 million lines would be slow."""
+    """Yield (line number, line, columns) of each line, undecoded, because decoding 30 million lines would be slow."""
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:

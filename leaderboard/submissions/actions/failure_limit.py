@@ -11,7 +11,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Phase, Reason, Run, State, Team
 
 A_TEAM, ALL = 3, 20
-"""Numbers of submissions, of one team and of all teams, on which one scorer may fail until the phase accepts no more."""
+"""Numbers of submissions, of one team and of all teams, on which a scorer may fail until the phase accepts no more."""
 
 
 def check(*, phase: Phase, team: Team) -> None:
