@@ -78,7 +78,7 @@ def _check_row(row: ScoreRow, known: Mapping[str, Measure]) -> None:
             f"{measure.low:g} to {measure.high:g}"
         )
     if row.n < 0 or (row.n == 0 and row.value is not None):
-        raise ReportError(f"measure {row.measure} has a value on a slice without units, or fewer than 0 units")
+        raise ReportError(f"measure {row.measure} has a value on a slice without units, or a negative number of units")
     if (row.low is None) != (row.high is None) or (row.low is not None and row.high is not None and row.low > row.high):
         raise ReportError(
             f"measure {row.measure} has an interval with one end missing or with ends that are not in order, "
