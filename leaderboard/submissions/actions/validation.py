@@ -46,7 +46,10 @@ INPUTS_REPLACED = (
 
 
 def is_large(name: str, n_bytes: int) -> bool:
-    """Return True if a file is validated in the background: it would hold a process of the web server too long."""
+    """Return True if a file is so large that it is validated in the background, and not during the request.
+
+    n_bytes: its size as uploaded. Validation during the request would hold a process of the web server too long.
+    """
     return n_bytes * (GZIP_FACTOR if name.endswith(".gz") else 1) > settings.VALIDATE_NOW_BYTES
 
 
@@ -142,7 +145,7 @@ def _refund(prediction: Prediction) -> None:
 
 
 def problem(text: str) -> dict[str, Any]:
-    """Return a problem, as in the report of a validation, that concerns no line of the file."""
+    """Return a problem that concerns no line of the file, with the keys of a problem in the report of a validation."""
     return {"file": "", "line": None, "what": text, "found": "", "expected": "", "text": text}
 
 
