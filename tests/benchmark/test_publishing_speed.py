@@ -1,8 +1,8 @@
 """Cost of publishing a submission on a board of many systems, one by one and many at a time.
 
-Run with `HOLDOUT_DATABASE_URL=postgres://... bin/test -m benchmark -s tests/benchmark/test_publishing_speed.py`; without
-the variable it measures SQLite. It prints processor time of this process and time in the database, and asserts only
-that the ranks are right.
+Run with `HOLDOUT_DATABASE_URL=postgres://... bin/test -m benchmark -s tests/benchmark/test_publishing_speed.py`;
+without the variable it measures SQLite. It prints processor time of this process and time in the database, and asserts
+only that the ranks are right.
 """
 
 from __future__ import annotations
@@ -84,9 +84,8 @@ def test_publishing_cost_by_number_of_systems(capsys: pytest.CaptureFixture[str]
 def scored(big: BigBoard, number: int) -> Run:
     """Return a run without a release, of a system drawn at random."""
     world, at = big.world, timezone.now()
-    run = world.insert_run(
-        state=State.DONE, at=at, finished_at=at, outcomes="o", outcomes_sha256="0" * 64, attempt=1, system=big.systems[0]
-    )
+    done = {"state": State.DONE, "finished_at": at, "outcomes": "o", "outcomes_sha256": "0" * 64, "attempt": 1}
+    run = world.insert_run(at=at, system=big.systems[0], **done)
     system = big.random.choice(big.systems)
     Submission.objects.filter(pk=run.prediction.submission_id).update(system=system)
     return Run.objects.get(pk=run.pk)

@@ -144,7 +144,9 @@ def _read_and_publish(lease: Lease[Run], files: dict[str, IO[bytes]], seconds: l
     assert scorer is not None, "only runs by a scorer are claimed"
     answer = sandbox_client.read_scorer(scorer=scorer, gold=run.gold_version, files=files, seed=provenance.SEED)
     if answer.reason:
-        raise ScorerImageError("The scorer's output could not be read within the limits of time and memory.")
+        raise ScorerImageError(
+            f"The scorer's output could not be read within {sandbox_client.limits_in_words(settings.SCORE_SECONDS)}."
+        )
     if not answer.ok:
         raise ScorerImageError(" ".join(f"{problem['text']}." for problem in answer.report.get("problems", [])[:3]))
     phase = run.prediction.submission.phase

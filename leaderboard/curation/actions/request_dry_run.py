@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import partial
 from typing import IO, Any, cast
 
-import structlog
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -34,9 +33,8 @@ from leaderboard.models import (
     State,
     User,
 )
-from leaderboard.submissions.actions import refused_uploads
+from leaderboard.submissions.actions import validation
 
-log = structlog.get_logger(__name__)
 STANDING = (*ACTIVE, State.DONE)
 MAX_TRAIN_FILES = sandbox_client.MAX_FILES - 2
 MOST_FILES = 50
@@ -97,7 +95,16 @@ def add(*, split: Split, phase: Phase | None, file: UploadedFile, name: str, by:
             heading="The file was not accepted",
         )
     fields = _fields(gold, phase, by)
-    _validate(split, gold, file, fields["options"], by)
+    validation.validate_now(
+        split=split,
+        gold=gold,
+        file=cast(IO[bytes], file.file),
+        name=(file.name or "predictions.jsonl")[-255:],
+        options=fields["options"],
+        action="dry_run.refused",
+        subject=split,
+        by=by,
+    )
     row = DryRun(kind=DryRun.Kind.FILE, name=name, sha256=sha256_of(file), bytes=file.size or 0, **fields)
     file.seek(0)
     is_gzip = (file.name or "").endswith(".gz")
@@ -188,28 +195,3 @@ def _enqueue(row: DryRun, trains: list[GoldVersion]) -> DryRun | None:
             return row
     except IntegrityError:  # a concurrent request created it
         return None
-
-
-def _validate(split: Split, gold: GoldVersion, file: UploadedFile, options: dict[str, str], by: User) -> None:
-    refused_uploads.check(by=by)
-    name = (file.name or "predictions.jsonl")[-255:]
-    try:
-        answer = sandbox_client.validate(
-            split=split, gold=gold, predictions=cast(IO[bytes], file.file), name=name, options=options
-        )
-    except sandbox_client.SandboxError as error:
-        raise sandbox_client.unavailable("The file could not be checked", error) from error
-    if answer.ok:
-        return
-    if not answer.reason and answer.report.get("fault") != "predictions":
-        log.error("inputs_unreadable", split=split.pk)
-        message = "The file could not be checked: the split's inputs cannot be read."
-        raise Refused(Code.SANDBOX_UNAVAILABLE, message)
-    reason = answer.reason or "bad_predictions"
-    refused_uploads.record("dry_run.refused", split, by=by, reason=reason, cpu_seconds=answer.cpu_seconds)
-    if answer.reason:
-        message = "The file could not be checked within the limits of time and memory for one file."
-        raise Refused(Code.INVALID_PREDICTIONS, message)
-    problems, more = answer.report["problems"], answer.report["more"]
-    message = f"The file has {len(problems) + more} problems."
-    raise Refused(Code.INVALID_PREDICTIONS, message, problems, more)

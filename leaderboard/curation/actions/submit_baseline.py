@@ -52,10 +52,11 @@ def active_submissions(benchmark: Benchmark) -> dict[tuple[int, str], Submission
     Failed and withdrawn submissions are left out, so that their baselines can be submitted again.
     """
     # A sealed phase has no runs yet.
-    is_active = Q(predictions__runs=None) | Q(predictions__runs__state__in=(*ACTIVE, State.DONE))
+    lasting = (*ACTIVE, State.DONE)
+    is_active = Q(predictions__runs=None) | Q(predictions__runs__state__in=lasting)
     rows = Submission.objects.filter(
         is_active,
-        predictions__state__in=ACTIVE_STATES,
+        predictions__state__in=lasting,
         phase__benchmark=benchmark,
         system__kind=System.Kind.BASELINE,
         system__team__baselines_of=benchmark,

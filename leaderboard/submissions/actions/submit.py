@@ -67,12 +67,19 @@ def submit(
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts only container images, not predictions files.")
     gold = check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)
     name = (file.name or "predictions.jsonl")[-255:]
-    refused_uploads.check(by=by)
     if validation.is_large(name, file.size or 0):
+        refused_uploads.check(by=by)
         state = {"state": State.QUEUED, "enqueued_at": received_at}
     else:
         n_lines, warnings = validation.validate_now(
-            phase=phase, gold=gold, file=cast(IO[bytes], file.file), name=name, by=by
+            split=phase.split,
+            gold=gold,
+            file=cast(IO[bytes], file.file),
+            name=name,
+            options=phase.options,
+            action="submission.refused",
+            subject=phase,
+            by=by,
         )
         state = {"state": State.DONE, "finished_at": received_at, "n_lines": n_lines, "warnings": warnings}
     prediction = Prediction(

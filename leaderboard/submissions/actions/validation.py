@@ -6,11 +6,13 @@ file is invalid, the submission is rejected, refunded, and the file deleted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import IO, Any
 
 import structlog
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Model
 from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
@@ -19,10 +21,10 @@ from leaderboard.core.storage import AlteredError, check_digest, opened
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
     GoldVersion,
-    Phase,
     Prediction,
     QuotaCharge,
     Reason,
+    Split,
     State,
     Submission,
     User,
@@ -35,10 +37,6 @@ from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, Work
 log = structlog.get_logger(__name__)
 GZIP_FACTOR = 10
 """A gzip file counts as this many times its size when it is decided whether it is large."""
-OVER_LIMITS = (
-    "The file could not be validated within the limits of time and memory for one file. Nothing was scored, and no "
-    "quota was used."
-)
 INPUTS_REPLACED = (
     "The phase's inputs were replaced while the file was validated. Download the new inputs, and submit predictions "
     "for them."
@@ -53,61 +51,81 @@ def is_large(name: str, n_bytes: int) -> bool:
     return n_bytes * (GZIP_FACTOR if name.endswith(".gz") else 1) > settings.VALIDATE_NOW_BYTES
 
 
-def validate_now(*, phase: Phase, gold: GoldVersion, file: IO[bytes], name: str, by: User) -> tuple[int, list[str]]:
+def validate_now(
+    *,
+    split: Split,
+    gold: GoldVersion,
+    file: IO[bytes],
+    name: str,
+    options: Mapping[str, str],
+    action: str,
+    subject: Model,
+    by: User,
+) -> tuple[int, list[str]]:
     """Validate the file in the sandbox; return its number of lines and the warnings.
 
+    options: the phase's task options. action, subject: what is recorded of a refused file (`refused_uploads.record`).
     Raises Refused: INVALID_PREDICTIONS, with the problems if the file was read; SANDBOX_UNAVAILABLE if the sandbox does
-    not respond or the phase's inputs cannot be read.
+    not respond, the validation crashes, or the split's inputs cannot be read; THROTTLED as `refused_uploads.check`
+    does.
     """
+    refused_uploads.check(by=by)
     try:
-        answer = _ask(phase, gold, file, name)
+        answer = sandbox_client.validate(split=split, gold=gold, predictions=file, name=name, options=options)
     except sandbox_client.SandboxError as error:
         raise sandbox_client.unavailable("Your file could not be checked", error) from error
     if answer.ok:
         return answer.report["n_lines"], answer.report["warnings"]
-    if not answer.reason and answer.report.get("fault") != "predictions":
-        log.error("inputs_unreadable", split=phase.split_id)
-        raise Refused(
-            Code.SANDBOX_UNAVAILABLE,
-            "Your file could not be checked: the benchmark's inputs cannot be read. Tell the organisers.",
-        )
-    _record_refusal(phase, answer, by=by)
+    if _is_our_fault(answer):
+        log.error("validation_failed", split=split.pk, reason=answer.reason, error_id=answer.error_id)
+        cause = "the validation failed" if answer.reason else "the benchmark's inputs cannot be read"
+        raise Refused(Code.SANDBOX_UNAVAILABLE, f"Your file could not be checked: {cause}. Tell the organisers.")
+    refused_uploads.record(action, subject, by=by, reason=_reason(answer), cpu_seconds=answer.cpu_seconds)
+    unused = "Nothing was submitted, and no quota was used."
     if answer.reason:
-        raise Refused(Code.INVALID_PREDICTIONS, OVER_LIMITS)
+        raise Refused(Code.INVALID_PREDICTIONS, f"{_over_limits()} {unused}")
     problems, more = answer.report["problems"], answer.report["more"]
     count = len(problems) + more
-    raise Refused(
-        Code.INVALID_PREDICTIONS,
-        f"The file has {count} problem{'s' if count != 1 else ''}. Nothing was submitted, and no quota was used.",
-        problems,
-        more,
-    )
+    message = f"The file has {count} problem{'s' if count != 1 else ''}. {unused}"
+    raise Refused(Code.INVALID_PREDICTIONS, message, problems, more)
 
 
-def _ask(phase: Phase, gold: GoldVersion, file: IO[bytes], name: str) -> sandbox_client.Answer:
-    return sandbox_client.validate(split=phase.split, gold=gold, predictions=file, name=name, options=phase.options)
+def _is_our_fault(answer: sandbox_client.Answer) -> bool:
+    """Return whether the validation crashed or could not read the inputs: no file should cause that (ADR 1)."""
+    if answer.reason:
+        return answer.reason not in (Reason.TIME, Reason.MEMORY)
+    return bool(answer.report.get("fault") != "predictions")
 
 
-def _record_refusal(phase: Phase, answer: sandbox_client.Answer, *, by: User) -> None:
-    reason = answer.reason or Reason.BAD_PREDICTIONS
-    refused_uploads.record("submission.refused", phase, by=by, reason=reason, cpu_seconds=answer.cpu_seconds)
+def _reason(answer: sandbox_client.Answer) -> str:
+    return answer.reason or Reason.BAD_PREDICTIONS
+
+
+def _over_limits() -> str:
+    limits = sandbox_client.limits_in_words(settings.VALIDATE_SECONDS)
+    return f"The file could not be checked within the limits for one file: {limits}."
 
 
 def _validate(lease: Lease[Prediction]) -> None:
     prediction, submission = lease.row, lease.row.submission
-    gold = board_state.gold_of(submission.phase)
+    phase = submission.phase
+    gold = board_state.gold_of(phase)
     if gold is None:
         raise AlteredError("the split has no gold any more")
     with opened(prediction.file) as file:
         check_digest(file, prediction.sha256)
-        answer = _ask(submission.phase, gold, file, prediction.name)
+        answer = sandbox_client.validate(
+            split=phase.split, gold=gold, predictions=file, name=prediction.name, options=phase.options
+        )
     if answer.ok:
         _accept(lease, n_lines=answer.report["n_lines"], warnings=answer.report["warnings"])
-    elif not answer.reason and answer.report.get("fault") != "predictions":
-        WORK.retry_or_fail(lease, reason=Reason.BAD_GOLD, final=True)
+    elif _is_our_fault(answer):
+        reason = answer.reason or Reason.BAD_GOLD
+        WORK.retry_or_fail(lease, reason=reason, final=not answer.reason, error_id=answer.error_id)
     else:
-        _record_refusal(submission.phase, answer, by=submission.submitted_by)
-        problems = [problem(OVER_LIMITS)] if answer.reason else list(answer.report["problems"])
+        by, reason = submission.submitted_by, _reason(answer)
+        refused_uploads.record("submission.refused", phase, by=by, reason=reason, cpu_seconds=answer.cpu_seconds)
+        problems = [problem(_over_limits())] if answer.reason else list(answer.report["problems"])
         if more := answer.report.get("more"):
             problems.append(problem(f"… and {more} more problem{'s' if more != 1 else ''}"))
         _reject(lease, problems)

@@ -219,7 +219,7 @@ class TestFiles:
         late = Result(verdict=Verdict.TIME, cpu_seconds=20.0)
         monkeypatch.setattr(sandbox_client.ProcessSandbox, "run", lambda *_: late)
         refused = refusal(added, world=world)
-        assert refused.code is Code.INVALID_PREDICTIONS and "limits of time and memory" in refused.message
+        assert refused.code is Code.INVALID_PREDICTIONS and "20 s of processor time" in refused.message
         assert AuditEntry.objects.get(action="dry_run.refused").detail == {"reason": "time", "cpu_seconds": 20.0}
 
     def test_a_name_is_unique_and_free_again_after_removal(self, world: World) -> None:

@@ -116,3 +116,21 @@ def test_the_page_says_what_happens(world: World, client: Client) -> None:
     assert "validated in the background" in client.get(submission.get_absolute_url()).content.decode()
     Prediction.objects.update(state=State.RUNNING, lease_until="2030-01-01T00:00Z")
     assert "Validating the file" in client.get(submission.get_absolute_url()).content.decode()
+
+
+def test_a_validation_that_crashes_is_not_the_files_fault(
+    world: World, settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.submit()
+    crashed = sandbox_client.Answer(Reason.EXIT, {}, b"", 0.0, 0.0, {}, error_id="id-1")
+    monkeypatch.setattr(sandbox_client, "validate", lambda **_: crashed)
+    for _ in range(settings.MAX_ATTEMPTS):
+        prediction = validate()
+    assert (prediction.state, prediction.reason, prediction.error_id) == (State.FAILED, Reason.EXIT, "id-1")
+    assert QuotaCharge.objects.get().refunded_at is not None
+
+    settings.VALIDATE_NOW_BYTES = 1_000_000
+    with pytest.raises(Refused) as refused:
+        world.submit()
+    assert refused.value.code is Code.SANDBOX_UNAVAILABLE
+    assert not AuditEntry.objects.filter(action="submission.refused").exists()
