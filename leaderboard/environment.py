@@ -73,6 +73,9 @@ VARIABLES = {
     ),
     "S3_GOLD_BUCKET": Variable(str, "", "the bucket of gold; must differ from S3_BUCKET"),
     "S3_ENDPOINT": Variable(str, "", "endpoint of an S3-compatible service"),
+    "S3_SECONDS": Variable(
+        float, 5.0, "timeout of connecting to the S3 service, and of each wait for it; each request is tried twice"
+    ),
     "SANDBOX_SOCKET": Variable(str, "", "the sandbox server's socket; empty: DATA/sandbox.sock"),
     "LEASE_SECONDS": Variable(int, 30, "a worker that has not renewed its lease for this long loses its run"),
     "SWEEP_SECONDS": Variable(int, 10, "interval between sweeps, which requeue runs whose worker or message was lost"),

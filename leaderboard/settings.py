@@ -121,6 +121,7 @@ if env("S3_BUCKET"):
             "default_acl": "private",
             "endpoint_url": env("S3_ENDPOINT") or None,
             "file_overwrite": False,
+            "seconds": env("S3_SECONDS"),
         }
         return {"BACKEND": "leaderboard.core.storage.PrivateS3Storage", "OPTIONS": options}
 else:

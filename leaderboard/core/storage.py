@@ -1,19 +1,45 @@
-"""Storage backends without URLs: files are streamed by views that check permissions."""
+"""Storage backends without URLs: files are streamed by views that check permissions.
+
+No request waits long for an S3 store that does not respond: each request to it has a timeout and is made at most twice,
+and if the store did not answer a quick check just before, none is made (`PrivateS3Storage.check`). The error is then
+StoreUnavailableError, which pages and API answer with 503.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO, Any, BinaryIO
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from threading import Lock
+from typing import IO, Any, BinaryIO, ClassVar
 from uuid import uuid4
 
+from boto3.s3.transfer import TransferConfig
+from botocore.config import Config
+from botocore.exceptions import ClientError
 from django.core.files.move import file_move_safe
-from django.core.files.storage import FileSystemStorage
+from django.core.files.storage import FileSystemStorage, storages
+from django.db import transaction
 from django.db.models.fields.files import FieldFile
-from storages.backends.s3 import S3Storage
+from storages.backends.s3 import S3File, S3Storage
+from storages.utils import clean_name
+
+from leaderboard.core.store_errors import StoreUnavailableError, recorded
+
+CHECK_SECONDS = 2.0
+"""Timeout of the check whether an S3 store responds."""
+CHECK_VALID_SECONDS = 5.0
+"""For how long the result of a check is used, so that neither monitors nor uploads add many requests."""
+_TRANSFER_THREADS = 4
+_WEB_THREADS = 8
+"""Threads of one web process (`leaderboard.operations.processes`)."""
 
 
 class NoUrl:
@@ -29,7 +55,24 @@ class PrivateFileStorage(NoUrl, FileSystemStorage):
     A file has its name only once it is complete: if the disk is full, no part of it is left.
     """
 
+    def check(self) -> None:
+        """Raise OSError if the folder, or the nearest existing one above it, is not writable."""
+        folder = Path(self.location)
+        while not folder.exists():
+            folder = folder.parent
+        with recorded("check"):
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError(f"the folder {folder} is not writable")
+
+    def _open(self, name: str, mode: str = "rb") -> Any:
+        with recorded("open"):
+            return super()._open(name, mode)  # type: ignore[misc]  # the stubs lack it
+
     def _save(self, name: str, content: Any) -> str:
+        with recorded("save"):
+            return self._save_whole(name, content)
+
+    def _save_whole(self, name: str, content: Any) -> str:
         partial = f"{name}.{uuid4().hex}.partial"  # no other file can have this name, so it may be deleted
         try:
             super()._save(partial, content)  # type: ignore[misc]  # the stubs lack it
@@ -44,9 +87,165 @@ class PrivateFileStorage(NoUrl, FileSystemStorage):
             else:
                 return name.replace("\\", "/")
 
+    def delete(self, name: str) -> None:
+        with recorded("delete"):
+            super().delete(name)
+
+
+@dataclass
+class _Check:
+    """The latest check of a bucket. ended: monotonic time. error: None if the bucket responded."""
+
+    client: Any
+    ended: float = float("-inf")
+    error: BaseException | None = None
+
+
+class _Download(S3File):
+    """A file of an S3 bucket, downloaded when it is first read. A failed download leaves no partial content."""
+
+    def _get_file(self) -> Any:
+        if self._file is not None:
+            return self._file
+        try:
+            with recorded("read"):
+                return super()._get_file()
+        except BaseException:
+            self._file = None
+            raise
+
+    file = property(_get_file, S3File._set_file)
+
 
 class PrivateS3Storage(NoUrl, S3Storage):
-    """Private S3 bucket without URLs."""
+    """Private S3 bucket without URLs, whose errors are StoreUnavailableError, or FileNotFoundError for a missing file.
+
+    seconds: timeout of connecting to the store, and of each wait for it. Every request is made at most twice. A
+    download that was cut off is not resumed: readers would wait for both tries again.
+    """
+
+    _checks: ClassVar[dict[tuple[str | None, str], _Check]] = {}
+    """Endpoint and bucket -> their latest check."""
+    _lock = Lock()
+
+    def __init__(self, *, seconds: float = 5.0, **options: Any) -> None:
+        config = Config(
+            connect_timeout=seconds,
+            read_timeout=seconds,
+            retries={"mode": "standard", "total_max_attempts": 2},
+            max_pool_connections=_WEB_THREADS * _TRANSFER_THREADS,
+        )
+        transfer = TransferConfig(max_concurrency=_TRANSFER_THREADS, num_download_attempts=1)
+        super().__init__(client_config=config, transfer_config=transfer, **options)
+
+    def check(self) -> None:
+        """Raise StoreUnavailableError if the bucket does not respond, or did not when it was last checked.
+
+        A result is valid for CHECK_VALID_SECONDS in this process. A check waits at most CHECK_SECONDS for the
+        connection, and as long for the response.
+        """
+        with self._lock:
+            bucket = (self.endpoint_url, self.bucket_name)
+            check = self._checks[bucket] = self._checks.get(bucket) or _Check(self._quick_client())
+            if time.monotonic() - check.ended > CHECK_VALID_SECONDS:
+                try:
+                    with recorded("check"):
+                        check.client.head_bucket(Bucket=self.bucket_name)
+                    check.error = None
+                except StoreUnavailableError as error:
+                    check.error = error.__cause__
+                check.ended = time.monotonic()
+            error = check.error
+        if error is not None:
+            raise StoreUnavailableError from error
+
+    def _quick_client(self) -> Any:
+        quick = Config(connect_timeout=CHECK_SECONDS, read_timeout=CHECK_SECONDS, retries={"total_max_attempts": 1})
+        return self._create_session().client(
+            "s3",
+            region_name=self.region_name,
+            use_ssl=self.use_ssl,
+            endpoint_url=self.endpoint_url,
+            config=self.client_config.merge(quick),
+            verify=self.verify,
+        )
+
+    @contextmanager
+    def _request(self, operation: str) -> Iterator[None]:
+        """Make requests to the store in this block, unless it does not respond; raises StoreUnavailableError."""
+        self.check()
+        with recorded(operation):
+            yield
+
+    def _open(self, name: str, mode: str = "rb") -> S3File:
+        key = self._normalize_name(clean_name(name))
+        with self._request("open"):
+            try:
+                return _Download(key, mode, self)
+            except ClientError as error:
+                if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
+                    raise FileNotFoundError(f"the store has no file {key}") from error
+                raise
+
+    def _save(self, name: str, content: Any) -> str:
+        try:
+            with self._request("save"):
+                return str(super()._save(name, content))
+        except BaseException:
+            # The store may have the file although its response did not arrive.
+            with suppress(StoreUnavailableError):
+                self.delete(name)
+            raise
+
+    def delete(self, name: str) -> None:
+        with self._request("delete"):
+            super().delete(name)
+
+    def exists(self, name: str) -> bool:
+        with self._request("exists"):
+            return bool(super().exists(name))
+
+    def listdir(self, name: str) -> tuple[list[str], list[str]]:
+        with self._request("list"):
+            folders, files = super().listdir(name)
+            return folders, files
+
+    def size(self, name: str) -> int:
+        with self._request("size"):
+            return int(super().size(name))
+
+    def get_modified_time(self, name: str) -> datetime:
+        with self._request("size"):
+            modified: datetime = super().get_modified_time(name)
+            return modified
+
+
+def check_stores() -> None:
+    """Raise StoreUnavailableError if the S3 store does not respond, or OSError if a local folder is not writable."""
+    for alias in ("predictions", "gold"):
+        storages[alias].check()  # type: ignore[attr-defined]  # the class of all stored files is one of the two above
+
+
+def store_responds() -> bool:
+    """Return False if the files are in S3 and the store does not respond."""
+    storage = storages["predictions"]
+    if not isinstance(storage, PrivateS3Storage):
+        return True
+    try:
+        storage.check()
+    except StoreUnavailableError:
+        return False
+    return True
+
+
+def delete_after_commit(stored: FieldFile) -> None:
+    """Delete a stored file once the transaction has committed; without a transaction, now.
+
+    A file that the store does not delete is logged and left, and `manage.py cleanup` lists it: what was committed must
+    not look failed.
+    """
+    storage, name = stored.storage, str(stored.name)
+    transaction.on_commit(lambda: storage.delete(name), robust=True)
 
 
 class AlteredError(Exception):

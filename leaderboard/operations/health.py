@@ -1,13 +1,16 @@
 """Health checks for monitors: `/health/live`, `/health/ready` and `/health/disk`; 200 if all is well, else 503.
 
-`live`: this process responds. `ready`: database, broker and sandbox respond too, and the disk is not full. `disk`:
-more than HOLDOUT_DISK_ALARM_MB is free. The checks run before host validation, redirects and sessions, because monitors
-use an IP address and plain HTTP.
+`live`: this process responds. `ready`: database, broker, sandbox and file store respond too, and the disk is not full.
+`disk`: more than HOLDOUT_DISK_ALARM_MB is free. The checks run before host validation, redirects and sessions, because
+monitors use an IP address and plain HTTP.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Lock, Thread
 
 import structlog
 from django.db import connection
@@ -15,11 +18,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 
 from leaderboard.celery import app
 from leaderboard.core import disk
+from leaderboard.core.storage import check_stores
 from leaderboard.evaluation import sandbox_client
 
 log = structlog.get_logger()
 PATIENCE = 2.0
-"""Timeout in seconds for the broker and for the sandbox."""
+"""Seconds after which a dependency that has not responded counts as away."""
 
 
 def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -29,7 +33,7 @@ def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -
         if request.path == "/health/live":
             return HttpResponse("ok\n", content_type="text/plain")
         if request.path == "/health/ready":
-            results = {name: _answers(name, check) for name, check in CHECKS.items()}
+            results = _results()
             return JsonResponse(results, status=200 if all(results.values()) else 503)
         if request.path == "/health/disk":
             low = disk.is_low()
@@ -40,8 +44,12 @@ def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -
 
 
 def _database() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
+    # A connection of its own thread, which is new: one that is open already does not show that others can be opened.
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    finally:
+        connection.close()
 
 
 def _broker() -> None:
@@ -58,13 +66,46 @@ def _disk() -> None:
         raise OSError("less than a tenth of HOLDOUT_DISK_ALARM_MB is free on the disk: uploads may fail")
 
 
-CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox, "disk": _disk}
+CHECKS = {"database": _database, "broker": _broker, "sandbox": _sandbox, "disk": _disk, "store": check_stores}
+_running: dict[str, Future[None]] = {}
+_running_lock = Lock()
 
 
-def _answers(name: str, check: Callable[[], None]) -> bool:
+def _results() -> dict[str, bool]:
+    """Run all checks at the same time, and return which dependencies responded within PATIENCE.
+
+    A check that still runs, for an earlier request or another monitor, is not started again: one that hangs occupies
+    one thread.
+    """
+    with _running_lock:
+        for name in CHECKS:
+            if name not in _running or _running[name].done():
+                _running[name] = _start(name)
+        pending = dict(_running)
+    deadline = time.monotonic() + PATIENCE
+    return {name: _responds(name, future, deadline) for name, future in pending.items()}
+
+
+def _start(name: str) -> Future[None]:
+    """Run a check in a thread, which does not keep the process from ending."""
+    future: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            CHECKS[name]()
+        except Exception as error:  # noqa: BLE001  any exception of a driver means that the dependency does not respond
+            future.set_exception(error)
+        else:
+            future.set_result(None)
+
+    Thread(target=run, name=f"health-{name}", daemon=True).start()
+    return future
+
+
+def _responds(name: str, future: Future[None], deadline: float) -> bool:
     try:
-        check()
-    except Exception as error:  # noqa: BLE001  any exception of a driver means that the dependency does not respond
+        future.result(max(0.0, deadline - time.monotonic()))
+    except Exception as error:  # noqa: BLE001  see _start; TimeoutError if the check still runs
         log.warning("not_ready", part=name, error=type(error).__name__)
         return False
     return True

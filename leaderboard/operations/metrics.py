@@ -1,4 +1,4 @@
-"""`/metrics`: Prometheus metrics, read from the database and the disk at each request.
+"""`/metrics`: Prometheus metrics, read from the database, the cache and the disk at each request.
 
 The metrics are counts and durations, without names or scores. The path returns 404 unless the request has the token of
 HOLDOUT_METRICS_TOKEN. All web processes return the same values, so it does not matter which one Prometheus scrapes.
@@ -16,11 +16,12 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from leaderboard.core import disk
+from leaderboard.core import disk, store_errors
+from leaderboard.core.storage import check_stores
 from leaderboard.models import Notice, State, WorkerReport
 from leaderboard.models.state import TERMINAL, LeasedWork
 
@@ -73,6 +74,7 @@ class Site(Collector):
         yield GaugeMetricFamily(
             "holdout_disk_low", "1 while less than HOLDOUT_DISK_ALARM_MB is free, else 0.", int(disk.is_low())
         )
+        yield from _store()
 
 
 def _work() -> Iterator[Metric]:
@@ -145,3 +147,19 @@ def _workers() -> Iterator[Metric]:
         seen.add_metric([queue], max(0.0, min((at - report.seen_at).total_seconds() for report in queue_reports)))
         ready.add_metric([queue], sum(report.ready and report.is_fresh for report in queue_reports))
     yield from (seen, ready)
+
+
+def _store() -> Iterator[Metric]:
+    """Yield whether the file store responded to its latest check, and the number of its errors by operation."""
+    errors = CounterMetricFamily(
+        "holdout_store_errors", "Failed operations of the file store, in all processes.", labels=["operation"]
+    )
+    for operation, count in store_errors.counts().items():
+        errors.add_metric([operation], count)
+    yield errors
+    try:
+        check_stores()
+        up = 1
+    except (store_errors.StoreUnavailableError, OSError):
+        up = 0
+    yield GaugeMetricFamily("holdout_store_up", "1 if the file store responded to its latest check, else 0.", up)

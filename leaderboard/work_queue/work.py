@@ -3,7 +3,7 @@
 Running a row is idempotent: a message contains only the row's key, and may be lost, delivered twice, or received by
 several workers. `Work.claim` lets only one worker have the row, by compare and swap in the database (`lease.py`).
 An attempt that fails or whose lease expires is retried, up to MAX_ATTEMPTS; then the row has failed. If the machine
-was too busy for the last attempt, that attempt is given back.
+was too busy for the last attempt, or the file store did not respond, that attempt is given back.
 
 To add a kind of background work, define a `Work` and list it in `leaderboard/jobs.py`, which gives it a Celery task
 and a periodic sweep.
@@ -24,7 +24,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.core.logs import traceback_locations
-from leaderboard.core.storage import AlteredError
+from leaderboard.core.storage import AlteredError, store_responds
+from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Reason, Run, State
@@ -37,7 +38,7 @@ LOW_PRIORITY_WAIT = timedelta(minutes=10)
 AT_ONCE = 1000
 """Maximum number of rows that one sweep enqueues for each kind of work."""
 SPARED_FOR = timedelta(days=1)
-"""For how long after it was queued a row's last attempt is given back if only the machine was too busy for it."""
+"""For how long after it was queued a row's last attempt is given back if the machine was too busy or the store away."""
 STORAGE_ERRORS = (FileNotFoundError, AlteredError)
 
 
@@ -164,6 +165,9 @@ class Work:
             # While the sandbox restarts, attempts would fail until none is left. The sweep enqueues the row again.
             logger.warning("sandbox_unavailable")
             return
+        if not store_responds():
+            logger.warning("store_unavailable")
+            return
         if sandbox_client.is_outdated():
             logger.warning("sandbox_outdated")
             if self.marks_outdated:
@@ -285,6 +289,7 @@ ERRORS: Errors = {
     (ReportError, NotRetryableError): Failure(Reason.BAD_REPORT, final=True),
     sandbox_client.SandboxTimeoutError: Failure(Reason.SANDBOX, spares_last=True),
     sandbox_client.SandboxError: Failure(Reason.SANDBOX),
+    StoreUnavailableError: Failure(Reason.STORAGE, spares_last=True),
     STORAGE_ERRORS: Failure(Reason.STORAGE, final=True),
 }
 """What exceptions mean for an attempt, unless `Work.errors` says otherwise.

@@ -19,7 +19,7 @@ SUBMIT = "/api/v1/benchmarks/mirror-claims/phases/test/submissions/"
 
 def test_every_service_is_healthy(site: Services) -> None:
     health = request(f"{site.address}/health/ready")
-    assert health.json() == {"database": True, "broker": True, "sandbox": True, "disk": True}
+    assert health.json() == {"database": True, "broker": True, "sandbox": True, "disk": True, "store": True}
     assert (
         site.inside("worker", "sh", "-c", "celery -A leaderboard.celery inspect ping -d scoring@$HOSTNAME").returncode
         == 0

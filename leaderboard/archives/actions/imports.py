@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from leaderboard.archives.actions import encryption, reading
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import check_digest, opened
+from leaderboard.core.storage import check_digest, delete_after_commit, opened
 from leaderboard.core.uploads import sha256_of
 from leaderboard.models import ArchiveImport, AuditEntry, Benchmark, Dataset, User
 from leaderboard.models.archive import RETENTION
@@ -107,7 +107,7 @@ def remove(*, archive_import: ArchiveImport, by: User | None) -> None:
         AuditEntry.record("archive.removed", archive_import, by=by, slug=archive_import.head["slug"])
     file = archive_import.file
     archive_import.delete()
-    file.storage.delete(str(file.name))
+    delete_after_commit(file)
 
 
 def sweep() -> int:

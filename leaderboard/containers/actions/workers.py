@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from leaderboard.containers.actions import engine, image_files, scorer_engine
+from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.models import GoldVersion, Prediction, Run, State, WorkerReport
 from leaderboard.work_queue import enqueue
 
@@ -53,11 +54,12 @@ def _missing(queue: str) -> str:
     if not settings.SCORERS:
         return "Scorer images are switched off for this worker (HOLDOUT_SCORERS)."
     gold = GoldVersion.objects.order_by("-pk").first()
-    if gold is not None and not gold.file.storage.exists(str(gold.file.name)):
-        return (
-            "This worker cannot read the gold: give it access to the gold folder, or the credential of the gold bucket."
-        )
-    return ""
+    try:
+        if gold is None or gold.file.storage.exists(str(gold.file.name)):
+            return ""
+    except StoreUnavailableError:
+        pass
+    return "This worker cannot read the gold: give it access to the gold folder, or the credential of the gold bucket."
 
 
 def ready(queue: str = SYSTEMS) -> bool:

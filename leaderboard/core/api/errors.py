@@ -24,6 +24,7 @@ from leaderboard.core import db_locks, disk
 from leaderboard.core.api import renamed
 from leaderboard.core.logs import traceback_locations
 from leaderboard.core.refusal import NotFound, Refused
+from leaderboard.core.store_errors import StoreUnavailableError
 
 log = structlog.get_logger(__name__)
 
@@ -65,6 +66,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
             return _answer(404, "not_found", str(error))
         case Http404() | exceptions.NotFound():
             return _answer(404, "not_found", NOT_FOUND)
+        case StoreUnavailableError():
+            return _unavailable("store_unavailable", str(error))
         case MissingTaskError():
             return _answer(503, "task_missing", str(error))
         case PermissionDenied():
@@ -78,9 +81,7 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
         case SuspiciousOperation() | MultiPartParserError() | RecursionError():
             return _answer(400, "bad_request", "The request could not be read.")
     if message := db_locks.transient_message(error):
-        response = _answer(503, "busy", message)
-        response["Retry-After"] = str(db_locks.RETRY_AFTER)
-        return response
+        return _unavailable("busy", message)
     if disk.is_full_error(error):
         return _refused(disk.full_refusal())
     return None if settings.DEBUG else _broken(error)
@@ -88,6 +89,12 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
 
 def _answer(status: int, code: str, message: str, **more: Any) -> Response:
     return Response({**renamed.code_fields(code), "message": message, **more}, status=status)
+
+
+def _unavailable(code: str, message: str) -> Response:
+    response = _answer(503, code, message)
+    response["Retry-After"] = str(db_locks.RETRY_AFTER)
+    return response
 
 
 def _refused(refusal: Refused) -> Response:

@@ -15,6 +15,7 @@ from django.views.decorators.csrf import requires_csrf_token
 
 from evaluator.tasks.registry import MissingTaskError
 from leaderboard.core import db_locks, disk
+from leaderboard.core.store_errors import StoreUnavailableError
 
 MESSAGES = {
     400: ("bad_request", "The request could not be understood."),
@@ -67,11 +68,14 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Return the page for a 500, rendered without the request: loading the user may be what failed.
 
     Django calls it while it handles the exception. Transient errors of the database return a 503 with Retry-After, and
-    so do benchmarks whose task package is not installed. A full disk returns a 507.
+    so do a file store that does not respond and benchmarks whose task package is not installed. A full disk returns a
+    507.
     """
     error = sys.exception()
     if message := db_locks.transient_message(error):
         return _unavailable(request, "busy", message)
+    if isinstance(error, StoreUnavailableError):
+        return _unavailable(request, "store_unavailable", str(error))
     if isinstance(error, MissingTaskError):
         return _unavailable(request, "task_missing", str(error))
     if disk.is_full_error(error):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from django.db import transaction
 
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import delete_after_commit
 from leaderboard.curation.actions import preview_files
 from leaderboard.datasets.actions import datasets, splits
 from leaderboard.models import AuditEntry, GeneratedPart, Generation, Split, State, User
@@ -114,10 +114,10 @@ def _delete(split: Split, by: User) -> None:
     """
     GeneratedPart.objects.filter(split=split).update(split=None)
     for gold in split.gold_versions.all():
-        transaction.on_commit(partial(gold.file.storage.delete, str(gold.file.name)))
+        delete_after_commit(gold.file)
     split.gold_versions.all().delete()
     split.refresh_from_db()
     if split.inputs:
-        transaction.on_commit(partial(split.inputs.storage.delete, str(split.inputs.name)))
+        delete_after_commit(split.inputs)
     AuditEntry.record("split.dropped", split, by=by)
     split.delete()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from django.conf import settings
 from django.core.files.base import File
 from django.db import IntegrityError, transaction
@@ -12,6 +10,7 @@ from django.utils import timezone
 
 from leaderboard.core import chunked_upload
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import delete_after_commit
 from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions.datasets import check_manages
 from leaderboard.models import AuditEntry, Dataset, RawFile, RawUpload, User
@@ -77,9 +76,8 @@ def remove(*, raw: RawFile, by: User) -> None:
     try:
         with transaction.atomic():
             AuditEntry.record("raw_file.removed", raw.dataset, by=by, name=raw.name, sha256=raw.sha256)
-            stored, storage = str(raw.file.name), raw.file.storage
+            delete_after_commit(raw.file)
             raw.delete()
-            transaction.on_commit(partial(storage.delete, stored))
     except ProtectedError:
         raise Refused(
             Code.NOT_READY,

@@ -7,7 +7,6 @@ so only managers of the split can read them. `run_dry_run` is the worker's side.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import IO, Any, cast
 
 from django.core.files.uploadedfile import UploadedFile
@@ -17,6 +16,7 @@ from django.utils import timezone
 from evaluator.tasks.registry import TASKS
 from leaderboard.core.names import names
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import delete_after_commit
 from leaderboard.core.uploads import sha256_of
 from leaderboard.curation.actions import run_dry_run
 from leaderboard.datasets.actions.datasets import check_manages
@@ -133,7 +133,7 @@ def remove(*, row: DryRun, by: User) -> None:
         return
     AuditEntry.record("dry_run.removed", locked.gold.split, by=by, gold=locked.gold.number, name=locked.name)
     if locked.file:
-        transaction.on_commit(partial(locked.file.storage.delete, str(locked.file.name)), robust=True)
+        delete_after_commit(locked.file)
     locked.delete()
 
 

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import hashlib
 from datetime import timedelta
-from functools import partial
 
 from django.core.files import File
 from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import check_digest, opened
+from leaderboard.core.storage import check_digest, delete_after_commit, opened
 from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions import datasets, gold_diffs, splits
 from leaderboard.datasets.actions.gold_validation import prepare
@@ -121,7 +120,7 @@ def confirm(*, correction: Correction, reason: str, publishes_count: bool, by: U
         file.sha256 = correction.sha256  # type: ignore[attr-defined]  # as uploads carry it
         check_digest(stored, correction.sha256)
         gold = splits.add_gold(split=correction.split, file=file, reason=reason, by=by, within=decide)
-    correction.file.storage.delete(str(correction.file.name))
+    delete_after_commit(correction.file)
     correction.refresh_from_db()
     return gold
 
@@ -176,7 +175,7 @@ def _end(correction: Correction, decision: str, *, by: User | None) -> None:
         return
     cancel_rows(Correction.objects.filter(pk=correction.pk), Reason.WITHDRAWN)
     correction.items.all().delete()
-    transaction.on_commit(partial(correction.file.storage.delete, str(correction.file.name)))
+    delete_after_commit(correction.file)
     AuditEntry.record(
         f"correction.{decision}", correction, by=by, split=correction.split.name, gold=correction.base.number
     )

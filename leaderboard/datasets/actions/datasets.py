@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from django.db import transaction
 
 from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
+from leaderboard.core.storage import delete_after_commit
 from leaderboard.models import AuditEntry, Dataset, GoldVersion, PublicPrivatePartition, User
 
 
@@ -53,7 +52,7 @@ def discard(*, dataset: Dataset, by: User) -> None:
     AuditEntry.record("dataset.discarded", dataset, by=by, slug=dataset.slug)
     dataset.delete()
     for file in files:
-        transaction.on_commit(partial(file.storage.delete, str(file.name)))
+        delete_after_commit(file)
 
 
 def check_manages(dataset: Dataset, by: User) -> None:

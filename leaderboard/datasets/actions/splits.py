@@ -15,7 +15,7 @@ from django.db.models import Max
 
 from leaderboard.core import validation
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import opened
+from leaderboard.core.storage import delete_after_commit, opened
 from leaderboard.core.uploads import sha256_of
 from leaderboard.datasets.actions import partition_files
 from leaderboard.datasets.actions.datasets import check_manages
@@ -193,12 +193,11 @@ def _store_gold(
             split = Split.objects.select_for_update(no_key=True).get(pk=gold.split_id)
             if split.inputs_sha256 != digest:
                 _check_inputs_may_change(split)
-                replaced, storage = split.inputs.name, split.inputs.storage
+                if split.inputs:
+                    delete_after_commit(split.inputs)
                 stored, split.inputs_bytes, split.inputs_sha256 = _store_inputs(split, prepared.inputs)
                 split.inputs = stored
                 split.save(update_fields=["inputs", "inputs_bytes", "inputs_sha256"])
-                if replaced:
-                    transaction.on_commit(lambda: storage.delete(replaced))
             if PublicPrivatePartition.objects.filter(gold=split.current_gold).first() != before:
                 raise Refused(
                     Code.NOT_READY,

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import psycopg
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError, connection, transaction
 from django.test import Client
 
 from leaderboard.core import db_locks
-from leaderboard.models import Benchmark, Phase, Split
-from tests.support.rows.tiny_world import World, build
+from leaderboard.models import AuditEntry, Benchmark, Phase, Split
+from leaderboard.operations import health
+from tests.support.api_calls import ROOT, client_of, footprint, send
+from tests.support.rows.tiny_world import World, build, prediction_lines
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -85,3 +90,73 @@ def test_a_database_that_is_away_answers_503(world: World) -> None:
     assert answer.json() == {"code": "busy", "message": db_locks.AWAY}
     connection.close()
     assert client.get("/api/v1/benchmarks/tiny/").status_code == 200
+
+
+@pytest.fixture
+def unanswered(world: World) -> Iterator[socket.socket]:
+    """The site's database is a port that accepts connections and never answers. Closed, it refuses them."""
+    connection.close()
+    options, port = connection.settings_dict["OPTIONS"], connection.settings_dict["PORT"]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        # The shortest timeout that psycopg accepts.
+        connection.settings_dict.update(PORT=listening.getsockname()[1], OPTIONS={**options, "connect_timeout": 2})
+        yield listening
+    connection.settings_dict.update(PORT=port, OPTIONS=options)
+    connection.close()
+
+
+def requests(world: World) -> dict[str, Callable[[Client], Any]]:
+    """Return one request of each kind, as functions of the client."""
+    pages = ("/", "/benchmarks/tiny/", "/benchmarks/tiny/test/", "/accounts/login/", "/admin/", "/me/submissions/")
+    api = ("benchmarks/", "benchmarks/tiny/", "benchmarks/tiny/phases/test/leaderboard/", "submissions/")
+    person = {"username": "ada", "password": "correct horse"}
+
+    def upload(client: Client) -> Any:
+        form = {"system": world.system.pk, "file": SimpleUploadedFile("p.jsonl", prediction_lines())}
+        return client.post("/benchmarks/tiny/test/submit/", form)
+
+    return {
+        **{page: partial(Client.get, path=page) for page in pages},
+        **{path: partial(Client.get, path=f"{ROOT}/{path}") for path in api},
+        "log-in": lambda client: client.post("/accounts/login/", {"login": "ada", "password": "correct horse"}),
+        "token": lambda client: client.post(f"{ROOT}/auth/tokens/", person, content_type="application/json"),
+        "upload": upload,
+        "upload to the API": lambda client: send(client, prediction_lines()),
+    }
+
+
+def test_every_request_answers_503_while_the_database_refuses(world: World, request: pytest.FixtureRequest) -> None:
+    with_session = Client(raise_request_exception=False)
+    with_session.force_login(world.researcher)
+    clients = {"log-in": client_of(), "token": client_of(), "upload to the API": client_of(world.researcher)}
+    request.getfixturevalue("unanswered").close()
+    answers = {name: act(clients.get(name, with_session)) for name, act in requests(world).items()}
+    statuses = {name: (answer.status_code, answer.get("Retry-After")) for name, answer in answers.items()}
+    assert statuses == dict.fromkeys(statuses, (503, str(db_locks.RETRY_AFTER)))
+    assert all(db_locks.AWAY in answer.content.decode() for answer in answers.values())
+
+
+def test_a_database_that_never_answers(unanswered: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = Client(raise_request_exception=False).get("/benchmarks/tiny/")
+    assert (answer.status_code, answer["Retry-After"]) == (503, str(db_locks.RETRY_AFTER))
+    monkeypatch.setattr(health, "PATIENCE", 0.5)
+    ready = Client().get("/health/ready")
+    assert (ready.status_code, ready.json()["database"]) == (503, False)
+
+
+def test_a_connection_that_is_lost_in_the_middle_of_an_upload(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    record, pid = AuditEntry.record, connection.cursor().execute("SELECT pg_backend_pid()").fetchone()[0]
+    client, before = client_of(world.researcher), footprint()
+
+    def cut(*arguments: Any, **more: Any) -> Any:
+        """Write the last row of the transaction on a connection that ends before."""
+        with session() as other:
+            other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+        return record(*arguments, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(AuditEntry, "record", cut)
+        answer = send(client, prediction_lines())
+    assert (answer.status_code, answer.json()) == (503, {"code": "busy", "message": db_locks.AWAY})
+    assert footprint() == before
+    assert send(client, prediction_lines()).status_code == 201

@@ -188,7 +188,7 @@ def test_a_missing_bucket_is_reported_in_one_line(command: str, settings: Any, m
     bucket = {"bucket_name": "nowhere", "region_name": "us-east-1"}
     in_s3 = {"BACKEND": "leaderboard.core.storage.PrivateS3Storage", "OPTIONS": bucket}
     settings.STORAGES = {**settings.STORAGES, **dict.fromkeys(ALIASES, in_s3)}
-    with mock_aws(), pytest.raises(CommandError, match=r"does not respond correctly .*NoSuchBucket"):
+    with mock_aws(), pytest.raises(CommandError, match=r"does not respond correctly .*\(404\) .*HeadBucket"):
         call_command(command, stdout=io.StringIO())
 
 

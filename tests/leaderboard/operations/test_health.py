@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 import time
 from collections import namedtuple
 from pathlib import Path
@@ -13,7 +14,7 @@ from django.core import mail
 from django.core.cache.backends.locmem import LocMemCache
 from django.test import Client
 
-from leaderboard.operations import disk_alarm
+from leaderboard.operations import disk_alarm, health
 
 pytestmark = pytest.mark.django_db
 Usage = namedtuple("Usage", "total used free")
@@ -41,15 +42,32 @@ def test_live_responds_under_any_host_name() -> None:
 
 def test_ready_when_everything_responds(sandbox: str) -> None:
     response = Client().get("/health/ready")
-    assert response.json() == {"database": True, "broker": True, "sandbox": True, "disk": True}
+    assert response.json() == {"database": True, "broker": True, "sandbox": True, "disk": True, "store": True}
     assert response.status_code == 200
 
 
 def test_not_ready_names_the_failing_service(settings: object, tmp_path: Path) -> None:
     settings.SANDBOX_SOCKET = str(tmp_path / "nobody")  # type: ignore[attr-defined]
     response = Client().get("/health/ready")
-    assert response.json() == {"database": True, "broker": True, "sandbox": False, "disk": True}
+    assert response.json() == {"database": True, "broker": True, "sandbox": False, "disk": True, "store": True}
     assert response.status_code == 503
+
+
+def test_a_dependency_that_hangs_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It delays no answer by more than PATIENCE, and many probes do not hang in many threads."""
+    released, started = threading.Event(), []
+
+    def hang() -> None:
+        started.append(threading.current_thread())
+        released.wait()
+
+    monkeypatch.setattr(health, "PATIENCE", 0.05)
+    monkeypatch.setitem(health.CHECKS, "broker", hang)
+    responses = [Client().get("/health/ready") for _ in range(3)]
+    assert {(response.status_code, response.json()["broker"]) for response in responses} == {(503, False)}
+    assert len(started) == 1 and started[0].daemon
+    released.set()
+    started[0].join()
 
 
 @pytest.mark.parametrize(("megabytes", "status"), [(1001, 200), (999, 503)])
@@ -64,7 +82,7 @@ def test_the_site_is_ready_with_a_low_disk_and_not_with_a_full_one(free_space: A
     assert Client().get("/health/ready").status_code == 200
     free_space(99)
     response = Client().get("/health/ready")
-    assert response.json() == {"database": True, "broker": True, "sandbox": True, "disk": False}
+    assert response.json() == {"database": True, "broker": True, "sandbox": True, "disk": False, "store": True}
     assert response.status_code == 503
 
 

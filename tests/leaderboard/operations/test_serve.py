@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import signal
@@ -102,7 +103,8 @@ def get(url: str) -> str:
 
 
 def test_it_responds_at_the_printed_address(serving: Serving) -> None:
-    assert get(address(serving) + "health/ready") == '{"database": true, "broker": true, "sandbox": true, "disk": true}'
+    ready = {"database": True, "broker": True, "sandbox": True, "disk": True, "store": True}
+    assert json.loads(get(address(serving) + "health/ready")) == ready
     assert "<title>" in get(address(serving))
 
 

@@ -1,0 +1,74 @@
+"""Errors of the file store: those after which a request may be repeated, and a count of all for `/metrics`."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import structlog
+from boto3.exceptions import Boto3Error
+from botocore.exceptions import BotoCoreError, ClientError
+from django.core.cache import cache
+from s3transfer.exceptions import RetriesExceededError
+
+log = structlog.get_logger(__name__)
+OPERATIONS = ("check", "delete", "exists", "list", "open", "read", "save", "size")
+"""Values of the metric's label `operation`."""
+AWAY = "The server's file store does not respond. Nothing from this request was saved; try again in a moment."
+_S3_ERRORS = (BotoCoreError, ClientError, Boto3Error, RetriesExceededError, ConnectionError, TimeoutError)
+
+
+class StoreUnavailableError(Exception):
+    """Error: the S3 store does not respond, or refuses. The cause is the client's error; the text is for the user."""
+
+    def __init__(self) -> None:
+        super().__init__(AWAY)
+
+
+@contextmanager
+def recorded(operation: str) -> Iterator[None]:
+    """Log and count errors of the store in this block; raise StoreUnavailableError instead of those of S3.
+
+    operation: one of OPERATIONS. A missing file is not an error of the store.
+    """
+    try:
+        yield
+    except (FileNotFoundError, FileExistsError):
+        raise
+    except _S3_ERRORS as error:
+        _record(operation, error)
+        raise StoreUnavailableError from error
+    except OSError as error:
+        _record(operation, error)
+        raise
+
+
+def counts() -> dict[str, int]:
+    """Return the number of errors of each operation, in all processes, since the site's cache was last cleared."""
+    values = cache.get_many([_key(operation) for operation in OPERATIONS])
+    return {operation: values.get(_key(operation), 0) for operation in OPERATIONS}
+
+
+def describe(error: BaseException) -> str:
+    """Return the error's type with the code of S3 or of the operating system; not its text, which names files."""
+    cause = getattr(error, "last_exception", error)
+    code = ""
+    if isinstance(cause, ClientError):
+        code = str(cause.response.get("Error", {}).get("Code", ""))
+    elif isinstance(cause, OSError) and cause.errno is not None:
+        code = errno.errorcode.get(cause.errno, "")
+    return f"{type(cause).__name__} {code}".strip()
+
+
+def _record(operation: str, error: BaseException) -> None:
+    log.error("store_failed", operation=operation, error=describe(error))
+    # The count is in the cache, which all processes of the site share. It must not hide the error.
+    with suppress(Exception):
+        cache.add(_key(operation), 0, timeout=None)
+        cache.incr(_key(operation))
+        cache.touch(_key(operation), timeout=None)
+
+
+def _key(operation: str) -> str:
+    return f"store-errors-{operation}"
