@@ -31,7 +31,7 @@ from django.db.models.fields.files import FieldFile
 from storages.backends.s3 import S3File, S3Storage
 from storages.utils import clean_name
 
-from leaderboard.core.store_errors import StoreUnavailableError, recorded
+from leaderboard.core.store_errors import StoreUnavailableError, is_timeout, recorded
 
 CHECK_SECONDS = 2.0
 """Timeout of the check whether an S3 store responds."""
@@ -104,11 +104,13 @@ class _Check:
 class _Download(S3File):
     """A file of an S3 bucket, downloaded when it is first read. A failed download leaves no partial content."""
 
+    _file: Any
+
     def _get_file(self) -> Any:
         if self._file is not None:
             return self._file
         try:
-            with recorded("read"):
+            with self._storage.request("read"):
                 return super()._get_file()
         except BaseException:
             self._file = None
@@ -142,11 +144,10 @@ class PrivateS3Storage(NoUrl, S3Storage):
         """Raise StoreUnavailableError if the bucket does not respond, or did not when it was last checked.
 
         A result is valid for CHECK_VALID_SECONDS in this process. A check waits at most CHECK_SECONDS for the
-        connection, and as long for the response.
+        connection, and as long for the response. A request that timed out counts as a failed check.
         """
         with self._lock:
-            bucket = (self.endpoint_url, self.bucket_name)
-            check = self._checks[bucket] = self._checks.get(bucket) or _Check(self._quick_client())
+            check = self._latest()
             if time.monotonic() - check.ended > CHECK_VALID_SECONDS:
                 try:
                     with recorded("check"):
@@ -155,9 +156,15 @@ class PrivateS3Storage(NoUrl, S3Storage):
                 except StoreUnavailableError as error:
                     check.error = error.__cause__
                 check.ended = time.monotonic()
-            error = check.error
-        if error is not None:
-            raise StoreUnavailableError from error
+            failure = check.error
+        if failure is not None:
+            raise StoreUnavailableError from failure
+
+    def _latest(self) -> _Check:
+        bucket = (self.endpoint_url, self.bucket_name)
+        if bucket not in self._checks:
+            self._checks[bucket] = _Check(self._quick_client())
+        return self._checks[bucket]
 
     def _quick_client(self) -> Any:
         quick = Config(connect_timeout=CHECK_SECONDS, read_timeout=CHECK_SECONDS, retries={"total_max_attempts": 1})
@@ -171,15 +178,26 @@ class PrivateS3Storage(NoUrl, S3Storage):
         )
 
     @contextmanager
-    def _request(self, operation: str) -> Iterator[None]:
-        """Make requests to the store in this block, unless it does not respond; raises StoreUnavailableError."""
+    def request(self, operation: str) -> Iterator[None]:
+        """Make requests to the store in this block, unless it does not respond; raises StoreUnavailableError.
+
+        operation: one of `store_errors.OPERATIONS`.
+        """
         self.check()
-        with recorded(operation):
-            yield
+        try:
+            with recorded(operation):
+                yield
+        except StoreUnavailableError as error:
+            if is_timeout(error.__cause__):
+                # The requests that wait for a thread meanwhile need not wait for the store as long again.
+                with self._lock:
+                    check = self._latest()
+                    check.error, check.ended = error.__cause__, time.monotonic()
+            raise
 
     def _open(self, name: str, mode: str = "rb") -> S3File:
         key = self._normalize_name(clean_name(name))
-        with self._request("open"):
+        with self.request("open"):
             try:
                 return _Download(key, mode, self)
             except ClientError as error:
@@ -188,34 +206,36 @@ class PrivateS3Storage(NoUrl, S3Storage):
                 raise
 
     def _save(self, name: str, content: Any) -> str:
+        self.check()
         try:
-            with self._request("save"):
+            with self.request("save"):
                 return str(super()._save(name, content))
-        except BaseException:
+        except StoreUnavailableError:
             # The store may have the file although its response did not arrive.
-            with suppress(StoreUnavailableError):
-                self.delete(name)
+            key = self._normalize_name(clean_name(name))
+            with suppress(StoreUnavailableError), recorded("delete"):
+                self._latest().client.delete_object(Bucket=self.bucket_name, Key=key)
             raise
 
     def delete(self, name: str) -> None:
-        with self._request("delete"):
+        with self.request("delete"):
             super().delete(name)
 
     def exists(self, name: str) -> bool:
-        with self._request("exists"):
+        with self.request("exists"):
             return bool(super().exists(name))
 
     def listdir(self, name: str) -> tuple[list[str], list[str]]:
-        with self._request("list"):
+        with self.request("list"):
             folders, files = super().listdir(name)
             return folders, files
 
     def size(self, name: str) -> int:
-        with self._request("size"):
+        with self.request("size"):
             return int(super().size(name))
 
     def get_modified_time(self, name: str) -> datetime:
-        with self._request("size"):
+        with self.request("size"):
             modified: datetime = super().get_modified_time(name)
             return modified
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 import structlog
 from boto3.exceptions import Boto3Error
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError, ReadTimeoutError
 from django.core.cache import cache
 from s3transfer.exceptions import RetriesExceededError
 
@@ -42,6 +42,12 @@ def recorded(operation: str) -> Iterator[None]:
     except OSError as error:
         _record(operation, error)
         raise
+
+
+def is_timeout(error: BaseException | None) -> bool:
+    """Return True if the client has waited for the store in vain."""
+    cause = getattr(error, "last_exception", error)
+    return isinstance(cause, ConnectTimeoutError | ReadTimeoutError | TimeoutError)
 
 
 def counts() -> dict[str, int]:

@@ -21,7 +21,7 @@ from leaderboard.core import storage
 
 KEYS = {"AWS_ACCESS_KEY_ID": "one", "AWS_SECRET_ACCESS_KEY": "two", "AWS_DEFAULT_REGION": "us-east-1"}
 BUCKETS = ("files", "gold")
-SECONDS = 0.5
+SECONDS = 1.0
 """The site's timeout for the store."""
 
 
@@ -43,7 +43,6 @@ class FaultyStore:
     spares: Callable[[str], bool] = lambda line: False
     seen: list[str] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
-    hanging: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     behind: str = ""
 
     def breaks(self, fault: Fault, spares: Callable[[str], bool] = lambda line: False) -> None:
@@ -76,7 +75,6 @@ class _Proxy(BaseHTTPRequestHandler):
             self.send_response(503)
             self._end(b"")
         if fault is Fault.HANG:
-            store.hanging.release()
             store.released.wait()
         if fault in (Fault.UNAVAILABLE, Fault.HANG, Fault.REFUSE):
             return
@@ -86,7 +84,6 @@ class _Proxy(BaseHTTPRequestHandler):
         response = server.getresponse()
         content = response.read()
         if fault is Fault.LOST:
-            store.hanging.release()
             store.released.wait()
             return
         self.send_response(response.status)
@@ -153,7 +150,7 @@ def faulty_store(behind: str) -> Iterator[FaultyStore]:
 
 
 def use_store(store: FaultyStore, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    """Let the site have its files in the store, without any result of an earlier check, and with short timeouts."""
+    """Let the site have its files in the store, with short timeouts. The result of a check is valid until forgotten."""
     in_s3 = {
         alias: {
             "BACKEND": "leaderboard.core.storage.PrivateS3Storage",
@@ -175,9 +172,10 @@ def use_store(store: FaultyStore, monkeypatch: pytest.MonkeyPatch, settings: Any
                 # The functions of leaderboard.models that the fields called when they were defined.
                 monkeypatch.setattr(model_field, "storage", vars(model_field)["_storage_callable"]())
     monkeypatch.setattr(storage, "CHECK_SECONDS", SECONDS)
+    monkeypatch.setattr(storage, "CHECK_VALID_SECONDS", 1e9)
     forget_checks(monkeypatch)
 
 
 def forget_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the next request check the store again, as CHECK_VALID_SECONDS later."""
+    """Let the next request check the store again, as some seconds later."""
     monkeypatch.setattr(storage.PrivateS3Storage, "_checks", {})
