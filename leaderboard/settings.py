@@ -162,6 +162,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 if env("BROKER_URL"):
     CELERY_BROKER_URL = env("BROKER_URL")
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
+    if CELERY_BROKER_URL.startswith("redis"):
+        # Otherwise a request that enqueues a task waits forever for a Redis that hangs. AMQP has a timeout of 4 s.
+        CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 5}
 else:
     QUEUE = DATA / "queue"
     for name in ("messages", "control"):
