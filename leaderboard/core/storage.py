@@ -278,7 +278,8 @@ def check_digest(file: IO[bytes], expected: str) -> None:
     Raises AlteredError if the digest differs.
     """
     file.seek(0)
-    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    with recorded("read"):
+        digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     if digest != expected:
         raise AlteredError(f"a stored file has the SHA-256 digest {digest}; expected the recorded one, {expected}")
     file.seek(0)

@@ -288,6 +288,14 @@ def test_a_local_disk_that_fails(
     assert "store_failed" in caplog.text and errno.errorcode[number] in caplog.text
 
 
+def test_a_local_file_that_cannot_be_read(db: None, tmp_path: Path) -> None:
+    cache.clear()
+    # The kernel answers a read of this file at offset 0 with EIO.
+    with Path("/proc/self/mem").open("rb", buffering=0) as damaged, pytest.raises(OSError, match="Input/output error"):
+        storage.check_digest(damaged, "0" * 64)
+    assert store_errors.counts()["read"] == 1
+
+
 def test_a_local_folder_that_is_read_only_is_not_ready(
     db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
