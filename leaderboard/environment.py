@@ -76,6 +76,9 @@ VARIABLES = {
     "S3_SECONDS": Variable(
         float, 5.0, "timeout of connecting to the S3 service, and of each wait for it; each request is tried twice"
     ),
+    "FILE_CACHE_MB": Variable(
+        int, 2000, "space for local copies of gold, inputs and outcomes in S3, in DATA/file-cache; 0: no copies"
+    ),
     "SANDBOX_SOCKET": Variable(str, "", "the sandbox server's socket; empty: DATA/sandbox.sock"),
     "LEASE_SECONDS": Variable(int, 30, "a worker that has not renewed its lease for this long loses its run"),
     "SWEEP_SECONDS": Variable(int, 10, "interval between sweeps, which requeue runs whose worker or message was lost"),

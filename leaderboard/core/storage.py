@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
-from typing import IO, Any, BinaryIO, ClassVar
+from typing import IO, Any, ClassVar
 from uuid import uuid4
 
 from boto3.s3.transfer import TransferConfig
@@ -31,6 +30,7 @@ from django.db.models.fields.files import FieldFile
 from storages.backends.s3 import S3File, S3Storage
 from storages.utils import clean_name
 
+from leaderboard.core import file_cache
 from leaderboard.core.store_errors import StoreUnavailableError, is_timeout, recorded
 
 CHECK_SECONDS = 2.0
@@ -217,6 +217,18 @@ class PrivateS3Storage(NoUrl, S3Storage):
                 self._latest().client.delete_object(Bucket=self.bucket_name, Key=key)
             raise
 
+    def download(self, name: str, into: IO[bytes]) -> None:
+        """Copy a file's content, in one request. Raises FileNotFoundError; StoreUnavailableError."""
+        key = self._normalize_name(clean_name(name))
+        with self.request("read"):
+            try:
+                answer = self.connection.meta.client.get_object(Bucket=self.bucket_name, Key=key)
+            except ClientError as error:
+                if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
+                    raise FileNotFoundError(f"the store has no file {key}") from error
+                raise
+            shutil.copyfileobj(answer["Body"], into, 1 << 20)
+
     def delete(self, name: str) -> None:
         with self.request("delete"):
             super().delete(name)
@@ -286,20 +298,18 @@ def check_digest(file: IO[bytes], expected: str) -> None:
 
 
 @contextmanager
-def opened(stored: FieldFile) -> Iterator[IO[bytes]]:
+def opened(stored: FieldFile, *, sha256: str = "") -> Iterator[IO[bytes]]:
     """Open a stored file for reading, as a local file with a file descriptor, which the sandbox needs.
 
-    A file of a remote storage (S3) has no file descriptor, so it is first copied to an unnamed local file.
+    A file of a remote storage (S3) has no file descriptor, so it is first copied to a local file. sha256: the file's
+    recorded digest, if many jobs read the file: the copy is then kept, and found by the digest (`file_cache`). The file
+    is not verified; see `check_digest`.
     """
-    with stored.open("rb") as source:
-        raw: BinaryIO = source.file
-        try:
-            raw.fileno()
-        except (OSError, AttributeError):
-            with tempfile.TemporaryFile() as spool:
-                shutil.copyfileobj(raw, spool)
-                spool.flush()
-                spool.seek(0)
-                yield spool
-            return
-        yield raw
+    storage = stored.storage
+    if not isinstance(storage, PrivateS3Storage):
+        with stored.open("rb") as source:
+            yield source.file
+        return
+    name = str(stored.name)
+    with file_cache.opened(sha256, lambda spool: storage.download(name, spool)) as spool:
+        yield spool

@@ -191,7 +191,10 @@ def validate(
         expects=gold.expects,
     )
     with ExitStack() as stack:
-        files = {"inputs": stack.enter_context(opened(split.inputs)), "predictions": predictions}
+        files = {
+            "inputs": stack.enter_context(opened(split.inputs, sha256=split.inputs_sha256)),
+            "predictions": predictions,
+        }
         return _ask(request, files, settings.VALIDATE_SECONDS, output_bytes=4 << 20, report=ValidateReport)
 
 
@@ -209,7 +212,7 @@ def score(
 
     name: the predictions file's name. seed: of the bootstrap. subset: "public" or "private" to score only these groups
     of the gold's public/private split; empty: all groups. Raises SandboxError, FileNotFoundError for a missing file,
-    and AlteredError for an altered file of the public/private split.
+    and AlteredError for altered gold or an altered file of the public/private split.
     """
     request = ScoreRequest(
         task=task,
@@ -221,10 +224,11 @@ def score(
         subset=subset,
     )
     with ExitStack() as stack:
-        files = {"gold": stack.enter_context(opened(gold.file)), "predictions": predictions}
+        files = {"gold": stack.enter_context(opened(gold.file, sha256=gold.sha256)), "predictions": predictions}
+        check_digest(files["gold"], gold.sha256)
         if subset:
             partition = PublicPrivatePartition.objects.get(gold=gold)
-            files["partition"] = stack.enter_context(opened(partition.file))
+            files["partition"] = stack.enter_context(opened(partition.file, sha256=partition.sha256))
             check_digest(files["partition"], partition.sha256)
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20)
 
@@ -255,7 +259,7 @@ def partition(
     with ExitStack() as stack:
         files = {"gold": gold}
         if previous is not None:
-            files["previous"] = stack.enter_context(opened(previous.file))
+            files["previous"] = stack.enter_context(opened(previous.file, sha256=previous.sha256))
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=256 << 20, report=PartitionReport)
 
 
@@ -316,7 +320,7 @@ def head_to_head(
     with ExitStack() as stack:
         files = {"a": a, "b": b}
         if gold is not None:
-            files["gold"] = stack.enter_context(opened(gold.file))
+            files["gold"] = stack.enter_context(opened(gold.file, sha256=gold.sha256))
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=32 << 20)
 
 
@@ -333,7 +337,7 @@ def similarity_sketch(
     name: the predictions file's name. Raises SandboxError, and FileNotFoundError if the gold file is missing.
     """
     request = SketchRequest(task=task, options=dict(options), gold_name=str(gold.file.name), predictions_name=name)
-    with opened(gold.file) as stored:
+    with opened(gold.file, sha256=gold.sha256) as stored:
         files = {"gold": stored, "predictions": predictions}
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
 
@@ -348,7 +352,7 @@ def near_duplicates(
     """
     names = [name for name, _ in predictions]
     request = NearDuplicatesRequest(task=task, options=dict(options), gold_name=str(gold.file.name), names=names)
-    with opened(gold.file) as stored:
+    with opened(gold.file, sha256=gold.sha256) as stored:
         files = {"gold": stored} | {str(index): file for index, (_, file) in enumerate(predictions)}
         return _ask(request, files, settings.SCORE_SECONDS, output_bytes=1 << 20)
 

@@ -166,6 +166,7 @@ def use_store(store: FaultyStore, monkeypatch: pytest.MonkeyPatch, settings: Any
         if alias != "staticfiles"
     }
     settings.STORAGES = {**settings.STORAGES, **in_s3}
+    settings.FILE_CACHE_BYTES = 0
     for model in apps.get_models():
         for model_field in model._meta.concrete_fields:
             if isinstance(model_field, FileField):

@@ -27,7 +27,8 @@ from leaderboard.core.compiled_queries import PreparedQuery, parse_datetime
 from leaderboard.models import Benchmark, Leaderboard, Phase, ReportedResult, Standing
 
 View = TypeVar("View", bound=Callable[..., Any])
-_PHASE_FIELDS = [field.attname for field in Phase._meta.concrete_fields]
+# `ranked_sequence` also counts submissions that change no board: on a ladder, nobody may see that there was one.
+_PHASE_FIELDS = [field.attname for field in Phase._meta.concrete_fields if field.attname != "ranked_sequence"]
 _RELATED_FIELDS = (
     "benchmark__title",
     "benchmark__dataset__title",

@@ -90,7 +90,7 @@ def _compare(lease: Lease[HeadToHead]) -> None:
     with ExitStack() as stack:
         tables = []
         for run in (row.a, row.b):
-            tables.append(stack.enter_context(opened(run.outcomes)))
+            tables.append(stack.enter_context(opened(run.outcomes, sha256=run.outcomes_sha256)))
             check_digest(tables[-1], run.outcomes_sha256)
         answer = sandbox_client.head_to_head(
             a=tables[0], b=tables[1], gold=gold, seed=provenance.SEED, scorer=scored.scorer

@@ -70,7 +70,7 @@ def compared(*, board: Leaderboard, runs: dict[UUID, Run], pairs: Sequence[Pair]
     with ExitStack() as stack:
         tables = []
         for run in indices:
-            tables.append(stack.enter_context(opened(runs[run].outcomes)))
+            tables.append(stack.enter_context(opened(runs[run].outcomes, sha256=runs[run].outcomes_sha256)))
             check_digest(tables[-1], runs[run].outcomes_sha256)
         scorer = scorer_of_phase.of_board(board).scorer
         answer = sandbox_client.compare_board(

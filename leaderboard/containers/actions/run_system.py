@@ -56,7 +56,10 @@ def _predict(lease: Lease[Prediction]) -> None:
     assert image is not None, "a constraint of the database ensures that a container submission has an image"
     allowed = container_limits.of(phase)
     options = {**phase.split.options, **phase.options}
-    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as output, opened(phase.split.inputs) as inputs:
+    with (
+        tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as output,
+        opened(phase.split.inputs, sha256=prediction.inputs_sha256) as inputs,
+    ):
         check_digest(inputs, prediction.inputs_sha256)
         ran = _ran(lease, image, allowed, options=options, inputs=inputs, into=output)
         details: dict[str, Any] = {"cost": ran.cost, "execution": ran.execution, "log": ran.log}

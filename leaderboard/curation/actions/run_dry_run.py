@@ -73,7 +73,7 @@ def predictions(row: DryRun) -> Iterator[IO[bytes]]:
 def _run_baseline(row: DryRun) -> sandbox_client.Answer:
     split, trains = row.gold.split, list(row.trains.select_related("split").order_by("split", "pk"))
     with ExitStack() as stack:
-        files = {"inputs": stack.enter_context(opened(split.inputs))}
+        files = {"inputs": stack.enter_context(opened(split.inputs, sha256=split.inputs_sha256))}
         check_digest(files["inputs"], row.inputs_sha256)
         for index, train in enumerate(trains):
             files[str(index)] = stack.enter_context(opened(train.file))
@@ -90,8 +90,6 @@ def _run_baseline(row: DryRun) -> sandbox_client.Answer:
 
 def _score(row: DryRun, file: IO[bytes]) -> dict[str, Any]:
     gold, task = row.gold, TASKS[row.gold.split.dataset.task]
-    with opened(gold.file) as stored:
-        check_digest(stored, gold.sha256)
     answer = sandbox_client.score(
         task=task.name,
         gold=gold,

@@ -140,10 +140,10 @@ def _open(row: SplitAudit, trains: list[GoldVersion]) -> Iterator[dict[str, IO[b
     with ExitStack() as stack:
         files = {}
         for name, gold in golds.items():
-            files[name] = stack.enter_context(opened(gold.file))
+            files[name] = stack.enter_context(opened(gold.file, sha256=gold.sha256))
             check_digest(files[name], gold.sha256)
         if row.inputs_sha256 and row.gold.split.inputs_public:
-            files["inputs"] = stack.enter_context(opened(row.gold.split.inputs))
+            files["inputs"] = stack.enter_context(opened(row.gold.split.inputs, sha256=row.gold.split.inputs_sha256))
             check_digest(files["inputs"], row.inputs_sha256)
         yield files
 

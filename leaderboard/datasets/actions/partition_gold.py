@@ -36,7 +36,7 @@ def partition(*, split: Split, by: User, share: Decimal = HALF, seed: int | None
     used_seed = secrets.randbits(48) if seed is None else seed
     if not 0 <= used_seed < 1 << 63:
         raise Refused(Code.INVALID_NAME, f"The seed is {used_seed}; expected a whole number from 0 to {(1 << 63) - 1}.")
-    with opened(gold.file) as file:
+    with opened(gold.file, sha256=gold.sha256) as file:
         computed = partition_files.compute(
             split=split, gold=file, name=str(gold.file.name), share=share, seed=used_seed
         )

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.storage import AlteredError, check_digest, opened
+from leaderboard.core.storage import AlteredError, check_digest, delete_after_commit, opened
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
     GoldVersion,
@@ -147,10 +147,9 @@ def _accept(lease: Lease[Prediction], **fields: Any) -> None:
 
 @transaction.atomic
 def _reject(lease: Lease[Prediction], problems: list[dict[str, Any]]) -> None:
-    storage, name = lease.row.file.storage, str(lease.row.file.name)
     lease.finish(state=State.REJECTED, reason=Reason.BAD_PREDICTIONS, problems=problems, file="")
     _refund(lease.row)
-    transaction.on_commit(lambda: storage.delete(name), robust=True)
+    delete_after_commit(lease.row.file)
 
 
 def _on_failure(lease: Lease[Prediction], final: bool) -> None:

@@ -13,6 +13,7 @@ from leaderboard.containers.actions import image_uploads, images
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import Image, ImageUpload, Phase, Submission, System
 from leaderboard.submissions.actions import submit as submissions
+from leaderboard.submissions.actions import validation
 from tests.support.api_calls import footprint
 from tests.support.rows.board_rows import stand
 from tests.support.rows.tiny_world import World, build, prediction_lines, uploaded
@@ -41,7 +42,7 @@ def refusal(action: Any, **kwargs: Any) -> Refused:
 def test_a_missing_or_unknown_track_is_refused_with_the_expected_ones(
     world: World, track: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submissions.sandbox_client, "validate", None)  # nothing may be read before
+    monkeypatch.setattr(validation.sandbox_client, "validate", None)  # nothing may be read before
     refused = refusal(world.submit, track=track)
     assert refused.code is Code.INVALID_TRACK
     assert str(refused).endswith("expected one of simple, thorough.")

@@ -107,13 +107,13 @@ def test_an_upload_to_a_store_that_is_away(
 def test_a_store_that_fails_while_the_file_is_stored(
     world: World, ada: Client, store: FaultyStore, fault: Fault
 ) -> None:
-    before, keys = footprint(), store.keys()
+    before, keys, asked = footprint(), store.keys(), len(store.seen)
     store.breaks(fault, spares=all_but("PUT"))
     check_away(send(ada, prediction_lines()))
     assert (footprint(), store.keys()) == (before, keys)
     assert not QuotaCharge.objects.exists() and not Submission.objects.exists()
     made = len(store.seen)
-    assert sum(line.startswith("PUT") for line in store.seen[-6:]) == 2, "one request and its repetition"
+    assert sum(line.startswith("PUT") for line in store.seen[asked:]) == 2, "one request and its repetition"
     check_away(send(ada, prediction_lines()))
     assert (len(store.seen) == made) == (fault in (Fault.HANG, Fault.LOST)), "the store is away once it was waited for"
 
@@ -304,3 +304,18 @@ def test_a_local_folder_that_is_read_only_is_not_ready(
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
     with pytest.raises(PermissionError):
         local.check()
+
+
+def test_a_scored_run_makes_five_requests_to_the_store(
+    store: FaultyStore, world: World, settings: Any, tmp_path: Path
+) -> None:
+    """The name of each new file is looked up before it is stored. Gold and inputs are local after the first run."""
+    settings.FILE_CACHE, settings.FILE_CACHE_BYTES = tmp_path, 1_000_000
+    for _ in range(2):
+        before = len(store.seen)
+        world.submit()
+        runs.WORK.run(Run.objects.get(state=State.QUEUED).pk)
+    requests = [line.split("?")[0].rsplit(" ", 1)[0] for line in store.seen[before:]]
+    assert [line.split()[0] for line in requests] == ["HEAD", "PUT", "GET", "HEAD", "PUT"], requests
+    assert Run.objects.filter(state=State.DONE).count() == 2
+    assert len(list(tmp_path.iterdir())) == 2
