@@ -96,6 +96,11 @@ class StateColumns:
     def attempts_left(self, lease: Lease[Any]) -> bool:
         return lease.attempt < settings.MAX_ATTEMPTS
 
+    def give_back(self, lease: Lease[Any], at: datetime) -> dict[str, Any]:
+        """Return what gives back the attempt of a busy machine; empty if the row was queued over SPARED_FOR ago."""
+        # The attempt has ended, so its number may be claimed again.
+        return {"attempt": lease.attempt - 1} if lease.row.queued_at > at - SPARED_FOR else {}
+
     def claim(self, at: datetime) -> dict[str, Any]:
         return {"state": State.RUNNING, "started_at": at, "reason": Reason.NONE}
 
@@ -206,26 +211,24 @@ class Work:
     ) -> bool:
         """Queue the row for another attempt if any is left, else fail it; return True if it has failed for good.
 
-        final: fail the row even if attempts are left. spares_last: give back the last attempt; the next sweep enqueues
-        the row, unless it was queued more than SPARED_FOR ago. columns: further column values to write. If the lease is
+        final: fail the row even if attempts are left. spares_last: give back the last attempt
+        (`StateColumns.give_back`); the next sweep enqueues the row. columns: further column values to write. If the lease is
         lost, nothing is changed and False is returned.
         """
         at = timezone.now()
         is_last = not self.columns.attempts_left(lease)
-        is_spared = is_last and spares_last and lease.row.queued_at > at - SPARED_FOR
-        if is_spared:
-            columns["attempt"] = lease.attempt - 1  # this attempt has ended, so its number may be claimed again
-        final = final or (is_last and not is_spared)
+        given_back = self.columns.give_back(lease, at) if is_last and spares_last else {}
+        final = final or (is_last and not given_back)
         if final:
             self.lock(lease.row)
             written = self.columns.fail(reason, at)
         else:
             # A row with an expired lease is due at once: the sweep that has found it enqueues it next.
             written = self.columns.retry(reason, _long_ago(lease.at) if isinstance(lease, ExpiredLease) else at)
-        if not lease.rows().update(**{**written, "lease_until": None, **columns}):
+        if not lease.rows().update(**{**written, "lease_until": None, **columns, **given_back}):
             return False
         self.on_failure(lease, final)
-        if not (final or is_spared or isinstance(lease, ExpiredLease)) and self.columns.retries_at_once:
+        if not (final or given_back or isinstance(lease, ExpiredLease)) and self.columns.retries_at_once:
             self.enqueue(lease.row)
         return final
 
@@ -285,9 +288,11 @@ class Work:
                 outcome(lease, error)
 
 
+BUSY = {sandbox_client.SandboxTimeoutError: Failure(Reason.SANDBOX, spares_last=True)}
+"""What a machine that is too busy means: part of ERRORS, and of `Work.errors` that have an entry for SandboxError."""
 ERRORS: Errors = {
     (ReportError, NotRetryableError): Failure(Reason.BAD_REPORT, final=True),
-    sandbox_client.SandboxTimeoutError: Failure(Reason.SANDBOX, spares_last=True),
+    **BUSY,
     sandbox_client.SandboxError: Failure(Reason.SANDBOX),
     StoreUnavailableError: Failure(Reason.STORAGE, spares_last=True),
     STORAGE_ERRORS: Failure(Reason.STORAGE, final=True),

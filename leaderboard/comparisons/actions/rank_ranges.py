@@ -46,7 +46,11 @@ class RankingColumns(StateColumns):
         return Q(lease_until__lt=at)
 
     def attempts_left(self, lease: Lease[Any]) -> bool:
-        return True
+        return bool(lease.row.failures + 1 < settings.MAX_ATTEMPTS)
+
+    def give_back(self, lease: Lease[Any], at: datetime) -> dict[str, Any]:
+        # However long the machine is busy: no submission waits for the ranges, and no quota was charged.
+        return {"failures": F("failures")}
 
     def claim(self, at: datetime) -> dict[str, Any]:
         return {}

@@ -34,7 +34,7 @@ from leaderboard.models import Image, Phase, Reason, Run, Scorer, State
 from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import worker_status
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, lease_lost
+from leaderboard.work_queue.work import BUSY, STORAGE_ERRORS, Failure, lease_lost
 
 log = structlog.get_logger(__name__)
 WAITING = runs.WAITING.select_related(
@@ -257,6 +257,7 @@ WORK = replace(
         ScorerImageError: lambda lease, error: _fail(lease, str(error)),
         engine.ImageError: lambda lease, error: _fail(lease, f"The image cannot be used: {error}."),
         engine.KilledError: _on_kill,
+        **BUSY,
         engine.SandboxError: Failure(Reason.ENGINE),
         STORAGE_ERRORS: Failure(Reason.STORAGE),
     },

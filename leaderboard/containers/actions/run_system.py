@@ -24,7 +24,7 @@ from leaderboard.models import Image, Phase, Prediction, QuotaCharge, Reason, St
 from leaderboard.scoring.actions import runs
 from leaderboard.submissions.actions.validation import problem
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import STORAGE_ERRORS, Failure, StateColumns, Work, lease_lost
+from leaderboard.work_queue.work import BUSY, STORAGE_ERRORS, Failure, StateColumns, Work, lease_lost
 from leaderboard.work_queue.worker_status import queue_of
 
 log = structlog.get_logger(__name__)
@@ -117,6 +117,8 @@ def _collect(lease: Lease[Prediction], output: IO[bytes], name: str, details: di
         answer = sandbox_client.validate(
             split=phase.split, gold=gold, predictions=output, name=name, options=phase.options
         )
+    except sandbox_client.SandboxTimeoutError:
+        raise
     except sandbox_client.SandboxError as error:
         log.error("sandbox_failed", kind=WORK.name, id=str(lease.row.pk), error=str(error))
         WORK.retry_or_fail(lease, reason=Reason.SANDBOX)
@@ -238,6 +240,7 @@ WORK = Work(
         engine.KilledError: _on_kill,
         # The phase needs something that this engine lacks; a retry would fail again.
         UsageError: Failure(Reason.ENGINE, final=True),
+        **BUSY,
         engine.SandboxError: Failure(Reason.ENGINE),
         STORAGE_ERRORS: Failure(Reason.STORAGE),
     },

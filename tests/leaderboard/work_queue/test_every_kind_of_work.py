@@ -13,9 +13,10 @@ from django.db.models import Model
 from django.utils import timezone
 
 import leaderboard
+from evaluator.errors import SandboxTimeoutError
 from leaderboard import jobs
 from leaderboard.comparisons.actions import rank_ranges
-from leaderboard.containers.actions import run_scorer
+from leaderboard.containers.actions import engine, run_scorer, run_system
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
     ArchiveExport,
@@ -241,6 +242,43 @@ def test_a_server_error_is_retried_and_finally_fails(
     assert attempts == [*range(1, settings.MAX_ATTEMPTS + 1)]
     assert after(row).reason == Reason.INTERNAL and not is_queued(kind, row)
     assert "job_failed" in caplog.text and "RuntimeError" in caplog.text and "what a file says" not in caplog.text
+
+
+def too_busy(*_: Any) -> None:
+    raise SandboxTimeoutError("the sandbox had no time: the machine is too busy")
+
+
+@each_kind
+def test_a_busy_machine_never_uses_up_the_last_attempt(
+    world: World, kind: Work, sent_messages: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = ROWS[kind.name](world, timezone.now())
+    monkeypatch.setattr(kind, "do", too_busy)
+    for attempt in range(1, settings.MAX_ATTEMPTS + 3):
+        lease = kind.claim(key_of(kind, row))
+        assert lease is not None, f"attempt {attempt} was the last"
+        sent_messages.clear()
+        kind._attempt(lease)
+        assert after(row).reason == Reason.SANDBOX and is_queued(kind, row)
+    assert sent_messages == [], "a machine that is busy is asked again by the next sweep, not at once"
+    assert not QuotaCharge.objects.exclude(refunded_at=None).exists()
+
+
+def test_a_busy_machine_never_uses_up_the_last_attempt_at_the_output_of_a_container(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The container has ended well, and the check of its predictions gets no processor time, again and again."""
+    row = ROWS["predict"](world, timezone.now())
+    result = engine.ExecutionResult(reason="", explanation="", name="predictions.jsonl", log="", cost={}, execution={})
+    monkeypatch.setattr(run_system, "_ran", lambda *_, **__: result)
+    for attempt in range(1, settings.MAX_ATTEMPTS + 3):
+        lease = run_system.WORK.claim(row.pk)
+        assert lease is not None, f"attempt {attempt} was the last"
+        with monkeypatch.context() as patched:
+            patched.setattr(sandbox_client.ProcessSandbox, "run", too_busy)
+            run_system.WORK._attempt(lease)
+        assert (after(row).state, row.reason) == (State.QUEUED, Reason.SANDBOX)
+    assert QuotaCharge.objects.get().refunded_at is None
 
 
 @each_kind
