@@ -6,7 +6,7 @@ from uuid import UUID
 
 import django
 import structlog
-from celery.signals import worker_ready
+from celery.signals import worker_process_init, worker_ready
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 
@@ -23,7 +23,7 @@ from leaderboard.curation.actions import run_dry_run, run_generator
 from leaderboard.datasets.actions import audits, corrections, gold_diffs
 from leaderboard.near_duplicates.actions import detect
 from leaderboard.notifications.actions import deliver as notices
-from leaderboard.operations import disk_alarm
+from leaderboard.operations import disk_alarm, parent_process
 from leaderboard.operations import sweep as housekeeping
 from leaderboard.rehearsals import actions as rehearsals
 from leaderboard.scoring.actions import releases, runs, sealed_phases
@@ -102,6 +102,12 @@ def sweep() -> None:
             log.error(
                 "sweep_failed", sweep=name, error=type(error).__name__, at=traceback_locations(error.__traceback__)
             )
+
+
+@worker_process_init.connect
+def end_with_main(**_: object) -> None:
+    """Make a pool process end when the worker's main process is killed."""
+    parent_process.end_with_main()
 
 
 @worker_ready.connect

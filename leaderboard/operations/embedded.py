@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import hashlib
 import os
-import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -23,12 +22,11 @@ from django.core.management.base import CommandError
 from evaluator.errors import SandboxError
 from evaluator.sandbox.process import launch
 from evaluator.tasks.registry import import_paths
-from leaderboard.operations import processes
+from leaderboard.operations import parent_process, processes
 from leaderboard.operations.supervisor import CannotStart, Child
 
 MAX_LOG_BYTES = 10_000_000
 """Size above which a child's log is rotated when the child starts."""
-_PR_SET_PDEATHSIG = 1
 
 
 @contextmanager
@@ -196,7 +194,7 @@ def _logged(name: str, command: list[str], *descriptors: int) -> Callable[[], su
                     stderr=subprocess.STDOUT,
                     pass_fds=descriptors,
                     start_new_session=True,
-                    preexec_fn=_die_with_parent,  # noqa: PLW1509  the supervisor has no threads
+                    preexec_fn=partial(parent_process.end_with, os.getpid()),  # noqa: PLW1509  no threads here
                 )
             except OSError as error:
                 raise CannotStart(f"{name} cannot be started: {error}") from None
@@ -210,12 +208,3 @@ def _log(name: str) -> IO[bytes]:
     if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
         log.replace(log.with_suffix(".log.1"))
     return log.open("ab")
-
-
-def _die_with_parent() -> None:
-    """Make the kernel terminate this process when its parent dies, even by SIGKILL. Does nothing except on Linux."""
-    if hasattr(_LIBC, "prctl"):
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-_LIBC = ctypes.CDLL(None, use_errno=True)

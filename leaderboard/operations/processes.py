@@ -21,6 +21,7 @@ def web(bind: str) -> list[str]:
     """
     return [
         *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi:application"),
+        *("--config", "python:leaderboard.operations.parent_process"),
         *("--bind", bind, "--worker-class", "gthread", "--workers", "2", "--threads", "8"),
         # gunicorn's heartbeat files: on a disk that is busy with an upload they would make a worker seem to hang.
         *("--worker-tmp-dir", "/dev/shm" if Path("/dev/shm").is_dir() else "/tmp"),  # noqa: S108

@@ -212,8 +212,8 @@ class Work:
         """Queue the row for another attempt if any is left, else fail it; return True if it has failed for good.
 
         final: fail the row even if attempts are left. spares_last: give back the last attempt
-        (`StateColumns.give_back`); the next sweep enqueues the row. columns: further column values to write. If the lease is
-        lost, nothing is changed and False is returned.
+        (`StateColumns.give_back`); the next sweep enqueues the row. columns: further column values to write. If the
+        lease is lost, nothing is changed and False is returned.
         """
         at = timezone.now()
         is_last = not self.columns.attempts_left(lease)
@@ -225,7 +225,8 @@ class Work:
         else:
             # A row with an expired lease is due at once: the sweep that has found it enqueues it next.
             written = self.columns.retry(reason, _long_ago(lease.at) if isinstance(lease, ExpiredLease) else at)
-        if not lease.rows().update(**{**written, "lease_until": None, **columns, **given_back}):
+        columns = {**written, "lease_until": None, **columns, **given_back}
+        if not lease.rows().update(**columns):
             return False
         self.on_failure(lease, final)
         if not (final or given_back or isinstance(lease, ExpiredLease)) and self.columns.retries_at_once:
@@ -288,7 +289,7 @@ class Work:
                 outcome(lease, error)
 
 
-BUSY = {sandbox_client.SandboxTimeoutError: Failure(Reason.SANDBOX, spares_last=True)}
+BUSY: Errors = {sandbox_client.SandboxTimeoutError: Failure(Reason.SANDBOX, spares_last=True)}
 """What a machine that is too busy means: part of ERRORS, and of `Work.errors` that have an entry for SandboxError."""
 ERRORS: Errors = {
     (ReportError, NotRetryableError): Failure(Reason.BAD_REPORT, final=True),

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from argparse import ArgumentParser
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -14,7 +15,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.boards.queries import prepared_board
-from leaderboard.operations import demo, embedded, processes
+from leaderboard.operations import demo, embedded, parent_process, processes
 from leaderboard.operations.supervisor import CannotStart, Supervisor
 
 
@@ -104,6 +105,7 @@ class Command(BaseCommand):
             cwd=settings.ROOT,
             env=processes.environment(),
             start_new_session=True,
+            preexec_fn=partial(parent_process.end_with, os.getpid()),  # noqa: PLW1509  no threads here
         ) as seeding:
             supervisor.follow(lambda: seeding.poll() is not None)
             if supervisor.stopping:

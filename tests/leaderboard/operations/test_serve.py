@@ -12,9 +12,11 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, Queue
+from urllib.parse import urlsplit
 
 import pytest
 from django.core.management import call_command
@@ -22,6 +24,7 @@ from django.core.management import call_command
 from leaderboard.operations.processes import FORMER_ROLES, ROLES
 from tests.conftest import ROOT
 from tests.support.seeded_site import prepare_data
+from tests.support.workers.running_stack import children
 
 PATIENCE = 120.0
 
@@ -53,12 +56,15 @@ class Serving:
             pytest.fail(f"serve never said {words!r}, but:\n" + "\n".join(self.output))
 
     def children(self) -> list[int]:
-        pid = self.process.pid
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        return children(self.process.pid)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(PATIENCE)
+
+
+def descendants(pid: int) -> list[int]:
+    return [each for child in children(pid) for each in (child, *descendants(child))]
 
 
 def start(data: Path, *options: str) -> Serving:
@@ -148,19 +154,33 @@ def test_a_process_can_be_started_by_its_former_name(
 
 
 def test_it_leaves_no_process_and_restarts_over_a_stale_socket(serving: Serving, data: Path) -> None:
-    """Exits by SIGKILL clean nothing up, and the socket's file remains."""
-    watched = [os.pidfd_open(pid) for pid in serving.children()]
-    assert len(watched) == len(ROLES) - 1, "scorers of organisers are off unless they are asked for"
-    serving.process.kill()
-    serving.process.wait()
-    for descriptor in watched:
-        assert _ends(descriptor)
+    """Exits by SIGKILL clean nothing up, and the socket's file remains. A process of the web server is busy."""
+    assert len(serving.children()) == len(ROLES) - 1, "scorers of organisers are off unless they are asked for"
+    with unfinished_request(address(serving)):
+        watched = {pid: os.pidfd_open(pid) for pid in descendants(serving.process.pid)}
+        assert len(watched) > len(ROLES) + 4, "processes of the pools and of the web server"
+        serving.process.kill()
+        serving.process.wait()
+        for pid, descriptor in watched.items():
+            assert _ends(descriptor), Path(f"/proc/{pid}/cmdline").read_bytes()
     again = start(data, "--port", "0", "--no-seed")
     again.until("ready; ")
     watched = [os.pidfd_open(pid) for pid in again.children()]
     assert again.stop(signal.SIGINT) == 0
     assert all(_ends(descriptor) for descriptor in watched)
     again.until(f"stopped; the data remain in {data}")
+
+
+@contextmanager
+def unfinished_request(url: str) -> Iterator[None]:
+    """A request whose body does not come, in the hands of a thread of the web server."""
+    where = urlsplit(url)
+    assert where.hostname is not None
+    with socket.create_connection((where.hostname, where.port or 80)) as client:
+        lines = ("POST /accounts/login/ HTTP/1.1", f"Host: {where.netloc}", "Expect: 100-continue", "Content-Length: 9")
+        client.sendall("\r\n".join((*lines, "Content-Type: application/x-www-form-urlencoded", "", "")).encode())
+        assert client.recv(12) == b"HTTP/1.1 100"
+        yield
 
 
 def _ends(descriptor: int) -> bool:

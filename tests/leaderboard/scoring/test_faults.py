@@ -5,8 +5,11 @@ The workers are real Celery processes on the test's database and broker; they ar
 
 from __future__ import annotations
 
+import os
+import select
 import shutil
 import signal
+import sys
 import threading
 from datetime import timedelta
 from pathlib import Path
@@ -24,8 +27,8 @@ from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import Lease, LeaseLostError
 from tests.support.rows.tiny_world import World, build
-from tests.support.workers.killed_workers import let_leases_end
-from tests.support.workers.running_stack import empty_queue
+from tests.support.workers.killed_workers import PATIENCE, let_leases_end
+from tests.support.workers.running_stack import Stack, children, empty_queue
 
 pytest_plugins = ["tests.support.workers.running_stack", "tests.support.workers.killed_workers"]
 pytestmark = [pytest.mark.django_db(transaction=True)]
@@ -66,6 +69,28 @@ def test_a_worker_killed_before_it_writes_is_replaced(world: World, faulty, stac
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     assert runs.WORK.sweep() == 0, "a lease that has not ended is not taken away"
+    let_leases_end()
+    assert runs.WORK.sweep() == 1
+    stack_later().wait_for(submission)
+    assert assert_one_result(submission).attempt == 2
+
+
+def test_a_worker_whose_main_process_is_killed_scores_no_more(world: World, tmp_path: Path, stack_later) -> None:
+    """Nobody would stop the process of its pool, which is in the middle of a run."""
+    submission = world.submit()
+    reached = tmp_path / "running"
+    command = [
+        *(sys.executable, "-m", "celery", "-A", "tests.support.workers.faulty_scorer", "worker", "-Q", "scoring")
+    ]
+    with Stack().stopping() as stack:
+        worker = stack.start_worker(command=[*command, "-c", "1"], HOLD_AT="running", HOLD_FILE=str(reached))
+        stack._follow(reached.exists, "the run")
+        (pool,) = children(worker.process.pid)
+        watched = os.pidfd_open(pool)
+        worker.process.kill()
+        worker.process.wait()
+        assert select.select([watched], [], [], PATIENCE)[0], "it goes on"
+        os.close(watched)
     let_leases_end()
     assert runs.WORK.sweep() == 1
     stack_later().wait_for(submission)

@@ -53,6 +53,12 @@ def environment(**more: str) -> dict[str, str]:
     return processes.environment({**ours, **more})
 
 
+def children(pid: int) -> list[int]:
+    """Return the ids of the processes that a process has forked, in any of its threads."""
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+
+
 @dataclass
 class Worker:
     """A Celery worker with its log; `kill` sends SIGKILL to it and its pool."""
