@@ -48,7 +48,7 @@ VARIABLES = {
     "PROXY": Variable(bool, False, "the site is behind one proxy that sets X-Forwarded-Proto and X-Forwarded-For"),
     "DATABASE_URL": Variable(str, "", "empty: SQLite in DATA; otherwise postgres://user:password@host/name"),
     "DATABASE_LOCK_SECONDS": Variable(
-        int, 60, "longest wait for a lock on PostgreSQL; web processes wait 5 seconds unless this is set"
+        int, 60, "longest wait for a lock on PostgreSQL; web processes and beat wait 5 seconds unless this is set"
     ),
     "BROKER_URL": Variable(str, "", "empty: folders in DATA; otherwise redis://... or amqp://..."),
     "CACHE_URL": Variable(str, "", "empty: files in DATA; otherwise redis://..."),

@@ -1,12 +1,13 @@
-"""Celery tasks and the steps of a sweep, in one list. Run by `celery -A leaderboard.jobs worker`."""
+"""Celery tasks and the steps of a sweep, in one list. Run by `celery -A leaderboard.jobs worker` and by `beat`."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import django
 import structlog
-from celery.signals import worker_process_init, worker_ready
+from celery.signals import beat_init, worker_ready
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 
@@ -18,12 +19,11 @@ from leaderboard.archives.actions import exports, imports
 from leaderboard.boards.queries import prepared_board
 from leaderboard.comparisons.actions import head_to_head, rank_ranges
 from leaderboard.containers.actions import run_scorer, run_system, workers
-from leaderboard.core.logs import traceback_locations
 from leaderboard.curation.actions import run_dry_run, run_generator
 from leaderboard.datasets.actions import audits, corrections, gold_diffs
 from leaderboard.near_duplicates.actions import detect
 from leaderboard.notifications.actions import deliver as notices
-from leaderboard.operations import disk_alarm, parent_process
+from leaderboard.operations import disk_alarm, periodic
 from leaderboard.operations import sweep as housekeeping
 from leaderboard.rehearsals import actions as rehearsals
 from leaderboard.scoring.actions import releases, runs, sealed_phases
@@ -55,7 +55,7 @@ SWEEPS: tuple[Part, ...] = (
     gold_diffs.WORK,
     corrections.sweep,
 )
-"""Steps of a sweep, in order. Each kind of background work is one entry, which also defines its Celery task."""
+"""Steps of a sweep. Each kind of background work is one entry, which also defines its Celery task."""
 
 
 def register(parts: Iterable[Part]) -> None:
@@ -89,25 +89,39 @@ def deliver(notice_id: str) -> None:
     notices.deliver(notice_id=UUID(notice_id))
 
 
+def steps() -> dict[str, Callable[[], object]]:
+    """Return the steps of a sweep by name, each independent of the others."""
+    kinds = tuple(part for part in SWEEPS if isinstance(part, Work))
+    return {
+        part.name if isinstance(part, Work) else f"{part.__module__}.{part.__name__}": (
+            partial(part.sweep, kinds) if isinstance(part, Work) else part
+        )
+        for part in SWEEPS
+    }
+
+
 @app.task(name=task_name("sweep"))
 def sweep() -> None:
-    """Run all steps of a sweep. An error in one does not stop the others; an unavailable database stops all of them."""
-    for part in SWEEPS:
-        sweep_part, name = (part.sweep, part.name) if isinstance(part, Work) else (part, part.__module__)
+    """Run all steps of a sweep. An error in one does not stop the others; an unavailable database stops all of them.
+
+    The process `beat` runs the steps itself; that of the previous release sends this task.
+    """
+    for name, step in steps().items():
         try:
-            sweep_part()
+            step()
         except (InterfaceError, OperationalError):
             raise
         except Exception as error:  # noqa: BLE001  (logged at each sweep; the other steps must run too)
-            log.error(
-                "sweep_failed", sweep=name, error=type(error).__name__, at=traceback_locations(error.__traceback__)
-            )
+            periodic.log_failure(name, error)
 
 
-@worker_process_init.connect
-def end_with_main(**_: object) -> None:
-    """Make a pool process end when the worker's main process is killed."""
-    parent_process.end_with_main()
+@beat_init.connect
+def refuse_celery_beat(**_: object) -> None:
+    """End `celery beat`, which would have nothing to send."""
+    raise SystemExit(
+        "celery -A leaderboard.jobs beat has no schedule any more, and nothing would sweep; start instead: "
+        "python manage.py serve beat"
+    )
 
 
 @worker_ready.connect

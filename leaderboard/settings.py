@@ -184,13 +184,6 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_DEFAULT_QUEUE = "scoring"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BEAT_SCHEDULE = {
-    "sweep": {
-        "task": "leaderboard.jobs.sweep",
-        "schedule": env("SWEEP_SECONDS"),
-        "options": {"expires": env("SWEEP_SECONDS") * 3},
-    },
-}
 
 # --- sandbox
 SANDBOX_SOCKET = env("SANDBOX_SOCKET") or str(DATA / "sandbox.sock")

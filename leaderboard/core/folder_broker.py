@@ -2,6 +2,7 @@
 
 Kombu creates a message's file and then fills it, so that a worker that reads in between gets an empty message and
 crashes (kombu 5.7, `transport/filesystem.py`, `Channel._put`). Here messages are renamed into place when complete.
+Its queues are not first in, first out, on which `work_queue.work` relies; here they are.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class Channel(filesystem.Channel):
 
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # bases differ
         folder = Path(self.data_folder_out)
-        name = f"{round(time.monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
+        # Readers take the files in order of their names: here that of sending, also after a restart of the machine.
+        name = f"{time.time_ns()}_{uuid.uuid4()}.{queue}.msg"
         # Readers only take files that end in QUEUE.msg.
         unfinished = folder / f"{name}.part"
         try:

@@ -7,6 +7,7 @@ HOLDOUT_METRICS_TOKEN. All web processes return the same values, so it does not 
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -24,6 +25,7 @@ from leaderboard.core import disk, store_errors
 from leaderboard.core.storage import check_stores
 from leaderboard.models import Notice, State, WorkerReport
 from leaderboard.models.state import TERMINAL, LeasedWork
+from leaderboard.operations import periodic
 
 READING = ("GET", "HEAD")
 LATELY = timedelta(hours=1)
@@ -70,6 +72,7 @@ class Site(Collector):
         yield from _work()
         yield from _notifications()
         yield from _workers()
+        yield from _sweep()
         yield GaugeMetricFamily("holdout_disk_free_bytes", "Free space for data.", disk.free_bytes())
         yield GaugeMetricFamily(
             "holdout_disk_low", "1 while less than HOLDOUT_DISK_ALARM_MB is free, else 0.", int(disk.is_low())
@@ -163,3 +166,13 @@ def _store() -> Iterator[Metric]:
     except (store_errors.StoreUnavailableError, OSError):
         up = 0
     yield GaugeMetricFamily("holdout_store_up", "1 if the file store responded to its latest check, else 0.", up)
+
+
+def _sweep() -> Iterator[Metric]:
+    """Yield the age of the last sweep; nothing if no process `beat` has completed one."""
+    if (at := periodic.last_completed()) is not None:
+        yield GaugeMetricFamily(
+            "holdout_sweep_age_seconds",
+            "Seconds since the step of the sweep was completed that has waited longest.",
+            max(0.0, time.time() - at),
+        )

@@ -81,11 +81,8 @@ def notifications() -> list[str]:
 
 
 def beat() -> list[str]:
-    """Return the command line of Celery beat, which enqueues the periodic sweep. A second instance is harmless."""
-    return [
-        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "beat", "--loglevel", "WARNING"),
-        *("--schedule", str(settings.DATA / "beat-schedule"), "--pidfile", ""),
-    ]
+    """Return the command line of the process that sweeps periodically. It needs no gold. A second one is harmless."""
+    return [sys.executable, "-m", "leaderboard.beat"]
 
 
 def sandbox() -> list[str]:

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
 from django.apps import apps
 from django.db.models import FileField, Model
 
 from leaderboard.core.storage import AlteredError, check_digest
-from leaderboard.models import Image
+from leaderboard.models import Image, Split
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,18 @@ class FileCheck:
 
     owner: str
     problem: str
+
+
+def report_missing() -> None:
+    """Log an error if this process cannot see the stored files, so that those it deletes would stay."""
+    split = Split.objects.exclude(inputs="").order_by("-pk").first()
+    if split is not None and not split.inputs.storage.exists(str(split.inputs.name)):
+        log.error(
+            "files_missing",
+            missing=str(split.inputs.name),
+            expected="this process has the same files as the worker: mount the volume `files`, as compose.yaml does "
+            "for beat, or give it the credential of HOLDOUT_S3_BUCKET",
+        )
 
 
 def verify_file() -> Iterator[FileCheck]:

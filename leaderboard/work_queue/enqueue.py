@@ -6,6 +6,8 @@ row again; so is one that is delivered twice, because `Work.run` is idempotent.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import structlog
 from django.db import transaction
 from kombu.exceptions import OperationalError
@@ -14,6 +16,12 @@ from leaderboard.celery import app
 
 log = structlog.get_logger(__name__)
 RETRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1}
+PATIENCE = 5.0
+"""Timeout in seconds of a connection on which messages are counted."""
+
+
+class BrokerError(Exception):
+    """The broker cannot be reached."""
 
 
 def task_name(name: str) -> str:
@@ -37,3 +45,18 @@ def _send(task: str, identifier: str, queue: str = "scoring") -> None:
         app.send_task(task, args=[identifier], queue=queue, retry_policy=RETRY)
     except (OperationalError, OSError) as error:
         log.warning("enqueue_failed", kind=task, id=identifier, error=type(error).__name__)
+
+
+def n_waiting(queue: str) -> int:
+    """Return the number of messages that wait in a Celery queue; those that a worker has received are not counted.
+
+    Raises BrokerError if the broker cannot be reached.
+    """
+    with app.connection_for_write() as broker:
+        try:
+            broker.ensure_connection(max_retries=1, timeout=PATIENCE)
+            with suppress(*broker.channel_errors):  # nothing was ever sent to this queue
+                return int(broker.default_channel.queue_declare(queue, passive=True).message_count)
+        except (OperationalError, OSError, *broker.connection_errors) as error:
+            raise BrokerError(f"{queue}: {type(error).__name__}") from error
+    return 0

@@ -5,13 +5,16 @@ several workers. `Work.claim` lets only one worker have the row, by compare and 
 An attempt that fails or whose lease expires is retried, up to MAX_ATTEMPTS; then the row has failed. If the machine
 was too busy for the last attempt, or the file store did not respond, that attempt is given back.
 
+A row is enqueued again only if its message no longer waits in the broker. Messages have no names, but queues are first
+in, first out: if n messages wait, they are those of the n rows that were enqueued last (`Work._without_message`).
+
 To add a kind of background work, define a `Work` and list it in `leaderboard/jobs.py`, which gives it a Celery task
 and a periodic sweep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain
@@ -19,10 +22,11 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from leaderboard.core import db_locks
 from leaderboard.core.logs import traceback_locations
 from leaderboard.core.storage import AlteredError, store_responds
 from leaderboard.core.store_errors import StoreUnavailableError
@@ -37,6 +41,8 @@ LOW_PRIORITY_WAIT = timedelta(minutes=10)
 """For how long after it was queued a row of low priority (`Work.low_priority`) waits while scoring runs are queued."""
 AT_ONCE = 1000
 """Maximum number of rows that one sweep enqueues for each kind of work."""
+LOST_AFTER = timedelta(hours=1)
+"""Age from which a message counts as lost, even if as many messages wait in its queue as rows do."""
 SPARED_FOR = timedelta(days=1)
 """For how long after it was queued a row's last attempt is given back if the machine was too busy or the store away."""
 STORAGE_ERRORS = (FileNotFoundError, AlteredError)
@@ -119,6 +125,7 @@ class Work:
     rows: queryset of all rows of this kind, with the relations that the worker reads
     do: does the work on the leased row; it writes to the row only through the lease, and ends with `Lease.finish`
     queue: name of the Celery queue, or a function of the row that returns it
+    routed_rows: queryset of the rows with what that function reads
     key: name of the column whose value is the message's argument
     errors: what exceptions raised by `do` mean; these entries take precedence over ERRORS
     columns: how the model stores the state of a row
@@ -143,6 +150,7 @@ class Work:
     key: str = "pk"
     errors: Errors = field(default_factory=dict)
     columns: StateColumns = field(default_factory=StateColumns)
+    routed_rows: Any = None
     is_ready: Callable[[], bool] = lambda: sandbox_client.answers()  # noqa: PLW0108  (looked up at each call)
     may_claim: Callable[[Any], bool] = lambda key: True
     low_priority: bool = False
@@ -156,8 +164,7 @@ class Work:
 
     def enqueue(self, row: Any) -> None:
         """Enqueue a message with the row's key once the current transaction has committed."""
-        queue = self.queue(row) if callable(self.queue) else self.queue
-        enqueue.after_commit(self.name, getattr(row, self.key), queue=queue)
+        enqueue.after_commit(self.name, getattr(row, self.key), queue=self._queue_of(row))
 
     def run(self, key: Any) -> None:
         """Claim the row with this key and do its work; do nothing if the row cannot be claimed now.
@@ -223,44 +230,102 @@ class Work:
             self.lock(lease.row)
             written = self.columns.fail(reason, at)
         else:
-            # A row with an expired lease is due at once: the sweep that has found it enqueues it next.
-            written = self.columns.retry(reason, _long_ago(lease.at) if isinstance(lease, ExpiredLease) else at)
+            # Without a message, a row is enqueued by the next step of this sweep, or by the next one.
+            is_enqueued = self.columns.retries_at_once and not given_back and not isinstance(lease, ExpiredLease)
+            written = self.columns.retry(reason, at if is_enqueued else not_enqueued(at))
         columns = {**written, "lease_until": None, **columns, **given_back}
         if not lease.rows().update(**columns):
             return False
         self.on_failure(lease, final)
-        if not (final or given_back or isinstance(lease, ExpiredLease)) and self.columns.retries_at_once:
+        if not final and is_enqueued:
             self.enqueue(lease.row)
         return final
 
-    def sweep(self) -> int:
-        """Retry or fail rows whose lease has expired, and enqueue queued rows again whose message may be lost.
+    def sweep(self, kinds: Sequence[Work] = ()) -> int:
+        """Retry or fail rows whose lease has expired, and enqueue queued rows again that have no message any more.
 
-        A message may be lost if its row was enqueued at least SWEEP_SECONDS ago and has not been claimed. Returns the
-        number of rows that failed for good or were enqueued.
+        kinds: all kinds of work, whose messages may wait in the same queue; empty: only this one. Returns the number
+        of rows that failed for good or were enqueued. Several sweeps may run at the same time.
         """
         self.before_sweep()
         at = timezone.now()
-        expired = [ExpiredLease(row, row.attempt, at) for row in self.rows.filter(self.columns.expired(at))]
-        touched = sum(self.retry_or_fail(lease, reason=Reason.LOST) for lease in expired)
+        touched = self._take_back(at)
         if not self.has_workers():
             return touched
-        due = self.columns.queued() & Q(enqueued_at__lte=_long_ago(at))
-        # If the queue depends on the row, the whole row is needed; otherwise its key is enough.
-        rows = self.rows if callable(self.queue) else self.rows.select_related(None).only(self.key)
-        for row in list(rows.filter(due).order_by(self.columns.order)[:AT_ONCE]):
+        try:
+            rows = self._without_message(at, kinds or (self,))
+        except enqueue.BrokerError as error:
+            log.warning("broker_unavailable", kind=self.name, error=str(error))
+            return touched
+        for row in rows:
+            queued = self._all.filter(self.columns.queued(), pk=row.pk, enqueued_at=row.enqueued_at)
             with transaction.atomic():
-                if self._all.filter(due, pk=row.pk).update(enqueued_at=at):
+                # Each row has a time of its own, by which its message is found among those that wait.
+                if queued.update(enqueued_at=timezone.now()):
                     self.enqueue(row)
                     touched += 1
         return touched
+
+    def _take_back(self, at: datetime) -> int:
+        """Retry or fail the rows whose lease expired before `at`; return the number of those that failed for good."""
+        expired = [ExpiredLease(row, row.attempt, at) for row in self.rows.filter(self.columns.expired(at))]
+        # Rows that fail for good come last, because they may have to wait for locks that a dead host holds.
+        expired.sort(key=self.columns.attempts_left, reverse=True)
+        failed = 0
+        for lease in expired:
+            try:
+                failed += self.retry_or_fail(lease, reason=Reason.LOST)
+            except OperationalError as error:
+                if not db_locks.transient_message(error):
+                    raise
+                log.warning("lease_not_taken_back", kind=self.name, id=str(lease.row.pk), error=type(error).__name__)
+                break
+        return failed
+
+    def _without_message(self, at: datetime, kinds: Sequence[Work]) -> list[Any]:
+        """Return at most AT_ONCE rows that were enqueued SWEEP_SECONDS before `at` and have no message any more.
+
+        Those are the rows that were enqueued earlier than the n rows of all `kinds` that were last enqueued to the
+        queue, in which n messages wait. Where messages of other rows wait too, a row is found when these have been
+        received, or after LOST_AFTER. Raises BrokerError.
+        """
+        due = self.columns.queued() & Q(enqueued_at__lte=at - timedelta(seconds=settings.SWEEP_SECONDS))
+        if self.low_priority and _scoring_waits():
+            due &= Q(queued_at__lte=at - LOW_PRIORITY_WAIT)  # others would be received in vain: `_must_wait`
+        rows = self._in_queue().filter(due).order_by(self.columns.order)
+        if not callable(self.queue):
+            if not rows.exists():
+                return []
+            return list(rows.filter(enqueued_at__lte=_last_without_message(self.queue, kinds, at))[:AT_ONCE])
+        by_queue: dict[str, list[Any]] = {}
+        for row in rows:
+            by_queue.setdefault(self.queue(row), []).append(row)
+        limits = {queue: _last_without_message(queue, kinds, at) for queue in by_queue}
+        return [row for queue in by_queue for row in by_queue[queue] if row.enqueued_at <= limits[queue]][:AT_ONCE]
+
+    def _in_queue(self) -> Any:
+        """Return a queryset with what `enqueue` reads of a row."""
+        if self.routed_rows is not None:
+            return self.routed_rows
+        return self.rows.select_related(None).only(self.key, "enqueued_at")
+
+    def _queue_of(self, row: Any) -> str:
+        return self.queue(row) if callable(self.queue) else self.queue
+
+    def _enqueued(self, queue: str, since: datetime) -> Iterable[datetime]:
+        """Return when the queued rows were enqueued that have been enqueued to `queue` since then."""
+        rows = self._in_queue().filter(self.columns.queued(), enqueued_at__gt=since)
+        if not callable(self.queue):
+            times: Iterable[datetime] = rows.values_list("enqueued_at", flat=True) if self.queue == queue else ()
+            return times
+        return [row.enqueued_at for row in rows if self.queue(row) == queue]
 
     @property
     def _all(self) -> Any:
         return self.rows.model._default_manager
 
     def _must_wait(self, key: Any) -> bool:
-        if not Run.objects.filter(state=State.QUEUED, reason=Reason.NONE, scorer=None).exists():
+        if not _scoring_waits():
             return False
         return bool(self._all.filter(**{self.key: key}, queued_at__gt=timezone.now() - LOW_PRIORITY_WAIT).exists())
 
@@ -305,6 +370,20 @@ retried.
 """
 
 
-def _long_ago(at: datetime) -> datetime:
-    """Return the time SWEEP_SECONDS before `at`: rows enqueued before it and not claimed are enqueued again."""
-    return at - timedelta(seconds=settings.SWEEP_SECONDS)
+def not_enqueued(at: datetime) -> datetime:
+    """Return an `enqueued_at`, at the present time, for a row without a message, so that the next sweep enqueues it."""
+    return at - 2 * LOST_AFTER
+
+
+def _scoring_waits() -> bool:
+    return Run.objects.filter(state=State.QUEUED, reason=Reason.NONE, scorer=None).exists()
+
+
+def _last_without_message(queue: str, kinds: Sequence[Work], at: datetime) -> datetime:
+    """Return the time until which rows were enqueued to `queue` that have no message any more. Raises BrokerError."""
+    lost = at - LOST_AFTER
+    # Rows are read before messages are counted: the message of a row that is claimed in between waits no more, and
+    # the row is not enqueued, because it is not queued any more.
+    enqueued = sorted(chain.from_iterable(kind._enqueued(queue, lost) for kind in kinds), reverse=True)
+    n = enqueue.n_waiting(queue)
+    return enqueued[n] if n < len(enqueued) else lost

@@ -232,6 +232,7 @@ def _refund(prediction: Prediction) -> None:
 WORK = Work(
     name="predict",
     queue=lambda prediction: queue_of(prediction.submission.phase),
+    routed_rows=Prediction.objects.select_related("submission__phase").only("enqueued_at", "submission__phase__limits"),
     rows=WAITING,
     do=_predict,
     errors={

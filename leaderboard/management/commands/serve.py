@@ -21,7 +21,7 @@ from leaderboard.operations.supervisor import CannotStart, Supervisor
 
 class Command(BaseCommand):
     help = (
-        "Without ROLE: migrate, start the sandbox, the web server, a worker and Celery beat, fill an empty site with "
+        "Without ROLE: migrate, start the sandbox, the web server, a worker and the sweep, fill an empty site with "
         "the demonstration, and keep everything running until Ctrl-C. With ROLE: run only that process, as containers "
         "do."
     )

@@ -10,8 +10,6 @@ Only a benchmark's organisers ever see the results: they are a suspicion, not a 
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from django.db import transaction
 from django.utils import timezone
 
@@ -19,7 +17,7 @@ from leaderboard.boards.queries import board_state
 from leaderboard.models import NearDuplicate, Prediction, Reason, SimilarityCheck, State, System
 from leaderboard.near_duplicates.actions import similarity
 from leaderboard.work_queue.lease import Lease
-from leaderboard.work_queue.work import AT_ONCE, NotRetryableError, Work
+from leaderboard.work_queue.work import AT_ONCE, NotRetryableError, Work, not_enqueued
 
 WAITING = SimilarityCheck.objects.select_related(
     "prediction__submission__system", "phase__split__dataset", "phase__benchmark"
@@ -41,12 +39,8 @@ def _check(lease: Lease[SimilarityCheck]) -> None:
 
 
 def _queue() -> None:
-    """Create a SimilarityCheck for each scored, unchecked prediction of a competing system.
-
-    Their `enqueued_at` is long ago, so that the sweep enqueues them at once.
-    """
+    """Create a SimilarityCheck for each scored, unchecked prediction of a competing system; the sweep enqueues them."""
     now = timezone.now()
-    long_ago = now - timedelta(days=1)
     scored = Prediction.objects.filter(
         similarity_check=None, runs__state=State.DONE, submission__system__kind=System.Kind.PARTICIPANT
     )
@@ -54,7 +48,7 @@ def _queue() -> None:
     in_order = scored.order_by("submission__received_at", "pk").distinct()
     unchecked = list(in_order.values_list("pk", "submission__phase")[:AT_ONCE])
     rows = [
-        SimilarityCheck(prediction_id=prediction, phase_id=phase, queued_at=now, enqueued_at=long_ago)
+        SimilarityCheck(prediction_id=prediction, phase_id=phase, queued_at=now, enqueued_at=not_enqueued(now))
         for prediction, phase in unchecked
     ]
     # Two concurrent sweeps may find the same prediction: it gets one row.

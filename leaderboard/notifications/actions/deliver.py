@@ -19,6 +19,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.core.mail import send_mail
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -53,11 +54,22 @@ def sweep() -> int:
     """
     at = timezone.now()
     written = sum(kind.write(at - WINDOW, at) for kind in kinds.KINDS if kind.write)
-    due = Notice.objects.filter(state=Notice.State.QUEUED, due_at__lte=at).order_by("due_at")
-    for pk in due.values_list("pk", flat=True)[:MAX_DELIVERIES_PER_SWEEP]:
-        enqueue_delivery(pk)
+    due = Notice.objects.filter(state=Notice.State.QUEUED, due_at__lte=at).order_by("due_at", "pk")
+    if due.exists():
+        _enqueue_due(due)
     Notice.objects.filter(finished_at__lt=at - RETENTION).delete()
     return written
+
+
+def _enqueue_due(due: QuerySet[Notice]) -> None:
+    """Enqueue the deliveries of due notices, except for those whose message still waits: those that were due first."""
+    try:
+        n = enqueue.n_waiting(QUEUE)
+    except enqueue.BrokerError as error:
+        log.warning("broker_unavailable", kind="deliver", error=str(error))
+        return
+    for pk in due.values_list("pk", flat=True)[n : n + MAX_DELIVERIES_PER_SWEEP]:
+        enqueue_delivery(pk)
 
 
 def enqueue_delivery(pk: uuid.UUID) -> None:

@@ -33,6 +33,7 @@ from tests.support.rows.wide_phase import (
     rank_all,
     score_all,
 )
+from tests.support.workers.running_stack import empty_queue
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SHOWN = {"Best": (1, 1, 2), "Good": (2, 1, 2), "Half": (3, 3, 3)}
@@ -309,6 +310,7 @@ def test_a_board_of_an_earlier_task_version_is_not_compared(world: World) -> Non
 
 def test_the_sweep_enqueues_a_board_whose_message_was_lost(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     messages: list[str] = []
+    empty_queue()
     monkeypatch.setattr(enqueue, "_send", lambda task, identifier, queue: messages.append(identifier))
     assert rank_ranges.WORK.sweep() == 0, "it was enqueued just now"
     Ranking.objects.update(enqueued_at=timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS + 1))

@@ -12,7 +12,7 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, Queue
@@ -173,14 +173,24 @@ def test_it_leaves_no_process_and_restarts_over_a_stale_socket(serving: Serving,
 
 @contextmanager
 def unfinished_request(url: str) -> Iterator[None]:
-    """A request whose body does not come, in the hands of a thread of the web server."""
+    """A request in the hands of the web server, which waits for the rest of its body."""
     where = urlsplit(url)
     assert where.hostname is not None
+    headers = {
+        "Host": where.netloc,
+        "Expect": "100-continue",
+        "Cookie": f"csrftoken={'a' * 32}",  # otherwise it is refused before its body is read
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Content-Length": "9",
+    }
     with socket.create_connection((where.hostname, where.port or 80)) as client:
-        lines = ("POST /accounts/login/ HTTP/1.1", f"Host: {where.netloc}", "Expect: 100-continue", "Content-Length: 9")
-        client.sendall("\r\n".join((*lines, "Content-Type: application/x-www-form-urlencoded", "", "")).encode())
+        lines = ["POST /accounts/login/ HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+        client.sendall("\r\n".join((*lines, "", "csrfmid")).encode())
         assert client.recv(12) == b"HTTP/1.1 100"
         yield
+        client.setblocking(False)
+        with suppress(OSError):
+            assert b"HTTP/1.1" not in client.recv(4096), "it was answered, so the server did not wait"
 
 
 def _ends(descriptor: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import OperationalError
 from django.db.models import Model
 from django.utils import timezone
 
@@ -33,6 +34,7 @@ from leaderboard.models import (
     SplitAudit,
     State,
 )
+from leaderboard.scoring.actions import runs
 from leaderboard.work_queue import enqueue, work
 from leaderboard.work_queue.lease import LeaseLostError
 from leaderboard.work_queue.work import Work
@@ -178,7 +180,10 @@ def test_only_one_of_two_workers_claims_a_row(world: World, kind: Work, monkeypa
 
 
 @each_kind
-def test_work_of_silent_workers_is_requeued_and_finally_fails(world: World, kind: Work, sent_messages: Sent) -> None:
+def test_work_of_silent_workers_is_requeued_and_finally_fails(
+    world: World, kind: Work, sent_messages: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kind, "low_priority", False)
     row = ROWS[kind.name](world, timezone.now())
     sent_messages.clear()
     message = (f"leaderboard.jobs.{kind.name}", key_of(kind, row), QUEUES.get(kind.name, "scoring"))
@@ -201,6 +206,25 @@ def test_work_of_silent_workers_is_requeued_and_finally_fails(world: World, kind
     # Submissions are refunded; nothing else was charged.
     charges = QuotaCharge.objects.filter(refunded_at__isnull=False)
     assert charges.exists() == (kind.name in ("validate", "score", "run_scorer", "predict"))
+
+
+def test_a_locked_row_keeps_no_other_from_being_taken_back(
+    world: World, sent_messages: Sent, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A frozen host holds the lock of a phase, for which a row has to wait that fails for good."""
+
+    def locked(row: Any) -> None:
+        raise OperationalError("canceling statement due to lock timeout")
+
+    monkeypatch.setattr(runs.WORK, "lock", locked)
+    at = timezone.now() - timedelta(seconds=1)
+    last, first = (world.insert_run(state=State.RUNNING, lease_until=at, attempt=n) for n in (settings.MAX_ATTEMPTS, 1))
+    sent_messages.clear()
+    assert runs.WORK.sweep() == 1 and [key for _, key, _ in sent_messages] == [str(first.pk)]
+    assert (after(last).state, after(first).state) == (State.RUNNING, State.QUEUED)
+    assert "lease_not_taken_back" in caplog.text
+    monkeypatch.undo()
+    assert runs.WORK.sweep() == 1 and after(last).state == State.FAILED
 
 
 @each_kind
@@ -325,8 +349,8 @@ def test_a_new_kind_needs_its_work_and_one_line(
 
 
 def test_kinds_are_named_nowhere_else() -> None:
-    """A kind is its `Work` and one line of `jobs.py`; the interval of the sweep is a setting."""
+    """A kind is its `Work` and one line of `jobs.py`."""
     root = Path(leaderboard.__file__).parent
     spelled = [path.name for path in root.rglob("*.py") if "leaderboard.jobs." in path.read_text(encoding="utf-8")]
-    assert sorted(spelled) == ["enqueue.py", "settings.py"]
+    assert spelled == ["enqueue.py"]
     assert (root / "jobs.py").read_text(encoding="utf-8").count(".WORK,\n") == len(KINDS)

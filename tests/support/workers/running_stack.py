@@ -160,7 +160,7 @@ def empty_queue() -> None:
     """Delete the messages of earlier tests from the broker."""
     with app.connection_for_write() as broker:
         channel = broker.channel()
-        for queue in ("scoring", "systems", "scorers"):
+        for queue in ("scoring", "systems", "systems-gpu", "scorers", "notifications"):
             app.amqp.queues[queue](channel).declare()
             app.amqp.queues[queue](channel).purge()
 

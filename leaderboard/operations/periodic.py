@@ -1,0 +1,72 @@
+"""Periodic calls of several steps in one process: a step that takes long delays no other, and never overlaps itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import structlog
+from django.core.cache import cache
+from django.db import close_old_connections
+
+from leaderboard.core.logs import traceback_locations
+
+log = structlog.get_logger(__name__)
+THREADS = 8
+"""Number of steps that may run at the same time: more than those that wait if the file store hangs."""
+COMPLETED = "sweep-completed-at"
+"""Cache key of the Unix time at which the step was completed that has waited longest."""
+Step = Callable[[], object]
+
+
+def run(steps: Mapping[str, Step], *, seconds: float, wait: Callable[[float], bool]) -> None:
+    """Call each step every `seconds`, except while its last call is still running.
+
+    wait: waits for a number of seconds; returns True, perhaps earlier, if this process is to end.
+    """
+    started = time.time()
+    completed: dict[str, float] = {}
+    calls: dict[str, Future[None]] = {}
+    with ThreadPoolExecutor(THREADS, thread_name_prefix="sweep") as pool:
+        while True:
+            for name, step in (*steps.items(), ("last_sweep", lambda: _publish(steps, completed))):
+                if name in calls and not calls[name].done():
+                    log.warning("sweep_slow", sweep=name, seconds=round(time.time() - completed.get(name, started)))
+                else:
+                    calls[name] = pool.submit(_call, name, step, completed)
+            if wait(seconds):
+                pool.shutdown(cancel_futures=True)
+                return
+
+
+def last_completed() -> float | None:
+    """Return the Unix time at which the step was completed that has waited longest; None if it is not known."""
+    try:
+        at: float | None = cache.get(COMPLETED)
+    except Exception as error:  # noqa: BLE001  the cache may be any server
+        log.warning("cache_unavailable", error=type(error).__name__)
+        return None
+    return at
+
+
+def _call(name: str, step: Step, completed: dict[str, float]) -> None:
+    try:
+        step()
+        completed[name] = time.time()
+    except Exception as error:  # noqa: BLE001  logged at each sweep; the other steps must run too
+        log_failure(name, error)
+    finally:
+        close_old_connections()
+
+
+def log_failure(name: str, error: Exception) -> None:
+    # The message may quote a file, so only type and location are logged.
+    log.error("sweep_failed", sweep=name, error=type(error).__name__, at=traceback_locations(error.__traceback__))
+
+
+def _publish(steps: Mapping[str, Step], completed: Mapping[str, float]) -> None:
+    """Store the age of the sweep for `last_completed`, once each step has been completed in this process."""
+    times = [completed[name] for name in steps if name in completed]
+    if len(times) == len(steps):
+        cache.set(COMPLETED, min(times), None)
