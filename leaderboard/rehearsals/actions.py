@@ -37,7 +37,10 @@ from leaderboard.work_queue.lease import cancel_rows
 
 MAX_TESTERS = 100
 """Maximum number of testers of one rehearsal, members of named teams included."""
-NOT_COPIED = {"id", "benchmark", "ranked_sequence", "opens_at", "closes_at", "sealed_until", "unsealed_at", "created_at"}
+NOT_COPIED = {
+    *("id", "benchmark", "created_at", "ranked_sequence"),
+    *("opens_at", "closes_at", "sealed_until", "unsealed_at"),
+}
 """Fields of a phase that a rehearsal does not take over. For `scorer`, a copy of the scorer's row is made."""
 
 
