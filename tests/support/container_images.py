@@ -68,6 +68,12 @@ def left(instance: str) -> list[str]:
     return containers(label) + _docker("volume", "ls", "--quiet", "--filter", f"label={label}").stdout.split()
 
 
+def volumes() -> set[str]:
+    """Return the engine's volumes that have no label of this project; those of concurrent tests do."""
+    ours = _docker("volume", "ls", "--quiet", "--filter", "label=holdout.instance").stdout.split()
+    return {*_docker("volume", "ls", "--quiet").stdout.split()} - {*ours}
+
+
 def is_there(image: str) -> bool:
     """Return True if the engine has an image."""
     return _docker("image", "inspect", image).returncode == 0

@@ -62,8 +62,8 @@ def work(
         # Two files of a megabyte limit its printed output on the host's disk, and retain the end.
         "LogConfig": {"Type": "local", "Config": {"max-size": "1m", "max-file": "2", "compress": "false"}},
         "Mounts": [
-            *(_mount(target, name, read_only=True) for target, name in folders.items()),
-            _mount("/output", output),
+            *(_mount(target, name, labels, read_only=True) for target, name in folders.items()),
+            _mount("/output", output, labels),
         ],
     }
     return {
@@ -90,8 +90,8 @@ def volume_holder(
         "PidsLimit": _VOLUME_HOLDER_PROCESSES,
         "LogConfig": {"Type": "none", "Config": {}},
         "Mounts": [
-            *(_mount(target, name) for target, name in folders.items()),
-            _mount("/output", output, read_only=True),
+            *(_mount(target, name, labels) for target, name in folders.items()),
+            _mount("/output", output, labels, read_only=True),
         ],
     }
     return {"Image": image, "User": NOBODY, "Labels": dict(labels), "NetworkDisabled": True, "HostConfig": host}
@@ -134,9 +134,10 @@ def _confined(runtime: str, architecture: str) -> dict[str, Any]:
     }
 
 
-def _mount(target: str, volume: str, *, read_only: bool = False) -> dict[str, Any]:
-    # Without NoCopy the engine would copy the image's files at this path into the volume, as root.
-    options = {"NoCopy": True}
+def _mount(target: str, volume: str, labels: Mapping[str, str], *, read_only: bool = False) -> dict[str, Any]:
+    # Without NoCopy the engine would copy the image's files at this path into the volume, as root. The labels are for
+    # the reaper: if the volume was removed before a slow engine creates the container, the engine creates it again.
+    options = {"NoCopy": True, "Labels": dict(labels)}
     return {"Type": "volume", "Source": volume, "Target": target, "ReadOnly": read_only, "VolumeOptions": options}
 
 

@@ -19,6 +19,7 @@ from evaluator.errors import SandboxError, shown
 REMOVAL = 10.0  # seconds to wait for another client's removal of a container
 _AGAIN = 0.1
 _CONFLICT = 409
+_REMOVE = 30.0  # seconds to wait for the removal of a container; the engine continues it afterwards
 TIMEOUT = 120.0  # seconds to wait for a response, since disks may be slow; `wait` has its own limit
 _OLDEST = (1, 41)  # Engine 20.10
 _FAILURES = (docker.errors.DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
@@ -39,6 +40,10 @@ class NotFoundError(EngineError):
     """The engine has no such container, image, volume or file."""
 
 
+class EngineTimeoutError(EngineError):
+    """The engine did not respond in time. It may still do later what was requested."""
+
+
 @contextmanager
 def _translated_errors(doing: str) -> Iterator[None]:
     try:
@@ -47,6 +52,8 @@ def _translated_errors(doing: str) -> Iterator[None]:
         message = str(problem.explanation or problem)
         kind = NotFoundError if problem.status_code == 404 else EngineError
         raise kind(f"{doing}: the engine reports {shown(message)}", problem.status_code or 0, message) from None
+    except requests.Timeout:
+        raise EngineTimeoutError(f"{doing}: the engine does not respond in time") from None
     except _FAILURES as problem:
         raise EngineError(f"{doing}: the engine does not respond ({type(problem).__name__})") from None
 
@@ -67,13 +74,25 @@ class Engine:
         """Docker's API client, connected on first use. Raises EngineError."""
         if self._client is None:
             with _translated_errors("connecting to a Docker engine"):
-                options = {"base_url": self._url} if self._url else docker.utils.kwargs_from_env()
-                client = docker.APIClient(**options, version="auto", timeout=TIMEOUT)
+                client = docker.APIClient(**self._options(), version="auto", timeout=TIMEOUT)
             version = tuple(int(part) for part in client.api_version.split("."))
             if version < _OLDEST:
                 raise EngineError(f"the engine speaks API {client.api_version}, expected 1.41 (Docker 20.10) or later")
             self._client = client
         return self._client
+
+    @contextmanager
+    def _client_that_waits(self, seconds: float) -> Iterator[docker.APIClient]:
+        """Yield a client that waits up to `seconds` for each response; `client` waits TIMEOUT."""
+        version = self.client.api_version
+        client = docker.APIClient(**self._options(), version=version, timeout=max(seconds, 0.01))
+        try:
+            yield client
+        finally:
+            client.close()
+
+    def _options(self) -> dict[str, Any]:
+        return {"base_url": self._url} if self._url else docker.utils.kwargs_from_env()
 
     def info(self) -> dict[str, Any]:
         with _translated_errors("reading the engine's information"):
@@ -114,7 +133,10 @@ class Engine:
         with _translated_errors("pulling an image"):
             for message in self.client.pull(repository, tag=digest, stream=True, decode=True):
                 if "error" in message:
-                    raise EngineError(f"pulling an image: the engine reports {shown(message['error'])}")
+                    raise EngineError(
+                        f"pulling an image: the engine reports {shown(message['error'])}",
+                        engine_message=str(message["error"]),
+                    )
                 yield message
 
     def remove_image(self, image: str) -> None:
@@ -135,16 +157,19 @@ class Engine:
         except NotFoundError:
             return
 
-    def create(self, config: Mapping[str, Any]) -> str:
-        """Create a container and return its id. config: the body of the Engine API's request, as from
-        `create_settings`.
-        """
-        with _translated_errors("creating a container"):
-            return str(self.client.create_container_from_config(dict(config))["Id"])
+    def create(self, config: Mapping[str, Any], seconds: float = TIMEOUT) -> str:
+        """Create a container and return its id.
 
-    def start(self, container: str) -> None:
-        with _translated_errors("starting a container"):
-            self.client.start(container)
+        config: the body of the Engine API's request, as from `create_settings`. Raises EngineTimeoutError after
+        `seconds`; the engine may then create the container later.
+        """
+        with _translated_errors("creating a container"), self._client_that_waits(seconds) as client:
+            return str(client.create_container_from_config(dict(config))["Id"])
+
+    def start(self, container: str, seconds: float = TIMEOUT) -> None:
+        """Start a container. Raises EngineTimeoutError after `seconds`; the engine may then start it later."""
+        with _translated_errors("starting a container"), self._client_that_waits(seconds) as client:
+            client.start(container)
 
     def wait(self, container: str, seconds: float) -> bool:
         """Wait up to `seconds` for a container to end. Return True if it has ended.
@@ -197,6 +222,21 @@ class Engine:
             pieces, _ = self.client.get_archive(container, path)
             yield from pieces
 
+    def file_status(self, container: str, path: str) -> dict[str, Any]:
+        """Return the engine's description of a file in a container without opening it.
+
+        Its keys are `mode`, as of Go's os.FileMode, `size`, and `linkTarget`, which is empty unless it is a symlink.
+        Docker's client only offers it with the file's content, for which an engine would look up the file's owner in
+        the container's own /etc/passwd and /etc/group. Raises NotFoundError.
+        """
+        url = f"{self.client.base_url}/v{self.client.api_version}/containers/{container}/archive"
+        with _translated_errors("inspecting a file"):
+            response = self.client.head(url, params={"path": path}, timeout=TIMEOUT)
+            if response.status_code == 404:
+                raise NotFoundError(f"the container has no file {shown(path)}", 404)
+            response.raise_for_status()
+            return dict(docker.utils.decode_json_header(response.headers["X-Docker-Container-Path-Stat"]))
+
     def remove(self, container: str) -> None:
         """Kill and remove a container and its anonymous volumes. A missing container is not an error.
 
@@ -206,8 +246,8 @@ class Engine:
         deadline = time.monotonic() + REMOVAL
         while True:
             try:
-                with _translated_errors("removing a container"):
-                    self.client.remove_container(container, force=True, v=True)
+                with _translated_errors("removing a container"), self._client_that_waits(_REMOVE) as client:
+                    client.remove_container(container, force=True, v=True)
                 return
             except NotFoundError:
                 return

@@ -7,6 +7,7 @@ from typing import Any
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers.engine import Engine, EngineError, NotFoundError
+from evaluator.sandbox.containers.engine_refusals import Step, raise_if_image_is_at_fault
 from evaluator.sandbox.containers.image_config import check_layers, check_platform, check_settings
 from evaluator.sandbox.containers.image_errors import ImageMismatchError, RegistryReferenceError, TooLargeError
 from evaluator.sandbox.containers.image_reader import ImageArchive, ImageLimits
@@ -28,7 +29,11 @@ def load(engine: Engine, archive: ImageArchive, *, has_containerd_store: bool) -
     has_containerd_store: True if the engine keeps images in containerd's store. Then an image's id is the digest of its
     manifest; otherwise it is the digest of its config, which is known from the archive.
     """
-    ids = engine.load(archive.clean())
+    try:
+        ids = engine.load(archive.clean())
+    except EngineError as problem:
+        raise_if_image_is_at_fault(Step.LOAD, problem)
+        raise
     if not has_containerd_store:
         ids = [archive.id]
     if len(ids) != 1:
@@ -90,6 +95,7 @@ def _fetch(engine: Engine, reference: Reference, most: int) -> None:
             raise RegistryReferenceError(
                 f"the registry has no {reference}, or does not allow this server to read it"
             ) from None
+        raise_if_image_is_at_fault(Step.LOAD, problem)
         raise
 
 

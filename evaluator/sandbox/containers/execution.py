@@ -10,18 +10,20 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from evaluator.sandbox.containers import log_tail
+from evaluator.sandbox.containers import engine_refusals, log_tail
 from evaluator.sandbox.containers.container_spec import Job
-from evaluator.sandbox.containers.engine import Engine, EngineError
+from evaluator.sandbox.containers.engine import Engine, EngineError, EngineTimeoutError
+from evaluator.sandbox.containers.engine_refusals import Step
 from evaluator.sandbox.containers.output import Output, OutputError, fetch
 from evaluator.sandbox.containers.resource_usage import Meter
-from evaluator.sandbox.containers.resources import Resources
+from evaluator.sandbox.containers.resources import Resources, SlowContainerError
 from evaluator.sandbox.containers.system_contract import CancelledError, KilledError, SystemResult
 from evaluator.sandbox.contract import Verdict
 
 _log = logging.getLogger(__name__)
 _DEATH = 8.0  # seconds that a killed container may take to end
 _ASK = 1.0  # seconds between calls of keep_going
+_ENGINES_SHARE = 5.0  # seconds of creating and starting a container that do not count as the submission's
 _KILLED = 128 + 9
 _NOT_STARTED = (126, 127)  # the engine's statuses for a command that is missing or not executable
 
@@ -60,15 +62,28 @@ class Run:
 
         `clean_up` must be called after it. Raises SandboxError.
         """
-        with self._timed("prepare"):
-            holder, working = self.resources.make()
-        with self._timed("start"):
-            refused = self._start(working)
+        allowed = self.limits.wall_seconds + _ENGINES_SHARE
+        try:
+            with self._timed("prepare"):
+                holder, working = self.resources.make(
+                    create_seconds=allowed, still_wanted=lambda: self._check_wanted(keep_going)
+                )
+            with self._timed("start"):
+                refused = self._start(working, allowed - self.resources.create_seconds)
+        except SlowContainerError:
+            # Neither request is cancelled by a client that gives up; the reaper finds what they create later.
+            if not self.probe():
+                raise
+            self.wall_seconds = allowed
+            return self._result(
+                Verdict.TIME, f"its container was not created and started in its {self.limits.wall_seconds:g} seconds"
+            )
         if refused:
             return self._result(Verdict.EXIT, refused)
         began = time.monotonic()
+        spent = self.resources.create_seconds + self.timings["start"]
         with self._timed("run"):
-            in_time = self._wait(working, began, keep_going)
+            in_time = self._wait(working, began - max(spent - _ENGINES_SHARE, 0.0), keep_going)
         with self._timed("read"):
             state = self.engine.state(working)
             self.wall_seconds = _lasted(state) or time.monotonic() - began
@@ -86,30 +101,35 @@ class Run:
             self.resources.remove()
         self._measurements.shutdown(wait=False)  # the last one may still be in progress
 
-    def _start(self, system: str) -> str:
+    def _check_wanted(self, keep_going: Callable[[], bool] | None) -> None:
+        if keep_going and not keep_going():
+            raise CancelledError(f"execution {self.job.execution_id} was cancelled")
+
+    def _start(self, system: str, seconds: float) -> str:
         """Start the container. Return an empty string, or the reason why the image could not be started.
 
-        Engines give the same status for a WORKDIR that is not a folder and for a broken runtime. In that case the
-        health check is run again: if it passes, the image is at fault, otherwise EngineError is raised.
+        Engines report a WORKDIR that is not a folder and a broken runtime alike. In such a case the health check is run
+        again: if it passes, the image is at fault, otherwise EngineError is raised.
         """
         try:
-            self.engine.start(system)
+            self.engine.start(system, seconds)
+        except EngineTimeoutError as problem:
+            raise SlowContainerError(str(problem)) from None
         except EngineError as problem:
             code = self.engine.state(system).get("ExitCode")
             _log.info("%s could not be started: %s", self.job.execution_id, problem.engine_message[:300])
             if code in _NOT_STARTED:
                 return "its command could not be started: it does not exist, or the user nobody may not execute it"
-            if not problem.status or not self.probe():
+            refusal = engine_refusals.find(Step.START, problem)
+            if refusal is None or (refusal.is_ambiguous and not self.probe()):
                 raise
-            return (
-                "its container could not be started: check WORKDIR, and the image's content at /input, /output and /tmp"
-            )
+            return f"its container could not be started: {refusal.reason}"
         return ""
 
     def _wait(self, system: str, began: float, keep_going: Callable[[], bool] | None) -> bool:
         """Wait for the container to end. Return True if it ended in time; at its time limit, kill it and return False.
 
-        Raises CancelledError if `keep_going` returns False.
+        began: the time from which the limit counts. Raises CancelledError if `keep_going` returns False.
         """
         deadline = began + self.limits.wall_seconds
         last_call = began
@@ -125,8 +145,7 @@ class Run:
                 measuring = self._measurements.submit(self._measure, system)
             if keep_going and time.monotonic() - last_call >= _ASK:
                 last_call = time.monotonic()
-                if not keep_going():
-                    raise CancelledError(f"execution {self.job.execution_id} was cancelled")
+                self._check_wanted(keep_going)
         self.engine.kill(system)
         if not self.engine.wait(system, _DEATH):
             raise EngineError(f"a killed container still exists after {_DEATH:g} seconds")

@@ -6,15 +6,104 @@ import json
 import platform
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
+
+import msgspec
 
 from evaluator.errors import shown
 from evaluator.sandbox.containers.image_errors import ConfigError, LayerCountError, PlatformError, VolumeError
 
+MOST_ENTRIES = 1000
+"""Maximum entries of one list or object in a config. Engines need time for the square of the number of variables."""
+_MOST_BYTES = 100_000  # of all entries of one list or object; Linux limits a word of a command to 131,071 bytes
+_MOST_LABEL_BYTES = 500_000  # build tools store descriptions of hundreds of kilobytes in labels
+_MOST_NAME_BYTES = 1000  # of a setting that is one string
+_MOST_DEPTH = 32  # of nested lists and objects
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
 _KERNELS_FOLDERS = ("proc", "sys", "dev")
+
+_Type = TypeVar("_Type", bound=msgspec.Struct)
+_Integer = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
+_Time = Annotated[datetime, msgspec.Meta(tz=True)]
+_Names = dict[str, dict[str, Any] | None]  # Go's map[string]struct{}
+
+
+class _Health(msgspec.Struct, kw_only=True):
+    test: list[str] | None = None
+    interval: _Integer | None = None
+    timeout: _Integer | None = None
+    startperiod: _Integer | None = None
+    startinterval: _Integer | None = None
+    retries: _Integer | None = None
+
+
+class _Settings(msgspec.Struct, kw_only=True):
+    """The types of an image's settings in Docker (container.Config). An engine refuses an image with other types."""
+
+    hostname: str | None = None
+    domainname: str | None = None
+    user: str | None = None
+    attachstdin: bool | None = None
+    attachstdout: bool | None = None
+    attachstderr: bool | None = None
+    exposedports: _Names | None = None
+    tty: bool | None = None
+    openstdin: bool | None = None
+    stdinonce: bool | None = None
+    env: list[str] | None = None
+    cmd: list[str] | None = None
+    healthcheck: _Health | None = None
+    argsescaped: bool | None = None
+    image: str | None = None
+    volumes: _Names | None = None
+    workingdir: str | None = None
+    entrypoint: list[str] | None = None
+    networkdisabled: bool | None = None
+    macaddress: str | None = None
+    onbuild: list[str] | None = None
+    labels: dict[str, str] | None = None
+    stopsignal: str | None = None
+    stoptimeout: _Integer | None = None
+    shell: list[str] | None = None
+
+
+class _HistoryEntry(msgspec.Struct, kw_only=True):
+    created: _Time | None = None
+    author: str | None = None
+    created_by: str | None = None
+    comment: str | None = None
+    empty_layer: bool | None = None
+
+
+class _RootFileSystem(msgspec.Struct, kw_only=True):
+    type: str = ""
+    diff_ids: list[str] | None = None
+
+
+class _Config(msgspec.Struct, kw_only=True):
+    """The types of an image's config in Docker (image.Image)."""
+
+    id: str | None = None
+    parent: str | None = None
+    comment: str | None = None
+    created: _Time | None = None
+    container: str | None = None
+    container_config: _Settings | None = None
+    docker_version: str | None = None
+    author: str | None = None
+    config: _Settings | None = None
+    architecture: str | None = None
+    variant: str | None = None
+    os: str | None = None
+    size: _Integer | None = None
+    rootfs: _RootFileSystem | None = None
+    history: list[_HistoryEntry] | None = None
+    os_version: str | None = msgspec.field(default=None, name="os.version")
+    os_features: list[str] | None = msgspec.field(default=None, name="os.features")
 
 
 def this_architecture() -> str:
@@ -42,6 +131,18 @@ def read_config(content: bytes, *, architecture: str, most_layers: int) -> tuple
     if not isinstance(settings, dict):
         raise ConfigError("the image's config has no settings: expected a JSON object under config")
     check_settings(settings)
+    for name in ("history", "os.features"):
+        _check_count(name, config.get(name))
+    typed = _typed(_folded(config, "config", "container_config"), _Config, "the image's config")
+    kind = typed.rootfs.type if typed.rootfs else ""
+    if kind != "layers":
+        raise ConfigError(f"the image's rootfs.type is {shown(kind)}, expected layers")
+    filled = sum(not entry.empty_layer for entry in typed.history or ())
+    if filled > len(diff_ids):
+        raise ConfigError(
+            f"the image's history has {filled} entries that are not marked as empty_layer, expected at most "
+            f"{len(diff_ids)}, one a layer"
+        )
     return config, diff_ids
 
 
@@ -64,44 +165,103 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     """Check the settings with which an image is run; the case of their keys is ignored. Raises ConfigError,
     VolumeError.
 
-    USER, HEALTHCHECK, STOPSIGNAL, labels and ports are not checked, since they are overridden when the image is run,
-    nor is ONBUILD, which has no effect then.
+    All have the types and a size that engines accept quickly. The values of USER, HEALTHCHECK, STOPSIGNAL, labels and
+    ports are not checked, since they are overridden when the image is run, nor those of ONBUILD, which has no effect
+    then.
     """
-    settings = {key.lower(): value for key, value in settings.items()}
+    settings = {key.casefold(): value for key, value in settings.items()}
     if volumes := settings.get("volumes"):
         named = ", ".join(shown(name) for name in list(volumes)[:3]) if isinstance(volumes, dict) else shown(volumes)
         raise VolumeError(
             f"the image declares VOLUME {named}, expected none: such a folder would be writable without a limit; write "
             "to /tmp"
         )
-    for name in ("entrypoint", "cmd", "env"):
-        words = settings.get(name)
-        if words is not None and not (
-            isinstance(words, list) and all(isinstance(word, str) and "\0" not in word for word in words)
-        ):
-            raise ConfigError(f"the image's {name} is {shown(words)}, expected a list of strings")
-    if not settings.get("entrypoint") and not settings.get("cmd"):
-        raise ConfigError("the image has no command, expected ENTRYPOINT or CMD")
-    _check_folder(settings.get("workingdir") or "/")
+    for name, value in settings.items():
+        _check_count(name, value)
+    typed = _typed(_folded({"config": settings}, "config")["config"], _Settings, "the image's settings")
+    for name in ("exposedports", "env", "cmd", "entrypoint", "onbuild", "labels", "shell"):
+        _check_bytes(name, getattr(typed, name))
+    _check_bytes("healthcheck", typed.healthcheck and typed.healthcheck.test)
+    for name in ("hostname", "domainname", "user", "image", "workingdir", "macaddress", "stopsignal"):
+        _check_name(name, getattr(typed, name) or "")
+    for variable in typed.env or ():
+        if variable.find("=") < 1:
+            raise ConfigError(f"the image's env has {shown(variable)}, expected NAME=VALUE")
+    entrypoint = [] if typed.entrypoint == [""] else typed.entrypoint or []  # engines take [""] for none
+    command = [*entrypoint, *(typed.cmd or [])]
+    if not command or not command[0]:
+        found = f"the command {shown(command[:3])}" if command else "no command"
+        raise ConfigError(f"the image has {found}, expected ENTRYPOINT or CMD with a program")
+    _check_folder(typed.workingdir or "/")
 
 
-def _check_folder(folder: object) -> None:
+def _check_count(name: str, value: object) -> None:
+    """Raise ConfigError for a list or object with more than MOST_ENTRIES entries."""
+    if isinstance(value, list | dict) and len(value) > MOST_ENTRIES:
+        raise ConfigError(f"the image's {name} has {len(value)} entries, expected at most {MOST_ENTRIES}")
+
+
+def _check_bytes(name: str, value: list[str] | Mapping[str, object] | None) -> None:
+    """Raise ConfigError for a list or object whose strings are together too long."""
+    most = _MOST_LABEL_BYTES if name == "labels" else _MOST_BYTES
+    texts = list(value or ())
+    if isinstance(value, Mapping):
+        texts += [text for text in value.values() if isinstance(text, str)]
+    size = sum(len(text.encode()) for text in texts)
+    if size > most:
+        raise ConfigError(f"the image's {name} has {size} bytes, expected at most {most}")
+
+
+def _check_name(name: str, value: str) -> None:
+    """Raise ConfigError for a string that is too long or has control characters."""
+    size = len(value.encode())
+    if size > _MOST_NAME_BYTES:
+        raise ConfigError(f"the image's {name} has {size} bytes, expected at most {_MOST_NAME_BYTES}")
+    if any(ord(character) < 32 or ord(character) == 127 for character in value):
+        raise ConfigError(f"the image's {name} is {shown(value)}, expected a string without control characters")
+
+
+def _check_folder(folder: str) -> None:
     """Raise ConfigError for a WORKDIR in /proc, /sys or /dev, or one that is not an absolute path.
 
     A WORKDIR in /proc/self/fd once let containers escape (CVE-2024-21626).
     """
-    path = PurePosixPath(folder) if isinstance(folder, str) and "\0" not in folder else PurePosixPath()
+    path = PurePosixPath(folder)
     if not path.is_absolute() or ".." in path.parts or path.parts[1:2] in [(name,) for name in _KERNELS_FOLDERS]:
         raise ConfigError(
             f"the image's WORKDIR is {shown(folder)}, expected an absolute path outside /proc, /sys and /dev"
         )
+    if any(len(part.encode()) > 255 for part in path.parts):
+        raise ConfigError(
+            f"the image's WORKDIR is {shown(folder)}, expected at most 255 bytes in each name of the path"
+        )
+
+
+def _typed(value: Mapping[str, Any], kind: type[_Type], what: str) -> _Type:
+    """Convert JSON to a type of Docker's. Raises ConfigError, with the path of the first value of another type."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as problem:
+        raise ConfigError(f"{what} would be refused by engines: {problem}") from None
+
+
+def _folded(config: Mapping[str, Any], *settings: str) -> dict[str, Any]:
+    """Return a config with the keys of HEALTHCHECKs in lower case too. settings: the keys that hold settings."""
+    folded = dict(config)
+    for name in settings:
+        value = folded.get(name)
+        if isinstance(value, dict) and isinstance(value.get("healthcheck"), dict):
+            health = {key.casefold(): item for key, item in value["healthcheck"].items()}
+            folded[name] = {**value, "healthcheck": health}
+    return folded
 
 
 def read_json(content: bytes, what: str) -> Any:
     """Return parsed JSON, with the keys of the two upper levels of objects in lower case. what: names it in errors.
 
-    Raises ConfigError for invalid JSON and for duplicate keys. Keys that differ only in case are duplicates: engines
-    ignore case (by Unicode case folding) and take the last of equal keys.
+    Raises ConfigError for invalid JSON, for duplicate keys, for strings with NUL or half a surrogate pair, and for
+    deep nesting. Keys that differ only in case are duplicates: engines ignore case (by Unicode case folding) and take
+    the last of equal keys.
     """
 
     def refuse(why: str) -> NoReturn:
@@ -120,7 +280,23 @@ def read_json(content: bytes, what: str) -> Any:
         read = json.loads(content.decode("utf-8"), object_pairs_hook=once, parse_constant=constant)
     except (ValueError, RecursionError):
         refuse("is not valid JSON")
+    level = [read]
+    for _ in range(_MOST_DEPTH):
+        for text in (text for value in level for text in _texts(value)):
+            if "\0" in text or _SURROGATE.search(text):
+                refuse(f"has the string {shown(text)}, expected text without NUL and halves of surrogate pairs")
+        level = [item for value in level for item in _items(value)]
+    if level:
+        refuse(f"is nested deeper than {_MOST_DEPTH} levels, expected at most that")
     return _lowered(read, 2)
+
+
+def _texts(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value) if isinstance(value, dict) else []
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
 
 
 def _lowered(value: Any, levels: int) -> Any:

@@ -14,6 +14,8 @@ class ImageError(EvaluatorError):
     """
 
     code: ClassVar[str] = "image"
+    is_refunded: ClassVar[bool] = True
+    """False: submitting such an image uses up quota, because it takes the engine's time or no honest build makes it."""
 
 
 class ImageArchiveError(ImageError):
@@ -50,6 +52,7 @@ class LayerCountError(ImageError):
     """The image has no layers or too many, or its manifest and config list different numbers of layers."""
 
     code = "layers"
+    is_refunded = False
 
 
 class LayerDigestError(ImageError):
@@ -68,18 +71,21 @@ class ConfigError(ImageError):
     """The image's config is malformed, or has settings that a submitted image must not have."""
 
     code = "config"
+    is_refunded = False
 
 
 class PlatformError(ConfigError):
     """The image is for another processor or operating system."""
 
     code = "platform"
+    is_refunded = True
 
 
 class VolumeError(ConfigError):
     """The image declares VOLUMEs: folders that stay writable on a read-only root, without a size limit."""
 
     code = "volume"
+    is_refunded = True
 
 
 class RegistryReferenceError(ImageError):
@@ -92,3 +98,10 @@ class ImageMismatchError(ImageError):
     """The engine loaded an image whose layers differ from the archive's config, or not exactly one image."""
 
     code = "mismatch"
+
+
+class EngineRefusalError(ImageError):
+    """The engine refuses to unpack the image or to create a container of it, or could not run it safely."""
+
+    code = "refused"
+    is_refunded = False

@@ -22,13 +22,34 @@ GZIP = b"\x1f\x8b"
 class RemainingLimits:
     """What the layers that are not read yet may still have.
 
-    bytes, members: uncompressed bytes and files, for all of them together. ratio: the maximum of uncompressed to
-    compressed bytes, for each layer.
+    bytes, members: uncompressed bytes and files, for all of them together; at first the limits, which
+    `most_bytes` and `most_members` keep. ratio: the maximum of uncompressed to compressed bytes, for each layer.
     """
 
     bytes: int
     members: int
     ratio: int
+
+    def __post_init__(self) -> None:
+        self.most_bytes, self.most_members = self.bytes, self.members
+
+    def take_bytes(self, count: int, what: str) -> None:
+        """Count uncompressed bytes of `what`. Raises TooLargeError beyond the limit."""
+        self.bytes -= count
+        if self.bytes < 0:
+            raise TooLargeError(
+                f"{what} brings the uncompressed size to {self.most_bytes - self.bytes} bytes or more, expected at "
+                f"most {self.most_bytes}"
+            )
+
+    def take_member(self, what: str) -> None:
+        """Count a file of `what`. Raises TooLargeError beyond the limit."""
+        self.members -= 1
+        if self.members < 0:
+            raise TooLargeError(
+                f"{what} brings the image to {self.most_members - self.members} files or more, expected at most "
+                f"{self.most_members} in all layers"
+            )
 
 
 def plain(pieces: Iterator[bytes], allowance: RemainingLimits, what: str) -> Iterator[bytes]:
@@ -47,9 +68,7 @@ def plain(pieces: Iterator[bytes], allowance: RemainingLimits, what: str) -> Ite
         yield from pieces
 
     for piece in _gunzipped(rejoined(), allowance, what) if first.startswith(GZIP) else rejoined():
-        allowance.bytes -= len(piece)
-        if allowance.bytes < 0:
-            raise TooLargeError(f"{what} brings the image over the limit on uncompressed bytes")
+        allowance.take_bytes(len(piece), what)
         yield piece
 
 
@@ -72,7 +91,10 @@ def _gunzipped(pieces: Iterator[bytes], allowance: RemainingLimits, what: str) -
                 raise LayerContentError(f"{what}: the gzip data is damaged") from None
             produced += len(out)
             if produced > _GRACE + allowance.ratio * packed:
-                raise TooLargeError(f"{what} decompresses to over {allowance.ratio} times its compressed size")
+                raise TooLargeError(
+                    f"{what} decompresses to over {allowance.ratio} times its compressed size: the first {packed} "
+                    f"become {produced} or more, expected at most {allowance.ratio} times as many"
+                )
             if out:
                 yield out
             waiting = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
@@ -100,9 +122,7 @@ def check_layer(pieces: Iterator[bytes], diff_id: str, allowance: RemainingLimit
 
     try:
         for member in tar.members(tar.Reader(watched())):
-            allowance.members -= 1
-            if allowance.members < 0:
-                raise TooLargeError(f"{what} brings the image over the limit on files")
+            allowance.take_member(what)
             if member.kind == "sparse file":
                 raise LayerContentError(f"{what} has a sparse file, {shown(member.name)}, expected regular files")
             if ".." in member.name.split("/"):

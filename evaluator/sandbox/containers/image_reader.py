@@ -36,7 +36,7 @@ class ImageLimits:
     unpacked_bytes: int = 10_000_000_000  # of all layers
     ratio: int = 200  # maximum of uncompressed to compressed bytes of a layer
     members: int = 2000  # of the archive
-    layers: int = 127  # the maximum of engines with overlayfs
+    layers: int = 125  # Docker's layer store refuses more: "max depth exceeded"
     layer_members: int = 1_000_000  # files of all layers
     config_bytes: int = 1 << 20
 

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers import create_settings, reaper, tar
 from evaluator.sandbox.containers.container_spec import InputFile, Job
-from evaluator.sandbox.containers.engine import Engine, EngineError
+from evaluator.sandbox.containers.engine import (
+    TIMEOUT,
+    Engine,
+    EngineError,
+    EngineTimeoutError,
+    NotFoundError,
+)
+from evaluator.sandbox.containers.engine_refusals import Step, raise_if_image_is_at_fault
+from evaluator.sandbox.containers.image_errors import EngineRefusalError
 from evaluator.sandbox.containers.volume_holder_image import VolumeHolderImage
 from evaluator.sandbox.openfile import open_file
 
 _log = logging.getLogger(__name__)
 _CHUNK = 1 << 20
 _GRACE = 60.0  # seconds after an execution's time limit until the reaper may remove its containers and volumes
+_ASK = 1.0  # seconds between calls of `still_wanted` while the engine creates a container
+_USER_FILES = ("/etc/passwd", "/etc/group")
+_USER_FILE_BYTES = 1 << 20
+_NOT_REGULAR = 0x8F280000  # the bits of Go's os.ModeType: folder, link, FIFO, socket, device
+_SYMLINK = 1 << 27
+
+
+class SlowContainerError(SandboxError):
+    """The engine did not create or start the job's container in time; it may still do so later."""
 
 
 class Resources:
@@ -43,18 +61,24 @@ class Resources:
         self.image_labels = image_labels
         self.containers: list[str] = []
         self.volumes: list[str] = []
+        self.create_seconds = 0.0  # that the engine took to create the job's container, or until it was given up
+        self._is_removed = False
         self._pool = ThreadPoolExecutor(3)  # for independent requests to the engine
 
-    def make(self) -> tuple[str, str]:
+    def make(self, *, create_seconds: float, still_wanted: Callable[[], None]) -> tuple[str, str]:
         """Create the volumes and containers, and return the ids of the two containers.
 
         The first is the volume holder, which runs; through it the job's input files were copied into the volumes. The
-        second is the job's container, which is not started yet. Raises SandboxError.
+        second is the job's container, which is not started yet.
+
+        create_seconds: the most that creating the job's container may take. still_wanted: called about once a second
+        until then; it may raise an exception, which ends the waiting. Raises SlowContainerError if the job's container
+        was not created in time, EngineRefusalError if the image is at fault, SandboxError.
         """
         limits = self.job.limits
         folders = {folder: self._volume(folder.strip("/"), {}) for folder in self.job.folders}
         output = self._volume("output", create_settings.output_volume(limits.output_bytes, limits.output_files))
-        working = self._pool.submit(self._create_working, folders, output)
+        working = self._pool.submit(self._create_working, folders, output, create_seconds)
         try:
             holder = self._create(
                 create_settings.volume_holder(
@@ -72,14 +96,15 @@ class Resources:
                 raise SandboxError(f"a file changed while it was read: {problem}") from None
             self.engine.start(holder)
         finally:
-            working.exception()  # wait until the container is registered, so that it is cleaned up
+            _await(working, still_wanted)  # until the container is registered, so that it is cleaned up
         return holder, working.result()
 
     def remove(self) -> None:
         """Remove the containers, then the volumes. What cannot be removed is logged and left to the reaper."""
+        self._is_removed = True
         self._each("container", self.engine.remove, self.containers)
         self._each("volume", self.engine.remove_volume, self.volumes)
-        self._pool.shutdown()
+        self._pool.shutdown(wait=False)  # a container may still be being created
 
     def _each(self, what: str, remove: Callable[[str], None], names: list[str]) -> None:
         for name, removal in [(name, self._pool.submit(remove, name)) for name in names]:
@@ -94,32 +119,72 @@ class Resources:
                     name,
                 )
 
-    def _create_working(self, folders: Mapping[str, str], output: str) -> str:
-        return self._create(
-            create_settings.work(
-                self.job,
-                folders=folders,
-                output=output,
-                runtime=self.runtime,
-                architecture=self.architecture,
-                labels=self._labels(self.job.kind),
-                image_labels=self.image_labels,
-            )
+    def _create_working(self, folders: Mapping[str, str], output: str, seconds: float) -> str:
+        config = create_settings.work(
+            self.job,
+            folders=folders,
+            output=output,
+            runtime=self.runtime,
+            architecture=self.architecture,
+            labels=self._labels(self.job.kind),
+            image_labels=self.image_labels,
         )
+        began = time.monotonic()
+        try:
+            container = self._create(config, seconds)
+        except EngineTimeoutError as problem:
+            raise SlowContainerError(str(problem)) from None
+        except EngineError as problem:
+            raise_if_image_is_at_fault(Step.CREATE, problem)
+            raise
+        finally:
+            self.create_seconds = time.monotonic() - began
+        self._check_user_files(container)
+        return container
+
+    def _check_user_files(self, container: str) -> None:
+        """Raise EngineRefusalError if the image's files of users and groups are not small regular files.
+
+        To start a container the engine reads both outside of its limits: it would wait for ever at a FIFO, and then not
+        even remove the container, and a device never ends.
+        """
+        for path in _USER_FILES:
+            try:
+                status = self.engine.file_status(container, path)
+            except NotFoundError:
+                continue
+            if status["mode"] & _SYMLINK:
+                try:
+                    status = self.engine.file_status(container, status["linkTarget"])
+                except NotFoundError:
+                    raise EngineRefusalError(f"the image's {path} is a link to nothing, expected a file") from None
+            if status["mode"] & _NOT_REGULAR or status["size"] > _USER_FILE_BYTES:
+                raise EngineRefusalError(
+                    f"the image's {path} is not a regular file or has {status['size']} bytes, expected a regular file "
+                    f"of at most {_USER_FILE_BYTES} bytes"
+                )
 
     def _volume(self, part: str, options: dict[str, str]) -> str:
         name = self.engine.create_volume(self._labels(part), options)
         self.volumes.append(name)
         return name
 
-    def _create(self, config: dict[str, Any]) -> str:
-        container = self.engine.create(config)
+    def _create(self, config: dict[str, Any], seconds: float = TIMEOUT) -> str:
+        container = self.engine.create(config, seconds)
         self.containers.append(container)
+        if self._is_removed:
+            self.engine.remove(container)
         return container
 
     def _labels(self, part: str) -> dict[str, str]:
         seconds = self.job.limits.wall_seconds + _GRACE
         return reaper.labels(self.instance, self.job.execution_id, part, seconds)
+
+
+def _await(future: Future[Any], still_wanted: Callable[[], None]) -> None:
+    """Wait for a future's end; its exception is not raised. still_wanted: called about once a second."""
+    while not wait([future], timeout=_ASK).done:
+        still_wanted()
 
 
 def _packed(files: Sequence[InputFile]) -> Iterator[bytes]:

@@ -191,8 +191,8 @@ def reject(
 ) -> None:
     """Reject the prediction for good.
 
-    problems: shown to the team. refund: refund the quota charge; only for an invalid image, since a started container
-    counts against the quota. details: values of further fields of the prediction.
+    problems: shown to the team. refund: refund the quota charge; only for some invalid images, since a started
+    container counts against the quota. details: values of further fields of the prediction.
     """
     lease.finish(state=State.REJECTED, reason=reason, problems=problems, stage="", **details)
     if refund:
@@ -217,7 +217,7 @@ def _on_kill(lease: Lease[Prediction], error: engine.KilledError) -> None:
 
 
 def _on_bad_image(lease: Lease[Prediction], error: engine.ImageError) -> None:
-    reject(lease, reason=Reason.BAD_IMAGE, problems=[problem(str(error))], refund=True)
+    reject(lease, reason=Reason.BAD_IMAGE, problems=[problem(str(error))], refund=error.is_refunded)
 
 
 def _on_failure(lease: Lease[Prediction], final: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import signal
@@ -15,11 +16,14 @@ from pathlib import Path
 import pytest
 
 from evaluator.errors import SandboxError
+from evaluator.sandbox.containers import docker, execution
 from evaluator.sandbox.containers.system_contract import CancelledError
 from evaluator.sandbox.contract import Verdict
 from tests.container import engine
 from tests.container.systems.own_engine import OwnEngine, own_engine
 from tests.container.systems.running import INPUTS, Systems
+from tests.evaluator.sandbox.containers.archives import stored
+from tests.support.hostile_images import RUN_BY_ENGINE
 
 WORKER = """
 import io, sys
@@ -116,6 +120,33 @@ def test_container_removed_from_outside_is_a_sandbox_error(systems: Systems) -> 
     with pytest.raises(SandboxError):
         systems.run("deaf")
     remover.join()
+
+
+@pytest.mark.hostile
+@pytest.mark.slow
+def test_a_container_that_the_engine_creates_late_is_reaped(
+    systems: Systems, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The engine needs many seconds for 8,000 variables, which the check of an archive refuses."""
+    settings = {"Cmd": ["/probe"], "Env": [f"A{number}=1" for number in range(8_000)]}
+    image = RUN_BY_ENGINE["the probe"][0]
+    archive = dataclasses.replace(image, settings=settings)
+    stored(tmp_path, archive.legacy())
+    engine.docker("load", "--input", str(tmp_path / "image.tar"))
+    monkeypatch.setattr(docker, "check_settings", lambda settings: None)
+    monkeypatch.setattr(execution, "_ENGINES_SHARE", 0.5)
+    before = set(engine.docker("volume", "ls", "--quiet").stdout.split())
+    try:
+        result = systems.run(image=archive.id(), limits={"wall_seconds": 0.5}).result
+        assert result.verdict == Verdict.TIME
+        assert result.explanation == "its container was not created and started in its 0.5 seconds"
+        label = f"label=holdout.instance={systems.sandbox.instance}"
+        eventually(lambda: bool(engine.docker("ps", "--all", "--quiet", "--filter", label).stdout), 300.0)
+        assert len(systems.left()) == 3, "the container and its two volumes, which the engine created again"
+        assert len(systems.sandbox.reap(min_age_seconds=0)) == 3
+        assert set(engine.docker("volume", "ls", "--quiet").stdout.split()) <= before
+    finally:
+        engine.docker("rmi", "--force", archive.id(), check=False)
 
 
 @pytest.mark.parametrize("how", ["kill", "rm"])

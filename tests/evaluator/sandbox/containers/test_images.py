@@ -7,6 +7,7 @@ import io
 import json
 import lzma
 import os
+import re
 import tarfile
 import tracemalloc
 from pathlib import Path
@@ -18,6 +19,7 @@ from evaluator.sandbox.containers import image_errors
 from evaluator.sandbox.containers.image_errors import ImageError
 from evaluator.sandbox.containers.image_reader import ImageArchive, ImageLimits, read_image
 from tests.evaluator.sandbox.containers.archives import Image, layer, member, packed, stored, tarred, zeros
+from tests.support.hostile_images import REFUSED_BY_ENGINE, REFUSED_WHEN_READ, RUN_BY_ENGINE
 
 SMALL = ImageLimits(unpacked_bytes=1 << 20, members=600, layer_members=1000, config_bytes=50_000)
 
@@ -154,7 +156,7 @@ INVALID: dict[str, tuple[Image, type[ImageError], str]] = {
         image_errors.LayerCountError,
         "lists 1 layers, but the image's config lists 2",
     ),
-    "130 layers": (Image(layers=[layer(1)] * 130), image_errors.LayerCountError, "130 layers, expected 1 to 127"),
+    "130 layers": (Image(layers=[layer(1)] * 130), image_errors.LayerCountError, "130 layers, expected 1 to 125"),
     "no layers": (Image(layers=[]), image_errors.LayerCountError, "0 layers"),
     "wrong architecture": (Image(top={"architecture": "s390x"}), image_errors.PlatformError, "s390x"),
     "no architecture": (Image(top={"architecture": None}), image_errors.PlatformError, "expected linux on"),
@@ -171,7 +173,11 @@ INVALID: dict[str, tuple[Image, type[ImageError], str]] = {
         "has a duplicate key",
     ),
     "no command": (Image(settings={}), image_errors.ConfigError, "no command"),
-    "command of numbers": (Image(settings={"Cmd": [1]}), image_errors.ConfigError, "list of strings"),
+    "command of numbers": (
+        Image(settings={"Cmd": [1]}),
+        image_errors.ConfigError,
+        "Expected `str`, got `int` - at `$.cmd",
+    ),
     "workdir on a descriptor": (
         Image(settings={"Cmd": ["x"], "WorkingDir": "/proc/self/fd/7"}),
         image_errors.ConfigError,
@@ -208,12 +214,12 @@ INVALID: dict[str, tuple[Image, type[ImageError], str]] = {
     "layer of a million files": (
         Image(layers=[tarred(member(f"f{number}") for number in range(1001))]),
         image_errors.TooLargeError,
-        "limit on files",
+        "layer 1 of 1 brings the image to 1001 files or more, expected at most 1000 in all layers",
     ),
     "layer too large": (
         Image(layers=[tarred([member("f", bytes(2 << 20))])]),
         image_errors.TooLargeError,
-        "limit on uncompressed bytes",
+        "bytes or more, expected at most 1048576",
     ),
     "layer packed with xz": (Image(pack=lzma.compress), image_errors.LayerContentError, "xz"),
     "layer packed twice": (
@@ -239,7 +245,7 @@ INVALID: dict[str, tuple[Image, type[ImageError], str]] = {
     "gzip layer bomb": (
         Image(pack=lambda _: zeros(64 << 20)),
         image_errors.TooLargeError,
-        "over the limit on uncompressed bytes",
+        "expected at most 1048576",
     ),
 }
 
@@ -296,6 +302,68 @@ def test_a_folder_in_place_of_the_archive_is_refused(tmp_path: Path) -> None:
     with pytest.raises(image_errors.ImageArchiveError, match="not a regular file"):
         read_image(descriptor)
     os.close(descriptor)
+
+
+def test_the_limits_of_all_layers_are_shared(tmp_path: Path) -> None:
+    """The error names the limit and the total so far, not what the last layer has."""
+    image = Image(layers=[layer(1), layer(2), layer(3)])
+    problem = read_error(tmp_path, image.oci(), ImageLimits(layer_members=5))
+    assert str(problem) == "layer 3 of 3 brings the image to 6 files or more, expected at most 5 in all layers"
+    most = len(layer(1)) + len(layer(2))
+    problem = read_error(tmp_path, image.oci(), ImageLimits(unpacked_bytes=most))
+    found = re.fullmatch(
+        r"layer 3 of 3 brings the uncompressed size to (\d+) bytes or more, .* at most (\d+)", str(problem)
+    )
+    assert found and most < int(found[1]) <= most + len(layer(3)) and int(found[2]) == most
+
+
+@pytest.mark.parametrize("name", REFUSED_WHEN_READ)
+def test_a_config_that_engines_refuse_or_need_long_for_is_refused(tmp_path: Path, name: str) -> None:
+    image, code = REFUSED_WHEN_READ[name]
+    assert read_error(tmp_path, image.oci()).code == code
+
+
+@pytest.mark.parametrize("name", [*REFUSED_BY_ENGINE, *RUN_BY_ENGINE])
+def test_an_image_that_only_an_engine_can_judge_is_read(tmp_path: Path, name: str) -> None:
+    image = REFUSED_BY_ENGINE[name] if name in REFUSED_BY_ENGINE else RUN_BY_ENGINE[name][0]
+    assert read(tmp_path, image.legacy()).id == image.id()
+
+
+def test_a_config_as_build_tools_write_it_is_accepted(tmp_path: Path) -> None:
+    """Times with nanoseconds and offsets, nulls, a HEALTHCHECK with all its keys, and keys that no engine knows."""
+    settings = {
+        **dict.fromkeys(("Hostname", "Domainname", "User", "Image", "WorkingDir", "MacAddress"), ""),
+        **dict.fromkeys(("AttachStdin", "AttachStdout", "AttachStderr", "Tty", "OpenStdin", "StdinOnce"), False),
+        "ExposedPorts": {"80/tcp": {}, "443/udp": None},
+        "Env": ["PATH=/usr/bin:/bin", "EMPTY=", "TEXT=a=b\n\tc"],
+        "Cmd": None,
+        "Entrypoint": ["/bin/sh", "-c", "if true\nthen\n\texec /run\nfi"],
+        "Healthcheck": {
+            "Test": ["CMD-SHELL", "true"],
+            **dict.fromkeys(("Interval", "Timeout", "StartPeriod", "StartInterval"), 30000000000),
+            "Retries": 3,
+        },
+        "ArgsEscaped": True,
+        "Volumes": None,
+        "OnBuild": None,
+        "Labels": {"org.opencontainers.image.title": "\u00fc", "": "", "metadata": "x" * 300_000},
+        "StopSignal": "SIGQUIT",
+        "StopTimeout": 10,
+        "Shell": ["/bin/bash", "-c"],
+        "Memory": 0,
+    }
+    times = ("2024-05-01T10:20:30.123456789Z", "0001-01-01T00:00:00Z", "2024-05-01T10:20:30+02:00", None)
+    history = [{"created": time, "created_by": "RUN", "comment": "buildkit", "empty_layer": True} for time in times]
+    top = {
+        "created": times[0],
+        "history": [*history, {"created_by": "COPY"}, {"author": "me"}],
+        "container_config": {**settings, "Cmd": ["/bin/sh"]},
+        "docker_version": "20.10.24",
+        "variant": "v8",
+        "os.features": [],
+    }
+    image = Image(settings=settings, top=top)
+    assert read(tmp_path, image.oci()).id == image.id()
 
 
 def test_memory_is_bounded(tmp_path: Path) -> None:

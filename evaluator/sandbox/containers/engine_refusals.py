@@ -1,0 +1,103 @@
+"""Decides whether an image or the server is at fault if an engine refuses the image.
+
+Engines use the same HTTP statuses for both, so a table of messages decides. Its rows are messages of Docker
+20.10 about images in which nothing but their own content is wrong. A message that no row has, such as one about the
+storage driver, a lost connection or a missing runtime, is the server's fault.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass
+
+from evaluator.sandbox.containers.engine import EngineError
+from evaluator.sandbox.containers.image_errors import EngineRefusalError
+
+
+class Step(enum.StrEnum):
+    """What the engine was asked to do."""
+
+    LOAD = "unpack the image"
+    CREATE = "create a container of the image"
+    START = "start the image's container"
+
+
+@dataclass(frozen=True)
+class _Row:
+    """step: at which the message is known. pattern: of the message. reason: why the image is at fault, for its author.
+
+    is_ambiguous: a broken engine can give the message too, so the health check has to pass.
+    """
+
+    step: Step
+    pattern: str
+    reason: str
+    is_ambiguous: bool = False
+
+
+# Any of these means that the host is at fault, whatever else the message says.
+_HOST = re.compile(
+    r"no space left|input/output error|cannot allocate memory|disk quota exceeded|too many open files|"
+    r"resource temporarily unavailable|connection refused|context deadline exceeded|structure needs cleaning"
+)
+_PATH = "not a directory|is a directory|file name too long|invalid argument|too many levels of symbolic links"
+_TABLE = (
+    # The layer store allows 125 layers.
+    _Row(Step.LOAD, "max depth exceeded", "it has too many layers"),
+    # The config is parsed into Go's types; `image_config` has the same, for the fields that it knows.
+    _Row(Step.LOAD, "json: cannot unmarshal|parsing time", "its config has a value of a wrong type"),
+    _Row(Step.LOAD, "too many non-empty layers in History", "its history has more entries than it has layers"),
+    # Layers are unpacked in a process of their own, which reports the error of one file.
+    _Row(
+        Step.LOAD,
+        rf"Error processing tar file\(exit status \d+\): (?s:.*)({_PATH}|no such file or directory|file exists|"
+        r"argument list too long|operation not permitted|operation not supported|numerical result out of range|"
+        r"invalid tar header|breakout)",
+        "a layer has a file that cannot be unpacked: a link to a missing file, a file below a file, or an invalid name "
+        "or attribute",
+    ),
+    _Row(Step.LOAD, "duplicates of file paths not supported", "a layer has the same path twice"),
+    _Row(Step.CREATE, "No command specified", "it has no command, expected ENTRYPOINT or CMD"),
+    # WORKDIR is created in the image's files.
+    _Row(
+        Step.CREATE,
+        rf"^Cannot mkdir: |^(lstat|stat|mkdir) (?s:.*): ({_PATH})$|evalSymlinksInScope: too many links",
+        "its WORKDIR cannot be a folder: part of its path is a file, a loop of links, or too long",
+    ),
+    # The user is looked up in the image's files, although it is given by its number.
+    _Row(Step.START, "unable to find user", "its /etc/passwd or /etc/group cannot be read"),
+    # The runtime's errors quote the image as well as the host: "not a directory" at a mount point, "exec format error".
+    _Row(
+        Step.START,
+        "OCI runtime (create|start) failed|unable to start container process",
+        "check WORKDIR, and the image's content at /input, /output and /tmp",
+        is_ambiguous=True,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A refusal that is the image's fault; if `is_ambiguous`, only if the engine passes its health check."""
+
+    reason: str
+    is_ambiguous: bool
+
+
+def find(step: Step, error: EngineError) -> Refusal | None:
+    """Return why the image is at fault for an error, or None if the server is."""
+    message = error.engine_message
+    if not message or _HOST.search(message.casefold()):
+        return None
+    for row in _TABLE:
+        if row.step is step and re.search(row.pattern, message):
+            return Refusal(row.reason, row.is_ambiguous)
+    return None
+
+
+def raise_if_image_is_at_fault(step: Step, error: EngineError) -> None:
+    """Raise EngineRefusalError if the image is at fault for an error of the engine."""
+    refusal = find(step, error)
+    if refusal is not None:
+        raise EngineRefusalError(f"the engine refuses to {step}: {refusal.reason}") from None
