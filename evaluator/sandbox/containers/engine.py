@@ -234,7 +234,10 @@ class Engine:
             response = self.client.head(url, params={"path": path}, timeout=TIMEOUT)
             if response.status_code == 404:
                 raise NotFoundError(f"the container has no file {shown(path)}", 404)
-            response.raise_for_status()
+            if not response.ok:  # such a response has no message
+                raise EngineError(
+                    f"inspecting a file: the engine reports status {response.status_code}", response.status_code
+                )
             return dict(docker.utils.decode_json_header(response.headers["X-Docker-Container-Path-Stat"]))
 
     def remove(self, container: str) -> None:

@@ -41,6 +41,7 @@ _HOST = re.compile(
     r"no space left|input/output error|cannot allocate memory|disk quota exceeded|too many open files|"
     r"resource temporarily unavailable|connection refused|context deadline exceeded|structure needs cleaning"
 )
+AT_MOUNT_POINTS = "check WORKDIR, and the image's content at /input, /output and /tmp"
 _PATH = "not a directory|is a directory|file name too long|invalid argument|too many levels of symbolic links"
 _TABLE = (
     # The layer store allows 125 layers.
@@ -71,7 +72,7 @@ _TABLE = (
     _Row(
         Step.START,
         "OCI runtime (create|start) failed|unable to start container process",
-        "check WORKDIR, and the image's content at /input, /output and /tmp",
+        AT_MOUNT_POINTS,
         is_ambiguous=True,
     ),
 )

@@ -16,7 +16,7 @@ from evaluator.sandbox.containers.engine import Engine, EngineError, EngineTimeo
 from evaluator.sandbox.containers.engine_refusals import Step
 from evaluator.sandbox.containers.output import Output, OutputError, fetch
 from evaluator.sandbox.containers.resource_usage import Meter
-from evaluator.sandbox.containers.resources import Resources, SlowContainerError
+from evaluator.sandbox.containers.resources import AmbiguousFailureError, Resources, not_started, too_slow
 from evaluator.sandbox.containers.system_contract import CancelledError, KilledError, SystemResult
 from evaluator.sandbox.contract import Verdict
 
@@ -70,14 +70,11 @@ class Run:
                 )
             with self._timed("start"):
                 refused = self._start(working, allowed - self.resources.create_seconds)
-        except SlowContainerError:
-            # Neither request is cancelled by a client that gives up; the reaper finds what they create later.
+        except AmbiguousFailureError as failure:
             if not self.probe():
                 raise
-            self.wall_seconds = allowed
-            return self._result(
-                Verdict.TIME, f"its container was not created and started in its {self.limits.wall_seconds:g} seconds"
-            )
+            self.wall_seconds = allowed if failure.verdict is Verdict.TIME else 0.0
+            return self._result(failure.verdict, failure.explanation)
         if refused:
             return self._result(Verdict.EXIT, refused)
         began = time.monotonic()
@@ -108,21 +105,23 @@ class Run:
     def _start(self, system: str, seconds: float) -> str:
         """Start the container. Return an empty string, or the reason why the image could not be started.
 
-        Engines report a WORKDIR that is not a folder and a broken runtime alike. In such a case the health check is run
-        again: if it passes, the image is at fault, otherwise EngineError is raised.
+        Engines report a WORKDIR that is not a folder and a broken runtime alike: then AmbiguousFailureError is raised.
+        So it is if the container does not start within `seconds`. Raises EngineError.
         """
         try:
             self.engine.start(system, seconds)
         except EngineTimeoutError as problem:
-            raise SlowContainerError(str(problem)) from None
+            raise too_slow(problem, self.limits.wall_seconds) from None
         except EngineError as problem:
             code = self.engine.state(system).get("ExitCode")
             _log.info("%s could not be started: %s", self.job.execution_id, problem.engine_message[:300])
             if code in _NOT_STARTED:
                 return "its command could not be started: it does not exist, or the user nobody may not execute it"
             refusal = engine_refusals.find(Step.START, problem)
-            if refusal is None or (refusal.is_ambiguous and not self.probe()):
+            if refusal is None:
                 raise
+            if refusal.is_ambiguous:
+                raise not_started(problem, refusal.reason) from None
             return f"its container could not be started: {refusal.reason}"
         return ""
 

@@ -181,7 +181,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     typed = _typed(_folded({"config": settings}, "config")["config"], _Settings, "the image's settings")
     for name in ("exposedports", "env", "cmd", "entrypoint", "onbuild", "labels", "shell"):
         _check_bytes(name, getattr(typed, name))
-    _check_bytes("healthcheck", typed.healthcheck and typed.healthcheck.test)
+    _check_bytes("healthcheck", typed.healthcheck.test if typed.healthcheck else None)
     for name in ("hostname", "domainname", "user", "image", "workingdir", "macaddress", "stopsignal"):
         _check_name(name, getattr(typed, name) or "")
     for variable in typed.env or ():

@@ -19,9 +19,10 @@ from evaluator.sandbox.containers.engine import (
     EngineTimeoutError,
     NotFoundError,
 )
-from evaluator.sandbox.containers.engine_refusals import Step, raise_if_image_is_at_fault
+from evaluator.sandbox.containers.engine_refusals import AT_MOUNT_POINTS, Step, raise_if_image_is_at_fault
 from evaluator.sandbox.containers.image_errors import EngineRefusalError
 from evaluator.sandbox.containers.volume_holder_image import VolumeHolderImage
+from evaluator.sandbox.contract import Verdict
 from evaluator.sandbox.openfile import open_file
 
 _log = logging.getLogger(__name__)
@@ -30,12 +31,32 @@ _GRACE = 60.0  # seconds after an execution's time limit until the reaper may re
 _ASK = 1.0  # seconds between calls of `still_wanted` while the engine creates a container
 _USER_FILES = ("/etc/passwd", "/etc/group")
 _USER_FILE_BYTES = 1 << 20
-_NOT_REGULAR = 0x8F280000  # the bits of Go's os.ModeType: folder, link, FIFO, socket, device
+# Bits of Go's os.FileMode; a regular file has none of those in _NOT_REGULAR (os.ModeType).
 _SYMLINK = 1 << 27
+_KINDS = {1 << 31: "folder", _SYMLINK: "link", 1 << 26: "device", 1 << 25: "FIFO", 1 << 24: "socket"}
+_NOT_REGULAR = 0x8F280000
 
 
-class SlowContainerError(SandboxError):
-    """The engine did not create or start the job's container in time; it may still do so later."""
+class AmbiguousFailureError(EngineError):
+    """The engine failed at the job's container. If it passes its health check, its image is at fault.
+
+    verdict, explanation: of the result if the image is at fault.
+    """
+
+    def __init__(self, text: str, verdict: Verdict, explanation: str) -> None:
+        super().__init__(text)
+        self.verdict = verdict
+        self.explanation = explanation
+
+
+def too_slow(error: EngineTimeoutError, seconds: float) -> AmbiguousFailureError:
+    """Return the failure of a container that the engine did not create or start in time; it may still do so later."""
+    explanation = f"its container was not created and started in its {seconds:g} seconds"
+    return AmbiguousFailureError(str(error), Verdict.TIME, explanation)
+
+
+def not_started(error: EngineError, reason: str) -> AmbiguousFailureError:
+    return AmbiguousFailureError(str(error), Verdict.EXIT, f"its container could not be started: {reason}")
 
 
 class Resources:
@@ -72,8 +93,8 @@ class Resources:
         second is the job's container, which is not started yet.
 
         create_seconds: the most that creating the job's container may take. still_wanted: called about once a second
-        until then; it may raise an exception, which ends the waiting. Raises SlowContainerError if the job's container
-        was not created in time, EngineRefusalError if the image is at fault, SandboxError.
+        until then; it may raise an exception, which ends the waiting. Raises EngineRefusalError if the image is at fault,
+        SandboxError; AmbiguousFailureError, for example, if the container was not created in time.
         """
         limits = self.job.limits
         folders = {folder: self._volume(folder.strip("/"), {}) for folder in self.job.folders}
@@ -133,7 +154,7 @@ class Resources:
         try:
             container = self._create(config, seconds)
         except EngineTimeoutError as problem:
-            raise SlowContainerError(str(problem)) from None
+            raise too_slow(problem, self.job.limits.wall_seconds) from None
         except EngineError as problem:
             raise_if_image_is_at_fault(Step.CREATE, problem)
             raise
@@ -153,15 +174,21 @@ class Resources:
                 status = self.engine.file_status(container, path)
             except NotFoundError:
                 continue
+            except EngineTimeoutError:
+                raise
+            except EngineError as problem:
+                # To look into the container the engine mounts its volumes, which fails where the image has a file.
+                raise not_started(problem, AT_MOUNT_POINTS) from None
             if status["mode"] & _SYMLINK:
                 try:
                     status = self.engine.file_status(container, status["linkTarget"])
                 except NotFoundError:
                     raise EngineRefusalError(f"the image's {path} is a link to nothing, expected a file") from None
             if status["mode"] & _NOT_REGULAR or status["size"] > _USER_FILE_BYTES:
+                kind = next((kind for bit, kind in _KINDS.items() if status["mode"] & bit), "file")
                 raise EngineRefusalError(
-                    f"the image's {path} is not a regular file or has {status['size']} bytes, expected a regular file "
-                    f"of at most {_USER_FILE_BYTES} bytes"
+                    f"the image's {path} is a {kind} of {status['size']} bytes, expected a regular file of at most "
+                    f"{_USER_FILE_BYTES} bytes"
                 )
 
     def _volume(self, part: str, options: dict[str, str]) -> str:

@@ -113,6 +113,7 @@ class ScriptedEngine:
             self._fail("start")
 
     def file_status(self, container: str, path: str) -> dict[str, Any]:
+        self._fail("file_status")
         if path not in self.files:
             raise NotFoundError("no such file", 404)
         return {"size": 0, "linkTarget": "", **self.files[path]}
@@ -196,10 +197,18 @@ def test_an_unknown_refusal_is_a_sandbox_error(step: Step, message: str) -> None
         run(ScriptedEngine({"create" if step is Step.CREATE else "start": EngineError("refused", 500, message)}))
 
 
+def test_files_that_the_engine_cannot_look_at_are_the_images_fault_only_if_the_engine_is_healthy() -> None:
+    """The container is not started: its files may be such that the engine would hang."""
+    engine = ScriptedEngine({"file_status": EngineError("no message", 500), "start": AssertionError("not started")})
+    assert run(engine).verdict is Verdict.EXIT
+    with pytest.raises(SandboxError):
+        run(engine, is_healthy=False)
+
+
 def test_an_ambiguous_refusal_is_the_images_only_if_the_engine_is_healthy() -> None:
     failure = {"start": EngineError("refused", 500, OCI + "permission denied")}
     assert run(ScriptedEngine(failure)).verdict is Verdict.EXIT
-    with pytest.raises(EngineError):
+    with pytest.raises(SandboxError):
         run(ScriptedEngine(failure), is_healthy=False)
 
 
@@ -232,19 +241,19 @@ def test_a_cancelled_submission_does_not_wait_for_a_slow_engine(monkeypatch: pyt
 
 FIFO, DEVICE, FOLDER, LINK = 1 << 25, 1 << 26, 1 << 31, 1 << 27
 FILES: dict[str, dict[str, dict[str, Any]]] = {
-    "a FIFO": {"/etc/passwd": {"mode": FIFO}},
-    "a device": {"/etc/group": {"mode": DEVICE | 1 << 21}},
-    "a folder": {"/etc/group": {"mode": FOLDER}},
-    "a large file": {"/etc/group": {"mode": 0o644, "size": (1 << 20) + 1}},
-    "a link to a FIFO": {"/etc/passwd": {"mode": LINK, "linkTarget": "/fifo"}, "/fifo": {"mode": FIFO}},
+    "a FIFO of 0 bytes": {"/etc/passwd": {"mode": FIFO}},
+    "a device of 0 bytes": {"/etc/group": {"mode": DEVICE | 1 << 21}},
+    "a folder of 0 bytes": {"/etc/group": {"mode": FOLDER}},
+    "a file of 1048577 bytes": {"/etc/group": {"mode": 0o644, "size": (1 << 20) + 1}},
+    "a FIFO": {"/etc/passwd": {"mode": LINK, "linkTarget": "/fifo"}, "/fifo": {"mode": FIFO}},
     "a link to nothing": {"/etc/passwd": {"mode": LINK, "linkTarget": "/dev/ptmx"}},
-    "a link to itself": {"/etc/passwd": {"mode": LINK, "linkTarget": "/etc/passwd"}},
+    "a link of 0 bytes": {"/etc/passwd": {"mode": LINK, "linkTarget": "/etc/passwd"}},
 }
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_files_of_users_at_which_an_engine_would_hang_are_refused(name: str) -> None:
-    with pytest.raises(EngineRefusalError, match="the image's /etc/"):
+    with pytest.raises(EngineRefusalError, match=f"the image's /etc/[a-z]+ is {name}"):
         run(ScriptedEngine(files=FILES[name]))
 
 
