@@ -93,8 +93,9 @@ class Resources:
         second is the job's container, which is not started yet.
 
         create_seconds: the most that creating the job's container may take. still_wanted: called about once a second
-        until then; it may raise an exception, which ends the waiting. Raises EngineRefusalError if the image is at fault,
-        SandboxError; AmbiguousFailureError, for example, if the container was not created in time.
+        until then; it may raise an exception, which ends the waiting. Raises EngineRefusalError if the image is at
+        fault; AmbiguousFailureError if it may be, for example because the container was not created in time;
+        SandboxError.
         """
         limits = self.job.limits
         folders = {folder: self._volume(folder.strip("/"), {}) for folder in self.job.folders}

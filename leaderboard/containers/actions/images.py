@@ -44,8 +44,9 @@ def check_size(phase: Phase, size: int) -> None:
 def submit(*, phase: Phase, system: System, image: Image, by: User, track: str = "", note: str = "") -> Submission:
     """Submit an image: charge the quota and queue one execution on the phase's inputs.
 
-    An invalid image is rejected later, by the worker that reads it; then the quota charge is refunded. Raises Refused
-    as `check_takes_images` and `check_may_submit` do, and INVALID_IMAGE if the image's archive was deleted.
+    An invalid image is rejected later, by the worker that reads it; then the quota charge is refunded if an honest
+    image may have the error (`ImageError.is_refunded`). Raises Refused as `check_takes_images` and `check_may_submit`
+    do, and INVALID_IMAGE if the image's archive was deleted.
     """
     received_at = timezone.now()
     submissions.check_may_submit(phase=phase, system=system, by=by, at=received_at, track=track)

@@ -224,11 +224,13 @@ def test_a_container_that_ran_is_charged_and_one_that_could_not_run_is_refunded(
     charged = insert(world, state=State.REJECTED, reason="system_output", problems=[problem], **ran())
     page = page_of(ada, charged)
     assert "the container wrote no usable predictions" in page
-    assert "It counts against your quota" in page
+    assert "It counts against your quota because the container ran." in page
     assert "it wrote &lt;nothing&gt;" in page
     refunded = insert(world, state=State.REJECTED, reason="bad_image")
     QuotaCharge.objects.filter(submission=refunded.submission).update(refunded_at=timezone.now())
     assert "It is refunded" in page_of(ada, refunded)
+    refused = insert(world, state=State.REJECTED, reason="bad_image")
+    assert "It counts against your quota." in page_of(ada, refused)
 
 
 @pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING])

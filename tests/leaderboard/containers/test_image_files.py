@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 
-from evaluator.sandbox.containers.image_errors import ImageArchiveError, TooLargeError
+from evaluator.sandbox.containers.image_errors import (
+    ConfigError,
+    EngineRefusalError,
+    ImageArchiveError,
+    ImageError,
+    LayerCountError,
+    TooLargeError,
+)
 from evaluator.sandbox.containers.system_contract import LoadedImage
 from leaderboard.containers.actions import engine, image_files, images, run_system, workers
 from leaderboard.core.refusal import Refused
@@ -60,6 +67,24 @@ def test_a_refused_archive_is_deleted_at_once_and_refunded(world: World) -> None
     assert (prediction.state, prediction.reason) == (State.REJECTED, Reason.BAD_IMAGE)
     assert not is_stored(submission.image)
     assert QuotaCharge.objects.get(submission=submission).refunded_at is not None
+
+
+@pytest.mark.parametrize("kind", [ConfigError, LayerCountError, EngineRefusalError])
+def test_an_image_that_no_honest_build_makes_is_charged(
+    monkeypatch: pytest.MonkeyPatch, world: World, kind: type[ImageError]
+) -> None:
+    """Whether its archive shows the error, or the engine refuses it."""
+
+    def load(*_: Any, **__: Any) -> None:
+        raise kind("the image's env has 60000 entries, expected at most 1000")
+
+    monkeypatch.setattr(engine, "load", load)
+    submission = submit(world, b"an image")
+    prediction = work(submission)
+    assert (prediction.state, prediction.reason, prediction.attempt) == (State.REJECTED, Reason.BAD_IMAGE, 1)
+    assert prediction.problems[0]["text"] == "the image's env has 60000 entries, expected at most 1000"
+    assert QuotaCharge.objects.get(submission=submission).refunded_at is None
+    assert not is_stored(submission.image)
 
 
 def test_it_is_stored_while_another_submission_waits_for_it(world: World) -> None:
