@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "simple_history.middleware.HistoryRequestMiddleware",
+    "leaderboard.core.web.upload.body_limit_middleware",
 ]
 
 TEMPLATES = [
@@ -391,6 +392,8 @@ LOGGING = {
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env("LOG_LEVEL")},
+    # The web server's warning about each request that waits for a thread.
+    "loggers": {"waitress.queue": {"level": "ERROR"}},
 }
 structlog.configure(
     processors=[

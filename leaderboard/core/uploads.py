@@ -1,4 +1,4 @@
-"""Upload handler: files are streamed to disk with their sha256 and rejected at the first byte over the size limit."""
+"""Uploads: limits on request bodies, and a handler that streams files to disk with their sha256."""
 
 from __future__ import annotations
 
@@ -13,6 +13,19 @@ from django.core.files.uploadhandler import StopUpload, TemporaryFileUploadHandl
 from django.core.handlers.wsgi import LimitedStream
 
 from leaderboard.core import disk
+
+FORM_BYTES = 1_000_000
+"""Bytes that a multipart body may contain in addition to the file."""
+
+
+def max_body_bytes(*, cookie: str, authorization: str) -> int:
+    """Return the largest body that is received with these headers, whose credentials may be wrong.
+
+    A request without credentials may send a form, but no file.
+    """
+    if authorization or f"{settings.SESSION_COOKIE_NAME}=" in cookie:
+        return int(settings.MAX_UPLOAD_BYTES) + FORM_BYTES
+    return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
 
 class HashingUploadHandler(TemporaryFileUploadHandler):

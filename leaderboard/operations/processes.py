@@ -17,16 +17,15 @@ FORMER_ROLES = {"notices": "notifications"}
 def web(bind: str) -> list[str]:
     """Return the command line of the web server, gunicorn. bind: `HOST:PORT`, or `fd://N` for an open socket.
 
-    Its workers have threads, because a request may wait for the sandbox.
+    Its workers have threads, because a request may wait for the sandbox; slow clients hold none of these.
     """
     return [
         *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi:application"),
         *("--config", "python:leaderboard.operations.parent_process"),
-        *("--bind", bind, "--worker-class", "gthread", "--workers", "2", "--threads", "8"),
+        *("--bind", bind, "--worker-class", "leaderboard.operations.web_worker.BufferingWorker"),
+        *("--workers", "2", "--threads", "8"),
         # gunicorn's heartbeat files: on a disk that is busy with an upload they would make a worker seem to hang.
         *("--worker-tmp-dir", "/dev/shm" if Path("/dev/shm").is_dir() else "/tmp"),  # noqa: S108
-        # Django trusts forwarded headers if HOLDOUT_PROXY says so; gunicorn must not trust those of local clients.
-        *("--forwarded-allow-ips", ""),
         *("--timeout", "120", "--graceful-timeout", "10", "--no-control-socket"),
     ]
 

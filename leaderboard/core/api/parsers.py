@@ -15,11 +15,9 @@ from rest_framework.request import Request
 
 from leaderboard.core import disk
 from leaderboard.core.api.errors import Interrupted, LengthRequired, TooLarge
-from leaderboard.core.uploads import HashingUploadHandler, received_whole
+from leaderboard.core.uploads import FORM_BYTES, HashingUploadHandler, received_whole
 
 CHUNK = 1 << 16
-FORM_BYTES = 1_000_000
-"""Bytes that a multipart body may contain in addition to the file."""
 
 
 class JSONParser(parsers.JSONParser):

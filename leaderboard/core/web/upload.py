@@ -1,14 +1,39 @@
-"""Checks of uploads in forms."""
+"""Checks of uploads in forms, before and after they are received."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.conf import settings
-from django.core.exceptions import BadRequest
-from django.http import HttpRequest
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import BadRequest, RequestDataTooBig
+from django.http import HttpRequest, HttpResponseBase
 
 from leaderboard.core import disk
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.core.uploads import received_whole
+from leaderboard.core.uploads import FORM_BYTES, received_whole
+from leaderboard.core.web import error_pages
+
+
+def body_limit_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Return a middleware that refuses forms by their Content-Length, before anything reads them.
+
+    The web server has not received the bodies of most of these (`leaderboard.core.uploads.max_body_bytes`), so the form
+    could not be read. Anonymous users cannot send files: they are redirected to the log-in page, since their session has
+    probably ended. The API has checks of its own.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        announced = request.META.get("CONTENT_LENGTH") or "0"
+        size = int(announced) if announced.isdecimal() else 0
+        if size > settings.DATA_UPLOAD_MAX_MEMORY_SIZE and not request.path.startswith("/api/"):
+            if not request.user.is_authenticated:
+                return redirect_to_login(request.path)
+            if size > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
+                return error_pages.bad_request(request, RequestDataTooBig())
+        return get_response(request)
+
+    return middleware
 
 
 def check_upload(request: HttpRequest) -> None:
