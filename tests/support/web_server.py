@@ -23,14 +23,14 @@ class Site:
 
 
 @contextmanager
-def served() -> Iterator[Site]:
+def served(**environment: str) -> Iterator[Site]:
     """Start gunicorn. Its socket listens from the start, so early requests wait instead of failing."""
     with socket.create_server(("127.0.0.1", 0), backlog=512) as listening:
         port = listening.getsockname()[1]
         process = subprocess.Popen(
             processes.web(f"fd://{listening.fileno()}"),
             cwd=settings.ROOT,
-            env=running_stack.environment(),
+            env=running_stack.environment(**environment),
             pass_fds=[listening.fileno()],
             stdin=subprocess.DEVNULL,
         )
