@@ -91,9 +91,16 @@ class Parser(HTTPRequestParser):
         self.chunked, self.content_length, self.body_rcv, self.expect_continue = False, 0, None, False
 
     def received(self, data: bytes) -> int:
+        """Return the number of bytes consumed: all of them once the request is complete.
+
+        The rest is a refused body, or pipelined requests: the response to these would have to wait in a thread until
+        the client has read the previous one. HTTP allows to close the connection instead; clients send them again.
+        """
         consumed = int(super().received(data))
-        # The rest is a part of the body, not another request.
-        return len(data) if self.refused_body else consumed
+        if consumed < len(data) and self.completed and not self.empty:
+            self.headers["CONNECTION"] = "close"
+            return len(data)
+        return consumed
 
 
 class Channel(HTTPChannel):
@@ -179,13 +186,6 @@ class Channel(HTTPChannel):
         sent = int(super().send(data, *args, **kwargs))
         self.moved += sent
         return sent
-
-    def service(self) -> None:
-        # The response to a pipelined request would have to wait in this thread until the client has read the previous
-        # one. Without pipelining, HTTP allows to close the connection; clients send the other requests again.
-        if len(self.requests) > 1:
-            self.requests[0].headers["CONNECTION"] = "close"
-        super().service()
 
     def write_soon(self, data: Any) -> int:
         # waitress keeps a buffer whole until it has sent all of it. This makes it begin another one.

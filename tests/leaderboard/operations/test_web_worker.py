@@ -267,6 +267,12 @@ def test_pipelined_requests_are_not_answered(site: Running) -> None:
     assert len(site.application.requests) == 1
 
 
+def test_empty_lines_before_a_request_are_ignored(site: Running) -> None:
+    with site.connect() as client:
+        client.sendall(b"\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert response_on(client).startswith(b"HTTP/1.1 200 ")
+
+
 def test_a_full_disk_is_507(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
