@@ -78,6 +78,8 @@ class Parser(HTTPRequestParser):
     """
 
     refused_body = False
+    chunked: bool
+    content_length: int
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
@@ -114,6 +116,8 @@ class Channel(HTTPChannel):
     phase = ""
     moved = 0
     lingers = False
+    request: Any
+    current_outbuf_count: int
 
     def __init__(self, server: Server, *args: Any, **kwargs: Any) -> None:
         self.since = time.monotonic()

@@ -16,7 +16,9 @@ from django.conf import settings
 
 PATIENCE = 60.0
 
-needs_nginx = pytest.mark.skipif(not shutil.which("nginx", path="/usr/sbin:/usr/bin"), reason="needs nginx: apt-get install nginx-light")
+needs_nginx = pytest.mark.skipif(
+    not shutil.which("nginx", path="/usr/sbin:/usr/bin"), reason="needs nginx: apt-get install nginx-light"
+)
 
 
 def _free_port() -> int:

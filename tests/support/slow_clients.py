@@ -5,9 +5,10 @@ from __future__ import annotations
 import select
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 
@@ -70,11 +71,9 @@ class SlowClients:
                 client.close()
 
 
-def _try(call: object, argument: object) -> None:
-    try:
-        call(argument)  # type: ignore[operator]
-    except OSError:
-        pass  # the server has closed the connection, which `count_open` reports
+def _try(call: Callable[[Any], object], argument: object) -> None:
+    with suppress(OSError):  # the server has closed the connection, which `count_open` reports
+        call(argument)
 
 
 def _has_input(client: socket.socket) -> bool:

@@ -1,4 +1,4 @@
-"""The command lines of the site's processes."""
+"""A process ends with its parent."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import select
 import subprocess
 import sys
 
-from gunicorn.config import Config
-
-from leaderboard.operations import processes
 from tests.conftest import ROOT
 
 PATIENCE = 120.0
@@ -33,13 +30,3 @@ def test_a_process_in_the_middle_of_its_work_ends_with_its_killed_parent() -> No
         parent.kill()
         assert select.select([watched], [], [], PATIENCE)[0], "it goes on"
         os.close(watched)
-
-
-def test_the_web_server_trusts_no_client_about_tls() -> None:
-    """By default gunicorn trusts X-Forwarded-Proto from this machine, whatever HOLDOUT_PROXY says."""
-    arguments = processes.web("127.0.0.1:0")
-    options = Config().parser().parse_args(arguments[arguments.index("gunicorn") + 1 :])
-    config = Config()
-    assert config.forwarded_allow_ips
-    config.set("forwarded_allow_ips", options.forwarded_allow_ips)
-    assert config.forwarded_allow_networks() == []

@@ -301,9 +301,12 @@ def test_a_stopping_server_finishes_requests(tmp_path: Path) -> None:
     (tmp_path / "stopping_application.py").write_text(APPLICATION)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         worker = "leaderboard.operations.web_worker.BufferingWorker"
-        command = [sys.executable, "-m", "gunicorn", "stopping_application", "--bind", f"fd://{listener.fileno()}"]
+        command = [
+            *(sys.executable, "-m", "gunicorn", "stopping_application", "--bind", f"fd://{listener.fileno()}"),
+            *("--worker-class", worker, "--threads", "1", "--pythonpath", str(tmp_path), "--no-control-socket"),
+        ]
         process = subprocess.Popen(
-            [*command, "--worker-class", worker, "--threads", "1", "--pythonpath", str(tmp_path), "--no-control-socket"],
+            command,
             cwd=settings.ROOT,
             pass_fds=[listener.fileno()],
             stderr=subprocess.PIPE,

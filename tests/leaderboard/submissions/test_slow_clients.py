@@ -61,23 +61,21 @@ def ask(port: int, method: str, path: str, body: bytes = b"", **headers: str) ->
 
 def test_slow_clients_hold_up_nobody(world: World, start: Callable[[], int]) -> None:
     _, secret = tokens.issue(by=world.researcher)
-    token, kind = f"Token {secret}", "application/x-ndjson"
+    headers = {"Authorization": f"Token {secret}", "Content-Type": "application/x-ndjson"}
     before = footprint()
     port = start()
     assert ask(port, "GET", PAGE)[0] == 200
     slow = SlowClients(port)
     slow.send_headers(40)
     slow.send_bodies(40, path="/accounts/login/", size=100_000)
-    uploads = f"Authorization: {token}\r\nContent-Type: {kind}\r\n"
+    uploads = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     slow.send_bodies(24, path=f"{SUBMIT}?system=Slow", size=100_000_000, headers=uploads, start=b"x" * 500_000)
     slow.read_slowly(20, path="/benchmarks/tiny/downloads/large")
     with slow.connected():
         started = time.monotonic()
         page = ask(port, "GET", PAGE)[0]
         paged = time.monotonic()
-        submitted = ask(
-            port, "POST", f"{SUBMIT}?system=Bernoulli", prediction_lines(), **{"Authorization": token, "Content-Type": kind}
-        )[0]
+        submitted = ask(port, "POST", f"{SUBMIT}?system=Bernoulli", prediction_lines(), **headers)[0]
         ended = time.monotonic()
         assert (page, submitted, slow.count_open()) == (200, 201, 124)
     print(f"\nunder attack: page {paged - started:.2f} s, upload {ended - paged:.2f} s")
