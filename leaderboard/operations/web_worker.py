@@ -7,6 +7,7 @@ connection, and bytes in an unlinked temporary file. Here are the limits on both
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import socket
@@ -52,23 +53,28 @@ MEMORY_BYTES = 1 << 18
 """Bytes above which a body, or the unsent part of a response, moves to a temporary file."""
 
 
-class RequestTimeout(Error):
-    code = 408
-    reason = "Request Timeout"
+class JSONError(Error):
+    """Error response of the web server itself, in the format of the API's errors."""
 
-
-class InsufficientStorage(Error):
-    code = 507
-    reason = "Insufficient Storage"
-
-
-class ServiceUnavailable(Error):
-    code = 503
-    reason = "Service Unavailable"
+    code_text = ""
+    headers: tuple[tuple[str, str], ...] = ()
 
     def to_response(self, ident: str | None = None) -> tuple[str, list[tuple[str, str]], bytes]:
-        status, headers, body = super().to_response(ident)
-        return status, [*headers, ("Retry-After", str(RETRY_AFTER))], body
+        body = json.dumps({"code": self.code_text, "message": self.body}).encode()
+        return f"{self.code} {self.reason}", [("Content-Type", "application/json"), *self.headers], body
+
+
+class RequestTimeout(JSONError):
+    code, reason, code_text = 408, "Request Timeout", "request_timeout"
+
+
+class ServiceUnavailable(JSONError):
+    code, reason, code_text = 503, "Service Unavailable", "busy"
+    headers = (("Retry-After", str(RETRY_AFTER)),)
+
+
+class InsufficientStorage(JSONError):
+    code, reason, code_text = 507, "Insufficient Storage", "disk_full"
 
 
 class Parser(HTTPRequestParser):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import http.client
+import json
 import os
 import signal
 import socket
@@ -157,7 +158,8 @@ def test_a_slow_request_is_answered_408_and_discarded(site: Running) -> None:
     for first in (b"GET / HTTP/1.1\r\nX: ", head, head + b"x" * 600_000):
         with site.connect() as client:
             client.sendall(first)
-            assert b" 408 Request Timeout\r\n" in response_on(client)
+            response = response_on(client)
+            assert b" 408 Request Timeout\r\n" in response and b'{"code": "request_timeout", ' in response
     wait_for_no_connection(site.server)
     assert site.application.requests == []
     assert open_files() == before
@@ -279,7 +281,7 @@ def test_a_full_disk_is_507(site: Running, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(buffers, "TempfileBasedBuffer", full)
     status, body = site.ask(b"x" * 1_000_000)
-    assert status == 507 and b"disk is full" in body
+    assert (status, json.loads(body)["code"]) == (507, "disk_full")
     assert site.application.requests == []
 
 
