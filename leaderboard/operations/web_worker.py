@@ -242,14 +242,15 @@ class Server(TcpWSGIServer):
         self._free_buffers({channel: channel.buffered_bytes() for channel in self.active_channels.values()})
 
     def _free_buffers(self, buffered: dict[Channel, int]) -> None:
-        """While too much is buffered, stop the largest transfer of the address that has most."""
+        """While too much is buffered, stop the largest transfer of the address that has most; never a small one."""
         total, addresses = sum(buffered.values()), Counter[str]()
         for channel, size in buffered.items():
             addresses[channel.addr[0]] += size
-        slow = [channel for channel in buffered if channel.current_phase() in ("receiving", "sending")]
-        while total > MAX_BUFFERED_BYTES and slow:
-            largest = max(slow, key=lambda channel: (addresses[channel.addr[0]], buffered[channel]))
-            slow.remove(largest)
+        large = [channel for channel, size in buffered.items() if size > MEMORY_BYTES]
+        large = [channel for channel in large if channel.current_phase() in ("receiving", "sending")]
+        while total > MAX_BUFFERED_BYTES and large:
+            largest = max(large, key=lambda channel: (addresses[channel.addr[0]], buffered[channel]))
+            large.remove(largest)
             total -= buffered[largest]
             addresses[largest.addr[0]] -= buffered[largest]
             largest.stop(ServiceUnavailable("The server is receiving too many uploads. Try again later."))

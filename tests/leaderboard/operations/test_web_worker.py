@@ -230,6 +230,19 @@ def test_too_many_bytes_of_uploads_end_the_largest_of_the_greediest(
         assert response_on(honest).startswith(b"HTTP/1.1 200 ")
 
 
+@pytest.mark.usefixtures("impatient")
+def test_small_requests_are_received_while_too_much_is_buffered(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_worker, "WINDOW_SECONDS", PATIENCE)
+    monkeypatch.setattr(web_worker, "MAX_BUFFERED_BYTES", 0)
+    head = f"POST /echo HTTP/1.1\r\nHost: x\r\n{SESSION}Connection: close\r\nContent-Length: "
+    with site.connect() as small, site.connect() as large:
+        small.sendall(f"{head}100001\r\n\r\n".encode() + b"x" * 100_000)
+        large.sendall(f"{head}1000000\r\n\r\n".encode() + b"x" * 300_000)
+        assert response_on(large).startswith(b"HTTP/1.1 503 ")
+        small.sendall(b"x")
+        assert response_on(small).endswith(b"x" * 100_001)
+
+
 @pytest.mark.parametrize(
     "headers",
     [
