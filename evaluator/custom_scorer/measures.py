@@ -79,7 +79,7 @@ def _check(measure: MeasureDeclaration) -> None:
             )
     low, high = bounds(measure)
     if not low < high:
-        raise UsageError(f"the bounds of {measure.name} are {low:g} and {high:g}, expected lower < upper")
+        raise UsageError(f"the bounds of {measure.name} are {low} and {high}, expected lower < upper")
 
 
 def bounds(measure: MeasureDeclaration) -> tuple[float, float]:

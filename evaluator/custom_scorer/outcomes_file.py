@@ -71,8 +71,10 @@ def read_outcomes(stream: BinaryIO, expected: Expected, scores: Scores, most_byt
         raise ScorerError([_unquoted(problem) for problem in error.problems[:10]], error.more) from None
     if reader.warnings:
         _refuse("a line has keys that are not in the schema, expected id, group, slices and values")
-    if (len(lines), len(groups)) != (scores.n_units, scores.n_groups):
-        _refuse("the number of lines or of groups differs from n_units or n_groups in scores.json")
+    if len(lines) != scores.n_units:
+        _refuse("the number of lines differs from n_units in scores.json")
+    if len(groups) != scores.n_groups:
+        _refuse("the number of groups differs from n_groups in scores.json")
     return _table(lines, np.array(codes, dtype=np.int32), tuple(name for _, name in groups), expected)
 
 

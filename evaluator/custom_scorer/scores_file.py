@@ -98,8 +98,10 @@ def read_scores(stream: BinaryIO, expected: Expected) -> Scores:
     declared measure must have a score on the whole.
     """
     scores = _decoded(stream.read())
-    if (scores.task, scores.task_version) != (expected.task, expected.task_version):
-        _refuse(f"task and task_version differ, expected {expected.task} and {expected.task_version}")
+    if scores.task != expected.task:
+        _refuse(f"task is not that of the phase, expected {expected.task}")
+    if scores.task_version != expected.task_version:
+        _refuse(f"task_version is not the number of the scorer, expected {expected.task_version}")
     if not 1 <= scores.n_groups <= scores.n_units <= MOST:
         _refuse(f"n_units and n_groups are not valid, expected 1 <= n_groups <= n_units <= {MOST}")
     bounds_by_name = {measure.name: bounds(measure) for measure in expected.measures}
@@ -143,8 +145,10 @@ def _check_row(
     lower, upper = bounds_by_name[row.measure]
     if row.value is not None and not (math.isfinite(row.value) and lower <= row.value <= upper):
         _refuse(f"{where}, {row.measure}, is outside its bounds, {lower:g} to {upper:g}")
-    if row.n < 0 or (row.n == 0 and row.value is not None):
-        _refuse(f"{where}, {row.measure}, has a negative n, or a value although n is 0")
+    if row.n < 0:
+        _refuse(f"{where}, {row.measure}, has a negative n, expected 0 or more")
+    if row.n == 0 and row.value is not None:
+        _refuse(f"{where}, {row.measure}, has a value although n is 0, expected null")
     if row.n > MOST:
         _refuse(f"{where}, {row.measure}, has an n that is too large, expected at most {MOST}")
 

@@ -166,7 +166,9 @@ def compare_board(files: Files, request: CompareBoardRequest) -> tuple[CompareBo
     tables = [from_bytes(files[str(index)].read()) for index in range(len(files))]
     measures = {measure.name: measure for measure in _measures_of(tables, request.scorer)}
     if request.measure not in measures:
-        raise UsageError(f'"{request.measure}" is not a measure of these outcomes, expected one of {[*measures]}')
+        raise UsageError(
+            f'"{request.measure}" is not a measure of these outcomes, expected one of: {", ".join(measures)}'
+        )
     rows = compare_pairs(
         tables, request.pairs, measures[request.measure], resamples=request.resamples, seed=request.seed
     )

@@ -162,7 +162,7 @@ def _tasks_jobs(once: Once, task: str, gold: bytes, predictions: bytes) -> None:
 
 
 def _baselines(once: Once, task: str, gold: bytes, inputs: bytes, expects: dict[str, Any]) -> None:
-    """Run each baseline without and with training gold, which has the same lines."""
+    """Run each baseline without training gold, then with the sample's own gold as training gold."""
     for name in [*(baseline.name for baseline in TASKS[task].baselines), "?"]:
         request = BaselineRequest(task=task, baseline=name, inputs_name="inputs.jsonl", expects=expects, seed=1)
         once(request, inputs=inputs)

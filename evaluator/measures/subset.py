@@ -26,7 +26,7 @@ def subset_of_groups(outcomes: Outcomes, groups: Collection[Id], *, units: Linea
     names = {(type(name), name) for name in groups}
     inside = np.array([(type(name), name) in names for name in outcomes.group_names], dtype=np.bool_)
     if not inside.any():
-        raise UsageError("the public or private part has no group of this gold, expected at least one")
+        raise UsageError("none of the groups to score are in this gold, expected at least one")
     group_index = np.cumsum(inside, dtype=np.int32) - 1
     rows = inside[outcomes.groups]
     row_index = np.cumsum(rows) - 1

@@ -127,8 +127,12 @@ def _unpack(data: bytes) -> bytes:
         body = unpacker.decompress(data[len(_MAGIC) :], _MAX_BYTES)
     except zlib.error:
         raise SandboxError("outcomes: the compressed data is damaged") from None
-    if not unpacker.eof or unpacker.unused_data:
-        raise SandboxError("outcomes: the compressed data is truncated, too large, or followed by other data")
+    if len(body) == _MAX_BYTES:
+        raise SandboxError(f"outcomes: the data has {_MAX_BYTES} bytes or more, expected fewer")
+    if not unpacker.eof:
+        raise SandboxError("outcomes: the compressed data is truncated")
+    if unpacker.unused_data:
+        raise SandboxError("outcomes: other data follows the compressed data")
     return body
 
 
@@ -136,10 +140,12 @@ def _columns(header: _Header, body: bytes) -> dict[str, npt.NDArray[Any]]:
     arrays = {}
     offset = 0
     for column in header.columns:
-        if column.type not in _TYPES or column.length < 0 or column.name in arrays:
-            raise SandboxError(
-                f"outcomes: column {column.name} has an unknown type, a negative length or a repeated name"
-            )
+        if column.type not in _TYPES:
+            raise SandboxError(f"outcomes: column {column.name} has an unknown type")
+        if column.length < 0:
+            raise SandboxError(f"outcomes: column {column.name} has a negative length")
+        if column.name in arrays:
+            raise SandboxError(f"outcomes: column {column.name} occurs twice")
         kind = np.dtype(f"<{column.type}")
         end = offset + column.length * kind.itemsize
         if end > len(body):

@@ -109,13 +109,13 @@ class Outcomes:
         for name, dimension in self.dimensions.items():
             codes = dimension.codes
             if codes.shape != (n,) or np.any(codes < -1) or np.any(codes >= len(dimension.values)):
-                raise SandboxError(f"outcomes: dimension {name} is invalid, expected {n} codes of its values")
+                raise SandboxError(f"outcomes: dimension {name} is invalid, expected {n} indexes of its values, or -1")
         if np.any(self.groups < 0) or np.any(self.groups >= self.n_groups):
             raise SandboxError(f"outcomes: a row has an invalid group, expected an index below {self.n_groups}")
         for name, lengths in self.ragged.items():
             rows = lengths.rows
             if rows.shape != lengths.values.shape or np.any(rows < 0) or np.any(rows >= n):
-                raise SandboxError(f"outcomes: column {name} is invalid, expected one of {n} rows per value")
+                raise SandboxError(f"outcomes: column {name} is invalid, expected for each value a row index below {n}")
 
     @property
     def n_rows(self) -> int:

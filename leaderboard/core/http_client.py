@@ -67,8 +67,10 @@ def target(url: str) -> Target:
         raise AddressError("the address is malformed, expected https://host/path") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise AddressError(f"the address begins with {url[:12]!r}, expected https:// or http:// and a host name")
-    if parts.username is not None or parts.password is not None or parts.fragment:
-        raise AddressError("the address contains a user name, a password or a fragment, expected https://host/path")
+    if parts.username is not None or parts.password is not None:
+        raise AddressError("the address contains a user name or a password before @, expected https://host/path")
+    if parts.fragment:
+        raise AddressError("the address contains a fragment after #, expected https://host/path")
     if port not in PORTS and port < _UNPRIVILEGED:
         raise AddressError(f"the port is {port}, expected 80, 443, or at least {_UNPRIVILEGED}")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

@@ -41,13 +41,17 @@ def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequen
     measures: the measures that can be computed on the gold; each of them must have an overall score.
     """
     known = {measure.name: measure for measure in measures}
-    if (scored.result.task, scored.result.task_version) != (task, task_version):
-        raise ReportError(f"the report is for another task or task version, expected {task} version {task_version}")
-    if scored.groups and (len(scored.groups) != len(scored.scores) or min(scored.groups) < 0):
+    if scored.result.task != task:
+        raise ReportError(f"the report is for another task, expected {task}")
+    if scored.result.task_version != task_version:
+        raise ReportError(f"the report is for version {scored.result.task_version} of {task}, expected {task_version}")
+    if scored.groups and len(scored.groups) != len(scored.scores):
         raise ReportError(
             f"the report has {len(scored.groups)} numbers of groups for {len(scored.scores)} scores, "
-            "expected one number of 0 or more for each score"
+            "expected one number for each score"
         )
+    if scored.groups and min(scored.groups) < 0:
+        raise ReportError(f"the report has {min(scored.groups)} as a number of groups, expected 0 or more")
     if scored.plot_data and (wrong := plot_checks.problem(scored.plot_data)):
         raise ReportError(wrong)
     seen: set[tuple[str, str]] = set()
@@ -66,21 +70,19 @@ def check(scored: ScoreReport, *, task: str, task_version: int, measures: Sequen
 def _check_row(row: ScoreRow, known: Mapping[str, Measure]) -> None:
     if row.measure not in known:
         raise ReportError(f"the report has an unknown measure, expected only {', '.join(known)}")
-    numbers = [number for number in (row.value, row.low, row.high) if number is not None]
-    if not all(math.isfinite(number) for number in numbers):
-        raise ReportError(
-            f"measure {row.measure} has a value or an interval end that is not finite, expected finite ones"
-        )
     measure = known[row.measure]
-    if not all(measure.low <= number <= measure.high for number in numbers):
-        raise ReportError(
-            f"measure {row.measure} has a value or an interval end that is outside its bounds, "
-            f"{measure.low:g} to {measure.high:g}"
-        )
-    if row.n < 0 or (row.n == 0 and row.value is not None):
-        raise ReportError(f"measure {row.measure} has a value on a slice without units, or a negative number of units")
-    if (row.low is None) != (row.high is None) or (row.low is not None and row.high is not None and row.low > row.high):
-        raise ReportError(
-            f"measure {row.measure} has an interval with one end missing or with ends that are not in order, "
-            "expected both ends or none, the lower one first"
-        )
+    for name, number in (("value", row.value), ("interval's lower end", row.low), ("interval's upper end", row.high)):
+        if number is not None and not math.isfinite(number):
+            raise ReportError(f"measure {row.measure}: the {name} is not finite, expected a finite number")
+        if number is not None and not measure.low <= number <= measure.high:
+            bounds = f"{measure.low:g} to {measure.high:g}"
+            raise ReportError(f"measure {row.measure}: the {name} is outside the measure's bounds, {bounds}")
+    if row.n < 0:
+        raise ReportError(f"measure {row.measure}: the number of units of a slice is {row.n}, expected 0 or more")
+    if row.n == 0 and row.value is not None:
+        raise ReportError(f"measure {row.measure}: a slice without units has a value, expected none")
+    if (row.low is None) != (row.high is None):
+        missing = "lower" if row.low is None else "upper"
+        raise ReportError(f"measure {row.measure}: an interval has no {missing} end, expected both ends or none")
+    if row.low is not None and row.high is not None and row.low > row.high:
+        raise ReportError(f"measure {row.measure}: an interval's lower end is above its upper end")

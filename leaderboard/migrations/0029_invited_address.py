@@ -1,4 +1,4 @@
-"""An invitation's link works for the invited address only; the field's help text says no more than it is."""
+"""Shorten the help text of an invitation's address; the database does not change."""
 
 from django.db import migrations, models
 

@@ -45,7 +45,10 @@ class Rehearsal(models.Model):
 
     @property
     def last_deadline(self) -> datetime:
-        """Return the last deadline in the rehearsal, including extensions for single teams."""
+        """Return the last deadline in the rehearsal, including extensions for single teams.
+
+        It is `begun_at` if the rehearsal has no deadline.
+        """
         ends = self.benchmark.phases.aggregate(phase=Max("closes_at"), team=Max("extensions__closes_at"))
         return max(filter(None, ends.values()), default=self.begun_at)
 

@@ -1,4 +1,4 @@
-"""`python -m evaluator split NAME ...` and `audit NAME ...`: one generator module per subcommand, all listed here.
+"""`python -m evaluator split NAME ...` and `audit NAME ...`: one generator per subcommand, all listed here.
 
 Generator modules handle arguments and files, and call functions of `evaluator.curation`. They are imported with the
 parser, so slow dependencies (SciPy, scikit-learn) are imported where they are used.

@@ -35,7 +35,7 @@ def submit(args: argparse.Namespace) -> int:
             f"{n_given} things to submit are given, expected exactly one: a predictions file, --image or --reference"
         )
     if args.resume and args.image is None:
-        raise UsageError("--resume is given without --image, expected --image with the same image")
+        raise UsageError("--resume is given without --image, expected --image with the image of the interrupted upload")
     server = connect(args.server, args.token_file)
     try:
         submission = _sent(args, server)

@@ -18,7 +18,7 @@ class Permuted:
     """A text after the permutation, with its facts and its subject.
 
     facts: as many as before, in their order. text, subject: None if there was none. mentions: the number of distinct
-    mentions of the kind; moved: the number of those that were replaced.
+    mentions of the kind; replaced: the number of those that were replaced.
     """
 
     facts: list[Fact]

@@ -55,8 +55,12 @@ def _shares(text: str) -> dict[str, str]:
     shares: dict[str, str] = {}
     for piece in text.split(","):
         name, equals, share = piece.partition("=")
-        if not equals or not re.fullmatch(r"[\w-]+", name) or name in shares:
-            raise UsageError(f"part is {shown(piece)}, expected NAME=SHARE, such as test=0.2, with different names")
+        if not equals or not re.fullmatch(r"[\w-]+", name):
+            raise UsageError(
+                f"part is {shown(piece)}, expected NAME=SHARE, such as test=0.2, the name of letters, digits, _ and -"
+            )
+        if name in shares:
+            raise UsageError(f"the part {name} is given twice, expected different names")
         shares[name] = share
     return shares
 

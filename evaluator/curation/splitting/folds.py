@@ -37,8 +37,12 @@ def parse_parts(text: str, folds: int) -> dict[str, tuple[int, ...]]:
     parts: dict[str, tuple[int, ...]] = {}
     for piece in text.split(","):
         name, equals, numbers = piece.partition("=")
-        if not equals or not re.fullmatch(r"[\w-]+", name) or name in parts:
-            raise UsageError(f"part is {shown(piece)}, expected NAME=FOLD or NAME=FIRST-LAST, with different names")
+        if not equals or not re.fullmatch(r"[\w-]+", name):
+            raise UsageError(
+                f"part is {shown(piece)}, expected NAME=FOLD or NAME=FIRST-LAST, the name of letters, digits, _ and -"
+            )
+        if name in parts:
+            raise UsageError(f"the part {name} is given twice, expected different names")
         parts[name] = tuple(fold for number in numbers.split("+") for fold in _folds(name, number, folds))
     if sorted(fold for part in parts.values() for fold in part) != list(range(1, folds + 1)):
         raise UsageError(f"parts are {shown(text)}, expected each fold from 1 to {folds} once")

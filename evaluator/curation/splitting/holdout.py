@@ -144,11 +144,15 @@ def _shares(shares: Mapping[str, Fraction | float | str]) -> dict[str, Fraction]
             raise UsageError(f"the share of part {shown(part)} is {shown(str(text))}, expected a number") from None
     for part, share in fractions.items():
         if share <= 0:
-            raise UsageError(f"the share of part {shown(part)} is {float(share):g}, expected a number above 0")
-    if len(fractions) < 2 or sum(fractions.values()) != 1:
-        raise UsageError(
-            f"the shares add up to {float(sum(fractions.values())):g}, expected two or more shares with sum 1"
-        )
+            raise UsageError(
+                f"the share of part {shown(part)} is {shown(str(shares[part]))}, expected a number above 0"
+            )
+    if len(fractions) < 2:
+        raise UsageError(f"the number of parts is {len(fractions)}, expected 2 or more")
+    total = sum(fractions.values())
+    if total != 1:
+        given = shown(", ".join(map(str, shares.values())))
+        raise UsageError(f"the shares {given} add up to {'less' if total < 1 else 'more'} than 1, expected exactly 1")
     return fractions
 
 

@@ -76,7 +76,7 @@ def alpha(units: Units, level: str) -> float:
     UsageError for another level, and for values other than numbers at the last two.
     """
     if level not in LEVELS:
-        raise UsageError(f"the level is {level}, expected {', '.join(LEVELS)}")
+        raise UsageError(f"the level is {shown(level)}, expected one of: {', '.join(LEVELS)}")
     paired = [values for values in units if len(values) > 1]
     names = _distinct(paired, level)
     index_of = {name: index for index, name in enumerate(names)}
@@ -100,7 +100,7 @@ def _distinct(units: Iterable[Iterable[Hashable]], level: str) -> list[Hashable]
         return list(values)
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise UsageError(f"{level} alpha needs numbers, found {shown(value)}")
+            raise UsageError(f"a judgement is {shown(value)}, expected a number for Krippendorff's {level} alpha")
     return sorted(values)  # type: ignore[type-var]  # numbers, as was just checked
 
 

@@ -65,8 +65,10 @@ def receive(connection: socket.socket) -> tuple[protocol.Order, list[int]]:
     """
     connection.setblocking(True)
     packet, descriptors, flags, _ = socket.recv_fds(connection, protocol.PACKET_BYTES + 1, protocol.MOST_FILES + 1)
-    if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
-        raise ValueError(f"the order has over {protocol.PACKET_BYTES} bytes, or over {protocol.MOST_FILES} files")
+    if flags & socket.MSG_TRUNC:
+        raise ValueError(f"the order has over {protocol.PACKET_BYTES} bytes, expected at most {protocol.PACKET_BYTES}")
+    if flags & socket.MSG_CTRUNC:
+        raise ValueError(f"the order has over {protocol.MOST_FILES} files, expected at most {protocol.MOST_FILES}")
     order = protocol.unpack(packet, protocol.Order)
     if len(descriptors) != 1 + len(order.files) or len(set(order.files)) != len(order.files):
         raise ValueError(

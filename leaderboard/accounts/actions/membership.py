@@ -15,7 +15,7 @@ from leaderboard.models import AuditEntry, Membership, Notice, Submission, Team,
 def check_owner(team: Team, by: User) -> None:
     """Raise Refused: NOT_AN_OWNER unless the user is an owner."""
     if not Membership.objects.filter(team=team, user=by.pk, is_owner=True).exists():
-        raise Refused(Code.NOT_AN_OWNER, "Only an owner of the team may do this.")
+        raise Refused(Code.NOT_AN_OWNER, f"Only an owner of the team {team} may do this.")
 
 
 def held(team: Team) -> Team:
@@ -32,12 +32,12 @@ def leave(*, team: Team, by: User) -> None:
     team = held(team)
     member = Membership.objects.filter(team=team, user=by).first()
     if member is None:
-        raise Refused(Code.NOT_A_MEMBER, "You are not a member of this team.")
+        raise Refused(Code.NOT_A_MEMBER, f"You are not a member of the team {team}.")
     others = Membership.objects.filter(team=team, is_owner=True).exclude(pk=member.pk)
     if member.is_owner and not others.exists():
         raise Refused(
             Code.LAST_OWNER,
-            "You are the team's only owner: transfer ownership to another member first, or delete the team.",
+            f"You are the only owner of {team}: transfer ownership to another member first, or delete the team.",
         )
     _end(member)
     AuditEntry.record("team.left", team, by=by)
@@ -53,7 +53,7 @@ def remove(*, team: Team, member: User, by: User) -> None:
     check_owner(team, by)
     row = Membership.objects.filter(team=team, user=member).first()
     if row is None:
-        raise Refused(Code.NOT_A_MEMBER, "This person is not a member of the team.")
+        raise Refused(Code.NOT_A_MEMBER, f"{member.username} is not a member of the team {team}.")
     if row.user_id == by.pk:
         raise Refused(Code.LAST_OWNER, "You cannot remove yourself; leave the team instead.")
     _end(row)
@@ -68,8 +68,12 @@ def transfer(*, team: Team, to: User, by: User) -> None:
     """
     team = held(team)
     check_owner(team, by)
-    if to.pk == by.pk or not Membership.objects.filter(team=team, user=to).update(is_owner=True):
-        raise Refused(Code.NOT_A_MEMBER, "The new owner must be another member of the team.")
+    if to.pk == by.pk:
+        raise Refused(Code.NOT_A_MEMBER, f"You already own {team}; expected another member as the new owner.")
+    if not Membership.objects.filter(team=team, user=to).update(is_owner=True):
+        raise Refused(
+            Code.NOT_A_MEMBER, f"{to.username} is not a member of {team}; expected a member as the new owner."
+        )
     Membership.objects.filter(team=team, user=by).update(is_owner=False)
     AuditEntry.record("team.transferred", team, by=by, to=to.pk)
 

@@ -117,7 +117,7 @@ class AnswerView(OwnView):
         params = _read(serializers.Answer, request)
         invitation = invitations.find(params["token"])
         if invitation is None:
-            raise Http404("no such invitation")
+            raise Http404("no open invitation has this token")
         if params["answer"] == "decline":
             invitations.decline(invitation=invitation, by=_user(request))
             return Response(status=204)

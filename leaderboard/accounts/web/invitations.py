@@ -23,7 +23,7 @@ def invitation(request: PersonRequest, token: str) -> HttpResponse:
     """
     row = invitations.find(token)
     if row is None:
-        raise Http404("no such invitation")
+        raise Http404("no open invitation has this token")
     try:
         invitations.check_invited(row, request.user)
     except Refused as refused:

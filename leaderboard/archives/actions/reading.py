@@ -138,9 +138,11 @@ def _head(outer: ZipFile) -> Head:
     try:
         with outer.open(writing.HEAD) as member:
             head = msgspec.json.decode(member.read(_LONGEST_HEAD), type=Head)
-    except (KeyError, msgspec.MsgspecError) as error:
+    except KeyError as error:
+        raise ArchiveError(f"this is not an archive of a benchmark: it has no file {writing.HEAD}") from error
+    except msgspec.MsgspecError as error:
         raise ArchiveError(
-            f"this is not an archive of a benchmark: its file {writing.HEAD} is missing or invalid: {error}"
+            f"this is not an archive of a benchmark: its file {writing.HEAD} is invalid: {error}"
         ) from error
     if (head.format, head.version) != ("holdout-benchmark", writing.FORMAT):
         raise ArchiveError(

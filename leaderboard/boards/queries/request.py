@@ -148,7 +148,7 @@ def column_in(board: Board, name: str, slice_: Slice = WHOLE, parameter: str = "
 def slice_in(board: Board, text: str, joint: str) -> Slice:
     """Parse a slice such as `property:CEO` or `origin:generated,label:SUPPORTS`; raise InvalidQuery if it is unknown.
 
-    joint: the text between a dimension and its value, ":" in these examples. The text is compared with the board's own
+    joint: the text between a dimension and its value, ":" in these examples. `text` is compared with the board's own
     dimensions and values, since these may contain any character.
     """
     rest, values_by_name = text, dict[str, str]()

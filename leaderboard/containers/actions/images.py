@@ -96,7 +96,7 @@ def submit_reference(
     try:
         checked = engine.checked_reference(reference)
     except engine.ImageError as error:
-        raise Refused(Code.INVALID_IMAGE, f"{error}.") from error
+        raise Refused(Code.INVALID_IMAGE, f"The reference cannot be used: {error}.") from error
     check_takes_images(phase)
     submissions.check_may_submit(phase=phase, system=system, by=by, at=timezone.now(), track=track)
     return submit(phase=phase, system=system, image=named(checked), by=by, track=track, note=note)

@@ -93,7 +93,7 @@ def add_reference(*, benchmark: Benchmark, reference: str, by: User, **described
     try:
         checked = engine.checked_reference(reference)
     except engine.ImageError as error:
-        raise Refused(Code.INVALID_IMAGE, f"{error}.") from error
+        raise Refused(Code.INVALID_IMAGE, f"The reference cannot be used: {error}.") from error
     return add(benchmark=benchmark, image=images.named(checked), by=by, **described)
 
 

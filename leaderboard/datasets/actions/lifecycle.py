@@ -108,10 +108,13 @@ def answer(*, audit: SplitAudit, finding: int, text: str, by: User) -> AuditAnsw
             heading="The answers were not saved",
         )
     rows = locked.report["findings"]
-    if not 0 <= finding < len(rows) or rows[finding]["severity"] not in audit_results.TO_ANSWER:
+    if not 0 <= finding < len(rows):
+        raise Refused(Code.INVALID_NAME, f"The audit has {len(rows)} findings, and none with the index {finding}.")
+    if rows[finding]["severity"] not in audit_results.TO_ANSWER:
         raise Refused(
             Code.INVALID_NAME,
-            f"Finding {finding} does not exist or takes no answer; expected the index of an error or a warning.",
+            f"Finding {finding} is of the severity {rows[finding]['severity']}; expected an error or a warning, which "
+            "can be answered.",
         )
     if len(text) > LONGEST:
         raise Refused(Code.INVALID_NAME, f"The answer has {len(text)} characters; expected at most {LONGEST}.")

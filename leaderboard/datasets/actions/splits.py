@@ -263,11 +263,13 @@ def _check_inputs(waiting: Split) -> None:
             )
     except sandbox_client.SandboxError as error:
         raise sandbox_client.unavailable("The inputs could not be checked", error) from error
-    if answer.reason or answer.report.get("fault") == "inputs":
+    if answer.reason:
+        limits = sandbox_client.limits_in_words(settings.VALIDATE_SECONDS)
+        raise Refused(Code.INVALID_GOLD, f"The inputs could not be checked within the limits for one file: {limits}.")
+    if answer.report.get("fault") == "inputs":
         raise Refused(
             Code.INVALID_GOLD,
-            f"The inputs are not in the format of the task {waiting.dataset.task}, or could not be checked within the "
-            f"limits for one file: {sandbox_client.limits_in_words(settings.VALIDATE_SECONDS)}.",
+            f"The inputs are not in the format of the task {waiting.dataset.task}.",
             answer.report.get("problems", []),
             answer.report.get("more", 0),
         )

@@ -158,9 +158,9 @@ def _check_generated(published: Path, *, hosts_v01: bool) -> None:
     known = {pair.id: pair for _, _, pair in lines(full, Pair)}
     for number, _, pair in lines(alone, Pair):
         if known.get(pair.id) != pair:
+            found = f"differs from the one in {full.name}" if pair.id in known else f"is not in {full.name}"
             raise PublishedFileError(
-                f"{alone.name}:{number}: pair {pair.id} differs from the one in {full.name} or is missing there; "
-                "expected the same pair in both files"
+                f"{alone.name}:{number}: pair {pair.id} {found}; expected the same pair in both files"
             )
 
 

@@ -93,10 +93,9 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes, list[bytes]]]:
                         f"{path.name}:{number}: found {len(fields)} columns, expected 3 (subject, relation, object) "
                         "or 5 (also the subject's mentions and the object's mentions)"
                     )
-                if not (fields[0] and fields[1] and fields[2]):
-                    raise PublishedFileError(
-                        f"{path.name}:{number}: subject, relation or object is empty, expected a text in each"
-                    )
+                for column, field in zip(("subject", "relation", "object"), fields, strict=False):
+                    if not field:
+                        raise PublishedFileError(f"{path.name}:{number}: the {column} is empty, expected a text")
                 yield number, line, fields
     except (gzip.BadGzipFile, EOFError) as error:
         raise PublishedFileError(f"{path.name}:{number + 1}: {error}, expected a whole gzip file") from error

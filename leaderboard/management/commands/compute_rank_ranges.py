@@ -25,10 +25,10 @@ class Command(BaseCommand):
 
     def handle(self, *, benchmark: str, phase: str, again: bool, **_: Any) -> None:
         row = Phase.objects.filter(benchmark__slug=benchmark, slug=phase).first()
-        board = board_state.current(row) if row else None
+        if row is None:
+            raise CommandError(f"phase {phase} of benchmark {benchmark} does not exist; expected the slugs of both")
+        board = board_state.current(row)
         if board is None:
-            raise CommandError(
-                f"phase {phase} of benchmark {benchmark} does not exist or has no board; expected the slugs of both"
-            )
+            raise CommandError(f"phase {phase} of benchmark {benchmark} has no board yet; expected a phase with scores")
         n = rank_ranges.recompute(board=board, again=again)
         self.stdout.write(f"{n} comparisons will be recomputed" if again else "missing comparisons will be computed")

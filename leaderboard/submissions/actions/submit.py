@@ -120,9 +120,10 @@ def check_may_submit(*, phase: Phase, system: System, by: User, at: datetime, tr
     tracks.check(phase=phase, system=system, track=track)
     gold = board_state.gold_of(phase)
     if gold is None or not phase.split.inputs:
+        missing = "gold" if gold is None else "inputs"
         raise Refused(
             Code.NOT_READY,
-            "This phase has no gold or no inputs yet; its organisers are still preparing it.",
+            f"This phase has no {missing} yet; its organisers are still preparing it.",
             heading="This phase is not ready",
         )
     failure_limit.check(phase=phase, team=system.team)

@@ -56,7 +56,7 @@ def near_pairs(
     Raises UsageError for a threshold outside this range.
     """
     if not 0 < threshold <= 1:
-        raise UsageError(f"the near-duplicate threshold is {threshold:g}, expected a number above 0 and at most 1")
+        raise UsageError(f"the near-duplicate threshold is {threshold}, expected a number above 0 and at most 1")
     sets = _Sets([*texts, *(others or ())])
     pairs = Pairs()
     border = len(texts) if others is not None else None

@@ -1,4 +1,4 @@
-"""Cue words that predict labels: the strongest of the split and of its training files."""
+"""Cues, bigrams that predict labels, ranked by local mutual information, of the split and of its training files."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class TracksField(forms.CharField):
         try:
             return tracks.validated(rows)
         except ValueError as error:
-            raise ValidationError(f"{error}.") from error
+            raise ValidationError(f"The tracks are not valid: {error}.") from error
 
 
 class TracksForm(forms.Form):

@@ -149,11 +149,15 @@ def test_parts_depend_on_the_seed_and_not_on_the_order_of_rows():
 @pytest.mark.parametrize(
     ("shares", "message"),
     [
-        ({"train": 0.8, "test": 0.3}, "add up to 1.1"),
-        ({"train": 0.5}, "two or more"),
-        ({"train": 1}, "two or more"),
-        ({"test": 0, "train": 1}, 'the share of part "test" is 0'),
-        ({"a": "-1", "b": 2}, 'the share of part "a" is -1, expected a number above 0'),
+        ({"train": 0.8, "test": 0.3}, 'the shares "0.8, 0.3" add up to more than 1, expected exactly 1'),
+        (
+            {"train": "0.7", "test": "0.2999999"},
+            'the shares "0.7, 0.2999999" add up to less than 1, expected exactly 1',
+        ),
+        ({"train": 0.5}, "the number of parts is 1, expected 2 or more"),
+        ({"train": 1}, "the number of parts is 1, expected 2 or more"),
+        ({"test": 0, "train": 1}, 'the share of part "test" is "0"'),
+        ({"a": "-1", "b": 2}, 'the share of part "a" is "-1", expected a number above 0'),
         ({"train": "most", "test": 0.1}, 'the share of part "train" is "most", expected a number'),
         ({"train": 0.99, "test": 0.01}, 'leave part "test" empty'),
     ],

@@ -91,7 +91,7 @@ def test_pairs_of_annotators_share_units_and_gaps_are_left_out():
 
 
 def test_ordinal_alpha_of_strings_is_refused():
-    with pytest.raises(UsageError, match="ordinal alpha needs numbers"):
+    with pytest.raises(UsageError, match='a judgement is "a", expected a number for Krippendorff\'s ordinal alpha'):
         alpha([["a", "b"]], "ordinal")
-    with pytest.raises(UsageError, match="the level is ratio, expected nominal, ordinal, interval"):
+    with pytest.raises(UsageError, match='the level is "ratio", expected one of: nominal, ordinal, interval'):
         alpha([[1, 2]], "ratio")
