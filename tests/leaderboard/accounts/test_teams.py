@@ -191,6 +191,21 @@ def test_the_last_owner_must_transfer_ownership_before_leaving(world: World, tea
     assert list(team.members.all()) == [bob]
 
 
+def test_refusals_of_members_have_the_names_of_team_and_person(world: World, team: Team, bob: User) -> None:
+    ada, eve = world.researcher, person("eve")
+    Membership.objects.create(team=team, user=bob)
+    for action, named, message in (
+        (membership.remove, {"member": eve, "by": ada}, f"eve is not a member of the team {team}."),
+        (membership.remove, {"member": ada, "by": bob}, f"Only an owner of the team {team} may do this."),
+        (membership.transfer, {"to": ada, "by": ada}, f"You already own {team}; expected another member"),
+        (membership.transfer, {"to": eve, "by": ada}, f"eve is not a member of {team}; expected a member"),
+        (membership.leave, {"by": eve}, f"You are not a member of the team {team}."),
+        (membership.leave, {"by": ada}, f"You are the only owner of {team}: transfer ownership"),
+    ):
+        with pytest.raises(Refused, match=re.escape(message)):
+            action(team=team, **named)
+
+
 def test_a_team_is_deleted_only_before_it_has_submitted(world: World, team: Team) -> None:
     run = world.insert_run()
     assert refusal_code(membership.delete, team=team, by=world.researcher) is Code.NOT_ACCEPTED

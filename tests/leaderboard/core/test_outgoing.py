@@ -81,6 +81,19 @@ def test_invalid_webhook_addresses_are_refused(url: str) -> None:
         target(url)
 
 
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("https://user@a.example/", "a user name or a password before @"),
+        ("https://u:p@a.example/", "a user name or a password before @"),
+        ("https://a.example/#x", "a fragment after #"),
+    ],
+)
+def test_a_refused_webhook_address_has_its_reason(url: str, problem: str) -> None:
+    with pytest.raises(AddressError, match=problem):
+        target(url)
+
+
 def test_a_target_keeps_its_query_and_names_its_port() -> None:
     parsed = target("https://a.example:8443/x?y=1")
     assert (parsed.path, parsed.authority) == ("/x?y=1", "a.example:8443")

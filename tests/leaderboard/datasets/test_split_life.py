@@ -73,6 +73,16 @@ class TestPublishing:
         refused = refusal(lifecycle.answer, audit=audit, finding=0, text="No matter.", by=world.researcher)
         assert refused.code is Code.NOT_AN_ORGANISER
 
+    def test_only_errors_and_warnings_take_an_answer(self, world: World, draft: Split) -> None:
+        report = audited_splits.report()
+        report["findings"][0]["severity"] = "note"
+        audit = audited_splits.done(world.gold, report=report)
+        refused = refusal(lifecycle.answer, audit=audit, finding=0, text="Known.", by=world.curator)
+        assert "Finding 0 is of the severity note; expected an error or a warning" in refused.message
+        n = len(report["findings"])
+        refused = refusal(lifecycle.answer, audit=audit, finding=n, text="Known.", by=world.curator)
+        assert f"The audit has {n} findings, and none with the index {n}" in refused.message
+
     def test_each_warning_needs_an_answer(self, world: World, draft: Split) -> None:
         audit = audited_splits.done(world.gold)
         *some, last = finding_indexes(audit, "warning")

@@ -205,7 +205,7 @@ def test_cancelling_two_corrections_leaves_the_shown_gold(world: World) -> None:
     assert board_state.gold_of(world.phase) == gold(world, 2)
     score_all()
     assert shown(world) == AFTER
-    with pytest.raises(Refused):
+    with pytest.raises(Refused, match="cannot be resumed: the phase already uses gold version 2"):
         rescoring.resume(phase=world.phase, gold=gold(world, 1), by=world.curator)
 
 

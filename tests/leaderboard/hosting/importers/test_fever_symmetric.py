@@ -95,9 +95,12 @@ def test_generated_pairs_alone_are_no_split(write: Write, prepare: Prepare, publ
     assert [split.name for split in prepare("fever-symmetric").manifest.splits] == ["v0-1"]
     (work / "v0-1.jsonl").unlink()
     write("fever_symmetric_generated.jsonl", quadruple("111")[2:] + quadruple("22")[2:])
-    with pytest.raises(
-        PublishedFileError, match=r"generated\.jsonl:3: pair 220000003 differs from the one in fever_symmetric_full"
-    ):
+    with pytest.raises(PublishedFileError, match=r"generated\.jsonl:3: pair 220000003 is not in fever_symmetric_full"):
+        prepare("fever-symmetric")
+    (work / "v0-1.jsonl").unlink()
+    changed = quadruple("111")[2]
+    write("fever_symmetric_generated.jsonl", [{**changed, "claim": "Another claim."}])
+    with pytest.raises(PublishedFileError, match="differs from the one in fever_symmetric_full"):
         prepare("fever-symmetric")
 
 

@@ -152,7 +152,9 @@ def test_answers_that_fit_no_line_are_left_out(data: Any, prepare: Prepare, work
     [
         ("test_data.txt", "a\tr", "test_data.txt:2: found 2 columns, expected 3"),
         ("test_data.txt", "a\tr\tb\tc", "test_data.txt:2: found 4 columns"),
-        ("test_data.txt", "a\t\tb", "test_data.txt:2: subject, relation or object is empty"),
+        ("test_data.txt", "\tr\tb", "test_data.txt:2: the subject is empty"),
+        ("test_data.txt", "a\t\tb", "test_data.txt:2: the relation is empty"),
+        ("test_data.txt", "a\tr\t", "test_data.txt:2: the object is empty"),
         ("test_data.txt", "", "test_data.txt:2: found 1 columns"),
         ("test_data.txt", "a\tr\t\0", "test_data.txt:2: found a NUL"),
         ("train_data_simple.txt", "a\tr", "train_data_simple.txt:2: found 2 columns"),
