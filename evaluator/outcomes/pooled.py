@@ -37,7 +37,7 @@ def check_alike(a: Outcomes, b: Outcomes) -> None:
     """
     if (a.task, a.task_version) != (b.task, b.task_version):
         raise UsageError(
-            f"a is {a.task} version {a.task_version}, b is {b.task} version {b.task_version}, "
+            f"outcomes a are of {a.task} version {a.task_version}, outcomes b of {b.task} version {b.task_version}, "
             "expected the same task and version"
         )
     same = {
@@ -49,7 +49,7 @@ def check_alike(a: Outcomes, b: Outcomes) -> None:
     }
     for aspect, equal in same.items():
         if not equal:
-            raise UsageError(f"the {aspect} of a and b differ, expected outcomes of the same gold and options")
+            raise UsageError(f"the {aspect} of outcomes a and b differ, expected outcomes of the same gold and options")
 
 
 def rows_are_paired(a: Outcomes, b: Outcomes) -> bool:

@@ -26,7 +26,7 @@ def connect(address: str | None, token_file: str | None, *, needs_token: bool = 
     server_address = address or token_store.read().latest
     if not server_address:
         raise UsageError(
-            "no server is given, expected --server https://..., or a log-in before: holdout login --server https://..."
+            "no server is given, expected --server https://...; or log in first: holdout login --server https://..."
         )
     token = _find_token(server_address, token_file)
     if token is None and needs_token:

@@ -169,7 +169,7 @@ class Scenarios:
     def _order(self, flavour: str) -> Ints:
         """Return the indices of facts in order of preference by popularity, without those of `avoid`."""
         if flavour not in POPULARITIES:
-            raise UsageError(f"popularity is {shown(flavour)}, expected {', '.join(POPULARITIES)}")
+            raise UsageError(f"popularity is {shown(flavour)}, expected one of: {', '.join(POPULARITIES)}")
         if flavour not in self._orders:
             order = order_by(flavour, self.scores, self.params.seed)
             free = [pair not in self._avoid for pair in _pairs(self.facts[order])]

@@ -127,8 +127,9 @@ def resume(*, phase: Phase, gold: GoldVersion, by: User) -> int:
     phase = held(phase)
     if gold not in resumable(phase):
         current = board_state.gold_of(phase)
-        is_used = current is not None and gold.number <= current.number
-        why = f"the phase already uses gold version {current.number}" if is_used else "it was not cancelled"
+        why = "it was not cancelled"
+        if current is not None and gold.number <= current.number:
+            why = f"the phase already uses gold version {current.number}"
         raise Refused(Code.NOT_PREPARING, f"The rescoring on gold version {gold.number} cannot be resumed: {why}.")
     phase.leaderboards.filter(gold_version=gold).update(state=Leaderboard.State.PREPARING)
     AuditEntry.record("rescoring.resumed", phase, by=by, gold=gold.number)
