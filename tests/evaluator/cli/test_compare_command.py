@@ -151,7 +151,7 @@ def test_stored_outcomes_of_different_gold_are_refused(monkeypatch):
     report = compare_stored(stored(7), stored(2, renamed))
     assert report["fault"] == "usage"
     assert report["problems"][0]["text"] == (
-        "the groups of a and b differ, expected outcomes of the same gold and options"
+        "the groups of outcomes a and b differ, expected outcomes of the same gold and options"
     )
     relabelled = [{**line, "slices": {"kind": line["id"] < 4}} for line in GOLD[:6]]
     assert compare_stored(stored(7), stored(2, relabelled + GOLD[6:]))["fault"] == "usage"

@@ -183,7 +183,7 @@ def test_the_public_graph_lacks_the_true_claims(tmp_path):
         (["--transparency", "0.5,1.5"], 'transparency is "1.5", expected a decimal from 0 to 1'),
         (["--transparency", "0.5,0.50"], "transparency 0.50 is given twice"),
         (["--homogeneity", ""], 'homogeneity is "", expected a decimal from 0 to 1'),
-        (["--popularity", "famous"], 'popularity is "famous", expected popular, non-popular, random'),
+        (["--popularity", "famous"], 'popularity is "famous", expected one of: popular, non-popular, random'),
         (["--ratio", "0"], "expected at least one true and one false claim"),
         (["--size", "1"], "expected at least one true and one false claim"),
         (["--size", "x"], "expected a whole number"),
