@@ -48,11 +48,9 @@ class DockerSandbox:
         registries: Collection[str] = (),
         image_limits: ImageLimits | None = None,
     ) -> None:
-        if not _NAME.fullmatch(instance) or not _NAME.fullmatch(runtime):
-            raise ValueError(
-                f"instance is {instance!r} and runtime is {runtime!r}, expected a letter or digit and then up to 62 "
-                "of A-Z a-z 0-9 _ . -"
-            )
+        for name, value in (("instance", instance), ("runtime", runtime)):
+            if not _NAME.fullmatch(value):
+                raise ValueError(f"{name} is {value!r}, expected a letter or digit and up to 62 of A-Z a-z 0-9 _ . -")
         self.instance = instance
         self.runtime = runtime
         self.registries = frozenset(registries)

@@ -66,7 +66,7 @@ class Run:
         try:
             with self._timed("prepare"):
                 holder, working = self.resources.make(
-                    create_seconds=allowed, still_wanted=lambda: self._check_wanted(keep_going)
+                    create_seconds=allowed, still_needed=lambda: self._check_needed(keep_going)
                 )
             with self._timed("start"):
                 refused = self._start(working, allowed - self.resources.create_seconds)
@@ -98,7 +98,7 @@ class Run:
             self.resources.remove()
         self._measurements.shutdown(wait=False)  # the last one may still be in progress
 
-    def _check_wanted(self, keep_going: Callable[[], bool] | None) -> None:
+    def _check_needed(self, keep_going: Callable[[], bool] | None) -> None:
         if keep_going and not keep_going():
             raise CancelledError(f"execution {self.job.execution_id} was cancelled")
 
@@ -144,7 +144,7 @@ class Run:
                 measuring = self._measurements.submit(self._measure, system)
             if keep_going and time.monotonic() - last_call >= _ASK:
                 last_call = time.monotonic()
-                self._check_wanted(keep_going)
+                self._check_needed(keep_going)
         self.engine.kill(system)
         if not self.engine.wait(system, _DEATH):
             raise EngineError(f"a killed container still exists after {_DEATH:g} seconds")

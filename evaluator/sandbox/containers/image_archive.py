@@ -118,7 +118,7 @@ class _Seeking(tar.Reader):
 
     def skip(self, size: int) -> None:
         if self.offset + size > self._size:
-            raise tar.TarError(f"it ends at byte {self._size}, in the middle of a member")
+            raise tar.TarError(f"the archive ends at byte {self._size}, in the middle of a member")
         self.offset += size
 
 
@@ -128,6 +128,6 @@ def _range(descriptor: int, start: int, size: int) -> Iterator[bytes]:
     while start < end:
         piece = os.pread(descriptor, min(CHUNK, end - start), start)
         if not piece:
-            raise ImageArchiveError("the archive was truncated while it was read")
+            raise ImageArchiveError(f"the archive ended at byte {start} while it was read, expected {end} bytes")
         start += len(piece)
         yield piece

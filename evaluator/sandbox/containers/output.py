@@ -49,7 +49,7 @@ def copy(archive: Iterable[bytes], name: str, most: int, into: BinaryIO) -> Outp
     try:
         member = next(tar.members(reader), None)
         if member is None:
-            raise tar.TarError("it has no members")
+            raise tar.TarError("the engine's archive has no members, expected one file")
         if member.kind != "file":
             raise OutputError(f"its {name} is a {member.kind}, expected a regular file")
         if member.size > most:

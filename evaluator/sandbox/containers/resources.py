@@ -28,7 +28,7 @@ from evaluator.sandbox.openfile import open_file
 _log = logging.getLogger(__name__)
 _CHUNK = 1 << 20
 _GRACE = 60.0  # seconds after an execution's time limit until the reaper may remove its containers and volumes
-_ASK = 1.0  # seconds between calls of `still_wanted` while the engine creates a container
+_ASK = 1.0  # seconds between calls of `still_needed` while the engine creates a container
 _USER_FILES = ("/etc/passwd", "/etc/group")
 _USER_FILE_BYTES = 1 << 20
 # Bits of Go's os.FileMode; a regular file has none of those in _NOT_REGULAR (os.ModeType).
@@ -86,13 +86,13 @@ class Resources:
         self._is_removed = False
         self._pool = ThreadPoolExecutor(3)  # for independent requests to the engine
 
-    def make(self, *, create_seconds: float, still_wanted: Callable[[], None]) -> tuple[str, str]:
+    def make(self, *, create_seconds: float, still_needed: Callable[[], None]) -> tuple[str, str]:
         """Create the volumes and containers, and return the ids of the two containers.
 
         The first is the volume holder, which runs; through it the job's input files were copied into the volumes. The
         second is the job's container, which is not started yet.
 
-        create_seconds: the most that creating the job's container may take. still_wanted: called about once a second
+        create_seconds: the most that creating the job's container may take. still_needed: called about once a second
         until then; it may raise an exception, which ends the waiting. Raises EngineRefusalError if the image is at
         fault; AmbiguousFailureError if it may be, for example because the container was not created in time;
         SandboxError.
@@ -118,7 +118,7 @@ class Resources:
                 raise SandboxError(f"a file changed while it was read: {problem}") from None
             self.engine.start(holder)
         finally:
-            _await(working, still_wanted)  # until the container is registered, so that it is cleaned up
+            _await(working, still_needed)  # until the container is registered, so that it is cleaned up
         return holder, working.result()
 
     def remove(self) -> None:
@@ -209,10 +209,10 @@ class Resources:
         return reaper.labels(self.instance, self.job.execution_id, part, seconds)
 
 
-def _await(future: Future[Any], still_wanted: Callable[[], None]) -> None:
-    """Wait for a future's end; its exception is not raised. still_wanted: called about once a second."""
+def _await(future: Future[Any], still_needed: Callable[[], None]) -> None:
+    """Wait for a future's end; its exception is not raised. still_needed: called about once a second."""
     while not wait([future], timeout=_ASK).done:
-        still_wanted()
+        still_needed()
 
 
 def _packed(files: Sequence[InputFile]) -> Iterator[bytes]:

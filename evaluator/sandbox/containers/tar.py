@@ -55,7 +55,7 @@ class Reader:
     def exactly(self, count: int) -> bytes:
         content = self.upto(count)
         if len(content) < count:
-            raise TarError(f"it ends at byte {self.offset}, in the middle of a member")
+            raise TarError(f"the archive ends at byte {self.offset}, in the middle of a member")
         return content
 
     def content(self, size: int) -> Iterator[bytes]:
@@ -63,7 +63,7 @@ class Reader:
         while size:
             piece = self._some(size)
             if not piece:
-                raise TarError(f"it ends at byte {self.offset}, in the middle of a member")
+                raise TarError(f"the archive ends at byte {self.offset}, in the middle of a member")
             size -= len(piece)
             yield piece
 
@@ -90,7 +90,7 @@ def members(reader: Reader) -> Iterator[Member]:
     extensions: dict[str, str] = {}
     while (block := reader.upto(BLOCK)) not in (b"", _ZERO):
         if len(block) < BLOCK:
-            raise TarError(f"it ends at byte {reader.offset}, in the middle of a header")
+            raise TarError(f"the archive ends at byte {reader.offset}, in the middle of a header")
         flag, size = _checked(block, reader.offset)
         if flag in (b"L", b"K", b"x"):
             if size > _MOST_EXTENSION:

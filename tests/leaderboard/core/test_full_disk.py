@@ -23,7 +23,7 @@ from leaderboard.core.refusal import Code
 from leaderboard.core.storage import PrivateFileStorage
 from leaderboard.core.web.refusals import HEADLINES
 from leaderboard.models import ImageUpload, RawUpload, Submission
-from leaderboard.submissions.actions import submit
+from leaderboard.submissions.actions import validation
 from tests.support.api_calls import ROOT, SUBMIT, client_of, footprint, send
 from tests.support.rows.tiny_world import World, build, prediction_lines
 
@@ -84,7 +84,7 @@ def check_answer(answer: Any) -> None:
 def test_an_upload_to_the_api(
     world: World, ada: Client, where: str, lines: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submit, "_validate", lambda **_: (1, []))  # the store is reached whatever the size
+    monkeypatch.setattr(validation, "validate_now", lambda **_: (1, []))  # the store is reached whatever the size
     before = footprint()
     request.getfixturevalue(where)
     content = prediction_lines() * lines
