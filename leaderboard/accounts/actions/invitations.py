@@ -137,7 +137,11 @@ def accept(*, invitation: Invitation, by: User) -> Team:
     check_invited(invitation, by)
     team = membership.held(invitation.team)
     if Membership.objects.filter(team=team, user=by).exists():
-        raise Refused(Code.NAME_TAKEN, f"You are already a member of {team}; the invitation stays open.")
+        raise Refused(
+            Code.NAME_TAKEN,
+            f"You are already a member of {team}; the invitation stays open.",
+            heading="You are already a member",
+        )
     _answer(invitation, Invitation.Answer.ACCEPTED, by)
     Membership.objects.create(team=team, user=by)
     AuditEntry.record("team.joined", team, by=by, invitation=invitation.pk)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 from allauth.account.adapter import get_adapter
+from allauth.account.utils import has_verified_email
 from allauth.mfa.utils import is_mfa_enabled
+from django.conf import settings
 from django.core.exceptions import ValidationError as Throttled
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, serializers
@@ -74,6 +76,12 @@ def _who_is(request: Request, username: str, password: str) -> User:
         raise exceptions.PermissionDenied(
             "This account uses two-factor authentication: log in on the site and create a token there.",
             code="second_factor",
+        )
+    # The log-in page asks for it too. Otherwise scripts could collect accounts with addresses of others.
+    if settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory" and not has_verified_email(user):
+        raise exceptions.PermissionDenied(
+            "The email address of this account is not verified: log in on the site, and follow the mailed link.",
+            code="email_not_verified",
         )
     return user
 

@@ -103,7 +103,9 @@ def submit_reference(
 
 
 def cancel(*, submission: Submission, by: User) -> bool:
-    """Cancel a submission's queued or running predictions; return whether there were any. The quota charge stays."""
+    """Cancel the queued or running container of a submission; return whether there was one. The quota charge stays."""
+    if submission.kind != Submission.Kind.IMAGE:
+        return False
     cancelled = cancel_rows(submission.predictions.all(), Reason.WITHDRAWN, stage="")
     if cancelled:
         AuditEntry.record("submission.withdrawn", submission, by=by)

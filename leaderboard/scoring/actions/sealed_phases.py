@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import AuditEntry, Final, Phase, Prediction, Split, State, Submission, System, User
+from leaderboard.models import ACTIVE, AuditEntry, Final, Phase, Prediction, Split, State, Submission, System, User
 from leaderboard.scoring.actions import runs
 
 log = structlog.get_logger(__name__)
@@ -76,13 +76,16 @@ def unseal(*, phase: Phase) -> bool:
     """Unseal a phase whose unsealing date has passed, and queue its finals for scoring; return True if it did.
 
     Teams that chose no final get one by default (`default_finals`). Idempotent: returns False, and changes nothing, if
-    the date has not passed or the phase is not sealed any more.
+    the date has not passed, the phase is not sealed any more, or an uploaded file is still being validated.
     """
     Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
     phase = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("split__dataset").get(pk=phase.pk)
     at = timezone.now()
     if not phase.is_sealed or phase.sealed_until is None or at < phase.sealed_until:
         return False
+    uploaded = Prediction.objects.filter(submission__phase=phase, submission__kind=Submission.Kind.PREDICTIONS)
+    if uploaded.filter(state__in=ACTIVE).exists():
+        return False  # a file that was received in time counts, although its validation ends later
     Final.objects.bulk_create(
         Final(submission=submission, phase=phase, team=submission.system.team, chosen_at=at)
         for submission in default_finals(phase)

@@ -20,6 +20,7 @@ from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import AlteredError, check_digest, delete_after_commit, opened
 from leaderboard.evaluation import sandbox_client
 from leaderboard.models import (
+    Final,
     GoldVersion,
     Prediction,
     QuotaCharge,
@@ -148,17 +149,20 @@ def _accept(lease: Lease[Prediction], **fields: Any) -> None:
 @transaction.atomic
 def _reject(lease: Lease[Prediction], problems: list[dict[str, Any]]) -> None:
     lease.finish(state=State.REJECTED, reason=Reason.BAD_PREDICTIONS, problems=problems, file="")
-    _refund(lease.row)
+    _give_back(lease.row)
     delete_after_commit(lease.row.file)
 
 
 def _on_failure(lease: Lease[Prediction], final: bool) -> None:
     if final:
-        _refund(lease.row)
+        _give_back(lease.row)
 
 
-def _refund(prediction: Prediction) -> None:
-    QuotaCharge.objects.filter(submission=prediction.submission_id, refunded_at=None).update(refunded_at=timezone.now())
+def _give_back(prediction: Prediction) -> None:
+    """Refund the quota charge, and let the team choose another final if it has chosen this submission."""
+    submission = prediction.submission_id
+    QuotaCharge.objects.filter(submission=submission, refunded_at=None).update(refunded_at=timezone.now())
+    Final.objects.filter(submission=submission, phase__unsealed_at=None).delete()
 
 
 def problem(text: str) -> dict[str, Any]:

@@ -181,7 +181,7 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "reason_text": progress.reason.label if progress.reason else "",
         "queue_position": progress.queue_position,
         "started_at": run and run.started_at,
-        "finished_at": run.finished_at if run and progress.is_over else None,
+        "finished_at": progress.finished_at,
         "warnings": progress.warnings,
         "problems": progress.problems,
         "receipt": progress.receipt,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -73,6 +74,10 @@ class Progress:
     @property
     def is_over(self) -> bool:
         return self._leased_work is not None and self._leased_work.is_over and not self._is_held
+
+    @property
+    def finished_at(self) -> datetime | None:
+        return self._leased_work.finished_at if self._leased_work and self.is_over else None
 
     @property
     def revealed(self) -> Revealed:

@@ -68,6 +68,7 @@ def _page(
         "open": deadlines.is_open_to(phase, request.user),
         "may_submit": phase.takes_predictions and may_submit(phase, quotas, request.user),
         "limit_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
+        "now_mb": settings.VALIDATE_NOW_BYTES // 1_000_000,
         "refusal": Refusal(refused) if refused else None,
     }
     response = render(request, "submissions/submit.html", context, status=refused.code.status if refused else status)

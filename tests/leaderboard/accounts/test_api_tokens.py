@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.core.cache import cache
 from django.test import Client
@@ -78,6 +79,15 @@ def test_the_second_factor_cannot_be_bypassed(ada):
     assert (answer.status_code, answer.json()["code"]) == (403, "second_factor")
     assert request_token(password="wrong").json()["code"] == "authentication_failed"
     assert not AuthToken.objects.exists()
+
+
+def test_the_verification_of_the_address_cannot_be_bypassed(ada, settings):
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    answer = request_token()
+    assert (answer.status_code, answer.json()["code"]) == (403, "email_not_verified")
+    assert request_token(password="wrong").json()["code"] == "authentication_failed"
+    EmailAddress.objects.create(user=ada, email=ada.email, verified=True, primary=True)
+    assert request_token().status_code == 201
 
 
 def test_guessing_is_throttled_by_address_and_locks_nobody_out(ada, settings):

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from evaluator.errors import SandboxTimeoutError
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.evaluation import sandbox_client
-from leaderboard.models import AuditEntry, Prediction, QuotaCharge, Reason, Run, Score, Split, State, Submission
-from leaderboard.scoring.actions import runs
+from leaderboard.models import (
+    AuditEntry,
+    Final,
+    Phase,
+    Prediction,
+    QuotaCharge,
+    Reason,
+    Run,
+    Score,
+    Split,
+    State,
+    Submission,
+)
+from leaderboard.scoring.actions import runs, sealed_phases
 from leaderboard.submissions.actions import validation
 from leaderboard.submissions.queries import progress
 from tests.support.rows.tiny_world import LABELS, World, build, uploaded
@@ -134,3 +149,40 @@ def test_a_validation_that_crashes_is_not_the_files_fault(
         world.submit()
     assert refused.value.code is Code.SANDBOX_UNAVAILABLE
     assert not AuditEntry.objects.filter(action="submission.refused").exists()
+
+
+class TestSealedPhases:
+    @pytest.fixture
+    def phase(self, world: World) -> Phase:
+        later = timezone.now() + timedelta(hours=1)
+        Phase.objects.update(disclosure="sealed", closes_at=later, sealed_until=later, quota_per_day=5)
+        world.phase.refresh_from_db()
+        return world.phase
+
+    def unseal(self, phase: Phase) -> bool:
+        past = timezone.now() - timedelta(seconds=1)
+        Phase.objects.update(closes_at=past, sealed_until=past)
+        return sealed_phases.unseal(phase=phase)
+
+    def test_a_chosen_final_that_is_rejected_can_be_chosen_again(self, world: World, phase: Phase) -> None:
+        good, bad = world.submit(), world.submit(file=uploaded(INVALID))
+        sealed_phases.choose(submission=bad, by=world.researcher)
+        for prediction in Prediction.objects.all():
+            validation.WORK.run(prediction.pk)
+        assert not Final.objects.exists()
+        assert self.unseal(phase) and Final.objects.get().submission == good
+
+    def test_the_opening_waits_for_the_validation_of_files_received_in_time(self, world: World, phase: Phase) -> None:
+        world.submit()
+        validate()
+        latest = world.submit({**LABELS, "a1": "REFUTES"})
+        assert not self.unseal(phase) and not Final.objects.exists()
+        validation.WORK.run(latest.predictions.get().pk)
+        assert sealed_phases.sweep() == 1 and Final.objects.get().submission == latest
+
+
+def test_a_waiting_file_is_not_withdrawn(world: World, client: Client) -> None:
+    submission = world.submit()
+    client.force_login(world.researcher)
+    client.post(f"{submission.get_absolute_url()}withdraw/")
+    assert Prediction.objects.get().state == State.QUEUED
