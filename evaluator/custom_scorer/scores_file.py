@@ -38,7 +38,11 @@ class ScorerError(FileError):
 
 
 class Row(msgspec.Struct, forbid_unknown_fields=True):
-    """One score: one measure on one slice. low, high: always null, since intervals are computed from outcomes.jsonl."""
+    """One score: one measure on one slice.
+
+    n: number of gold units that the value is computed from. low, high: always null, since intervals are computed from
+    outcomes.jsonl.
+    """
 
     measure: str
     slice: dict[str, str | int | float | bool]

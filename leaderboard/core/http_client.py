@@ -121,7 +121,8 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, also: tuple[str, 
                 limits = f"at most {SECONDS:g} seconds for a step and {ALL_SECONDS:g} in all"
                 raise RequestFailedError(f"the call took too long, expected {limits}") from None
             if isinstance(error, ssl.SSLError):
-                raise RequestFailedError("the TLS connection failed, for example because of the certificate") from None
+                cause = getattr(error, "verify_message", "") or error.reason or "no reason given"
+                raise RequestFailedError(f"the TLS connection failed: {cause}"[:100]) from None
             raise RequestFailedError("there was no valid HTTP response") from None
         finally:
             connection.close()

@@ -76,7 +76,7 @@ def _check_row(row: ScoreRow, known: Mapping[str, Measure]) -> None:
             raise ReportError(f"measure {row.measure}: the {name} is not finite, expected a finite number")
         if number is not None and not measure.low <= number <= measure.high:
             bounds = f"{measure.low:g} to {measure.high:g}"
-            raise ReportError(f"measure {row.measure}: the {name} is outside the measure's bounds, {bounds}")
+            raise ReportError(f"measure {row.measure}: the {name} {number!r} is outside the measure's bounds, {bounds}")
     if row.n < 0:
         raise ReportError(f"measure {row.measure}: the number of units of a slice is {row.n}, expected 0 or more")
     if row.n == 0 and row.value is not None:

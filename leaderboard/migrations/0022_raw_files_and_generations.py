@@ -1,16 +1,26 @@
-"""Raw files of datasets, and what generators make of them."""
+"""Raw files of datasets, and what generators make of them.
+
+It was once landed as 0021_raw_files_and_generations. A database that has it under that name already has its tables.
+"""
 
 import uuid
 
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
+from django.db.migrations.recorder import MigrationRecorder
 
 import leaderboard.models.dataset
 import leaderboard.models.raw_file
 
 
 class Migration(migrations.Migration):
+    def apply(self, project_state, schema_editor, collect_sql=False):
+        applied = MigrationRecorder(schema_editor.connection).applied_migrations()
+        if ("leaderboard", "0021_raw_files_and_generations") in applied:
+            return self.mutate_state(project_state)
+        return super().apply(project_state, schema_editor, collect_sql)
+
     dependencies = [
         ("leaderboard", "0021_rehearsals_dry_runs_and_archives"),
     ]

@@ -169,7 +169,7 @@ def _store() -> Iterator[Metric]:
 
 
 def _sweep() -> Iterator[Metric]:
-    """Yield the age of the last sweep; nothing if no process `beat` has completed one."""
+    """Yield the seconds since the longest-waiting step of the sweep was completed; nothing if that is not known."""
     if (at := periodic.last_completed()) is not None:
         yield GaugeMetricFamily(
             "holdout_sweep_age_seconds",

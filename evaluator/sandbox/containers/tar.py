@@ -113,7 +113,7 @@ def members(reader: Reader) -> Iterator[Member]:
             kind = "sparse file"
         name = extensions.get("path", _name(block))
         if flag == b"\0" and name.endswith("/") and size:
-            raise TarError(f"a folder has {size} bytes of content, expected 0")
+            raise TarError(f"the folder {name!r} has {size} bytes of content, expected 0")
         end = reader.offset + _padded(size)
         if kind != "global header":
             yield Member(name, kind, size, extensions.get("linkpath", _text(block[157:257])), reader.offset)

@@ -66,9 +66,9 @@ def by_spans(gold: FactTable, predicted: FactTable, n_properties: int) -> tuple[
 
 
 def by_link(gold: FactTable, predicted: FactTable, property_ids: list[str]) -> Matches:
-    """Return the matches in the mode link: the last segments of both URIs are equal.
+    """Return the matches in the mode link: two subjects' URIs have equal last segments, and so have the objects' URIs.
 
-    Facts without both links, and facts of date properties, are left out.
+    Facts that lack one of the two links, and facts of date properties, are left out.
     """
     gold, predicted = gold.take(_linkable(gold, property_ids)), predicted.take(_linkable(predicted, property_ids))
     segments: dict[str, int] = {}

@@ -1,4 +1,5 @@
-"""Importer of BUCKLE (Huynh & Papotti 2019): fact checking, with one phase for each relation and ratio of true claims.
+"""Importer of BUCKLE (Huynh & Papotti 2019): fact checking, with one phase for each relation and ratio of true to
+false claims.
 
 Boards have a matrix of scenarios and a table by popularity of the entities.
 """
