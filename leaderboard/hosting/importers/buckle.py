@@ -1,5 +1,4 @@
-"""Importer of BUCKLE (Huynh & Papotti 2019): fact checking, with one phase for each relation and ratio of true to
-false claims.
+"""Importer of BUCKLE (Huynh & Papotti 2019): fact checking, a phase for each relation and ratio of true to false.
 
 Boards have a matrix of scenarios and a table by popularity of the entities.
 """
