@@ -1,10 +1,8 @@
-"""Holm adjustment of p-values for multiple testing, and the rank ranges of systems that adjusted p-values allow."""
+"""Holm adjustment of p-values for multiple testing."""
 
 from collections.abc import Sequence
 
 import numpy as np
-
-from evaluator.outcomes.table import Numbers
 
 ALPHA = 0.05
 """The family-wise error rate at which a difference of two systems is called significant."""
@@ -24,23 +22,4 @@ def holm(p_values: Sequence[float]) -> list[float]:
     multiplied = p[order] * np.arange(len(order), 0, -1)
     adjusted = np.full(len(p), np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(multiplied), 1.0)
-    return [float(value) for value in adjusted]
-
-
-def rank_ranges(
-    values: Sequence[float], p_values: Numbers, *, higher_is_better: bool = True, alpha: float = ALPHA
-) -> list[tuple[int, int]]:
-    """Return (best, worst) rank of each of n systems that is compatible with the significance tests.
-
-    The best rank is 1 + the number of significantly better systems, the worst is n - the number of significantly worse
-    systems. values: the measure of each system; p_values: n x n, Holm-adjusted, NaN where there is no test; a
-    difference is significant if its p-value is at most alpha.
-    """
-    oriented = np.asarray(values, dtype=np.float64) * (1 if higher_is_better else -1)
-    n = len(oriented)
-    significant = np.asarray(p_values) <= alpha
-    better = significant & (oriented[None, :] > oriented[:, None])  # [i, j]: j is better than i
-    worse = significant & (oriented[None, :] < oriented[:, None])
-    return [
-        (1 + int(above), n - int(below)) for above, below in zip(better.sum(axis=1), worse.sum(axis=1), strict=True)
-    ]
+    return adjusted.tolist()

@@ -122,7 +122,7 @@ class StandingAdmin(ReadOnlyAdmin):
 
 @admin.register(Ranking)
 class RankingAdmin(ReadOnlyAdmin):
-    list_display = ("leaderboard", "changes", "covered", "failures", "reason", "n_pairs", "n_unresolved", "computed_at")
+    list_display = ("leaderboard", "changes", "covered", "failures", "reason", "n_compared", "n_pairs", "n_unresolved")
     list_select_related = ("leaderboard__phase__benchmark", "leaderboard__gold_version")
 
 

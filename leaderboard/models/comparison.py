@@ -28,8 +28,9 @@ class Ranking(models.Model):
     enqueued_at = models.DateTimeField(help_text="when it was last enqueued for a worker")
     computed_at = models.DateTimeField(null=True, blank=True)
     n_pairs = models.PositiveIntegerField(
-        default=0, help_text="pairs in the family of the Holm correction, when last computed"
+        default=0, help_text="pairs in the family of the Holm correction; 0 until the first are compared after a change"
     )
+    n_compared = models.PositiveIntegerField(default=0, help_text="how many of these pairs are compared")
     n_unresolved = models.PositiveIntegerField(
         default=0, help_text="pairs whose p is the smallest possible and still too large after correction"
     )

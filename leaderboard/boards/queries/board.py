@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db.models import Q
 
 from evaluator.measures.base import Measure
+from evaluator.statistics.rank_ranges import n_neighbours
 from evaluator.tasks.base import CROSS, parse_cross
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.disclosure import costs
@@ -156,8 +157,16 @@ class Board:
 
     @property
     def ranking(self) -> Ranking | None:
-        """The computed ranking behind the rank ranges; None unless they are ready."""
-        return self.leaderboard.ranking if self.leaderboard and self.ranges is Ranges.READY else None
+        """The computation of the rank ranges, done or in progress; None if there is none or if it failed."""
+        return (
+            self.leaderboard.ranking if self.leaderboard and self.ranges in (Ranges.READY, Ranges.COMPUTING) else None
+        )
+
+    @property
+    def n_neighbours(self) -> int | None:
+        """How many systems above and below each ranked one it is compared with; None if all pairs are compared."""
+        k = n_neighbours(self.summary.n_ranked)
+        return k if k < self.summary.n_ranked - 1 else None
 
     @cached_property
     def measures(self) -> Sequence[Measure]:

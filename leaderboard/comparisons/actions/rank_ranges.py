@@ -1,20 +1,22 @@
 """Computation of a leaderboard's rank ranges, which is due whenever its competing systems or their values change.
 
-Runs are compared pairwise from their stored outcomes, each pair once; Holm's correction over all pairs of competing
-systems then decides which differences are significant. The state of this work is stored in the board's `Ranking`.
-Several changes in a row cause one computation: the worker that leases a board computes the missing pairs, and checks
-at the end whether the board has changed since.
+Runs are compared pairwise from their stored outcomes, each pair once; Holm's correction over the compared pairs of
+competing systems then decides which differences are significant. `evaluator.statistics.rank_ranges` says which pairs
+are compared. The state of this work is stored in the board's `Ranking`. Several changes in a row cause one computation:
+the worker that leases a board computes the missing pairs, and checks at the end whether the board has changed since.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import combinations
-from typing import Any
+from itertools import chain, starmap
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
@@ -22,11 +24,16 @@ from leaderboard.boards.actions import boards
 from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import board_state
 from leaderboard.comparisons.actions import pairs
-from leaderboard.comparisons.queries.rank_ranges import correct_and_rank
+from leaderboard.comparisons.queries.rank_ranges import CorrectedRanking, PairFamily, correct_and_rank, stored
 from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import Comparison, Leaderboard, Phase, Ranking, Reason, Run, Standing, State, System
-from leaderboard.work_queue.lease import Lease, LeaseLostError
+from leaderboard.work_queue.lease import Lease, LeaseLostError, lease_end
 from leaderboard.work_queue.work import NotRetryableError, StateColumns, Work
+
+TURN_SECONDS = 60
+"""After this time, a worker enqueues a board again behind other work, and the pairs that are left are compared then."""
+PLANNED_AT_ONCE = 1000
+"""Number of pairs that are arranged in batches together: of more, the best systems' would not be compared first."""
 
 
 class RankingColumns(StateColumns):
@@ -74,7 +81,12 @@ def invalidate(board: Leaderboard) -> None:
     ranking, created = Ranking.objects.get_or_create(leaderboard=board, defaults={"enqueued_at": at})
     enqueued = ranking.is_due and not ranking.failures and not created
     Ranking.objects.filter(pk=ranking.pk).update(
-        changes=F("changes") + 1, failures=0, reason=Reason.NONE, enqueued_at=ranking.enqueued_at if enqueued else at
+        changes=F("changes") + 1,
+        failures=0,
+        reason=Reason.NONE,
+        n_pairs=0,
+        n_compared=0,
+        enqueued_at=ranking.enqueued_at if enqueued else at,
     )
     board.standings.exclude(rank_low=None).update(rank_low=None, rank_high=None)
     boards.revise(Leaderboard.objects.filter(pk=board.pk))
@@ -115,80 +127,112 @@ def _has_outcomes(board: Leaderboard) -> bool:
 
 
 def _compare(lease: Lease[Ranking]) -> None:
+    """Compare the missing pairs for one turn, those of the best systems first; after the last one, store ranges."""
+    turn_end = time.monotonic() + TURN_SECONDS
     board = lease.row.leaderboard
     scored = scorer_of_phase.of_board(board)
     measure = scored.primary(board.gold_version)
-    runs = {standing.release.run_id: standing.release.run for standing in competing(board)}
-    needed = {pairs.in_order(a, b) for a, b in combinations(runs, 2)}
-    batches = list(pairs.batches(needed - _stored_pairs(board, measure)))
-    if batches and board.task_version != scored.version:
+    standings = _competing(board)
+    family = PairFamily([standing.run for standing in standings])
+    comparisons = stored(board, measure).values_list("a_id", "b_id", "p", "n_permutations")
+    family.add(comparisons.iterator(chunk_size=PLANNED_AT_ONCE))
+    missing = family.missing()
+    if missing and board.task_version != scored.version:
         raise NotRetryableError(Reason.OUTDATED)
-    for number, batch in enumerate(batches, start=1):
-        _store(lease, pairs.compared(board=board, runs=runs, pairs=batch, measure=measure))
-        if number < len(batches) and Run.objects.filter(state=State.QUEUED, reason=Reason.NONE).exists():
-            # Queued runs go first: a board of many systems would delay them by minutes.
+    for batch in _batches(missing):
+        runs = Run.objects.in_bulk({run for pair in batch for run in pair})
+        rows = pairs.compared(board=board, runs=runs, pairs=batch, measure=measure)
+        family.add((row.a_id, row.b_id, row.p, row.n_permutations) for row in rows)
+        _store(lease, rows, n_pairs=len(family), n_compared=int(family.is_stored.sum()))
+        if not family.is_stored.all() and (time.monotonic() >= turn_end or _runs_wait()):
             _requeue(lease)
             return
-    _finish(lease)
+    _finish(lease, standings, family)
+
+
+def _batches(missing: list[pairs.Pair]) -> Iterator[list[pairs.Pair]]:
+    """Yield the pairs in batches for the sandbox, roughly in their order."""
+    for start in range(0, len(missing), PLANNED_AT_ONCE):
+        yield from pairs.batches(pairs.in_order(a, b) for a, b in missing[start : start + PLANNED_AT_ONCE])
+
+
+def _runs_wait() -> bool:
+    """Return True if runs are queued. They go first: a board of many systems would delay them by minutes."""
+    return Run.objects.filter(state=State.QUEUED, reason=Reason.NONE).exists()
 
 
 @transaction.atomic
 def _requeue(lease: Lease[Ranking]) -> None:
-    """Release the lease and enqueue the board again, behind waiting runs."""
+    """Release the lease and enqueue the board again, behind waiting runs and other boards."""
     lease.write(lease_until=None, enqueued_at=timezone.now())
+    boards.revise(Leaderboard.objects.filter(pk=lease.row.leaderboard_id))  # its page shows the progress
     WORK.enqueue(lease.row)
 
 
-def competing(board: Leaderboard) -> list[Standing]:
-    """Return the ranked standings of a board, with their runs."""
+class _Competing(NamedTuple):
+    """A ranked standing."""
+
+    pk: int
+    value: float
+    run: UUID
+
+
+def _competing(board: Leaderboard) -> list[_Competing]:
+    """Return the ranked standings of a board, best first, equal ranks in the order of their runs' ids."""
     ranked = board.standings.filter(system__kind=System.Kind.PARTICIPANT, value__isnull=False, rank__isnull=False)
-    return list(ranked.select_related("release__run").order_by("pk"))
-
-
-def _stored_pairs(board: Leaderboard, measure: str) -> set[tuple[UUID, UUID]]:
-    return set(Comparison.objects.filter(leaderboard=board, measure=measure).values_list("a", "b"))
+    return list(
+        starmap(_Competing, ranked.order_by("rank", "release__run_id").values_list("pk", "value", "release__run_id"))
+    )
 
 
 @transaction.atomic
-def _store(lease: Lease[Ranking], rows: list[Comparison]) -> None:
+def _store(lease: Lease[Ranking], rows: list[Comparison], **progress: int) -> None:
     """Store one batch in its own transaction, so that a worker that dies loses only one batch."""
-    if not lease.renew():
-        raise LeaseLostError
+    lease.write(lease_until=lease_end(timezone.now()), **progress)
     Comparison.objects.bulk_create(rows)
 
 
-@transaction.atomic
-def _finish(lease: Lease[Ranking]) -> None:
-    """Store the ranges; if the standings changed meanwhile, enqueue the board again instead."""
-    # Releases lock the phase as well, so no standing changes between reading the rows and writing their ranges.
+def _finish(lease: Lease[Ranking], standings: Sequence[_Competing], family: PairFamily) -> None:
+    """Compute the ranges and store them; if the standings have changed since they were read, enqueue the board again.
+
+    The phase's row is locked only to store them: publishers wait for it.
+    """
+    ranges = correct_and_rank([standing.value for standing in standings], family)
     board = lease.row.leaderboard
-    Phase.objects.select_for_update(no_key=True).get(pk=board.phase_id)
-    ranking = lease.rows().first()
-    if ranking is None:
-        raise LeaseLostError
-    if ranking.changes != lease.row.changes:
-        _requeue(lease)
-        return
-    standings = competing(board)
-    measure = scorer_of_phase.of_board(board).primary(board.gold_version)
-    result = correct_and_rank(
-        values={row.release.run_id: row.value for row in standings if row.value is not None},
-        comparisons=Comparison.objects.filter(leaderboard=board, measure=measure).values_list(
-            "a", "b", "p", "n_permutations"
-        ),
-        higher_is_better=board_state.direction(board, measure) > 0,
-    )
-    for standing in standings if result.n_pairs else ():
-        standing.rank_low, standing.rank_high = result.ranges[standing.release.run_id]
-    Standing.objects.bulk_update(standings, ["rank_low", "rank_high"])
-    lease.write(
-        covered=lease.row.changes,
-        lease_until=None,
-        computed_at=timezone.now(),
-        n_pairs=result.n_pairs,
-        n_unresolved=result.n_unresolved,
-    )
-    boards.revise(Leaderboard.objects.filter(pk=board.pk))
+    with transaction.atomic():
+        # Releases lock the phase as well, so no standing changes between this check and the end of the transaction.
+        Phase.objects.select_for_update(no_key=True).get(pk=board.phase_id)
+        ranking = lease.rows().first()
+        if ranking is None:
+            raise LeaseLostError
+        if ranking.changes != lease.row.changes:
+            _requeue(lease)
+            return
+        if len(family):
+            _write_ranges([standing.pk for standing in standings], ranges)
+        lease.write(
+            covered=lease.row.changes,
+            lease_until=None,
+            computed_at=timezone.now(),
+            n_pairs=len(family),
+            n_compared=len(family),
+            n_unresolved=ranges.n_unresolved,
+        )
+        boards.revise(Leaderboard.objects.filter(pk=board.pk))
+
+
+def _write_ranges(standings: Sequence[int], ranges: CorrectedRanking) -> None:
+    """Store the rank ranges of standings, given by primary key. One statement for each 5,000 of them."""
+    table = connection.ops.quote_name(Standing._meta.db_table)
+    rows = list(zip(standings, ranges.low.tolist(), ranges.high.tolist(), strict=True))
+    with connection.cursor() as cursor:
+        for start in range(0, len(rows), 5000):
+            chunk = rows[start : start + 5000]
+            cursor.execute(
+                f"UPDATE {table} SET rank_low = ranges.column2, rank_high = ranges.column3"  # noqa: S608  (no input)
+                f" FROM (VALUES {', '.join(['(%s, %s, %s)'] * len(chunk))}) ranges WHERE {table}.id = ranges.column1",
+                list(chain.from_iterable(chunk)),
+            )
 
 
 WORK = Work(

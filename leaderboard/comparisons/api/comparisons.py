@@ -39,7 +39,7 @@ class ComparisonSerializer(RenamedFields):
     )
     high = serializers.FloatField(allow_null=True)
     p = serializers.FloatField(allow_null=True, help_text="two-sided p-value, by a permutation test")
-    p_holm = serializers.FloatField(allow_null=True, help_text="p, Holm-corrected for all pairs of the board")
+    p_holm = serializers.FloatField(allow_null=True, help_text="p, Holm-corrected for all compared pairs of the board")
     significant = serializers.BooleanField(help_text=f"whether p_holm is at most {ALPHA}")
     n_permutations = serializers.IntegerField(
         help_text="permutations behind p, which is at least 1 / (n_permutations + 1)"
@@ -70,9 +70,10 @@ class ComparisonsView(View):
         responses={200: PAGE_SHAPE, 304: None, **errors()},
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
-        """Return all pairs of ranked systems, in the order of their ranks.
+        """Return the compared pairs of ranked systems, in the order of their ranks.
 
-        Rank ranges are computed from these comparisons.
+        All pairs are compared on a board of up to 141 systems; on a larger one, each system is compared with its
+        neighbours in rank and with the leader. Rank ranges are computed from these comparisons.
         """
         version = query_parameters.version(query_parameters.read(query_parameters.ComparisonQuery, request))
         board = lookup.board_or_404(request.user, slug, phase, within=(), **version)

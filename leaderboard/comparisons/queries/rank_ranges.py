@@ -2,65 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from uuid import UUID
 
 import numpy as np
+from django.db.models import QuerySet
 
-from evaluator.statistics.holm import ALPHA, holm, rank_ranges
+from evaluator.outcomes.table import Numbers
+from evaluator.statistics.holm import ALPHA, holm
+from evaluator.statistics.rank_ranges import Indices, compared_pairs, rank_ranges
+from leaderboard.models import Comparison, Leaderboard
 
-Pair = frozenset[UUID]
+
+class PairFamily:
+    """The pairs of a board's competing systems that are compared, with the comparisons that are stored.
+
+    runs: the runs that represent the systems, best first, equal ranks in the order of ids. first, second: the positions
+    of each pair's runs in `runs` (see `compared_pairs`). is_stored: whether the pair's comparison is; p: its p-value,
+    NaN without a test; n_permutations: the number of permutations behind p.
+    """
+
+    def __init__(self, runs: Sequence[UUID]) -> None:
+        self.runs = runs
+        self.first, self.second = compared_pairs(len(runs))
+        self.is_stored = np.zeros(len(self), dtype=bool)
+        self.p = np.full(len(self), np.nan)
+        self.n_permutations = np.zeros(len(self), dtype=np.int64)
+        self._positions = {run: position for position, run in enumerate(runs)}
+        self._indices = {
+            pair: index for index, pair in enumerate(zip(self.first.tolist(), self.second.tolist(), strict=True))
+        }
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def add(self, comparisons: Iterable[tuple[UUID, UUID, float | None, int]]) -> None:
+        """Add comparisons: (run, run, p-value or None, n_permutations). Those of other pairs are ignored."""
+        for a, b, p, n_permutations in comparisons:
+            i, j = self._positions.get(a, -1), self._positions.get(b, -1)
+            index = self._indices.get((i, j) if i < j else (j, i))
+            if index is not None:
+                self.is_stored[index] = True
+                self.p[index] = np.nan if p is None else p
+                self.n_permutations[index] = n_permutations
+
+    def pairs(self, indices: Indices) -> list[tuple[UUID, UUID]]:
+        """Return the runs of the pairs with these indices, the better one first."""
+        positions = zip(self.first[indices].tolist(), self.second[indices].tolist(), strict=True)
+        return [(self.runs[i], self.runs[j]) for i, j in positions]
+
+    def missing(self) -> list[tuple[UUID, UUID]]:
+        """Return the runs of the pairs whose comparisons are not stored, in the order of ranks."""
+        return self.pairs(np.flatnonzero(~self.is_stored))
+
+    def p_holm(self) -> Numbers:
+        """Return the Holm-corrected p-values. Raises KeyError if the comparison of a pair is missing."""
+        if not self.is_stored.all():
+            raise KeyError(f"{self.is_stored.sum()} comparisons are stored, expected one for each of {len(self)} pairs")
+        return np.array(holm(self.p))
 
 
 @dataclass(frozen=True)
 class CorrectedRanking:
-    """Holm-corrected p-values, and rank ranges, of the runs that represent a board's competing systems.
+    """Rank ranges of the systems of a family, in its order.
 
-    p_holm: by pair of runs; None: there is no test. ranges: (lowest rank, highest rank) by run. n_pairs: number
-    of all pairs. n_unresolved: number of pairs that are not significant although p is the smallest that their number of
-    permutations allows; more permutations could make them significant.
+    low, high: the ends of the rank ranges. n_unresolved: number of pairs that are not significant although p is the
+    smallest that their number of permutations allows; more permutations could make them significant.
     """
 
-    p_holm: Mapping[Pair, float | None]
-    ranges: Mapping[UUID, tuple[int, int]]
-    n_pairs: int
+    low: Indices
+    high: Indices
     n_unresolved: int
 
 
-def correct_and_rank(
-    *,
-    values: Mapping[UUID, float],
-    comparisons: Iterable[tuple[UUID, UUID, float | None, int]],
-    higher_is_better: bool,
-) -> CorrectedRanking:
-    """Apply Holm's correction to the comparisons of all pairs of these runs, as one family, and return rank ranges.
+def correct_and_rank(values: Sequence[float], family: PairFamily) -> CorrectedRanking:
+    """Apply Holm's correction to the comparisons of a family, and return rank ranges.
 
-    values: primary value by run. comparisons: (run, run, p-value or None, n_permutations); those with other runs are
-    ignored. Raises KeyError if the comparison of a pair is missing.
+    values: primary value of each run. Raises KeyError if the comparison of a pair is missing.
     """
-    tests = {
-        frozenset((a, b)): (p, n_permutations) for a, b, p, n_permutations in comparisons if a in values and b in values
-    }
-    runs = list(values)
-    family = [frozenset(pair) for pair in combinations(runs, 2)]
-    p_values = [tests[pair][0] for pair in family]
-    adjusted = holm([np.nan if p is None else p for p in p_values])
-    p_holm = {pair: None if np.isnan(p) else p for pair, p in zip(family, adjusted, strict=True)}
-    matrix = np.full((len(runs), len(runs)), np.nan)
-    for (i, a), (j, b) in combinations(enumerate(runs), 2):
-        p = p_holm[frozenset((a, b))]
-        matrix[i, j] = matrix[j, i] = np.nan if p is None else p
-    ranges = rank_ranges(list(values.values()), matrix, higher_is_better=higher_is_better)
-    unresolved = [
-        pair
-        for pair in family
-        if (adjusted_p := p_holm[pair]) is not None and adjusted_p > ALPHA and _is_smallest(*tests[pair])
-    ]
-    return CorrectedRanking(p_holm, dict(zip(runs, ranges, strict=True)), len(family), len(unresolved))
+    p_holm = family.p_holm()
+    low, high = rank_ranges(np.asarray(values, dtype=np.float64), p_holm)
+    is_smallest = family.p <= 1 / (family.n_permutations + 1)  # no permutation had a difference as large
+    return CorrectedRanking(low, high, int((is_smallest & (p_holm > ALPHA)).sum()))
 
 
-def _is_smallest(p: float | None, n_permutations: int) -> bool:
-    """Return True if p is the smallest possible: no permutation had a difference as large as the observed one."""
-    return p is not None and p <= 1 / (n_permutations + 1)
+def stored(board: Leaderboard, measure: str) -> QuerySet[Comparison]:
+    """Return the stored comparisons of a board's ranked systems by a measure."""
+    runs = board.standings.filter(rank__isnull=False).order_by().values("release__run")
+    return Comparison.objects.filter(leaderboard=board, measure=measure, a__in=runs, b__in=runs)

@@ -6,17 +6,15 @@ import random
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from evaluator.statistics.holm import holm
 from leaderboard.boards.queries import Board, board_of
-from leaderboard.comparisons.queries.pairs import RankedPairs, holm_of_counted, ranked_pairs
-from leaderboard.comparisons.queries.rank_ranges import correct_and_rank
+from leaderboard.comparisons.queries.pairs import RankedPairs, ranked_pairs
 from leaderboard.models import Comparison, Leaderboard, Phase, Ranking
+from tests.support.all_pairs_ranking import correct_and_rank
 from tests.support.rows.board_rows import score, stand
 from tests.support.rows.tiny_world import World, build
 
@@ -129,16 +127,3 @@ def test_there_are_no_pairs_until_ranges_are_ready(world: World) -> None:
     Ranking.objects.update(changes=2)
     board = board_of(Phase.objects.select_related("benchmark__dataset", "split", "scorer").get())
     assert len(ranked_pairs(board)) == 0
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_counted_p_values_are_corrected_like_single_ones(seed: int) -> None:
-    draw = np.random.default_rng(seed)
-    p_values = sorted(draw.choice([0.001, 0.002, 0.004, 0.03, 0.05, 0.5, 1.0], size=draw.integers(1, 60)).tolist())
-    counts = [(p, p_values.count(p)) for p in sorted(set(p_values))]
-    raised = dict(zip([p for p, _ in counts], holm_of_counted(counts), strict=True))
-    assert [raised[p] for p in p_values] == holm(p_values)
-
-
-def test_no_p_values_give_no_corrected_ones() -> None:
-    assert holm_of_counted([]) == []

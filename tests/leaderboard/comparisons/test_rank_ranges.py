@@ -211,7 +211,7 @@ def test_a_late_duplicate_message_changes_nothing(world: World) -> None:
     rank_ranges._compare(second)
     before = stored_comparisons()
     with pytest.raises(LeaseLostError):
-        rank_ranges._finish(late)
+        rank_ranges._compare(late)
     rank_ranges.WORK.retry_or_fail(late, reason=Reason.SANDBOX)
     assert ranges(board) == SHOWN and stored_comparisons() == before
 
