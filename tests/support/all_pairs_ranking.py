@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from uuid import UUID
 
 import numpy as np
 
+from evaluator.outcomes.table import Numbers
 from evaluator.statistics.holm import ALPHA, holm
 
 Pair = frozenset[UUID]

@@ -158,9 +158,8 @@ class Board:
     @property
     def ranking(self) -> Ranking | None:
         """The computation of the rank ranges, done or in progress; None if there is none or if it failed."""
-        return (
-            self.leaderboard.ranking if self.leaderboard and self.ranges in (Ranges.READY, Ranges.COMPUTING) else None
-        )
+        exists = self.ranges in (Ranges.READY, Ranges.COMPUTING)
+        return self.leaderboard.ranking if self.leaderboard and exists else None
 
     @property
     def n_neighbours(self) -> int | None:

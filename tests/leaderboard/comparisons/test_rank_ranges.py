@@ -11,14 +11,18 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+import evaluator.statistics.rank_ranges
 from evaluator.scoring.compare_pairs import MAX_PERMUTATIONS
 from leaderboard.boards.disclosure import policies
 from leaderboard.comparisons.actions import pairs, rank_ranges
 from leaderboard.evaluation import sandbox_client
 from leaderboard.evaluation.report_checks import ReportError
 from leaderboard.models import Comparison, Leaderboard, Ranking, Reason, Run, Standing
+from leaderboard.submissions.actions.hide import hide
 from leaderboard.work_queue import enqueue
 from leaderboard.work_queue.lease import LeaseLostError
 from tests.support.rows.tiny_world import World
@@ -36,6 +40,7 @@ from tests.support.rows.wide_phase import (
 from tests.support.workers.running_stack import empty_queue
 
 pytestmark = pytest.mark.django_db(transaction=True)
+PAGE = "/benchmarks/tiny/test/"
 SHOWN = {"Best": (1, 1, 2), "Good": (2, 1, 2), "Half": (3, 3, 3)}
 HIDDEN = {"Best": (1, None, None), "Good": (2, None, None), "Half": (3, None, None)}
 
@@ -62,6 +67,10 @@ def batch_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(sandbox_client, "compare_board", counted)
     return counts
+
+
+def page() -> str:
+    return Client().get(PAGE).content.decode()
 
 
 def due(board: Leaderboard) -> bool:
@@ -391,3 +400,91 @@ def test_the_database_refuses_a_duplicate_pair_and_a_rank_outside_its_range(worl
     for low, high in ((2, 3), (None, 1), (1, None)):
         with pytest.raises(IntegrityError), transaction.atomic():
             Standing.objects.filter(rank=1).update(rank_low=low, rank_high=high)
+
+
+def test_a_turn_ends_after_its_time_and_the_best_systems_are_compared_first(
+    world: World, monkeypatch: pytest.MonkeyPatch, enqueued: list[int]
+) -> None:
+    monkeypatch.setattr(rank_ranges, "TURN_SECONDS", 0)
+    monkeypatch.setattr(rank_ranges, "PLANNED_AT_ONCE", 1)
+    board = board_of(world)
+    enqueued.clear()
+    revisions = []
+    for n_compared in (1, 2):
+        rank_ranges.WORK.run(board.pk)
+        ranking = Ranking.objects.get()
+        assert (ranking.n_compared, ranking.n_pairs, ranking.is_due, ranking.lease_until) == (n_compared, 3, True, None)
+        assert len(enqueued) == n_compared, "it is enqueued again, behind other work"
+        assert f"({n_compared} of 3 pairs are compared)" in page()
+        revisions.append(board_of(world).revision)
+    assert revisions[0] < revisions[1], "caches do not hide the progress"
+    rank_ranges.WORK.run(board.pk)
+    assert ranges(board) == SHOWN and "are compared)" not in page()
+    names = dict(Standing.objects.values_list("release__run", "system__name"))
+    by_age = Comparison.objects.order_by("pk").values_list("a", "b")
+    assert [{names[a], names[b]} for a, b in by_age] == [{"Best", "Good"}, {"Best", "Half"}, {"Good", "Half"}]
+
+
+def test_ranges_are_computed_before_the_phase_is_locked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    original, in_transaction = rank_ranges.correct_and_rank, []
+
+    def watched(*arguments: Any) -> Any:
+        in_transaction.append(connection.in_atomic_block)
+        return original(*arguments)
+
+    monkeypatch.setattr(rank_ranges, "correct_and_rank", watched)
+    with CaptureQueriesContext(connection) as queries:
+        rank_ranges.WORK.run(board_of(world).pk)
+    assert in_transaction == [False] and ranges(board_of(world)) == SHOWN
+    written = [query["sql"] for query in queries if "rank_low" in query["sql"] and query["sql"].startswith("UPDATE")]
+    assert len(written) == 1, "one statement for all standings"
+
+
+def test_a_change_while_ranges_are_computed_discards_them(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the last pair, before the phase's row is locked."""
+    board, original = board_of(world), rank_ranges.correct_and_rank
+
+    def interrupted(*arguments: Any) -> Any:
+        monkeypatch.setattr(rank_ranges, "correct_and_rank", original)
+        enter(world, "Meanwhile", 26)
+        score_all()
+        return original(*arguments)
+
+    monkeypatch.setattr(rank_ranges, "correct_and_rank", interrupted)
+    rank_ranges.WORK.run(board.pk)
+    assert due(board) and all(range_[1] is None for range_ in ranges(board).values())
+    rank_ranges.WORK.run(board.pk)
+    assert ranges(board) == {**SHOWN, "Half": (3, 3, 4), "Meanwhile": (4, 3, 4)}
+
+
+@pytest.fixture
+def few_pairs(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Limit boards to so many pairs that of four systems, each is compared with one neighbour and the leader."""
+    monkeypatch.setattr(evaluator.statistics.rank_ranges, "MAX_PAIRS", 5)
+    return 5
+
+
+def test_a_large_board_compares_neighbours_and_the_leader(world: World, few_pairs: int) -> None:
+    enter(world, "Most", 30)
+    enter(world, "Worst", 40)
+    rank_all(world)
+    board = board_of(world)
+    names = dict(Standing.objects.values_list("release__run", "system__name"))
+    compared = {frozenset((names[a], names[b])) for a, b in Comparison.objects.values_list("a", "b")}
+    assert compared == {frozenset(("Best", name)) for name in ("Good", "Half", "Most", "Worst")}, "no neighbours"
+    assert ranges(board) == {
+        "Best": (1, 1, 5), "Good": (2, 1, 5), "Half": (3, 2, 5), "Most": (4, 2, 5), "Worst": (5, 2, 5)
+    }  # fmt: skip
+    assert "each system is only compared with the leader." in page()
+    hide(submission=board.standings.get(rank=5).release.submission, reason="leaked", by=world.curator)
+    rank_ranges.WORK.run(board.pk)
+    assert ranges(board)["Half"] == (3, 2, 4), "its better neighbour may be the best system"
+    assert ranges(board)["Good"] == (2, 1, 3)
+    assert Comparison.objects.count() == 6, "two pairs of neighbours were missing"
+    markup = page()
+    assert "compared with the one directly above and below it, and with the leader." in markup
+    assert "Each of these 5 pairs is compared" in markup and "Every compared pair as JSON" in markup
+    pairs_page = Client().get(f"{PAGE}significance/").content.decode()
+    assert "Systems that are not compared count as not different." in pairs_page
+    content = Client().get(f"/api/v1{PAGE.replace('tiny/', 'tiny/phases/')}leaderboard/comparisons/").json()
+    assert content["count"] == 5
