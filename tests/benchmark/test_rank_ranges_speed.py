@@ -30,22 +30,27 @@ SYSTEMS = int(os.environ.get("BOARD_SYSTEMS", "1000"))
 UNITS = 500
 
 
-class SandboxTime:
-    """Counts the jobs that compare pairs, and their processor seconds."""
+class Spent:
+    """Counts the jobs that compare pairs and their processor seconds, and times the writing of ranges under a lock."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.reset()
-        original = sandbox_client.compare_board
+        compare, write = sandbox_client.compare_board, rank_ranges._write_ranges
 
         def counted(**question: Any) -> sandbox_client.Answer:
-            answer = original(**question)
+            answer = compare(**question)
             self.seconds, self.jobs = self.seconds + answer.cpu_seconds, self.jobs + 1
             return answer
 
+        def timed(*arguments: Any) -> None:
+            with self.locked:
+                write(*arguments)
+
         monkeypatch.setattr(sandbox_client, "compare_board", counted)
+        monkeypatch.setattr(rank_ranges, "_write_ranges", timed)
 
     def reset(self) -> None:
-        self.seconds, self.jobs = 0.0, 0
+        self.seconds, self.jobs, self.locked = 0.0, 0, Timer()
 
 
 @pytest.fixture
@@ -69,7 +74,7 @@ def board(sandbox: str) -> Leaderboard:
     return big.board
 
 
-def ranked(board: Leaderboard, spent: SandboxTime, title: str) -> None:
+def ranked(board: Leaderboard, spent: Spent, title: str) -> None:
     """Rank the board after a change, compute its ranges, and print what that costs."""
     with transaction.atomic():
         rank_ranges.rank_again(board)
@@ -84,15 +89,15 @@ def ranked(board: Leaderboard, spent: SandboxTime, title: str) -> None:
     compared = Comparison.objects.count() - before
     print(
         f"\n{title}: {compared:,} of {ranking.n_pairs:,} pairs in {spent.jobs} jobs and {turns} turns; processor "
-        f"{timer.processor:.1f} s here, {spent.seconds:.1f} s in the sandbox; {timer.wall:.0f} s, peak memory "
-        f"+{timer.memory:.0f} MB; {ranking.n_unresolved} unresolved, narrowest ranges "
+        f"{timer.processor:.1f} s here, {spent.seconds:.1f} s in the sandbox; {timer.wall:.0f} s, of which "
+        f"{spent.locked.wall:.3f} s under the phase's lock; peak memory +{timer.memory:.0f} MB; narrowest ranges "
         f"{sorted((high - low, low, high) for low, high in board.standings.values_list('rank_low', 'rank_high'))[:3]}",
         end="",
     )
 
 
 def test_a_board_from_nothing_and_one_system_more(board: Leaderboard, monkeypatch: pytest.MonkeyPatch) -> None:
-    spent = SandboxTime(monkeypatch)
+    spent = Spent(monkeypatch)
     waiting = list(board.standings.order_by("-value"))[SYSTEMS // 3]
     Standing.objects.filter(pk=waiting.pk).delete()
     ranked(board, spent, f"{SYSTEMS:,} systems of {UNITS} units")
@@ -117,4 +122,4 @@ def test_a_board_whose_pairs_were_all_compared_before(board: Leaderboard, monkey
             )
             for b, p in zip(runs[a + 1 :], random.choice([5e-6, 0.01, 0.3], len(runs) - 1 - a), strict=True)
         )
-    ranked(board, SandboxTime(monkeypatch), f"{Comparison.objects.count():,} comparisons stored")
+    ranked(board, Spent(monkeypatch), f"{Comparison.objects.count():,} comparisons stored")

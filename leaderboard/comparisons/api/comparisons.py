@@ -39,7 +39,11 @@ class ComparisonSerializer(RenamedFields):
     )
     high = serializers.FloatField(allow_null=True)
     p = serializers.FloatField(allow_null=True, help_text="two-sided p-value, by a permutation test")
-    p_holm = serializers.FloatField(allow_null=True, help_text="p, Holm-corrected for all compared pairs of the board")
+    p_holm = serializers.FloatField(
+        allow_null=True,
+        help_text="p, Holm-corrected for all compared pairs of the board; if a is the leader and b not its neighbour, "
+        "for all pairs of the board",
+    )
     significant = serializers.BooleanField(help_text=f"whether p_holm is at most {ALPHA}")
     n_permutations = serializers.IntegerField(
         help_text="permutations behind p, which is at least 1 / (n_permutations + 1)"

@@ -23,8 +23,8 @@ class RankedPair:
     """Comparison of two ranked systems, of which `a` has the better rank or the same. Numbers are None if undefined.
 
     difference: a - b on the overall primary measure. low, high: ends of its confidence interval. p: two-sided p-value.
-    p_holm: p, Holm-corrected for all compared pairs of the board. n_permutations: permutations behind p. n_groups:
-    resampled groups of gold units.
+    p_holm: p, Holm-corrected (see `PairFamily.p_pairwise`). n_permutations: permutations behind p. n_groups: resampled
+    groups of gold units.
     """
 
     a: Row
@@ -54,10 +54,11 @@ class RankedPairs(Sequence[RankedPair]):
         self._comparisons = comparisons
         family = PairFamily(sorted(self.rows, key=lambda run: (self.rows[run].rank, run)))
         family.add(comparisons.values_list("a_id", "b_id", "p", "n_permutations").iterator(chunk_size=5000))
-        self._p_holm = dict(zip(family.p.tolist(), family.p_holm().tolist(), strict=True))
+        pairs = family.pairs(np.arange(len(family)))
+        self._p_holm = dict(zip(map(frozenset, pairs), family.p_pairwise().tolist(), strict=True))
         # Systems of one rank are in the order of the rows, not in that of the family.
         order = {run: index for index, run in enumerate(self.rows)}
-        turned = (sorted(pair, key=order.__getitem__) for pair in family.pairs(np.arange(len(family))))
+        turned = (sorted(pair, key=order.__getitem__) for pair in pairs)
         self._pairs = sorted(((a, b) for a, b in turned), key=lambda pair: (order[pair[0]], order[pair[1]]))
 
     def __len__(self) -> int:
@@ -94,7 +95,7 @@ class RankedPairs(Sequence[RankedPair]):
             difference, low, high, *rest = by_pair[b, a]
             numbers = (_negated(difference), _negated(high), _negated(low), *rest)
         difference, low, high, p, n_permutations, n_groups = numbers
-        p_holm = None if p is None else self._p_holm[p]
+        p_holm = None if p is None else self._p_holm[frozenset((a, b))]
         return RankedPair(self.rows[a], self.rows[b], difference, low, high, p, p_holm, n_permutations, n_groups)
 
 

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from evaluator.outcomes.table import Numbers
 from evaluator.statistics.holm import ALPHA, holm
-from evaluator.statistics.rank_ranges import Indices, compared_pairs, rank_ranges
+from evaluator.statistics.rank_ranges import Indices, compared_pairs, n_neighbours, rank_ranges
 from leaderboard.models import Comparison, Leaderboard
 
 
@@ -61,6 +61,17 @@ class PairFamily:
         if not self.is_stored.all():
             raise KeyError(f"{self.is_stored.sum()} comparisons are stored, expected one for each of {len(self)} pairs")
         return np.array(holm(self.p))
+
+    def p_pairwise(self) -> Numbers:
+        """Return corrected p-values that say of each pair whether its systems differ.
+
+        They are those of `p_holm` for neighbours. The others are pairs with the leader, which was chosen by the largest
+        differences of all pairs: they are corrected for all pairs, whether compared or not (Bonferroni).
+        """
+        n_systems = len(self.runs)
+        n_all_pairs = n_systems * (n_systems - 1) // 2
+        are_neighbours = self.second - self.first <= n_neighbours(n_systems)
+        return np.where(are_neighbours, self.p_holm(), np.minimum(self.p * n_all_pairs, 1.0))
 
 
 @dataclass(frozen=True)

@@ -487,4 +487,10 @@ def test_a_large_board_compares_neighbours_and_the_leader(world: World, few_pair
     pairs_page = Client().get(f"{PAGE}significance/").content.decode()
     assert "Systems that are not compared count as not different." in pairs_page
     content = Client().get(f"/api/v1{PAGE.replace('tiny/', 'tiny/phases/')}leaderboard/comparisons/").json()
-    assert content["count"] == 5
+    rows = {(row["a"]["system"], row["b"]["system"]): row for row in content["results"]}
+    assert content["count"] == len(rows) == 5 and ("Good", "Most") not in rows
+    for name in ("Half", "Most"):
+        assert rows["Best", name]["p_holm"] == 6 * rows["Best", name]["p"], (
+            "corrected for all six pairs of four systems"
+        )
+    assert rows["Good", "Half"]["p_holm"] < 6 * rows["Good", "Half"]["p"]
