@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 from uuid import UUID
@@ -11,6 +11,7 @@ import numpy as np
 from django.db.models import QuerySet
 
 from evaluator.statistics.holm import ALPHA
+from evaluator.statistics.rank_ranges import Indices
 from leaderboard.boards.queries import Board, Ranges, Row, by_primary
 from leaderboard.comparisons.queries.rank_ranges import PairFamily, stored
 from leaderboard.models import Comparison
@@ -54,32 +55,38 @@ class RankedPairs(Sequence[RankedPair]):
         self._comparisons = comparisons
         family = PairFamily(sorted(self.rows, key=lambda run: (self.rows[run].rank, run)))
         family.add(comparisons.values_list("a_id", "b_id", "p", "n_permutations").iterator(chunk_size=5000))
-        pairs = family.pairs(np.arange(len(family)))
-        self._p_holm = dict(zip(map(frozenset, pairs), family.p_pairwise().tolist(), strict=True))
         # Systems of one rank are in the order of the rows, not in that of the family.
-        order = {run: index for index, run in enumerate(self.rows)}
-        turned = (sorted(pair, key=order.__getitem__) for pair in pairs)
-        self._pairs = sorted(((a, b) for a, b in turned), key=lambda pair: (order[pair[0]], order[pair[1]]))
+        self._runs = list(self.rows)
+        places = {run: place for place, run in enumerate(self._runs)}
+        ends = np.array([places[run] for run in family.runs], dtype=np.int64)[[family.first, family.second]]
+        ends.sort(axis=0)
+        in_order = np.lexsort(ends[::-1])
+        self._a, self._b = ends[:, in_order]
+        self._p_holm = family.p_pairwise()[in_order]
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return len(self._a)
 
     @overload
     def __getitem__(self, at: int) -> RankedPair: ...
     @overload
     def __getitem__(self, at: slice) -> Sequence[RankedPair]: ...
     def __getitem__(self, at: int | slice) -> RankedPair | Sequence[RankedPair]:
-        return self._read(self._pairs[at]) if isinstance(at, slice) else self._read([self._pairs[at]])[0]
+        indices = np.arange(len(self))[at]
+        return self._read(indices) if isinstance(at, slice) else self._read(indices[None])[0]
 
     def __iter__(self) -> Iterator[RankedPair]:
-        return iter(self._read(self._pairs))
+        return iter(self[:])
 
     def among(self, rows: Iterable[Row]) -> Sequence[RankedPair]:
         """Return the compared pairs of which both systems are in `rows`, in the order of ranks."""
         runs = {row.run_id for row in rows}
-        return self._read([(a, b) for a, b in self._pairs if a in runs and b in runs])
+        is_among = np.array([run in runs for run in self._runs])
+        return self._read(np.flatnonzero(is_among[self._a] & is_among[self._b]))
 
-    def _read(self, pairs: Sequence[tuple[UUID, UUID]]) -> Sequence[RankedPair]:
+    def _read(self, indices: Indices) -> Sequence[RankedPair]:
+        positions = zip(self._a[indices].tolist(), self._b[indices].tolist(), strict=True)
+        pairs = [(self._runs[a], self._runs[b]) for a, b in positions]
         runs = {run for pair in pairs for run in pair}
         comparisons = self._comparisons
         if len(runs) < len(self.rows):
@@ -87,16 +94,21 @@ class RankedPairs(Sequence[RankedPair]):
         wanted = {frozenset(pair) for pair in pairs}
         lines = comparisons.values_list("a_id", "b_id", *NUMBERS).iterator(chunk_size=5000)
         by_pair = {line[:2]: line[2:] for line in lines if frozenset(line[:2]) in wanted}
-        return [self._ranked(a, b, by_pair) for a, b in pairs]
+        return [
+            self._ranked(a, b, by_pair, p_holm)
+            for (a, b), p_holm in zip(pairs, self._p_holm[indices].tolist(), strict=True)
+        ]
 
-    def _ranked(self, a: UUID, b: UUID, by_pair: dict[tuple[UUID, UUID], tuple[Any, ...]]) -> RankedPair:
+    def _ranked(
+        self, a: UUID, b: UUID, by_pair: Mapping[tuple[UUID, UUID], tuple[Any, ...]], p_holm: float
+    ) -> RankedPair:
         numbers = by_pair.get((a, b))
         if numbers is None:
             difference, low, high, *rest = by_pair[b, a]
             numbers = (_negated(difference), _negated(high), _negated(low), *rest)
         difference, low, high, p, n_permutations, n_groups = numbers
-        p_holm = None if p is None else self._p_holm[frozenset((a, b))]
-        return RankedPair(self.rows[a], self.rows[b], difference, low, high, p, p_holm, n_permutations, n_groups)
+        corrected = None if p is None else p_holm
+        return RankedPair(self.rows[a], self.rows[b], difference, low, high, p, corrected, n_permutations, n_groups)
 
 
 def ranked_pairs(board: Board) -> RankedPairs | tuple[()]:

@@ -60,7 +60,7 @@ class PairFamily:
         """Return the Holm-corrected p-values. Raises KeyError if the comparison of a pair is missing."""
         if not self.is_stored.all():
             raise KeyError(f"{self.is_stored.sum()} comparisons are stored, expected one for each of {len(self)} pairs")
-        return np.array(holm(self.p))
+        return np.array(holm(self.p.tolist()), dtype=np.float64)
 
     def p_pairwise(self) -> Numbers:
         """Return corrected p-values that say of each pair whether its systems differ.
