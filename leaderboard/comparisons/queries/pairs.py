@@ -91,9 +91,9 @@ class RankedPairs(Sequence[RankedPair]):
         comparisons = self._comparisons
         if len(runs) < len(self.rows):
             comparisons = comparisons.filter(a__in=runs, b__in=runs)
-        wanted = {frozenset(pair) for pair in pairs}
+        requested = {frozenset(pair) for pair in pairs}
         lines = comparisons.values_list("a_id", "b_id", *NUMBERS).iterator(chunk_size=5000)
-        by_pair = {line[:2]: line[2:] for line in lines if frozenset(line[:2]) in wanted}
+        by_pair = {line[:2]: line[2:] for line in lines if frozenset(line[:2]) in requested}
         return [
             self._ranked(a, b, by_pair, p_holm)
             for (a, b), p_holm in zip(pairs, self._p_holm[indices].tolist(), strict=True)

@@ -280,7 +280,7 @@ def test_attempts_are_limited_until_the_board_changes(world: World, monkeypatch:
         ({"p": None}, "the p-value None; expected both or neither"),
         ({"low": 1.0, "high": 0.0}, "the interval 1.0 to 0.0"),
         ({"a": 1, "b": 0}, "requested ones in the same order"),
-        ({"difference": "much"}, "shape is wrong"),
+        ({"difference": "much"}, "does not fit its declared type"),
     ],
 )
 def test_an_inconsistent_report_is_not_stored(
