@@ -155,11 +155,12 @@ def test_submission_without_scripts(chromium: Browser, site: Site) -> None:
     page.get_by_label("System name").fill("By hand")
     page.get_by_label("Predictions file").set_input_files(MIRROR / "predictions" / "dev" / "claim-only.jsonl")
     page.get_by_role("button", name="Upload and submit").click()
-    again = page.get_by_role("link", name="Refresh")
-    for _ in range(60):
-        if page.locator("#submission-state[data-state=done]").count():
+    state = page.locator("#submission-state")
+    for _ in range(600):
+        expect(state).to_be_visible()
+        if state.get_attribute("data-state") == "done":
             break
-        again.click()
+        page.goto(page.get_by_role("link", name="Refresh").get_attribute("href") or "")
     expect(page.get_by_role("heading", name="Scores")).to_be_visible()
     context.close()
 

@@ -20,16 +20,17 @@ def body_limit_middleware(get_response: Callable[[HttpRequest], HttpResponseBase
 
     The web server has not received the bodies of most of these (`leaderboard.core.uploads.max_body_bytes`), so the
     form could not be read. Anonymous users cannot send files: they are redirected to the log-in page, since their
-    session has probably ended. The API has checks of its own.
+    session has probably ended. Forms of accounts take no files. The API has checks of its own.
     """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         announced = request.META.get("CONTENT_LENGTH") or "0"
         size = int(announced) if announced.isdecimal() else 0
         if size > settings.DATA_UPLOAD_MAX_MEMORY_SIZE and not request.path.startswith("/api/"):
-            if not request.user.is_authenticated:
+            is_upload = not request.path.startswith("/accounts/")
+            if is_upload and not request.user.is_authenticated:
                 return redirect_to_login(request.path)
-            if size > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
+            if not is_upload or size > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
                 return error_pages.bad_request(request, RequestDataTooBig())
         return get_response(request)
 

@@ -90,7 +90,7 @@ def test_a_subset_without_a_group_of_the_gold_is_refused() -> None:
     read = task.read_gold(io.BytesIO(gold), "gold.jsonl", options)
     outcomes = task.score(read, task.empty_answers(read), options)
     units = task.measure("accuracy").units
-    with pytest.raises(UsageError, match="no group"):
+    with pytest.raises(UsageError, match="none of the groups"):
         subset_of_groups(outcomes, {"nobody"}, units=units)
     whole = subset_of_groups(outcomes, set(outcomes.group_names), units=units)
     assert score_outcomes(whole, task.measures) == score_outcomes(outcomes, task.measures)

@@ -200,8 +200,8 @@ def test_a_measure_without_a_value_has_no_difference():
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"task": "other"}, "simulated version 1, b is other version 1"),
-        ({"task_version": 2}, "b is simulated version 2"),
+        ({"task": "other"}, "simulated version 1, outcomes b of other version 1"),
+        ({"task_version": 2}, "outcomes b of simulated version 2"),
         ({"group_names": tuple(str(i) for i in range(40))}, "groups"),
         ({"n_units": 5}, "units"),
         ({"facts": {"evidence": True}}, "facts"),

@@ -24,8 +24,9 @@ def test_a_form_of_a_user(size: str, status: int) -> None:
 
 
 def test_a_file_of_nobody_leads_to_the_log_in_page() -> None:
-    response = Client(enforce_csrf_checks=True).post("/accounts/login/", CONTENT_LENGTH="2000000", **UNREAD)
-    assert (response.status_code, response["Location"]) == (302, "/accounts/login/?next=/accounts/login/")
+    page = "/benchmarks/tiny/test/submit/"
+    response = Client(enforce_csrf_checks=True).post(page, CONTENT_LENGTH="2000000", **UNREAD)
+    assert (response.status_code, response["Location"]) == (302, f"/accounts/login/?next={page}")
 
 
 @pytest.mark.parametrize("size", ["", "x", "²", "-1"])

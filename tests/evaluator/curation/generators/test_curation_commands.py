@@ -200,7 +200,7 @@ def test_frequent_words_may_come_from_another_file(folder, capsys):
         (["folds", "gold.jsonl", "--folds", "1"], "expected a whole number from 2"),
         (["folds", "gold.jsonl", "--parts", "folds=1-5"], "the name of the list of all folds"),
         (["folds", "gold.jsonl", "--folds", "20"], "14 documents for 20 folds"),
-        (["holdout", "gold.jsonl", "--parts", "train=1"], "two or more"),
+        (["holdout", "gold.jsonl", "--parts", "train=1"], "the number of parts is 1, expected 2 or more"),
         (
             ["holdout", "gold.jsonl", "--parts", "a=\u00bd,b=0.5"],
             'the share of part "a" is "\u00bd", expected a number',
