@@ -92,6 +92,16 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "scoring/test_rebuilding.py::test_a_rebuilt_board_is_equal_byte_for_byte": ("full", "ladder a team"),
     "statistics/test_resampled_scores.py::test_correlations": ("blocks of 7",),
+    "whole_site/test_private_pages.py::test_private_pages_are_not_stored": ("A", "curator"),
+    "core/test_store_faults.py::test_an_upload_to_a_store_that_is_away": ("Fault.HANG", "Fault.UNAVAILABLE"),
+    "core/test_store_faults.py::test_a_store_that_fails_while_the_file_is_stored": ("Fault.LOST", "Fault.UNAVAILABLE"),
+    "core/test_store_faults.py::test_a_file_that_cannot_be_read_to_its_end_is_never_called_invalid": (
+        "Fault.HANG",
+        "Fault.CUT",
+    ),
+    "core/test_store_faults.py::test_a_download": ("Fault.HANG", "Fault.CUT"),
+    "core/test_store_faults.py::test_a_run_waits_for_the_store": ("Fault.HANG-fails", "Fault.UNAVAILABLE-away"),
+    "core/test_store_faults.py::test_no_part_of_a_large_file_is_left": ("Fault.LOST", "Fault.UNAVAILABLE"),
     "local/test_run_command.py::test_errors_of_a_system_are_reported": ("a label that is none", "a crash"),
     "local/test_run_command.py::test_an_image_that_a_server_refuses_is_refused": ("more0-VOLUME /data-volume",),
 }
