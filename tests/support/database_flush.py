@@ -34,9 +34,6 @@ def _empty(self: Any) -> None:
         connection = connections[alias]
         tables = set(connection.introspection.django_table_names()) - STAY
         connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), sorted(tables)))
-    from django.contrib.contenttypes.models import ContentType  # this module is imported before Django's set-up
-
-    ContentType.objects.clear_cache()  # it may have ids of another database, or of a transaction that was rolled back
 
 
 def _sql_flush(
