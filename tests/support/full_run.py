@@ -51,7 +51,6 @@ CASES: dict[str, tuple[str, ...]] = {
     "browser/test_frozen_pages.py::test_errata_and_rank_changes_after_a_switch": ("light",),
     "containers/test_scorers.py::test_a_failing_scorer_ranks_no_system": ("by the clock", "unknown field", "memory"),
     "browser/test_stored_scripts.py::test_stored_text_never_runs_as_script": ("anonymous", "curator"),
-    "browser/test_admin.py::test_axe_finds_no_violations": ("light",),
     "docs/test_curators.py::test_guide_from_raw_file_to_public_board": ("own",),
     "curation/test_generations_faults.py::test_another_worker_completes_a_killed_workers_preview": ("parts-kept-2-0",),
     "scoring/test_rescoring_faults.py::test_a_worker_killed_during_a_rescoring_loses_nothing": ("second-uncommitted",),
@@ -87,11 +86,11 @@ CASES: dict[str, tuple[str, ...]] = {
     "scoring/test_many_pairs.py::test_every_permutation_of_few_groups": ("f1-True", "mrr-False", "auroc-True"),
     "scoring/test_published_numbers_scores.py::test_buckle": (
         "foundedBy/test_c0.5_h1.0_s300_r0.2_popular_scenario.tsv",
-        "nearestCity/test_c1.0_h0.5_s300_r0.2_scenario.tsv",
         "nearestCity/train_c1.0_h1.0_s300_r1.0_random_scenario.tsv",
     ),
     "scoring/test_rebuilding.py::test_a_rebuilt_board_is_equal_byte_for_byte": ("full", "ladder a team"),
     "statistics/test_resampled_scores.py::test_correlations": ("blocks of 7",),
+    "submissions/test_slow_clients.py::test_slow_clients_hold_up_nobody": ("alone",),
     "whole_site/test_private_pages.py::test_private_pages_are_not_stored": ("A", "curator"),
     "core/test_store_faults.py::test_an_upload_to_a_store_that_is_away": ("Fault.HANG", "Fault.UNAVAILABLE"),
     "core/test_store_faults.py::test_a_store_that_fails_while_the_file_is_stored": ("Fault.LOST", "Fault.UNAVAILABLE"),
@@ -107,6 +106,7 @@ CASES: dict[str, tuple[str, ...]] = {
 }
 """Test -> its cases that every run includes; the other cases are marked slow."""
 TESTS = (
+    "browser/test_admin.py::test_axe_finds_no_violations",  # Django's own pages, with few styles of ours
     "containers/test_hostile_containers.py::test_a_hostile_system_is_rejected_and_charged",  # as in test_containers.py
     "process/test_attacks.py::test_attack_is_real",  # the attacks' own check: without a sandbox they succeed
     "near_duplicates/test_near_duplicates.py::test_only_organisers_see_near_duplicates",  # crawls, as test_canary does
