@@ -122,8 +122,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="needs the published files in ../shared/data"))
         if item.get_closest_marker("root") and os.geteuid() != 0:
             item.add_marker(pytest.mark.skip(reason="needs root"))
-        if item.get_closest_marker("browser") and not BROWSER:
-            item.add_marker(pytest.mark.skip(reason="needs Chromium: apt-get install chromium-headless-shell"))
+        if item.get_closest_marker("browser"):
+            if not BROWSER:
+                item.add_marker(pytest.mark.skip(reason="needs Chromium: apt-get install chromium-headless-shell"))
+            # Chromium drops its connections, those to this machine too, whenever an interface of the machine gets or
+            # loses an address, which a container of another test may do.
+            item.add_marker(pytest.mark.flaky(reruns=2, only_rerun="net::ERR_NETWORK_CHANGED"))
     if hasattr(config, "workerinput"):
         many = Counter(item.path for item in items)
         items.sort(key=lambda item: (not item.nodeid.startswith(LONG), -many[item.path], str(item.path)))
