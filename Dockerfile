@@ -24,6 +24,7 @@ COPY manage.py LICENSE ./
 COPY evaluator ./evaluator
 COPY leaderboard ./leaderboard
 COPY fixtures ./fixtures
+COPY docs ./docs
 # Root owns the code, so the site cannot change itself. It cannot write bytecode later either, so it is compiled here.
 RUN /opt/holdout/bin/python -m compileall -q evaluator leaderboard
 ENV PATH=/opt/holdout/bin:$PATH \

@@ -78,6 +78,8 @@ BROWSER = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 
 MAX_GARBAGE = 2_000_000
 """Objects of which a test process leaves at most so many uncollected, about 300 MB."""
+# The cyclic garbage collector takes a tenth of the time, of collecting tests too: `pytest_runtest_logfinish` collects.
+gc.disable()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Background processes of a shell ignore SIGINT, and the processes that the tests start would inherit this.
@@ -134,10 +136,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Switch off the cyclic garbage collector, which takes a tenth of the time: `pytest_runtest_logfinish` collects."""
     gc.collect()
     gc.freeze()
-    gc.disable()
 
 
 def pytest_runtest_logfinish() -> None:

@@ -21,6 +21,7 @@ from leaderboard.boards.web.pages.two_way import two_way_board
 from leaderboard.comparisons.web.critical_difference import significance
 from leaderboard.comparisons.web.head_to_head import head_to_head
 from leaderboard.containers.web.scorer import scorer
+from leaderboard.core.web.docs import docs, docs_image
 from leaderboard.datasets.web.downloads import download_file, download_gold, download_inputs
 from leaderboard.datasets.web.split import archive, split
 from leaderboard.notifications.web.feeds import benchmark_feed, site_feed
@@ -32,6 +33,9 @@ FROZEN = "benchmarks/<slug:slug>/<slug:phase>/gold-<int:gold>/task-<int:task_ver
 urlpatterns = [
     path("", home, name="home"),
     path("feed.atom", site_feed, name="site_feed"),
+    path("docs/", docs, name="docs"),
+    path("docs/images/<slug:name>.png", docs_image, name="docs_image"),
+    path("docs/<slug:name>/", docs, name="docs_page"),
     path("tasks/", tasks, name="tasks"),
     path("tasks/<slug:task>/", measures, name="measures"),
     path("systems/<int:pk>/", system, name="system"),

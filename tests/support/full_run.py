@@ -50,7 +50,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "browser/test_frozen_pages.py::test_views_of_a_frozen_board": ("board",),
     "browser/test_frozen_pages.py::test_errata_and_rank_changes_after_a_switch": ("light",),
     "containers/test_scorers.py::test_a_failing_scorer_ranks_no_system": ("by the clock", "unknown field", "memory"),
-    "browser/test_stored_scripts.py::test_stored_text_never_runs_as_script": ("anonymous", "curator"),
+    "browser/test_stored_scripts.py::test_stored_text_never_runs_as_script": ("anonymous",),
     "docs/test_curators.py::test_guide_from_raw_file_to_public_board": ("own",),
     "curation/test_generations_faults.py::test_another_worker_completes_a_killed_workers_preview": ("parts-kept-2-0",),
     "scoring/test_rescoring_faults.py::test_a_worker_killed_during_a_rescoring_loses_nothing": ("second-uncommitted",),
@@ -106,6 +106,10 @@ CASES: dict[str, tuple[str, ...]] = {
 }
 """Test -> its cases that every run includes; the other cases are marked slow."""
 TESTS = (
+    "containers/test_reference_systems.py::test_web_and_api_accept_the_same_image",  # as an image becomes a score
+    "browser/test_every_page.py::test_audit_from_start_to_report",  # as docs/test_curators.py
+    "browser/test_error_pages.py::test_deleted_preview",  # the page is tested without a browser
+    "local/test_run_command.py::test_an_image_named_by_its_tag",
     "browser/test_admin.py::test_axe_finds_no_violations",  # Django's own pages, with few styles of ours
     "containers/test_hostile_containers.py::test_a_hostile_system_is_rejected_and_charged",  # as in test_containers.py
     "process/test_attacks.py::test_attack_is_real",  # the attacks' own check: without a sandbox they succeed

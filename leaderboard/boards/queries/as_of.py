@@ -105,7 +105,15 @@ def rows_at(board: Board, *, within: Collection[str] | None, viewer: Any) -> lis
     ]
     track_ranks = track_ranks_of(board.phase, lines)
     scores = scores_of(releases, within)
-    return build_rows(board.phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks, viewer=viewer)
+    return build_rows(
+        board.leaderboard.pk,
+        board.phase,
+        lines,
+        scores,
+        shared=shared_by(lines),
+        track_ranks=track_ranks,
+        viewer=viewer,
+    )
 
 
 def _shown_at(phase: Phase, at: datetime) -> Leaderboard | None:

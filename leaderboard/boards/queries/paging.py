@@ -87,7 +87,13 @@ def page_of(board: Board, query: BoardQuery, *, within: Collection[str] | None =
         scores.setdefault(release, {}).update(scores_on(query.slice_, read_json(line[-1]) if line[-1] else {}))
     without_scores, summary = (line[:-1] for line in lines), board.summary
     rows = build_rows(
-        board.phase, without_scores, scores, shared=summary.tied_ranks, track_ranks=summary.track_ranks, viewer=viewer
+        board.leaderboard.pk,
+        board.phase,
+        without_scores,
+        scores,
+        shared=summary.tied_ranks,
+        track_ranks=summary.track_ranks,
+        viewer=viewer,
     )
     return Page(replace(board, rows=rows), query, n)
 

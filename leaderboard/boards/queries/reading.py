@@ -67,7 +67,7 @@ def board_of(
     leaderboard = shown_board(phase, version)
     if leaderboard is None:
         return Board(phase, None, phase.split.current_gold, [])
-    rows = rows_of(phase, leaderboard.standings.all(), within=within, viewer=viewer)
+    rows = rows_of(leaderboard, phase, leaderboard.standings.all(), within=within, viewer=viewer)
     rows.sort(key=lambda row: (row.received_at, row.system_id))
     return Board(phase, leaderboard, leaderboard.gold_version, rows)
 
@@ -108,17 +108,19 @@ def _cost_kinds(leaderboard: Leaderboard) -> tuple[str, ...]:
     return tuple(kind for kind in costs.KINDS if any(cost and cost.get(kind) is not None for cost in published))
 
 
-def rows_of(phase: Phase, standings: QuerySet[Standing], *, within: Collection[str] | None, viewer: Any) -> list[Row]:
+def rows_of(
+    board: Leaderboard, phase: Phase, standings: QuerySet[Standing], *, within: Collection[str] | None, viewer: Any
+) -> list[Row]:
     """Return the rows of a board, in the order of `standings`, which must be all standings of the board.
 
+    phase: the board's phase, with its related rows loaded.
     Rows have the overall scores, and the scores on slices by dimensions in `within`; None: on all slices.
     viewer: the user, who sees the names of anonymous systems if permitted; None: the public.
     """
     lines = list(standings.values_list(*FIELDS, *as_text(*TEXTS)))
     scores = scores_of([line[5] for line in lines], within)
-    return build_rows(
-        phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks_of(phase, lines), viewer=viewer
-    )
+    track_ranks = track_ranks_of(phase, lines)
+    return build_rows(board.pk, phase, lines, scores, shared=shared_by(lines), track_ranks=track_ranks, viewer=viewer)
 
 
 def shared_by(lines: Iterable[Sequence[Any]]) -> Collection[int]:
@@ -137,6 +139,7 @@ def as_text(*names: str) -> list[Cast]:
 
 
 def build_rows(
+    board: int,
     phase: Phase,
     records: Iterable[Sequence[Any]],
     scores: dict[int, ShownScores],
@@ -147,7 +150,8 @@ def build_rows(
 ) -> list[Row]:
     """Build rows from records, each with the values of FIELDS and then of TEXTS.
 
-    scores: by release id. shared: ranks that several systems of the board share. viewer: as for `rows_of`.
+    board: key of the leaderboard. scores: by release id. shared: ranks that several systems of the board share.
+    viewer: as for `rows_of`.
     """
     shows_ranges = reveals_comparisons(phase)
     named = _named(phase, viewer)
@@ -169,6 +173,7 @@ def build_rows(
             paper_url=name.paper_url,
             code_url=name.code_url,
             system_id=system,
+            board_id=board,
             submission_id=submission,
             run_id=run,
             received_at=parse_datetime(received_at),

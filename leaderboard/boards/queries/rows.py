@@ -39,6 +39,7 @@ ShownScores = dict[Key, ShownScore]
 class Row:
     """One system of a board, with the submission that represents it.
 
+    board_id: key of the leaderboard; None in a row that no board has.
     rank: None if the system does not compete or has no value; tied: another system has the same rank.
     system, team: the names shown to this viewer; is_hidden: True if these are not the real names.
     anonymous_until: until then, the public does not see the real names; None: the system is not anonymous.
@@ -66,6 +67,7 @@ class Row:
     warnings: Sequence[str]
     scores: Mapping[Key, ShownScore]
     run_id: UUID | None = None
+    board_id: int | None = None
     rank_low: int | None = None
     rank_high: int | None = None
     cost: Cost | None = None

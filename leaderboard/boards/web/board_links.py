@@ -49,7 +49,7 @@ def other_boards(board: Board) -> list[BoardLink]:
         links.append(BoardLink("Quality and cost", reverse(f"{prefix}cost_board", args=url_args)))
     if board.summary.n_competing:
         links.append(BoardLink("Progress", reverse(f"{prefix}progress", args=url_args)))
-    if board.ranges is Ranges.READY:
+    if board.ranges in (Ranges.READY, Ranges.COMPUTING):
         links.append(BoardLink("Significance", reverse(f"{prefix}significance", args=url_args)))
     if board.summary.n_rows > 1:
         links.append(BoardLink("Head to head", reverse(f"{prefix}head_to_head", args=url_args)))

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import tracks
+from leaderboard.boards.queries.request import PAGE_SIZE
+from leaderboard.boards.queries.submission_result import result_of
 from leaderboard.core.web.access import PersonRequest
 from leaderboard.models import RankChange, Reason, State, Submission
 from leaderboard.submissions.queries import receipts
@@ -98,10 +103,32 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
         "phase": row.phase,
         "rank_changes": _rank_changes(row),
         "sheet": sheet(progress.release) if progress.release else None,
+        **_result(progress),
         "reason": progress.reason.label if progress.reason is not Reason.NONE else "",
         "is_queued": progress.state is State.QUEUED,
         "scorer_away": _scorer_is_away(progress),
         "ask_again": None if progress.is_over else _ask_again(row.received_at),
+    }
+
+
+def _result(progress: Progress) -> dict[str, Any]:
+    """Return the template context of the result: empty unless the submission is scored, shown and on the board."""
+    if progress.release is None or not progress.is_over or progress.hidden:
+        return {}
+    result = result_of(progress.release)
+    if result is None:
+        return {}
+    phase, system = progress.submission.phase, progress.submission.system
+    # On a long board the row may be on a later page; a search shows it on the first.
+    fits = result.entry.board.standings.count() <= PAGE_SIZE
+    search = "" if fits else f"?{urlencode({'search': system.name})}"
+    names = [phase.benchmark.slug, phase.slug]
+    compares = result.rival is not None and reveals_comparisons(phase)
+    pair = urlencode({"a": system.pk, "b": result.rival.system_id}) if compares and result.rival else ""
+    return {
+        "result": result,
+        "board_url": f"{phase.get_absolute_url()}{search}#system-{system.pk}",
+        "rival_url": f"{reverse('head_to_head', args=names)}?{pair}" if pair else "",
     }
 
 

@@ -121,7 +121,7 @@ def test_of_equal_submissions_the_earlier_one_stands_in_any_scoring_order(world:
 
 def test_a_frozen_board_has_the_views_of_the_current_one(world: World) -> None:
     tabs = tabs_of(page(FROZEN))
-    views = ("", "symmetric/", "pairs/", "by/label/", "by/origin/", "progress/", "head-to-head/")
+    views = ("", "symmetric/", "pairs/", "by/label/", "by/origin/", "progress/", "significance/", "head-to-head/")
     assert tabs == [FROZEN + view for view in views]
     for tab in tabs:
         markup = page(tab)

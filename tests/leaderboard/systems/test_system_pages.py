@@ -55,7 +55,8 @@ def test_the_page_shows_description_rank_and_every_slice(world):
     assert "Steam &amp; &lt;b&gt;wheels" in page_text
     for part in ("https://papers.example/steam", "@misc{steam", "Analytical Engines", "symmetric_gap", "By origin"):
         assert part in page_text.replace('<span dir="auto">', "").replace("</span>", ""), part
-    assert f'href="/systems/{world.system.pk}/"' in text(Client().get("/benchmarks/tiny/test/"))
+    board = Leaderboard.objects.get()
+    assert f'href="/systems/{world.system.pk}/?board={board.pk}"' in text(Client().get("/benchmarks/tiny/test/"))
 
 
 def test_a_system_without_a_board_is_visible_to_its_team_only(world):

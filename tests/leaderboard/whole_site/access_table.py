@@ -50,6 +50,9 @@ PUBLIC = [
     # Without the operator's token the response is that of a missing address.
     Row("metrics", NOBODY),
     Row("tasks", EVERYONE),
+    Row("docs", EVERYONE),
+    Row("docs_page", EVERYONE, where={"name": "researchers"}),
+    Row("docs_image", EVERYONE, where={"name": "board-symmetric"}),
     Row("measures", EVERYONE),
     *both("benchmark", EVERYONE, MANAGERS_OF_DRAFT),
     *both("leaderboard", EVERYONE, MANAGERS_OF_DRAFT),

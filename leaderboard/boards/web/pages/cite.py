@@ -37,7 +37,10 @@ class File:
 @require_safe
 @conditional_page
 def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpResponse:
-    """Render the page. Every viewer gets the names that the public sees: the digest is computed from these."""
+    """Render the page; `?system=KEY` selects the system of the badge, by default the first.
+
+    Every viewer gets the names that the public sees: the digest is computed from these.
+    """
     visible = board_or_404(request.user, slug, phase, within=(), **version)
     numbers = (version["gold"], version["task_version"]) if version else None
     board = board_of(visible.phase, version=numbers)
@@ -47,7 +50,7 @@ def cite(request: HttpRequest, slug: str, phase: str, **version: int) -> HttpRes
         "benchmark": board.phase.benchmark,
         "citation": citation(board),
         "files": _files(board),
-        "shareable": _shareable(board),
+        "shareable": _shareable(board, request.GET.get("system", "")),
     }
     return render(request, "boards/cite.html", context)
 
@@ -64,7 +67,7 @@ def _files(board: Board) -> list[File]:
     return files
 
 
-def _shareable(board: Board) -> dict[str, str]:
+def _shareable(board: Board, system: str) -> dict[str, str]:
     """Return URLs and names for embedding; {} if the board is empty or not public, as other sites cannot log in."""
     benchmark = board.phase.benchmark
     if benchmark.state != benchmark.State.PUBLIC or not board.rows:
@@ -73,12 +76,13 @@ def _shareable(board: Board) -> dict[str, str]:
     url_args = [benchmark.slug, board.phase.slug, *(board.frozen or ())]
     rows = by_primary(board)
     first = next((row for row in rows if row.rank is not None), rows[0])
-    query = urlencode({"system": first.system, "team": first.team})
+    shown = next((row for row in rows if str(row.system_id) == system), first)
+    query = urlencode({"system": shown.system, "team": shown.team})
     return {
         "badge": f"{reverse(f'{prefix}badge', args=url_args)}?{query}",
         "page": reverse(f"{prefix}board" if board.frozen else "leaderboard", args=url_args),
         "frame": reverse(f"{prefix}embed", args=url_args),
         "feed": reverse("benchmark_feed", args=[benchmark.slug]),
-        "system": first.system,
+        "system": shown.system,
         "site": settings.BASE_URL,
     }

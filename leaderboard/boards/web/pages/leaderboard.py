@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -19,7 +21,7 @@ from leaderboard.boards.web.charts.intervals import interval_plot
 from leaderboard.boards.web.etag import with_etag
 from leaderboard.boards.web.tables import filter_form, rows_html
 from leaderboard.boards.web.tables import table as board_columns
-from leaderboard.models import Submission
+from leaderboard.models import Standing, Submission
 
 MAX_PLOTTED = 30
 """Systems in the interval plot; the table has all."""
@@ -36,6 +38,7 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
     page, error = _page(request, slug, phase, version)
     board, query = page.board, page.query
     table = board_columns.Table.of(request, page)
+    own = _own_standings(request, board)
     plotted = by_primary(board, query.slice_)[:MAX_PLOTTED]
     context = {
         "board": board,
@@ -47,7 +50,12 @@ def leaderboard(request: HttpRequest, slug: str, phase: str, **version: int) -> 
         "table": table,
         "ranges": board.ranges,
         "form": filter_form.form(request, page, table),
-        "rows": rows_html.written(table, own=_own(request, board) if board.frozen else ()),
+        "rows": rows_html.written(
+            table,
+            own={standing.system_id for standing in own},
+            readable=_readable(request, board) if board.frozen else (),
+        ),
+        "own": own,
         "costs": table.costs,
         "no_costs": table.no_costs,
         "plot": interval_plot(plotted, board.primary, query.slice_),
@@ -75,7 +83,15 @@ def _page(request: HttpRequest, slug: str, phase: str, version: dict[str, Any]) 
     return page_of(board, query, viewer=request.user), error
 
 
-def _own(request: HttpRequest, board: Board) -> set[UUID]:
+def _own_standings(request: HttpRequest, board: Board) -> Sequence[Standing]:
+    """Return the standings of the viewer's systems on the board, on all of its pages, the best rank first."""
+    if not request.user.is_authenticated or board.leaderboard is None or board.as_of is not None:
+        return []
+    own = board.leaderboard.standings.filter(system__team__members=request.user)
+    return list(own.select_related("system").order_by(F("rank").asc(nulls_last=True), "pk"))
+
+
+def _readable(request: HttpRequest, board: Board) -> set[UUID]:
     """Return the submissions on the board whose receipts the user may read."""
     if not request.user.is_authenticated:
         return set()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 
+from django.contrib.humanize.templatetags.humanize import ordinal
 from django.urls import reverse
 from django.utils.html import conditional_escape, escape, format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -32,19 +33,19 @@ def ranked_in_track(row: Row) -> SafeString:
 
 
 def rank_range_html(row: Row, ranges: Ranges) -> SafeString:
-    """Return HTML of the rank range, which is shown below the rank; empty if there is no range."""
-    if row.rank_low is not None and ranges == Ranges.READY:
-        rank_range = f"{row.rank_low:d}\N{EN DASH}{row.rank_high:d}"
-        return SafeString(f'<span class="rank-range"><span class="visually-hidden">may be </span>{rank_range}</span>')
-    if row.rank is not None and ranges == Ranges.COMPUTING:
-        return SafeString('<span class="rank-range" title="rank range is being computed" aria-hidden="true">…</span>')
-    return SafeString("")
+    """Return HTML of the rank range, which is shown below the rank; empty if only one rank is possible or known."""
+    if row.rank_low == row.rank_high or ranges != Ranges.READY:
+        return SafeString("")
+    low, high = f"{row.rank_low:d}", f"{row.rank_high:d}"
+    title = f"could be {ordinal(low)} to {ordinal(high)}"
+    shown = f'<span class="visually-hidden">could be </span>{low}\N{EN DASH}{high}'
+    return SafeString(f'<span class="rank-range" title="{title}">{shown}</span>')
 
 
 def system_html(row: Row) -> SafeString:
     """Return HTML of a system's name with its team, links, tags and warnings."""
     name = f'<span class="system-name" dir="auto">{escape(row.system)}</span>'
-    link = f'<a class="system-link" href="{_system_url(row.system_id)}">{name}</a>'
+    link = f'<a class="system-link" href="{_system_url(row.system_id, row.board_id)}">{name}</a>'
     links = "".join(
         f' · <a href="{escape(url)}" rel="nofollow noopener">{label}</a>'
         for url, label in ((row.paper_url, "paper"), (row.code_url, "code"))
@@ -92,8 +93,9 @@ def cost(cost_text: tuple[float | None, str]) -> SafeString:
 
 
 @lru_cache(maxsize=10_000)
-def _system_url(system: int) -> str:
-    return reverse("system", args=[system])
+def _system_url(system: int, board: int | None) -> str:
+    """Return the URL of a system's page that shows its numbers on the board from which it is linked."""
+    return reverse("system", args=[system]) + ("" if board is None else f"?board={board}")
 
 
 def day(at: datetime) -> SafeString:

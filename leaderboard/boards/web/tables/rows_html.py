@@ -17,11 +17,14 @@ from leaderboard.boards.web.tables.number_format import scored
 from leaderboard.boards.web.tables.row_cells import CELLS, cost, rank_html, rank_range_html, system_html
 from leaderboard.boards.web.tables.table import Table
 
+_OWN = ' <span class="tag tag-own">yours</span>'
 
-def written(table: Table, *, own: Collection[UUID] = ()) -> Iterator[SafeString]:
+
+def written(table: Table, *, own: Collection[int] = (), readable: Collection[UUID] = ()) -> Iterator[SafeString]:
     """Yield a `<tr>` per row. User text is escaped by the functions that insert it.
 
-    own: ids of submissions whose rows get a link to their receipt.
+    own: ids of the viewer's systems, whose rows are marked. readable: ids of submissions whose rows get a link to
+    their receipt.
     """
     board, slice_ = table.board, table.page.query.slice_
     measures = [
@@ -31,8 +34,10 @@ def written(table: Table, *, own: Collection[UUID] = ()) -> Iterator[SafeString]
     before, after = ([column for column, _ in columns] for columns in (table.before, table.after))
     for row in board.rows:
         parts = [
-            f'<tr{_row_class(row)}>{_rank(row, ranges)}<th scope="row" class="col-system">{system_html(row)}',
-            _receipt(board, row) if row.submission_id in own else "",
+            f'<tr id="system-{row.system_id}"{_row_class(row, row.system_id in own)}>{_rank(row, ranges)}',
+            f'<th scope="row" class="col-system">{system_html(row)}',
+            _OWN if row.system_id in own else "",
+            _receipt(board, row) if row.submission_id in readable else "",
             "</th>",
             *(_cell(row, column) for column in before),
             *(f'<td class="{css}">{scored(row.score(name, slice_))}</td>' for name, css in measures),
@@ -51,8 +56,9 @@ def _cell(row: Row, column: RowColumn) -> str:
     return f"<td{css}>{shown}</td>"
 
 
-def _row_class(row: Row) -> str:
-    return "" if row.competes else ' class="apart"'
+def _row_class(row: Row, own: bool) -> str:
+    names = [name for name, applies in (("apart", not row.competes), ("own", own)) if applies]
+    return f' class="{" ".join(names)}"' if names else ""
 
 
 def _rank(row: Row, ranges: Ranges) -> str:

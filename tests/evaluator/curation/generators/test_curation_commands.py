@@ -41,7 +41,7 @@ SPLITS = {
     "holdout": ["holdout", "gold.jsonl", "--stratify", "label", "--seed", "5"],
     "public-private": ["public-private", "gold.jsonl", "--seed", "5", "--share", "0.25"],
     "symmetric": ["symmetric", "originals.jsonl", "contraries.jsonl", "--salt", SALT],
-    "reweight": ["reweight", "claims.jsonl", "--lambda", "0.05", "--min-frequency", "2", "--drop", ""],
+    "reweight": ["reweight", "claims.jsonl", "--lambda", "0.5", "--min-frequency", "2", "--drop", ""],
 }
 
 

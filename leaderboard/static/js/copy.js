@@ -1,0 +1,19 @@
+// Adds a button that copies to each block of code and each digest. Without this script the text can still be selected.
+"use strict";
+const blocks = navigator.clipboard ? document.querySelectorAll("main pre, main .digest.mono") : []; // absent without HTTPS
+for (const block of blocks) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  const name = block.getAttribute("aria-label");
+  if (name) button.setAttribute("aria-label", `Copy: ${name}`);
+  const text = block.textContent.trim();
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 2000);
+  });
+  if (block.tagName === "PRE") block.before(button);
+  else block.append(" ", button);
+}
