@@ -1,6 +1,7 @@
 """Leases: the right of one worker to write to a row of background work, for LEASE_SECONDS, renewed while it works.
 
-LEASE_SECONDS is a setting: `leaderboard/environment.py` has its default.
+LEASE_SECONDS is a setting: `leaderboard/environment.py` has its default. Leases begin and end by the database's clock
+(`leaderboard.core.db_clock`), since the worker and the sweep may be on hosts whose clocks differ.
 
 A row is leased while its `lease_until` is set. If the worker dies, the lease expires and the sweep requeues the row for
 another attempt. Every write goes through `Lease.rows()`, which filters by the number of the attempt (a fencing token),
@@ -22,6 +23,7 @@ from django.db import DatabaseError, connection
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 
+from leaderboard.core import db_clock
 from leaderboard.models import ACTIVE, Reason, State
 
 log = structlog.get_logger(__name__)
@@ -34,9 +36,9 @@ class LeaseLostError(Exception):
     """The lease has expired and was taken away, or the row was cancelled: this attempt may write nothing more."""
 
 
-def lease_end(at: datetime) -> datetime:
-    """Return the time at which a lease expires that is taken or renewed at `at`."""
-    return at + timedelta(seconds=settings.LEASE_SECONDS)
+def lease_end() -> Any:
+    """Return the time at which a lease expires that is taken or renewed now, as a value of a query."""
+    return db_clock.now() + timedelta(seconds=settings.LEASE_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Lease(Generic[Row]):
 
     def renew(self) -> bool:
         """Extend the lease to LEASE_SECONDS from now; return False if it is lost."""
-        return bool(self.rows().update(lease_until=lease_end(timezone.now())))
+        return bool(self.rows().update(lease_until=lease_end()))
 
     def renewed(self, also: Callable[[], object] | None = None) -> Heartbeat:
         """Return a context manager that renews the lease in a thread until its block ends or the lease is lost.

@@ -26,7 +26,7 @@ from django.db import OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from leaderboard.core import db_locks
+from leaderboard.core import db_clock, db_locks
 from leaderboard.core.logs import traceback_locations
 from leaderboard.core.storage import AlteredError, store_responds
 from leaderboard.core.store_errors import StoreUnavailableError
@@ -110,7 +110,7 @@ class StateColumns:
     def claim(self, at: datetime) -> dict[str, Any]:
         return {"state": State.RUNNING, "started_at": at, "reason": Reason.NONE}
 
-    def retry(self, reason: str, enqueued_at: datetime) -> dict[str, Any]:
+    def retry(self, reason: str, enqueued_at: Any) -> dict[str, Any]:
         return {**self.cleared, "state": State.QUEUED, "reason": reason, "enqueued_at": enqueued_at}
 
     def fail(self, reason: str, at: datetime) -> dict[str, Any]:
@@ -208,7 +208,7 @@ class Work:
         pk, attempt = row
         at = timezone.now()
         claimed = self._all.filter(self.columns.queued(), pk=pk, attempt=attempt).update(
-            attempt=attempt + 1, lease_until=lease_end(at), **self.columns.claim(at)
+            attempt=attempt + 1, lease_until=lease_end(), **self.columns.claim(at)
         )
         return Lease(self.rows.get(pk=pk), attempt + 1) if claimed else None
 
@@ -232,7 +232,8 @@ class Work:
         else:
             # Without a message, a row is enqueued by the next step of this sweep, or by the next one.
             is_enqueued = self.columns.retries_at_once and not given_back and not isinstance(lease, ExpiredLease)
-            written = self.columns.retry(reason, at if is_enqueued else not_enqueued(at))
+            enqueued_at = db_clock.now()
+            written = self.columns.retry(reason, enqueued_at if is_enqueued else not_enqueued(enqueued_at))
         columns = {**written, "lease_until": None, **columns, **given_back}
         if not lease.rows().update(**columns):
             return False
@@ -248,7 +249,7 @@ class Work:
         of rows that failed for good or were enqueued. Several sweeps may run at the same time.
         """
         self.before_sweep()
-        at = timezone.now()
+        at = db_clock.read()
         touched = self._take_back(at)
         if not self.has_workers():
             return touched
@@ -261,7 +262,7 @@ class Work:
             queued = self._all.filter(self.columns.queued(), pk=row.pk, enqueued_at=row.enqueued_at)
             with transaction.atomic():
                 # Each row has a time of its own, by which its message is found among those that wait.
-                if queued.update(enqueued_at=timezone.now()):
+                if queued.update(enqueued_at=db_clock.now()):
                     self.enqueue(row)
                     touched += 1
         return touched
@@ -327,7 +328,7 @@ class Work:
     def _must_wait(self, key: Any) -> bool:
         if not _scoring_waits():
             return False
-        return bool(self._all.filter(**{self.key: key}, queued_at__gt=timezone.now() - LOW_PRIORITY_WAIT).exists())
+        return bool(self._all.filter(**{self.key: key}, queued_at__gt=db_clock.now() - LOW_PRIORITY_WAIT).exists())
 
     def _attempt(self, lease: Lease[Any]) -> None:
         """Make one attempt, and retry or fail the row if the work raises an exception.
@@ -370,8 +371,11 @@ retried.
 """
 
 
-def not_enqueued(at: datetime) -> datetime:
-    """Return an `enqueued_at`, at the present time, for a row without a message, so that the next sweep enqueues it."""
+def not_enqueued(at: Any) -> Any:
+    """Return an `enqueued_at`, at the present time, for a row without a message, so that the next sweep enqueues it.
+
+    at: the present time by `db_clock`.
+    """
     return at - 2 * LOST_AFTER
 
 

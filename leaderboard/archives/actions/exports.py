@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard.archives.actions import encryption, writing
+from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.models import ACTIVE, ArchiveExport, AuditEntry, Benchmark, State, User
 from leaderboard.models.archive import RETENTION
@@ -55,7 +56,11 @@ def begin(*, benchmark: Benchmark, recipients: str, by: User) -> ArchiveExport:
             if (existing := under_way.first()) is not None:
                 return existing
             export = ArchiveExport.objects.create(
-                benchmark=benchmark, recipients="\n".join(lines), requested_by=by, queued_at=at, enqueued_at=at
+                benchmark=benchmark,
+                recipients="\n".join(lines),
+                requested_by=by,
+                queued_at=at,
+                enqueued_at=db_clock.now(),
             )
             AuditEntry.record("export.asked", benchmark, by=by, closed=bool(lines), recipients=lines)
             WORK.enqueue(export)

@@ -19,6 +19,7 @@ from django.utils import timezone
 from evaluator.jobs.compare import HeadToHeadReport
 from leaderboard.boards.disclosure.policies import reveals_comparisons, reveals_items
 from leaderboard.comparisons.actions import pairs
+from leaderboard.core import db_clock
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance, sandbox_client, scorer_of_phase
 from leaderboard.evaluation.report_checks import ReportError
@@ -73,7 +74,9 @@ def find_or_enqueue(
     at = timezone.now()
     try:
         with transaction.atomic():
-            row = HeadToHead.objects.create(leaderboard=board, a_id=first, b_id=second, queued_at=at, enqueued_at=at)
+            row = HeadToHead.objects.create(
+                leaderboard=board, a_id=first, b_id=second, queued_at=at, enqueued_at=db_clock.now()
+            )
             WORK.enqueue(row)
             return row
     except IntegrityError:  # a concurrent request created it

@@ -25,6 +25,7 @@ from leaderboard.boards.disclosure.policies import reveals_comparisons
 from leaderboard.boards.queries import board_state
 from leaderboard.comparisons.actions import pairs
 from leaderboard.comparisons.queries.rank_ranges import CorrectedRanking, PairFamily, correct_and_rank, stored
+from leaderboard.core import db_clock
 from leaderboard.evaluation import scorer_of_phase
 from leaderboard.models import Comparison, Leaderboard, Phase, Ranking, Reason, Run, Standing, State, System
 from leaderboard.work_queue.lease import Lease, LeaseLostError, lease_end
@@ -62,7 +63,7 @@ class RankingColumns(StateColumns):
     def claim(self, at: datetime) -> dict[str, Any]:
         return {}
 
-    def retry(self, reason: str, enqueued_at: datetime) -> dict[str, Any]:
+    def retry(self, reason: str, enqueued_at: Any) -> dict[str, Any]:
         return {"failures": F("failures") + 1, "reason": reason, "enqueued_at": enqueued_at}
 
     def fail(self, reason: str, at: datetime) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def invalidate(board: Leaderboard) -> None:
     """
     if not reveals_comparisons(board.phase) or not _has_outcomes(board):
         return
-    at = timezone.now()
+    at = db_clock.now()
     ranking, created = Ranking.objects.get_or_create(leaderboard=board, defaults={"enqueued_at": at})
     enqueued = ranking.is_due and not ranking.failures and not created
     Ranking.objects.filter(pk=ranking.pk).update(
@@ -164,7 +165,7 @@ def _runs_wait() -> bool:
 @transaction.atomic
 def _requeue(lease: Lease[Ranking]) -> None:
     """Release the lease and enqueue the board again, behind waiting runs and other boards."""
-    lease.write(lease_until=None, enqueued_at=timezone.now())
+    lease.write(lease_until=None, enqueued_at=db_clock.now())
     boards.revise(Leaderboard.objects.filter(pk=lease.row.leaderboard_id))  # its page shows the progress
     WORK.enqueue(lease.row)
 
@@ -188,7 +189,7 @@ def _competing(board: Leaderboard) -> list[_Competing]:
 @transaction.atomic
 def _store(lease: Lease[Ranking], rows: list[Comparison], **progress: int) -> None:
     """Store one batch in its own transaction, so that a worker that dies loses only one batch."""
-    lease.write(lease_until=lease_end(timezone.now()), **progress)
+    lease.write(lease_until=lease_end(), **progress)
     Comparison.objects.bulk_create(rows)
 
 

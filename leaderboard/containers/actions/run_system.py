@@ -17,6 +17,7 @@ from django.utils import timezone
 from evaluator.errors import UsageError
 from leaderboard.boards.queries import board_state
 from leaderboard.containers.actions import engine, image_files, workers
+from leaderboard.core import db_clock
 from leaderboard.core.storage import AlteredError, check_digest, opened
 from leaderboard.core.uploads import sha256_of
 from leaderboard.evaluation import container_limits, sandbox_client
@@ -44,7 +45,7 @@ def queue(*, submission: Submission) -> Prediction:
         name="predictions.jsonl",
         inputs_sha256=submission.phase.split.inputs_sha256,
         queued_at=at,
-        enqueued_at=at,
+        enqueued_at=db_clock.now(),
     )
     WORK.enqueue(prediction)
     return prediction

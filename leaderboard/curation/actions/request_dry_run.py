@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from evaluator.tasks.registry import TASKS
+from leaderboard.core import db_clock
 from leaderboard.core.names import names
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import delete_after_commit
@@ -167,7 +168,7 @@ def _fields(gold: GoldVersion, phase: Phase | None, by: User) -> dict[str, Any]:
         "inputs_sha256": gold.split.inputs_sha256,
         "requested_by": by,
         "queued_at": at,
-        "enqueued_at": at,
+        "enqueued_at": db_clock.now(),
     }
 
 

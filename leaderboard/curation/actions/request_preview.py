@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from evaluator.curation.generators.catalog import OFFERS, SEED_BELOW, Offer, generators_for, parse_form
 from evaluator.jsonl.decompress import ReadLimits
-from leaderboard.core import validation
+from leaderboard.core import db_clock, validation
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.curation.actions import run_generator
 from leaderboard.datasets.actions.datasets import check_manages
@@ -79,7 +79,7 @@ def begin(
             salt=_salt(dataset),
             requested_by=by,
             queued_at=at,
-            enqueued_at=at,
+            enqueued_at=db_clock.now(),
         )
         for index, (role, raw) in enumerate(files):
             GeneratedFrom.objects.create(generation=generation, raw=raw, role=role, index=index)

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from evaluator.curation.audit.report import assembled
 from evaluator.jobs.audit import NAMES, AuditPartReport
+from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.datasets.actions.datasets import check_manages
@@ -55,7 +56,7 @@ def begin(*, split: Split, by: User) -> SplitAudit:
                 options=split.options,
                 requested_by=by,
                 queued_at=at,
-                enqueued_at=at,
+                enqueued_at=db_clock.now(),
             )
             audit.trains.set(_public_gold(split))
             AuditEntry.record("audit.begun", audit, by=by, split=split.name, gold=gold.number)

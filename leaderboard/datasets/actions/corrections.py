@@ -17,6 +17,7 @@ from django.core.files import File
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard.core import db_clock
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, delete_after_commit, opened
 from leaderboard.core.uploads import sha256_of
@@ -60,7 +61,7 @@ def propose(*, split: Split, file: File[bytes], by: User) -> Correction:
         inputs_sha256=hashlib.sha256(prepared.inputs).hexdigest(),
         created_by=by,
         queued_at=at,
-        enqueued_at=at,
+        enqueued_at=db_clock.now(),
         expires_at=at + PENDING_FOR,
     )
     file.seek(0)

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.boards.queries import board_state
+from leaderboard.core import db_clock
 from leaderboard.models import NearDuplicate, Prediction, Reason, SimilarityCheck, State, System
 from leaderboard.near_duplicates.actions import similarity
 from leaderboard.work_queue.lease import Lease
@@ -48,7 +49,9 @@ def _queue() -> None:
     in_order = scored.order_by("submission__received_at", "pk").distinct()
     unchecked = list(in_order.values_list("pk", "submission__phase")[:AT_ONCE])
     rows = [
-        SimilarityCheck(prediction_id=prediction, phase_id=phase, queued_at=now, enqueued_at=not_enqueued(now))
+        SimilarityCheck(
+            prediction_id=prediction, phase_id=phase, queued_at=now, enqueued_at=not_enqueued(db_clock.now())
+        )
         for prediction, phase in unchecked
     ]
     # Two concurrent sweeps may find the same prediction: it gets one row.

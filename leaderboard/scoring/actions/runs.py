@@ -16,6 +16,7 @@ from msgspec import to_builtins
 from evaluator.jobs.score import ScoreReport
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state, slices
+from leaderboard.core import db_clock
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance, report_checks, sandbox_client, scorer_of_phase
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, Split, State
@@ -47,7 +48,7 @@ def queue(*, prediction: Prediction, gold: GoldVersion) -> Run:
         task_version=scorer_of_phase.of(phase).version,
         scorer=phase.scorer,
         queued_at=at,
-        enqueued_at=at,
+        enqueued_at=db_clock.now(),
     )
     if run.scorer_id is None:
         WORK.enqueue(run)

@@ -17,7 +17,7 @@ from django.utils import timezone
 from leaderboard.accounts.actions import teams
 from leaderboard.boards.actions import tracks
 from leaderboard.boards.queries import board_state
-from leaderboard.core import time_zones
+from leaderboard.core import db_clock, time_zones
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.uploads import sha256_of
 from leaderboard.models import (
@@ -69,7 +69,7 @@ def submit(
     name = (file.name or "predictions.jsonl")[-255:]
     if validation.is_large(name, file.size or 0):
         refused_uploads.check(by=by)
-        state = {"state": State.QUEUED, "enqueued_at": received_at}
+        state = {"state": State.QUEUED, "enqueued_at": db_clock.now()}
     else:
         n_lines, warnings = validation.validate_now(
             split=phase.split,

@@ -163,12 +163,12 @@ def test_only_one_of_two_workers_claims_a_row(world: World, kind: Work, monkeypa
     row = ROWS[kind.name](world, timezone.now())
     between: list[Any] = []
 
-    def claimed_meanwhile(at: datetime) -> datetime:
+    def claimed_meanwhile() -> Any:
         """Another worker claims the row after this one has read it and before it writes."""
         with monkeypatch.context() as undone:
             undone.setattr(work, "lease_end", lease_end)
             between.append(kind.claim(key_of(kind, row)))
-        return lease_end(at)
+        return lease_end()
 
     lease_end = work.lease_end
     monkeypatch.setattr(work, "lease_end", claimed_meanwhile)
