@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0
 
 needs_nginx = pytest.mark.skipif(
@@ -27,15 +27,19 @@ def _free_port() -> int:
         return port
 
 
-def configuration(folder: Path, *, upstream: int, port: int) -> Path:
-    """Write the configuration of deploy/ with other addresses and folders; return the path of its main file."""
+def configuration(folder: Path, *, upstreams: list[str], port: int) -> Path:
+    """Write the configuration of deploy/ with other addresses and folders; return the path of its main file.
+
+    upstreams: HOST:PORT of each web server.
+    """
+    servers = "\n    ".join(f"server {address};" for address in upstreams)
     site = folder / "nginx-site.conf"
-    text = (settings.ROOT / "deploy" / site.name).read_text()
-    for shipped, here in (("server web:8000;", f"server 127.0.0.1:{upstream};"), ("listen 8080;", f"listen {port};")):
+    text = (ROOT / "deploy" / site.name).read_text()
+    for shipped, here in (("server web:8000;", servers), ("listen 8080;", f"listen {port};")):
         assert shipped in text
         text = text.replace(shipped, here)
     site.write_text(text)
-    main = (settings.ROOT / "deploy" / "nginx.conf").read_text()
+    main = (ROOT / "deploy" / "nginx.conf").read_text()
     # A root process would use another user for its workers, which cannot enter the test's folder.
     user = "user root;\n" if os.geteuid() == 0 else ""
     main = main.replace("/tmp/", f"{folder}/").replace("/etc/holdout/nginx-site.conf", str(site))
@@ -47,7 +51,7 @@ def configuration(folder: Path, *, upstream: int, port: int) -> Path:
 def in_front_of(upstream: int, folder: Path) -> Iterator[int]:
     """Run nginx in front of the site on the port `upstream`; yield nginx's port."""
     port = _free_port()
-    main = configuration(folder, upstream=upstream, port=port)
+    main = configuration(folder, upstreams=[f"127.0.0.1:{upstream}"], port=port)
     command = [shutil.which("nginx", path="/usr/sbin:/usr/bin") or "nginx", "-p", str(folder), "-c", str(main)]
     with (folder / "error.log").open("wb") as log:
         process = subprocess.Popen([*command, "-g", "daemon off;"], stdin=subprocess.DEVNULL, stderr=log)

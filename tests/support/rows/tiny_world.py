@@ -139,14 +139,15 @@ class World:
         return Run.objects.create(prediction=prediction, gold_version=self.gold, **fields)
 
 
-def build(*, quota_per_day: int = 5, quota_total: int = 100) -> World:
+def build(*, quota_per_day: int = 5, quota_total: int = 100, gold_content: bytes | None = None) -> World:
     """Insert the rows that `splits.add_gold` would write, without the sandbox."""
+    content = gold_lines() if gold_content is None else gold_content
     curator = User.objects.create_user("curator", "curator@holdout.example", "correct horse", is_curator=True)
     researcher = User.objects.create_user("ada", "ada@holdout.example", "correct horse")
     dataset = Dataset.objects.create(slug="tiny", title="Tiny", task=TASK)
     split = Split(dataset=dataset, name="test", kind=Split.Kind.TEST, **published())
     # In this process instead of the sandbox's child.
-    report, inputs = JOBS["prepare_gold"]({"gold": io.BytesIO(gold_lines())}, {"task": TASK, "gold_name": "gold.jsonl"})
+    report, inputs = JOBS["prepare_gold"]({"gold": io.BytesIO(content)}, {"task": TASK, "gold_name": "gold.jsonl"})
     split.inputs_sha256 = hashlib.sha256(inputs).hexdigest()
     split.inputs_bytes = len(inputs)
     split.inputs.save("inputs.jsonl", ContentFile(inputs), save=False)
@@ -154,14 +155,14 @@ def build(*, quota_per_day: int = 5, quota_total: int = 100) -> World:
     gold = GoldVersion(
         split=split,
         number=1,
-        sha256=hashlib.sha256(gold_lines()).hexdigest(),
-        bytes=len(gold_lines()),
+        sha256=hashlib.sha256(content).hexdigest(),
+        bytes=len(content),
         **{name: report[name] for name in ("n_lines", "n_units", "n_groups", "dimensions", "measures", "primary")},
         expects=report["expects"],
         reason="first",
         created_by=curator,
     )
-    gold.file.save("gold.jsonl", ContentFile(gold_lines()), save=False)
+    gold.file.save("gold.jsonl", ContentFile(content), save=False)
     gold.save()
     benchmark = Benchmark.objects.create(
         slug="tiny", title="Tiny claims", summary="Four claims.", task=TASK, dataset=dataset, state="public"

@@ -1,0 +1,163 @@
+"""The faults, each a class: `prepare` may take long, `begin` causes it, `end` repairs it `seconds` later."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from tests.several_hosts.network import LIBFAKETIME
+from tests.several_hosts.site import LEASE_SECONDS, SWEEP_SECONDS, TAKEN_BACK_SECONDS
+
+if TYPE_CHECKING:
+    from tests.several_hosts.run import Run
+
+LOCK_PATIENCE = 60.0
+
+
+class Fault:
+    """No fault: what the others are compared with. takes_back: the rows of a host are leased to others meanwhile."""
+
+    name = "quiet"
+    seconds = 15.0
+    takes_back = False
+
+    def prepare(self, run: Run) -> None:
+        pass
+
+    def begin(self, run: Run) -> None:
+        pass
+
+    def end(self, run: Run) -> None:
+        pass
+
+
+class OfHost(Fault):
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self.name = f"{self.name} {host}"
+
+
+class HostKilled(OfHost):
+    """Every process of a host is killed; later the host starts again."""
+
+    name = "killed host"
+    seconds = TAKEN_BACK_SECONDS + 4.0
+    takes_back = True
+
+    def begin(self, run: Run) -> None:
+        run.hosts[self.host].kill()
+
+    def end(self, run: Run) -> None:
+        run.hosts[self.host].start()
+
+
+class HostCutOff(OfHost):
+    """A host's cable is pulled: nothing arrives and nothing is refused, on both ends."""
+
+    name = "cut off host"
+    seconds = TAKEN_BACK_SECONDS + 4.0
+    takes_back = True
+
+    def begin(self, run: Run) -> None:
+        run.hosts[self.host].link.cut()
+
+    def end(self, run: Run) -> None:
+        run.hosts[self.host].link.mend()
+
+
+class FrozenPublisher(Fault):
+    """A worker freezes inside its publishing transaction, with the phase's row locked, and thaws much later."""
+
+    name = "frozen publisher"
+    seconds = 2.0 * LEASE_SECONDS + SWEEP_SECONDS
+    takes_back = True
+    pid: int | None = None
+
+    def begin(self, run: Run) -> None:
+        addresses = {host.link.address: host for host in run.hosts.values()}
+        with psycopg.connect(run.postgres.url) as holder, psycopg.connect(run.postgres.url, autocommit=True) as viewer:
+            # Workers that want to publish queue up behind this lock; the first of them gets it when it is given up.
+            holder.execute("SELECT id FROM leaderboard_phase FOR NO KEY UPDATE")
+            deadline = time.monotonic() + LOCK_PATIENCE
+            while self.pid is None:
+                assert time.monotonic() < deadline, "no worker wanted to publish"
+                time.sleep(0.05)
+                found = viewer.execute(
+                    "SELECT host(client_addr), client_port FROM pg_stat_activity "
+                    "WHERE wait_event_type = 'Lock' AND %s = ANY(pg_blocking_pids(pid))",
+                    [holder.info.backend_pid],
+                ).fetchall()
+                for address, port in found:
+                    host = addresses.get(address)
+                    pid = host.link.client_of(port) if host else None
+                    if pid and b"celery" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                        self.pid = pid
+                        os.kill(pid, signal.SIGSTOP)
+                        run.say(f"froze a worker of host {host.name}, process {pid}")
+                        break
+
+    def end(self, run: Run) -> None:
+        if self.pid is not None:
+            os.kill(self.pid, signal.SIGCONT)
+
+
+class BrokerWiped(Fault):
+    """The broker loses all messages and queues."""
+
+    name = "wiped broker"
+
+    def begin(self, run: Run) -> None:
+        run.broker.wipe()
+
+
+class StoreHangs(Fault):
+    """The store accepts connections and answers nothing."""
+
+    name = "hanging store"
+    seconds = 30.0
+
+    def begin(self, run: Run) -> None:
+        run.store.freeze()
+
+    def end(self, run: Run) -> None:
+        run.store.thaw()
+
+
+class DatabaseRestarts(Fault):
+    """The database stops at once, in the middle of transactions, and is back after some seconds."""
+
+    name = "database restart"
+    away = 4.0
+
+    def begin(self, run: Run) -> None:
+        run.postgres.stop()
+        time.sleep(self.away)
+        run.postgres.start()
+
+
+class ClockOff(OfHost):
+    """A host's clock is wrong by an hour, in all its processes but the sandbox; they are restarted for it."""
+
+    name = "clock of host"
+    seconds = TAKEN_BACK_SECONDS + 4.0
+
+    def __init__(self, host: str, hours: int) -> None:
+        super().__init__(host)
+        self.hours = hours
+        self.name += f" {hours:+d} h"
+
+    def prepare(self, run: Run) -> None:
+        library = next(Path("/usr/lib").glob(LIBFAKETIME))
+        clock = {"LD_PRELOAD": str(library), "FAKETIME": f"{self.hours:+d}h"}
+        # Timeouts use the monotonic clock, which no wrong setting of a real clock moves.
+        quiet = {"FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"}
+        run.hosts[self.host].restart_with_clock({**clock, **quiet})
+        run.wait_until_ready()
+
+    def end(self, run: Run) -> None:
+        run.hosts[self.host].restart_with_clock({})
