@@ -17,12 +17,14 @@ FORMER_ROLES = {"notices": "notifications"}
 def web(bind: str) -> list[str]:
     """Return the command line of the web server, gunicorn. bind: `HOST:PORT`, or `fd://N` for an open socket.
 
-    Its workers have threads, because a request may wait for the sandbox; slow clients hold none of these.
+    Its workers have threads, because a request may wait for the sandbox; slow clients hold none of these. The
+    application is loaded before the server listens: a proxy would send requests to a host whose server is starting, and
+    they would wait until it has started.
     """
     return [
         *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi:application"),
         *("--config", "python:leaderboard.operations.parent_process"),
-        *("--bind", bind, "--worker-class", "leaderboard.operations.web_worker.BufferingWorker"),
+        *("--preload", "--bind", bind, "--worker-class", "leaderboard.operations.web_worker.BufferingWorker"),
         *("--workers", "2", "--threads", "8"),
         # gunicorn's heartbeat files: on a disk that is busy with an upload they would make a worker seem to hang.
         *("--worker-tmp-dir", "/dev/shm" if Path("/dev/shm").is_dir() else "/tmp"),  # noqa: S108

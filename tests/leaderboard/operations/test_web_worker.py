@@ -22,7 +22,7 @@ from django.conf import settings
 from waitress import buffers, wasyncore
 from waitress.task import ThreadedTaskDispatcher
 
-from leaderboard.operations import web_worker
+from leaderboard.operations import processes, web_worker
 from tests.support.slow_clients import SlowClients
 
 PATIENCE = 60.0
@@ -339,4 +339,37 @@ def test_a_stopping_server_finishes_requests(tmp_path: Path) -> None:
         assert process.wait(PATIENCE) == 0
     finally:
         process.kill()
+        process.communicate()
+
+
+LOADING = """
+import os, socket
+try:
+    socket.create_connection(("127.0.0.1", int(os.environ["TEST_PORT"])), 60).close()
+    listened = b"it listened"
+except ConnectionRefusedError:
+    listened = b"refused"
+
+def application(environ, start_response):
+    start_response("200 OK", [("Content-Length", str(len(listened)))])
+    return [listened]
+"""
+
+
+def test_no_request_waits_for_a_server_that_starts(tmp_path: Path) -> None:
+    """A proxy in front would send requests to it, which another host could answer at once."""
+    (tmp_path / "loading_application.py").write_text(LOADING)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [word.replace("leaderboard.wsgi:", "loading_application:") for word in processes.web(f"127.0.0.1:{port}")]
+    env = {**os.environ, "TEST_PORT": str(port), "PYTHONPATH": str(tmp_path)}
+    process = subprocess.Popen(command, cwd=settings.ROOT, env=env, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        next(line for line in process.stderr if "Listening" in line)
+        with socket.create_connection(("127.0.0.1", port), PATIENCE) as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert response_on(client).endswith(b"refused")
+    finally:
+        process.terminate()
         process.communicate()
