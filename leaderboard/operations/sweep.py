@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.utils import timezone
-
 from leaderboard.containers.actions import image_files, image_uploads, workers
-from leaderboard.core import chunked_upload
+from leaderboard.core import chunked_upload, db_clock
 from leaderboard.models import RawUpload, WorkerReport
 
 POLL_SECONDS = timedelta(seconds=30)
@@ -21,7 +19,7 @@ def sweep() -> int:
 
     Returns the number of deleted uploads and images.
     """
-    _ask_workers(timezone.now())
+    _ask_workers(db_clock.read())
     return image_uploads.forget_old() + chunked_upload.delete_idle(RawUpload) + image_files.delete_unused()
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.db.models import QuerySet
 
+from leaderboard.core import db_clock
 from leaderboard.models import Phase, WorkerReport
+from leaderboard.models.worker import FRESH
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,14 @@ def most_processors(queue: str) -> float | None:
 
     None if no such worker has reported a number.
     """
-    fresh = [report for report in WorkerReport.objects.filter(queue=queue, ready=True) if report.is_fresh]
+    fresh = _fresh(queue).filter(ready=True)
     processors = [report.detail["processors"] for report in fresh if "processors" in report.detail]
     return max(processors, default=None)
+
+
+def _fresh(queue: str) -> QuerySet[WorkerReport]:
+    """Return the recent reports of a queue's workers, by the clock that all hosts share."""
+    return WorkerReport.objects.filter(queue=queue, seen_at__gt=db_clock.now() - FRESH)
 
 
 def of(queue: str = "systems") -> Availability:
@@ -51,7 +59,7 @@ def of(queue: str = "systems") -> Availability:
         return Availability(
             False, "Containers are switched off on this server; the operator can set HOLDOUT_SYSTEMS=on."
         )
-    fresh = [report for report in WorkerReport.objects.filter(queue=queue) if report.is_fresh]
+    fresh = [*_fresh(queue)]
     ready = next((report for report in fresh if report.ready), None)
     if ready is not None:
         return Availability(True, runtime=str(ready.detail.get("runtime", "")))

@@ -8,9 +8,9 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.utils import timezone
 
 from leaderboard.containers.actions import engine, image_files, scorer_engine
+from leaderboard.core import db_clock
 from leaderboard.core.store_errors import StoreUnavailableError
 from leaderboard.models import GoldVersion, Prediction, Run, State, WorkerReport
 from leaderboard.work_queue import enqueue
@@ -80,7 +80,7 @@ def ready(queue: str = SYSTEMS) -> bool:
 
 def heartbeat(*, queue: str = SYSTEMS) -> None:
     """Refresh the timestamp of this worker's report, so that the report stays valid during long work."""
-    WorkerReport.objects.filter(queue=queue, host=socket.gethostname()).update(seen_at=timezone.now())
+    WorkerReport.objects.filter(queue=queue, host=socket.gethostname()).update(seen_at=db_clock.now())
 
 
 def under_way() -> frozenset[str]:
@@ -91,6 +91,6 @@ def under_way() -> frozenset[str]:
 
 
 def _say(*, queue: str, ready: bool, message: str = "", detail: dict[str, Any] | None = None) -> WorkerReport:
-    fields = {"ready": ready, "message": message, "detail": detail or {}, "seen_at": timezone.now()}
+    fields = {"ready": ready, "message": message, "detail": detail or {}, "seen_at": db_clock.read()}
     stored, _ = WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=fields)
     return stored

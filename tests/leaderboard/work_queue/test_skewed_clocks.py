@@ -10,9 +10,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from leaderboard.models import Reason, Run, State
+from leaderboard.containers.actions import engine, workers
+from leaderboard.models import Reason, Run, State, WorkerReport, worker
 from leaderboard.scoring.actions import runs
-from leaderboard.work_queue import enqueue
+from leaderboard.work_queue import enqueue, worker_status
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
@@ -80,3 +81,19 @@ def test_a_lost_message_of_a_host_with_another_clock_is_sent_again_in_time(queue
     assert runs.WORK.sweep() == 0, "it was sent just now"
     settings.SWEEP_SECONDS = 0
     assert runs.WORK.sweep() == 1
+
+
+@each_clock
+def test_a_report_of_a_worker_with_another_clock_is_fresh(clock, monkeypatch, off: timedelta) -> None:
+    monkeypatch.setattr(engine, "health_check", lambda: {"runtime": "runc"})
+    monkeypatch.setattr(engine, "reap", lambda keep: [])
+    monkeypatch.setattr(engine, "forget", lambda images: None)
+    with clock(off):
+        workers.report()
+    assert worker_status.of().ready
+    WorkerReport.objects.update(seen_at=timezone.now() - worker.FRESH)
+    assert not worker_status.of().ready, "it is gone"
+    with clock(off):
+        assert not worker_status.of().ready
+        workers.heartbeat()
+    assert worker_status.of().ready
