@@ -17,7 +17,7 @@ RUN python3 -m venv /opt/holdout \
 FROM ${BASE_IMAGE}
 RUN groupadd --system --gid 10001 holdout \
     && useradd --system --uid 10001 --gid holdout --home-dir /data --no-create-home holdout \
-    && install -d -o holdout -g holdout -m 0700 /data /data/files /data/files/gold /data/file-cache /run/holdout
+    && install -d -o holdout -g holdout -m 0700 /data /data/files /data/files/gold /data/file-cache /data/metrics /run/holdout
 COPY --from=build /opt/holdout /opt/holdout
 WORKDIR /app
 COPY manage.py LICENSE ./

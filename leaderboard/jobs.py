@@ -28,7 +28,8 @@ from leaderboard.operations import sweep as housekeeping
 from leaderboard.rehearsals import actions as rehearsals
 from leaderboard.scoring.actions import releases, runs, sealed_phases
 from leaderboard.submissions.actions import validation
-from leaderboard.work_queue.enqueue import task_name
+from leaderboard.work_queue import worker_status
+from leaderboard.work_queue.enqueue import request_context, task_name
 from leaderboard.work_queue.work import Work
 
 log = structlog.get_logger(__name__)
@@ -66,12 +67,13 @@ def register(parts: Iterable[Part]) -> None:
     for part in parts:
         if isinstance(part, Work):
             for name in filter(None, (part.name, part.former_name)):
-                app.task(_task(part), name=task_name(name))
+                app.task(_task(part), name=task_name(name), bind=True)
 
 
-def _task(work: Work) -> Callable[[str], None]:
-    def run(key: str) -> None:
-        work.run(key)
+def _task(work: Work) -> Callable[[Any, str], None]:
+    def run(task: Any, key: str) -> None:
+        with request_context(task.request):
+            work.run(key)
 
     return run
 
@@ -133,6 +135,14 @@ def report_first(sender: Any = None, **_: object) -> None:
     for queue in (workers.SYSTEMS, workers.SCORERS):
         if queue in sender.app.amqp.queues.consume_from:
             workers.enqueue_report(queue)
+
+
+@worker_ready.connect
+def report_alive(sender: Any = None, **_: object) -> None:
+    """Let a worker report by itself that it is alive, if it reads a queue of other work."""
+    for queue in worker_status.SELF_REPORTING:
+        if queue in sender.app.amqp.queues.consume_from:
+            worker_status.report_periodically(queue)
 
 
 @worker_ready.connect

@@ -55,6 +55,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "leaderboard.core.web.request_id.request_id_middleware",
+    "leaderboard.core.web.request_metrics.request_metrics_middleware",
     "leaderboard.operations.health.health_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -264,6 +266,7 @@ ACCOUNT_RATE_LIMITS = {
 OPERATORS = env("OPERATORS")
 DISK_ALARM_BYTES = env("DISK_ALARM_MB") * 1_000_000
 METRICS_TOKEN = env("METRICS_TOKEN")
+METRICS_FOLDER = DATA / "metrics"
 if 0 < len(METRICS_TOKEN) < 20:
     raise ImproperlyConfigured(f"HOLDOUT_METRICS_TOKEN has {len(METRICS_TOKEN)} characters, expected at least 20")
 
@@ -320,7 +323,8 @@ if env("HTTPS"):
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
-if env("PROXY"):
+IS_BEHIND_PROXY = env("PROXY")
+if IS_BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     # Log-in attempts are throttled by IP address: without this, everybody would have the proxy's.
     ALLAUTH_TRUSTED_PROXY_COUNT = 1
@@ -373,6 +377,12 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 # --- logs: one event a line, never file content
+LOG_RENDERERS = {
+    "text": structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
+    "json": structlog.processors.JSONRenderer(),
+}
+if env("LOG_FORMAT") not in LOG_RENDERERS:
+    raise ImproperlyConfigured(f"HOLDOUT_LOG_FORMAT is {env('LOG_FORMAT')!r}, expected text or json")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -382,9 +392,10 @@ LOGGING = {
             "processors": [
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 drop_error_text,
-                structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
+                LOG_RENDERERS[env("LOG_FORMAT")],
             ],
             "foreign_pre_chain": [
+                structlog.contextvars.merge_contextvars,
                 structlog.stdlib.add_log_level,
                 structlog.processors.TimeStamper(fmt="iso", utc=True),
             ],
@@ -397,6 +408,7 @@ LOGGING = {
 }
 structlog.configure(
     processors=[
+        structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.stdlib.ProcessorFormatter.wrap_for_formatter,

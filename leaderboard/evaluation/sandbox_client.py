@@ -33,6 +33,7 @@ from evaluator.jobs.score import ScoreRequest, ScorerOutputRequest, ValidateRepo
 from evaluator.jobs.similarity import NearDuplicatesRequest, SketchRequest
 from evaluator.sandbox.contract import Execution, Limits, Result, Verdict
 from evaluator.sandbox.process.client import ProcessSandbox
+from leaderboard.core import process_metrics
 from leaderboard.core.refusal import Code, Refused
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation.report_checks import ReportError, convert_report
@@ -485,7 +486,14 @@ def _ask(
     with ExitStack() as stack:
         descriptors = {name: stack.enter_context(_read_only(file)) for name, file in files.items()}
         execution = Execution(job=request.job, arguments=msgspec.to_builtins(request), files=descriptors, limits=limits)
-        result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
+        try:
+            result: Result = ProcessSandbox(settings.SANDBOX_SOCKET).run(execution)
+        except SandboxError:
+            process_metrics.SANDBOX_RESULTS.labels(request.job, "unavailable").inc()
+            raise
+    process_metrics.SANDBOX_RESULTS.labels(request.job, result.verdict.value).inc()
+    process_metrics.SANDBOX_WAIT_SECONDS.labels(request.job).observe(result.start_seconds)
+    process_metrics.SANDBOX_SECONDS.labels(request.job).observe(result.wall_seconds)
     # A job that exceeded a limit may end before its sandbox has sent the code digest.
     if result.code_sha256 or result.verdict is Verdict.DONE:
         _check_code(result.code_sha256)

@@ -1,7 +1,8 @@
-"""`/metrics`: Prometheus metrics, read from the database, the cache and the disk at each request.
+"""`/metrics`: Prometheus metrics, read from the database, the broker, the cache and the disk at each request.
 
-The metrics are counts and durations, without names or scores. The path returns 404 unless the request has the token of
-HOLDOUT_METRICS_TOKEN. All web processes return the same values, so it does not matter which one Prometheus scrapes.
+The counters and histograms of this host's processes (`leaderboard.core.process_metrics`) follow. The metrics are counts
+and durations, without names or scores. The path returns 404 unless the request has the token of HOLDOUT_METRICS_TOKEN.
+All web processes of a host return the same values, so it does not matter which one Prometheus scrapes.
 """
 
 from __future__ import annotations
@@ -11,26 +12,33 @@ import time
 from collections.abc import Iterator
 from datetime import timedelta
 
+import structlog
 from django.conf import settings
+from django.db import DatabaseError, InterfaceError
 from django.db.models import Count, Min, Model, Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
-from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from leaderboard.core import disk, store_errors
+from leaderboard.core import disk, process_metrics, store_errors
 from leaderboard.core.storage import check_stores
 from leaderboard.models import Notice, State, WorkerReport
 from leaderboard.models.state import TERMINAL, LeasedWork
 from leaderboard.operations import periodic
+from leaderboard.work_queue import enqueue
 
+log = structlog.get_logger(__name__)
 READING = ("GET", "HEAD")
 LATELY = timedelta(hours=1)
-NONE = (0, None, 0)
-"""Values of a state without rows: number of rows, earliest `queued_at`, number of rows that ended within LATELY."""
+NONE = (0, None, 0, 0, 0)
+"""Values of a state without rows: number of rows, earliest `queued_at`, numbers of rows that ended within LATELY, whose
+lease is over, and that were tried before.
+"""
+QUEUES = ("scoring", "systems", "systems-gpu", "scorers", "notifications")
+"""Celery queues whose length is published."""
 WAITING = (State.QUEUED, State.RUNNING)
 FORMER_KINDS = {"similarity_check": "likeness", "head_to_head": "side_by_side"}
 """Renamed values of the label `kind`, each with its former value. Both are published until the next release."""
@@ -49,9 +57,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
         return HttpResponseNotAllowed(READING)
     registry = CollectorRegistry()
     registry.register(Site())
-    return HttpResponse(
-        generate_latest(registry), content_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"}
-    )
+    content = generate_latest(registry) + generate_latest(process_metrics.registry())
+    return HttpResponse(content, content_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
 
 
 def _has_token(request: HttpRequest) -> bool:
@@ -69,10 +76,19 @@ class Site(Collector):
         return []
 
     def collect(self) -> Iterator[Metric]:
-        yield from _work()
-        yield from _notifications()
-        yield from _workers()
+        try:
+            # All before the first is returned: the metrics of a database that fails in between are left out.
+            stored, up = [*_work(), *_notifications(), *_workers()], 1
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("database_unavailable", error=type(error).__name__)
+            stored, up = [], 0
+        yield from stored
+        yield GaugeMetricFamily("holdout_database_up", "1 if the database answered the queries of this reading.", up)
+        yield from _broker()
         yield from _sweep()
+        yield GaugeMetricFamily(
+            "holdout_processes", "Processes on this host that add to the counters.", process_metrics.n_processes()
+        )
         yield GaugeMetricFamily("holdout_disk_free_bytes", "Free space for data.", disk.free_bytes())
         yield GaugeMetricFamily(
             "holdout_disk_low", "1 while less than HOLDOUT_DISK_ALARM_MB is free, else 0.", int(disk.is_low())
@@ -96,13 +112,25 @@ def _work() -> Iterator[Metric]:
         "Rows of background work that ended within the last hour, by outcome.",
         labels=["kind", "outcome"],
     )
-    at = timezone.now()
+    late = GaugeMetricFamily(
+        "holdout_late_leases",
+        "Running rows whose worker has not renewed its lease and that the sweep has not taken back yet.",
+        labels=["kind"],
+    )
+    repeated = GaugeMetricFamily(
+        "holdout_active_repeated",
+        "Queued rows that a worker has tried before, and running rows after the first attempt.",
+        labels=["kind"],
+    )
+    at = db_clock.read()
     ended = Count("pk", filter=Q(finished_at__gt=at - LATELY))
+    overdue = Count("pk", filter=Q(lease_until__lt=at))
+    again = Count("pk", filter=Q(state=State.QUEUED, attempt__gte=1) | Q(state=State.RUNNING, attempt__gte=2))
     for model in sorted(LeasedWork.__subclasses__(), key=lambda model: model.__name__):
         rows = (
             model._default_manager.order_by()
             .values_list("state")
-            .annotate(n=Count("pk"), since=Min("queued_at"), ended=ended)
+            .annotate(n=Count("pk"), since=Min("queued_at"), ended=ended, overdue=overdue, again=again)
         )
         counts = {state: values for state, *values in rows}
         since = counts.get(State.QUEUED, NONE)[1]
@@ -112,7 +140,10 @@ def _work() -> Iterator[Metric]:
             oldest.add_metric([kind], max(0.0, (at - since).total_seconds()) if since else 0.0)
             for state in TERMINAL:
                 finished.add_metric([kind, state.value], counts.get(state, NONE)[2])
-    yield from (length, oldest, finished)
+        name = _kinds(model)[0]
+        late.add_metric([name], sum(values[3] for values in counts.values()))
+        repeated.add_metric([name], sum(values[4] for values in counts.values()))
+    yield from (length, oldest, finished, late, repeated)
 
 
 def _kinds(model: type[Model]) -> list[str]:
@@ -134,8 +165,22 @@ def _notifications() -> Iterator[Metric]:
         yield family
 
 
+def _broker() -> Iterator[Metric]:
+    """Yield the number of messages that wait in each queue, and whether the broker responded."""
+    length = GaugeMetricFamily("holdout_broker_messages", "Messages that wait in a Celery queue.", labels=["queue"])
+    up = 1
+    try:
+        for queue in QUEUES:
+            length.add_metric([queue], enqueue.n_waiting(queue))
+    except enqueue.BrokerError as error:
+        log.warning("broker_unavailable", kind="metrics", error=str(error))
+        up = 0
+    yield length
+    yield GaugeMetricFamily("holdout_broker_up", "1 if the broker responded to this reading, else 0.", up)
+
+
 def _workers() -> Iterator[Metric]:
-    """Yield the state of the workers with a container engine, summed by queue so that no host name is published."""
+    """Yield the state of the workers, summed by queue so that no host name is published."""
     seen = GaugeMetricFamily(
         "holdout_worker_seen_seconds", "Seconds since the last report of any worker of the queue.", labels=["queue"]
     )
@@ -145,7 +190,7 @@ def _workers() -> Iterator[Metric]:
     reports: dict[str, list[WorkerReport]] = {}
     for row in WorkerReport.objects.order_by("queue"):
         reports.setdefault(row.queue, []).append(row)
-    at = timezone.now()
+    at = db_clock.read()
     for queue, queue_reports in reports.items():
         seen.add_metric([queue], max(0.0, min((at - report.seen_at).total_seconds() for report in queue_reports)))
         ready.add_metric([queue], sum(report.ready and report.is_fresh for report in queue_reports))

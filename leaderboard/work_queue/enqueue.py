@@ -1,16 +1,18 @@
 """Enqueuing of Celery tasks after the transaction has committed.
 
-A message contains only the task's name and the key of a row. A lost message is harmless, because the sweep enqueues the
-row again; so is one that is delivered twice, because `Work.run` is idempotent.
+A message contains only the task's name, the key of a row and, for the logs, the id of the request. A lost message is
+harmless, because the sweep enqueues the row again; so is one that is delivered twice, because `Work.run` is idempotent.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from typing import Any
 
 import structlog
 from django.db import transaction
 from kombu.exceptions import OperationalError
+from structlog.contextvars import bound_contextvars, get_contextvars
 
 from leaderboard.celery import app
 
@@ -18,6 +20,10 @@ log = structlog.get_logger(__name__)
 RETRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1}
 PATIENCE = 5.0
 """Timeout in seconds of a connection on which messages are counted."""
+
+
+REQUEST_ID = "holdout_request_id"
+"""Header of a message: the id of the request that caused the work. It is lost with the message."""
 
 
 class BrokerError(Exception):
@@ -41,10 +47,17 @@ def after_commit(name: str, key: object, *, queue: str) -> None:
 
 
 def _send(task: str, identifier: str, queue: str = "scoring") -> None:
+    headers = {REQUEST_ID: request_id} if (request_id := get_contextvars().get("request_id")) else None
     try:
-        app.send_task(task, args=[identifier], queue=queue, retry_policy=RETRY)
+        app.send_task(task, args=[identifier], queue=queue, retry_policy=RETRY, headers=headers)
     except (OperationalError, OSError) as error:
         log.warning("enqueue_failed", kind=task, id=identifier, error=type(error).__name__)
+
+
+def request_context(message: Any) -> AbstractContextManager[None]:
+    """Return a context whose log lines have the request id of a message. message: the `request` of a Celery task."""
+    request_id = message.get(REQUEST_ID)
+    return bound_contextvars(**({"request_id": request_id} if request_id else {}))
 
 
 def n_waiting(queue: str) -> int:

@@ -14,6 +14,7 @@ and a periodic sweep.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -25,8 +26,9 @@ from django.conf import settings
 from django.db import OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
+from structlog.contextvars import bound_contextvars
 
-from leaderboard.core import db_clock, db_locks
+from leaderboard.core import db_clock, db_locks, process_metrics
 from leaderboard.core.logs import traceback_locations
 from leaderboard.core.storage import AlteredError, store_responds
 from leaderboard.core.store_errors import StoreUnavailableError
@@ -140,6 +142,7 @@ class Work:
     on_failure: called in the transaction in which an attempt fails, with the lease and True if no retry follows
     before_sweep: called at the beginning of each sweep
     has_workers: returns False while no worker would take a message; queued rows then wait for a later sweep
+    submission_of: returns the key of the row's submission, for log lines; None if it has none
     former_name: the name in the previous release, whose messages may still be in the broker; empty if there is none
     """
 
@@ -160,6 +163,7 @@ class Work:
     on_failure: Callable[[Lease[Any], bool], object] = lambda lease, final: None
     before_sweep: Callable[[], object] = lambda: None
     has_workers: Callable[[], bool] = lambda: True
+    submission_of: Callable[[Any], object] = lambda row: None
     former_name: str = ""
 
     def enqueue(self, row: Any) -> None:
@@ -190,11 +194,24 @@ class Work:
         lease = self.claim(key)
         if lease is None:
             return
-        with lease.renewed(self.on_renewal):
-            try:
-                self._attempt(lease)
-            except LeaseLostError:
-                logger.warning("lease_lost", attempt=lease.attempt)
+        if lease.attempt > 1:
+            process_metrics.REPEATED_ATTEMPTS.labels(self.name).inc()
+        elif (queued_at := getattr(lease.row, "queued_at", None)) is not None:
+            waited = (timezone.now() - queued_at).total_seconds()
+            process_metrics.JOB_WAIT_SECONDS.labels(self.name).observe(max(0.0, waited))
+        began = time.monotonic()
+        with bound_contextvars(kind=self.name, id=str(key), **self._submission(lease.row)):
+            with lease.renewed(self.on_renewal):
+                try:
+                    outcome = self._attempt(lease)
+                except LeaseLostError:
+                    log.warning("lease_lost", attempt=lease.attempt)
+                    outcome = "lost"
+            seconds = time.monotonic() - began
+            process_metrics.ATTEMPT_SECONDS.labels(self.name).observe(seconds)
+            process_metrics.ATTEMPTS.labels(self.name, outcome).inc()
+            if outcome == "ended":
+                log.info("job_ended", attempt=lease.attempt, seconds=round(seconds, 3))
 
     def claim(self, key: Any) -> Lease[Any] | None:
         """Take a lease on the row by compare and swap; return None if it is not queued or another worker was first.
@@ -272,6 +289,8 @@ class Work:
         expired = [ExpiredLease(row, row.attempt, at) for row in self.rows.filter(self.columns.expired(at))]
         # Rows that fail for good come last, because they may have to wait for locks that a dead host holds.
         expired.sort(key=self.columns.attempts_left, reverse=True)
+        if expired:
+            process_metrics.EXPIRED_LEASES.labels(self.name).inc(len(expired))
         failed = 0
         for lease in expired:
             try:
@@ -325,17 +344,20 @@ class Work:
     def _all(self) -> Any:
         return self.rows.model._default_manager
 
+    def _submission(self, row: Any) -> dict[str, str]:
+        submission = self.submission_of(row)
+        return {"submission": str(submission)} if submission is not None else {}
+
     def _must_wait(self, key: Any) -> bool:
         if not _scoring_waits():
             return False
         return bool(self._all.filter(**{self.key: key}, queued_at__gt=db_clock.now() - LOW_PRIORITY_WAIT).exists())
 
-    def _attempt(self, lease: Lease[Any]) -> None:
+    def _attempt(self, lease: Lease[Any]) -> str:
         """Make one attempt, and retry or fail the row if the work raises an exception.
 
-        Raises LeaseLostError if the lease is lost.
+        Returns "ended", or "error" after an exception. Raises LeaseLostError if the lease is lost.
         """
-        logger = log.bind(kind=self.name, id=str(getattr(lease.row, self.key)))
         try:
             self.do(lease)
         except LeaseLostError:
@@ -345,14 +367,16 @@ class Work:
             outcome = next((outcome for kinds, outcome in outcomes if isinstance(error, kinds)), None)
             if outcome is None:
                 # The message may quote a file, so only type and location are logged.
-                logger.error("job_failed", error=type(error).__name__, at=traceback_locations(error.__traceback__))
+                log.error("job_failed", error=type(error).__name__, at=traceback_locations(error.__traceback__))
                 self.retry_or_fail(lease, reason=Reason.INTERNAL)
             elif isinstance(outcome, Failure):
-                logger.error("job_failed", error=f"{type(error).__name__}: {error}")
+                log.error("job_failed", error=f"{type(error).__name__}: {error}")
                 reason = error.reason if isinstance(error, NotRetryableError) else outcome.reason
                 self.retry_or_fail(lease, reason=reason, final=outcome.final, spares_last=outcome.spares_last)
             else:
                 outcome(lease, error)
+            return "error"
+        return "ended"
 
 
 BUSY: Errors = {sandbox_client.SandboxTimeoutError: Failure(Reason.SANDBOX, spares_last=True)}

@@ -1,15 +1,29 @@
-"""Availability of the workers that run containers, according to their reports, and the reason if none is available."""
+"""Availability of workers according to their reports, and the reason if none can run containers.
+
+Workers with a container engine report when a message asks them to (`containers.actions.workers`), which shows that they
+receive messages. The others report by themselves (`report_periodically`), because a message would wait in their queue
+behind the backlog.
+"""
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass
 
+import structlog
 from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
 from django.db.models import QuerySet
 
 from leaderboard.core import db_clock
 from leaderboard.models import Phase, WorkerReport
 from leaderboard.models.worker import FRESH
+from leaderboard.work_queue.lease import Heartbeat
+
+log = structlog.get_logger(__name__)
+SELF_REPORTING = ("scoring", "notifications")
+"""Celery queues whose workers report by themselves."""
+REPORT_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -71,3 +85,22 @@ def of(queue: str = "systems") -> Availability:
             "This phase needs a GPU, but no worker with a GPU has reported. Ask the operator of this site.",
         )
     return Availability(False, f"No worker with a container engine has reported; start one: manage.py serve {queue}.")
+
+
+def report_periodically(queue: str) -> Heartbeat:
+    """Start a thread that stores a report of this process now and every REPORT_SECONDS, until the process ends."""
+
+    def report() -> bool:
+        values = {"ready": True, "message": "", "seen_at": db_clock.read()}
+        try:
+            WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=values)
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("report_failed", queue=queue, error=type(error).__name__)
+        finally:
+            # A process of the pool must not inherit an open connection.
+            connection.close()
+        return True
+
+    thread = Heartbeat(seconds=REPORT_SECONDS, beat=report)
+    report()
+    return thread.__enter__()

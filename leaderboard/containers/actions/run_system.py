@@ -236,6 +236,7 @@ WORK = Work(
     routed_rows=Prediction.objects.select_related("submission__phase").only("enqueued_at", "submission__phase__limits"),
     rows=WAITING,
     do=_predict,
+    submission_of=lambda prediction: prediction.submission_id,
     errors={
         engine.CancelledError: lease_lost,
         engine.ImageError: _on_bad_image,

@@ -11,15 +11,17 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.models import Prediction, Run, State, Submission, WorkerReport
+from leaderboard.work_queue import worker_status
 
 
 @needs("workers.view")
 @require_safe
 def workers(request: PersonRequest) -> HttpResponse:
     """Show each container worker's status report, and the queued and running containers."""
+    reports = WorkerReport.objects.exclude(queue__in=worker_status.SELF_REPORTING)
     containers = Prediction.objects.filter(submission__kind=Submission.Kind.IMAGE)
     context = {
-        "reports": [(report, _details(report)) for report in WorkerReport.objects.all()],
+        "reports": [(report, _details(report)) for report in reports],
         "waiting": containers.filter(state=State.QUEUED).count(),
         "running": containers.filter(state=State.RUNNING).select_related(
             "submission__system", "submission__phase__benchmark"

@@ -16,7 +16,7 @@ from msgspec import to_builtins
 from evaluator.jobs.score import ScoreReport
 from evaluator.tasks.registry import TASKS
 from leaderboard.boards.queries import board_state, slices
-from leaderboard.core import db_clock
+from leaderboard.core import db_clock, process_metrics
 from leaderboard.core.storage import check_digest, opened
 from leaderboard.evaluation import provenance, report_checks, sandbox_client, scorer_of_phase
 from leaderboard.models import GoldVersion, Phase, Prediction, QuotaCharge, Reason, Run, Score, Split, State
@@ -64,7 +64,8 @@ def lock_split(phase: Phase) -> Split:
     gold or accepted for replaced inputs. The phase itself stays unlocked, because workers lock it to publish scores: a
     slow or frozen worker must not delay submissions.
     """
-    return Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
+    with process_metrics.LOCK_SECONDS.labels("split").time():
+        return Split.objects.select_for_update(no_key=True).get(pk=phase.split_id)
 
 
 def on_prediction_ready(*, phase: Phase, prediction: Prediction, gold: GoldVersion) -> Run | None:
@@ -172,8 +173,9 @@ def publish(lease: Lease[Run], answer: sandbox_client.Answer, result: ScoreRepor
         # Before the phase is locked: a slow store must not hold up the phase. Earlier attempts have lost their leases,
         # and delete what they still write.
         _discard_outcomes(run, before=lease.attempt)
-        with transaction.atomic():
-            _hold_phase(run)
+        with process_metrics.PUBLISH_SECONDS.time(), transaction.atomic():
+            with process_metrics.LOCK_SECONDS.labels("phase").time():
+                _hold_phase(run)
             at = timezone.now()
             lease.finish(
                 state=State.DONE,
@@ -254,4 +256,5 @@ WORK = Work(
     marks_outdated=True,
     lock=_hold_phase,
     on_failure=_on_failure,
+    submission_of=lambda run: run.prediction.submission_id,
 )

@@ -276,4 +276,5 @@ def create_and_charge(
         phase=phase, system=system, kind=kind, image=image, track=track, submitted_by=by, received_at=at, note=note
     )
     QuotaCharge.objects.create(submission=submission, phase=phase, team=team, charged_at=at)
+    transaction.on_commit(lambda: log.info("submission_received", submission=str(submission.pk)), robust=True)
     return submission

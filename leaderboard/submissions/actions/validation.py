@@ -179,4 +179,5 @@ WORK = Work(
     errors={STORAGE_ERRORS: Failure(Reason.STORAGE)},
     marks_outdated=True,
     on_failure=_on_failure,
+    submission_of=lambda prediction: prediction.submission_id,
 )

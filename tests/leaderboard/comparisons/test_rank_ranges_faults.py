@@ -95,8 +95,8 @@ def test_real_workers_score_and_rank_a_burst(world: World) -> None:
         enter(world, f"Burst {index}", 10 + index)
     with Stack().stopping() as stack:
         stack.start_worker(concurrency=2)
-        stack._follow(lambda: Run.objects.filter(state=State.DONE).count() == 8, "the scoring")
-        stack._follow(lambda: not Ranking.objects.get().is_due, "the ranking")
+        stack.follow(lambda: Run.objects.filter(state=State.DONE).count() == 8, "the scoring")
+        stack.follow(lambda: not Ranking.objects.get().is_due, "the ranking")
     board = board_of(world)
     assert Comparison.objects.count() == 28
     rank_ranges = ranges(board)

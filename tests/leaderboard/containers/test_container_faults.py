@@ -51,7 +51,7 @@ def finish(stack_later: Callable[[], object], prediction: Prediction) -> None:
     """Real workers of both queues complete it."""
     stack = stack_later()
     stack.start_worker(command=processes.systems())
-    stack._follow(lambda: Prediction.objects.get(pk=prediction.pk).is_over, "the prediction")
+    stack.follow(lambda: Prediction.objects.get(pk=prediction.pk).is_over, "the prediction")
     stack.wait_for(prediction.submission)
     for worker in stack.workers:
         worker.stop()

@@ -165,7 +165,7 @@ def follow_up(stack: Stack, submission: Submission) -> None:
         prediction.refresh_from_db()
         return bool(prediction.is_over)
 
-    stack._follow(over, "the container")
+    stack.follow(over, "the container")
     assert prediction.state == State.DONE, (prediction.reason, prediction.problems, prediction.log, stack.said())
     stack.wait_for(submission)
 

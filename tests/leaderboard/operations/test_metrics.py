@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from datetime import timedelta
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
-from django.db import connection
+from django.conf import settings
+from django.db import OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.parser import text_string_to_metric_families
 
-from leaderboard.core import disk
+from leaderboard.celery import app
+from leaderboard.core import disk, process_metrics
 from leaderboard.models import Notice, Run, SimilarityCheck, State, Submission, WorkerReport
+from leaderboard.operations import metrics as metrics_view
 from leaderboard.operations.metrics import FORMER_KINDS
+from leaderboard.work_queue import enqueue
 from tests.support.api_calls import person
 from tests.support.rows.board_rows import stand
 from tests.support.rows.tiny_world import World, build
 
 pytestmark = pytest.mark.django_db
+DECLARED = [value for value in vars(process_metrics).values() if isinstance(value, MetricWrapperBase)]
+"""The counters and histograms of processes."""
 TOKEN = "a-token-that-is-long-enough"
 WITH = {"Authorization": f"Bearer {TOKEN}"}
+LABELS = {"kind", "state", "outcome", "queue", "operation", "view", "method", "status", "job", "result", "lock", "le"}
 Numbers = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
@@ -129,8 +139,10 @@ def test_values_that_may_decrease_are_not_counters(world: World) -> None:
     """Deletions on the management pages lower a count, and Prometheus takes a counter that decreases for a reset."""
     answer = Client().get("/metrics", headers=WITH).content.decode()
     families = {family.name: family.type for family in text_string_to_metric_families(answer)}
+    processes = {family.name for family in process_metrics.registry().collect()}
+    assert {kind for name, kind in families.items() if name in processes} <= {"counter", "histogram"}
     assert families.pop("holdout_store_errors") == "counter"
-    assert set(families.values()) == {"gauge"}
+    assert {kind for name, kind in families.items() if name not in processes} == {"gauge"}
 
 
 def test_workers_and_the_disk_are_reported(world: World, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
@@ -174,10 +186,10 @@ def test_no_name_and_no_score_is_exposed(world: World) -> None:
         queue="systems", host="Canary-host", ready=False, message="Canary", seen_at=timezone.now()
     )
     body = Client().get("/metrics", headers=WITH).content.decode()
-    hidden = ("canary", world.benchmark.slug, world.phase.slug + '"', "0.75", "accuracy", str(world.split.pk) + '"')
+    hidden = ("canary", world.benchmark.slug, world.phase.slug + '"', "0.75", "accuracy", f'="{world.split.pk}"')
     assert [word for word in hidden if word in body.lower()] == []
     labels = {name for _, label_pairs in read_metrics() for name, _ in label_pairs}
-    assert labels == {"kind", "state", "outcome", "queue", "operation"}
+    assert labels <= LABELS
 
 
 def test_reading_takes_a_constant_number_of_queries(world: World) -> None:
@@ -189,3 +201,47 @@ def test_reading_takes_a_constant_number_of_queries(world: World) -> None:
     with CaptureQueriesContext(connection) as many:
         read_metrics()
     assert len(few) == len(many) <= 12
+
+
+def test_late_and_repeated_work_is_counted(world: World) -> None:
+    at = timezone.now()
+    for seconds, attempt in ((-1, 1), (-100, 2), (100, 3)):
+        world.insert_run(state=State.RUNNING, at=at, attempt=attempt, lease_until=at + timedelta(seconds=seconds))
+    for attempt in (0, 1):
+        world.insert_run(at=at, attempt=attempt)
+    metrics = read_metrics()
+    assert (number(metrics, "late_leases", kind="run"), number(metrics, "active_repeated", kind="run")) == (2, 3)
+
+
+def test_without_the_database_the_other_metrics_remain(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert number(read_metrics(), "database_up") == 1
+    away = MagicMock(side_effect=OperationalError("the server closed the connection unexpectedly"))
+    monkeypatch.setattr(metrics_view, "_workers", away)
+    metrics = read_metrics()
+    assert number(metrics, "database_up") == 0
+    assert ("holdout_queue_length", frozenset({("kind", "run"), ("state", "queued")})) not in metrics
+    assert number(metrics, "broker_up") == number(metrics, "store_up") == 1
+    assert number(metrics, "http_requests_total", view="metrics", method="GET", status="2xx") >= 1
+
+
+def test_the_broker_is_counted_or_reported(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = number(read_metrics(), "broker_messages", queue="scoring")
+    app.send_task("leaderboard.jobs.score", args=["x"], queue="scoring")
+    try:
+        metrics = read_metrics()
+        assert (number(metrics, "broker_messages", queue="scoring"), number(metrics, "broker_up")) == (before + 1, 1)
+    finally:
+        app.control.purge()
+    monkeypatch.setattr(enqueue, "n_waiting", MagicMock(side_effect=enqueue.BrokerError("scoring: TimeoutError")))
+    assert number(read_metrics(), "broker_up") == 0
+
+
+def test_the_page_for_operators_lists_each_metric(world: World) -> None:
+    text = (settings.ROOT / "docs" / "operators.md").read_text(encoding="utf-8").partition("\n## Metrics\n")[2]
+    table = "".join(line.split(" | ")[0] for line in text.partition("\n## ")[0].splitlines() if line.startswith("| `"))
+    answer = Client().get("/metrics", headers=WITH).content.decode()
+    shown = {line.split()[2] for line in answer.splitlines() if line.startswith("# HELP")}
+    declared = {f"{metric._name}_total" if metric._type == "counter" else metric._name for metric in DECLARED}
+    former = {"holdout_notices"}
+    known = (shown | declared | {"holdout_sweep_age_seconds"}) - former
+    assert set(re.findall(r"`(holdout_\w+)`", table)) == known

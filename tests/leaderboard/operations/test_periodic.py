@@ -117,9 +117,9 @@ def test_a_backlog_does_not_delay_the_sweep(sandbox: str, faulty: Callable[..., 
     with Stack().stopping() as stack:
         beat = stack.start_worker(command=processes.beat(), HOLDOUT_SWEEP_SECONDS="1")
         stack.wait_for_run(dead, states=(State.QUEUED,))
-        stack._follow(lambda: Phase.objects.exclude(unsealed_at=None).exists(), "the sealed phase")
-        stack._follow(lambda: enqueue.n_waiting("scoring") == 21, "the message of the dead host's run")
-        stack._follow(lambda: periodic.last_completed() is not None, "a whole sweep")
+        stack.follow(lambda: Phase.objects.exclude(unsealed_at=None).exists(), "the sealed phase")
+        stack.follow(lambda: enqueue.n_waiting("scoring") == 21, "the message of the dead host's run")
+        stack.follow(lambda: periodic.last_completed() is not None, "a whole sweep")
         assert (dead.reason, dead.attempt) == (Reason.LOST, 1)
         beat.process.send_signal(signal.SIGTERM)
         assert beat.process.wait(PATIENCE) == 0, stack.said()

@@ -84,7 +84,7 @@ def test_a_worker_whose_main_process_is_killed_scores_no_more(world: World, tmp_
     ]
     with Stack().stopping() as stack:
         worker = stack.start_worker(command=[*command, "-c", "1"], HOLD_AT="running", HOLD_FILE=str(reached))
-        stack._follow(reached.exists, "the run")
+        stack.follow(reached.exists, "the run")
         (pool,) = children(worker.process.pid)
         watched = os.pidfd_open(pool)
         worker.process.kill()

@@ -121,7 +121,7 @@ class Stack:
             run.refresh_from_db()
             return run.state in states if states else run.is_over and _is_ranked()
 
-        self._follow(is_finished, f"run {run.pk}")
+        self.follow(is_finished, f"run {run.pk}")
         return run
 
     def wait_for(self, submission: Submission) -> Run:
@@ -130,11 +130,11 @@ class Stack:
 
     def drain(self) -> None:
         """Wait until all scoring and comparing is over, so that no work is left for the next test's empty database."""
-        self._follow(lambda: not Run.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exists(), "the queue")
-        self._follow(_is_ranked, "the ranking")
-        self._follow(lambda: not Ranking.objects.exclude(lease_until=None).exists(), "the comparing")
+        self.follow(lambda: not Run.objects.filter(state__in=(State.QUEUED, State.RUNNING)).exists(), "the queue")
+        self.follow(_is_ranked, "the ranking")
+        self.follow(lambda: not Ranking.objects.exclude(lease_until=None).exists(), "the comparing")
 
-    def _follow(self, condition: Any, subject: str) -> None:
+    def follow(self, condition: Any, subject: str) -> None:
         deadline = time.monotonic() + PATIENCE
         while not condition():
             if not any(worker.alive() for worker in self.workers) or time.monotonic() > deadline:

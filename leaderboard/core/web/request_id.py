@@ -1,0 +1,31 @@
+"""Request ids: in the response, in each log line of the request, and in the messages that it sends to workers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from uuid import uuid4
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+from structlog.contextvars import bound_contextvars
+
+HEADER = "X-Request-ID"
+WELL_FORMED = re.compile(r"[A-Za-z0-9-]{16,64}")
+
+
+def request_id_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Return a middleware that takes the proxy's request id if there is a well-formed one, and else makes one.
+
+    Without HOLDOUT_PROXY the header comes from the client, who could choose the id of somebody else's request.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        sent = request.headers.get(HEADER, "") if settings.IS_BEHIND_PROXY else ""
+        identifier = sent if WELL_FORMED.fullmatch(sent) else uuid4().hex
+        with bound_contextvars(request_id=identifier):
+            response = get_response(request)
+        response.headers[HEADER] = identifier
+        return response
+
+    return middleware
