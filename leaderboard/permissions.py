@@ -20,4 +20,5 @@ def organises_something(user: User) -> bool:
 rules.add_perm("management.view", is_curator | organises_something)
 rules.add_perm("benchmark.create", is_curator)
 rules.add_perm("workers.view", is_curator)
+rules.add_perm("operations.view", rules.is_staff)
 rules.add_perm("archives.use", is_curator)

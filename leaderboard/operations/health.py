@@ -33,8 +33,8 @@ def health_middleware(get_response: Callable[[HttpRequest], HttpResponseBase]) -
         if request.path == "/health/live":
             return HttpResponse("ok\n", content_type="text/plain")
         if request.path == "/health/ready":
-            results = _results()
-            return JsonResponse(results, status=200 if all(results.values()) else 503)
+            responding = results()
+            return JsonResponse(responding, status=200 if all(responding.values()) else 503)
         if request.path == "/health/disk":
             low = disk.is_low()
             return JsonResponse({"low": low}, status=503 if low else 200)
@@ -71,7 +71,7 @@ _running: dict[str, Future[None]] = {}
 _running_lock = Lock()
 
 
-def _results() -> dict[str, bool]:
+def results() -> dict[str, bool]:
     """Run all checks at the same time, and return which dependencies responded within PATIENCE.
 
     A check that still runs, for an earlier request or another monitor, is not started again: one that hangs occupies

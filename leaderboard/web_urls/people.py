@@ -27,6 +27,7 @@ from leaderboard.datasets.web import (
 )
 from leaderboard.near_duplicates.web import manage_near_duplicates
 from leaderboard.notifications.web import notices
+from leaderboard.operations import status_page
 from leaderboard.rehearsals.web import manage_rehearsals
 from leaderboard.scoring.web import manage_rescoring
 from leaderboard.submissions.web import finals, manage_hidden, my_submissions, submission, submit
@@ -78,6 +79,7 @@ new_split: list[URLPattern] = [
 
 manage: list[URLPattern | URLResolver] = [
     path("", manage_benchmarks.index, name="manage"),
+    path("operations/", status_page.operations, name="manage_operations"),
     path("workers/", manage_workers.workers, name="manage_workers"),
     path("archives/", manage_imports.archive_imports, name="manage_imports"),
     path("archives/<int:pk>/", manage_imports.archive_import, name="manage_import"),

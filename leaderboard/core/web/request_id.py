@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
-from structlog.contextvars import bound_contextvars
+from structlog.contextvars import bind_contextvars, clear_contextvars
 
 HEADER = "X-Request-ID"
 WELL_FORMED = re.compile(r"[A-Za-z0-9-]{16,64}")
@@ -23,8 +23,11 @@ def request_id_middleware(get_response: Callable[[HttpRequest], HttpResponseBase
     def middleware(request: HttpRequest) -> HttpResponseBase:
         sent = request.headers.get(HEADER, "") if settings.IS_BEHIND_PROXY else ""
         identifier = sent if WELL_FORMED.fullmatch(sent) else uuid4().hex
-        with bound_contextvars(request_id=identifier):
-            response = get_response(request)
+        # Not unbound at the end: Django logs responses such as 404 after the last middleware. The next request of this
+        # thread binds its own.
+        clear_contextvars()
+        bind_contextvars(request_id=identifier)
+        response = get_response(request)
         response.headers[HEADER] = identifier
         return response
 

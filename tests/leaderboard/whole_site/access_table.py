@@ -158,6 +158,7 @@ PEOPLE = [
 ]
 MANAGE = [
     Row("manage", "login 404 404 200 200 200 200"),
+    Row("manage_operations", "login 404 404 404 404 404 200"),
     Row("manage_workers", "login 404 404 404 404 200 200"),
     # Staff reaches the form; only curators may submit it.
     Row("manage_imports", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),

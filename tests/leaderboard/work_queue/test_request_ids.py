@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
+import logging.config
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
@@ -70,6 +74,24 @@ def test_a_run_is_logged_with_its_request_and_submission(stack: Stack, json_work
     assert gain("http_request_seconds_count", view=view) == 1
     assert number(after, "workers_ready", queue="scoring") == 1
     assert WorkerReport.objects.get(queue="scoring").is_fresh
+
+
+@pytest.mark.django_db
+def test_djangos_own_line_has_the_id_of_its_request() -> None:
+    lines = io.StringIO()
+    configurator = logging.config.DictConfigurator({})
+    handler = logging.StreamHandler(lines)
+    handler.setFormatter(configurator.configure_formatter(dict(settings.LOGGING["formatters"]["line"])))
+    logger = logging.getLogger("django.request")
+    logger.addHandler(handler)
+    try:
+        chosen = [Client().get("/absent")["X-Request-ID"] for _ in range(2)]
+    finally:
+        logger.removeHandler(handler)
+    assert [
+        f"request_id='{identifier}'" in line
+        for identifier, line in zip(chosen, lines.getvalue().splitlines(), strict=True)
+    ] == [True, True]
 
 
 @pytest.mark.django_db

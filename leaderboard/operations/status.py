@@ -1,0 +1,193 @@
+"""State of the site for its operators: services, workers, queues, and work that failed or was repeated."""
+
+from __future__ import annotations
+
+import platform
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import celery
+import django
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count, Min, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluator.code_digest import SHA256
+from leaderboard.core import disk, store_errors
+from leaderboard.models import Prediction, Run, State, WorkerReport
+from leaderboard.models.state import LeasedWork
+from leaderboard.operations import health, periodic
+from leaderboard.operations.metrics import QUEUES
+from leaderboard.work_queue import enqueue
+
+LATELY = timedelta(days=1)
+MAX_ROWS = 50
+"""Number of failed and repeated rows that are listed; all are counted."""
+LATE_SWEEPS = 5
+"""A sweep that is older than this many intervals is late."""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """The last report of a worker. state: ready, not ready or gone. age: of the report, in words."""
+
+    queue: str
+    host: str
+    state: str
+    age: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The work of one kind. oldest: age of the row that has waited longest, in words; empty if none waits."""
+
+    kind: str
+    queued: int
+    running: int
+    oldest: str
+    late: int
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A run or prediction that failed, or was tried more than once. url, submission_url: the records in the admin.
+
+    Operators need not have the right to open the submission's page, which shows what its team sees.
+    """
+
+    kind: str
+    key: str
+    url: str
+    submission: str
+    submission_url: str
+    state: str
+    reason: str
+    attempt: int
+    at: datetime
+
+
+def age(seconds: float) -> str:
+    """Return a duration in words, such as "40 s", "12 min", "3 h" or "2 d"."""
+    for unit, size, limit in (("s", 1, 120), ("min", 60, 7200), ("h", 3600, 172_800)):
+        if seconds < limit:
+            return f"{max(0, int(seconds / size))} {unit}"
+    return f"{int(seconds / 86_400)} d"
+
+
+def services() -> dict[str, bool]:
+    """Return which services respond, as `/health/ready` does."""
+    return health.results()
+
+
+def workers() -> list[Worker]:
+    """Return the reports of the last day, by queue and host."""
+    at = timezone.now()
+    reports = WorkerReport.objects.filter(seen_at__gt=at - LATELY).order_by("queue", "host")
+    return [
+        Worker(
+            queue=report.queue,
+            host=report.host,
+            state="gone" if not report.is_fresh else "ready" if report.ready else "not ready",
+            age=age((at - report.seen_at).total_seconds()),
+            message=report.message,
+        )
+        for report in reports
+    ]
+
+
+def last_sweep() -> tuple[str, bool]:
+    """Return the age of the last sweep, in words ("unknown" if none is known), and True if it is late or unknown."""
+    at = periodic.last_completed()
+    if at is None:
+        return "unknown", True
+    seconds = time.time() - at
+    return age(seconds), seconds > LATE_SWEEPS * settings.SWEEP_SECONDS
+
+
+def queues() -> list[Queue]:
+    """Return the queued and running work of each kind that has any."""
+    at = timezone.now()
+    rows = []
+    for model in sorted(LeasedWork.__subclasses__(), key=lambda model: model.__name__):
+        counts = model._default_manager.order_by().aggregate(
+            queued=Count("pk", filter=Q(state=State.QUEUED)),
+            running=Count("pk", filter=Q(state=State.RUNNING)),
+            since=Min("queued_at", filter=Q(state=State.QUEUED)),
+            late=Count("pk", filter=Q(lease_until__lt=at)),
+        )
+        if counts["queued"] or counts["running"]:
+            since = counts.pop("since")
+            oldest = age((at - since).total_seconds()) if since else ""
+            rows.append(Queue(kind=str(model._meta.verbose_name), oldest=oldest, **counts))
+    return rows
+
+
+def messages() -> dict[str, int] | None:
+    """Return the number of messages in each Celery queue that has any; None if the broker does not respond."""
+    try:
+        counts = {queue: enqueue.n_waiting(queue) for queue in QUEUES}
+    except enqueue.BrokerError:
+        return None
+    return {queue: n for queue, n in counts.items() if n}
+
+
+def troubles() -> tuple[list[Trouble], int]:
+    """Return runs and predictions of the last day that failed or were repeated, newest first, and their number."""
+    since = timezone.now() - LATELY
+    failed, repeated = Q(state=State.FAILED, finished_at__gt=since), Q(attempt__gt=1, started_at__gt=since)
+    found: list[Trouble] = []
+    n = 0
+    for model, submission in ((Run, "prediction__submission"), (Prediction, "submission")):
+        rows: Any = model._default_manager.filter(failed | repeated)
+        n += rows.count()
+        for row in rows.select_related(submission).order_by("-started_at")[:MAX_ROWS]:
+            of = row.prediction.submission if isinstance(row, Run) else row.submission
+            found.append(
+                Trouble(
+                    kind=str(model._meta.verbose_name),
+                    key=str(row.pk),
+                    url=reverse(f"admin:leaderboard_{model._meta.model_name}_change", args=[row.pk]),
+                    submission=str(of.pk),
+                    submission_url=reverse("admin:leaderboard_submission_change", args=[of.pk]),
+                    state=row.get_state_display(),
+                    reason=row.get_reason_display() if row.reason else "",
+                    attempt=row.attempt,
+                    at=row.finished_at or row.started_at or row.queued_at,
+                )
+            )
+    return sorted(found, key=lambda row: row.at, reverse=True)[:MAX_ROWS], n
+
+
+def disk_space() -> dict[str, Any]:
+    """Return the free space and the threshold of the alarm in bytes, and whether the space is low or used up."""
+    return {
+        "free": disk.free_bytes(),
+        "alarm": settings.DISK_ALARM_BYTES,
+        "low": disk.is_low(),
+        "full": disk.is_full(),
+    }
+
+
+def store_error_counts() -> dict[str, int]:
+    """Return the number of errors of the file store by operation, without those that never failed."""
+    return {operation: n for operation, n in store_errors.counts().items() if n}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the code, the interpreter, the main libraries and the database."""
+    return {
+        "Evaluator code": SHA256[:12],
+        "Python": platform.python_version(),
+        "Django": django.get_version(),
+        "Celery": str(celery.__version__),
+        connection.display_name: _database_version(),
+    }
+
+
+def _database_version() -> str:
+    return ".".join(str(part) for part in connection.get_database_version())
