@@ -113,19 +113,22 @@ REQUEST_SECONDS = Histogram(
     registry=_OWN,
 )
 SANDBOX_RESULTS = Counter(
-    "holdout_sandbox_jobs", "Sandbox jobs by result; unavailable: no server answered.", ["job", "result"], registry=_OWN
+    "holdout_sandbox_jobs",
+    "Sandbox jobs by result; unavailable: no server answered.",
+    ["operation", "result"],
+    registry=_OWN,
 )
 SANDBOX_WAIT_SECONDS = Histogram(
     "holdout_sandbox_wait_seconds",
     "Time until the sandbox server had a confined process ready for a job.",
-    ["job"],
+    ["operation"],
     buckets=(0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60),
     registry=_OWN,
 )
 SANDBOX_SECONDS = Histogram(
     "holdout_sandbox_seconds",
     "Wall time of sandbox jobs, with the wait.",
-    ["job"],
+    ["operation"],
     buckets=(0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 600),
     registry=_OWN,
 )

@@ -34,7 +34,7 @@ DECLARED = [value for value in vars(process_metrics).values() if isinstance(valu
 """The counters and histograms of processes."""
 TOKEN = "a-token-that-is-long-enough"
 WITH = {"Authorization": f"Bearer {TOKEN}"}
-LABELS = {"kind", "state", "outcome", "queue", "operation", "view", "method", "status", "job", "result", "lock", "le"}
+LABELS = {"kind", "state", "outcome", "queue", "operation", "view", "method", "status", "result", "lock", "le"}
 Numbers = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 

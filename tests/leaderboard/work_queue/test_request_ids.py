@@ -66,9 +66,11 @@ def test_a_run_is_logged_with_its_request_and_submission(stack: Stack, json_work
     assert gain("job_wait_seconds_count", kind="score") == gain("attempt_seconds_count", kind="score") == 1
     assert gain("publish_seconds_count") == gain("ranking_seconds_count") == 1
     assert gain("lock_wait_seconds_count", lock="phase") == gain("lock_wait_seconds_count", lock="split") == 1
-    assert gain("sandbox_jobs_total", job="score", result="done") == 1
-    assert gain("sandbox_jobs_total", job="validate", result="done") == 1
-    assert gain("sandbox_wait_seconds_count", job="score") == gain("sandbox_seconds_count", job="score") == 1
+    assert gain("sandbox_jobs_total", operation="score", result="done") == 1
+    assert gain("sandbox_jobs_total", operation="validate", result="done") == 1
+    assert (
+        gain("sandbox_wait_seconds_count", operation="score") == gain("sandbox_seconds_count", operation="score") == 1
+    )
     view = answer.wsgi_request.resolver_match.view_name
     assert gain("http_requests_total", view=view, method="POST", status="2xx") == 1
     assert gain("http_request_seconds_count", view=view) == 1
