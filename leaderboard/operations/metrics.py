@@ -23,7 +23,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from leaderboard.core import disk, process_metrics, store_errors
+from leaderboard.core import db_clock, disk, process_metrics, store_errors
 from leaderboard.core.storage import check_stores
 from leaderboard.models import Notice, State, WorkerReport
 from leaderboard.models.state import TERMINAL, LeasedWork
