@@ -102,6 +102,22 @@ VARIABLES = {
     ),
     "ENGINE": Variable(str, "", "the container engine's address; empty: DOCKER_HOST, or the local socket"),
     "ENGINE_RUNTIME": Variable(str, "runc", "the OCI runtime of submitted containers: runc, runsc, ..."),
+    "ENGINE_CPUS": Variable(float, 0.0, "processors of the engine's host that its containers share; 0: all of them"),
+    "ENGINE_MEMORY_MB": Variable(
+        int, 0, "memory of the engine's host that its containers share; 0: nine tenths of all of it"
+    ),
+    "ENGINE_DISK": Variable(
+        str, "", "a folder on the engine's disk; empty: the engine's own folder, if this host has it"
+    ),
+    "ENGINE_DISK_MB": Variable(
+        int, 2000, "free space on the engine's disk below which images are removed, and then no container is started"
+    ),
+    "IMAGE_CACHE_MB": Variable(
+        int, 20_000, "space for images on the engine; the least recently used are removed; 0: all that are not in use"
+    ),
+    "DRAIN_SECONDS": Variable(
+        int, 8, "how long a worker for containers that gets SIGTERM lets its containers run before other hosts get them"
+    ),
     "REGISTRIES": Variable(list, [], "registries from which images may be submitted by digest"),
     "BASE_IMAGE": Variable(
         str, "python:3.11-slim-bookworm", "base image of the reference systems that `manage.py seed` builds"

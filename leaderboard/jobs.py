@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from threading import Thread
 from typing import Any
 from uuid import UUID
 
 import django
 import structlog
-from celery.signals import beat_init, worker_ready
+from celery.signals import beat_init, worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 
@@ -135,6 +136,13 @@ def report_first(sender: Any = None, **_: object) -> None:
     for queue in (workers.SYSTEMS, workers.SCORERS):
         if queue in sender.app.amqp.queues.consume_from:
             workers.enqueue_report(queue)
+
+
+@worker_shutting_down.connect
+def end_soon(**_: object) -> None:
+    """Let a systems worker that got SIGTERM finish what it runs, but for no longer than DRAIN_SECONDS."""
+    if workers.SYSTEMS in app.amqp.queues.consume_from:
+        Thread(target=run_system.end_soon, name="drain", daemon=True).start()
 
 
 @worker_ready.connect

@@ -12,6 +12,7 @@ from leaderboard.models import (
     Image,
     ImageUpload,
     Leaderboard,
+    Placement,
     Prediction,
     QuotaCharge,
     Ranking,
@@ -66,8 +67,19 @@ class ImageUploadAdmin(ReadOnlyAdmin):
 
 @admin.register(WorkerReport)
 class WorkerReportAdmin(ReadOnlyAdmin):
-    list_display = ("queue", "host", "ready", "message", "seen_at")
-    list_filter = ("queue", "ready")
+    list_display = ("queue", "host", "ready", "draining", "message", "seen_at")
+    list_filter = ("queue", "ready", "draining")
+
+
+@admin.register(Placement)
+class PlacementAdmin(ReadOnlyAdmin):
+    list_display = ("prediction", "worker", "team", "claimed_at")
+    list_select_related = (
+        "prediction__submission__system",
+        "prediction__submission__phase__benchmark",
+        "worker",
+        "team",
+    )
 
 
 @admin.register(Run)

@@ -1,8 +1,12 @@
-"""Resource limits of submitted containers: the operator's defaults, and the values that a phase changes."""
+"""Resource limits of submitted containers: the operator's defaults, and the values that a phase changes.
+
+Of these limits, `Resources` are what containers share on a host, so a host starts only as many as fit.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -11,6 +15,39 @@ from django.conf import settings
 from leaderboard.models import Phase
 
 MB = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """What a container takes of a host while it runs, or what a host offers.
+
+    gpu_memory_gb: of each GPU, so it is compared and never summed.
+    """
+
+    cpus: float = 0.0
+    memory_bytes: int = 0
+    gpus: int = 0
+    gpu_memory_gb: int = 0
+
+    def fits(self, room: Resources) -> bool:
+        """Return whether a host that has `room` left can start a container that takes this."""
+        return (
+            # Sums of fractions are not exact, and an engine rounds processors to billionths.
+            self.cpus <= room.cpus + 1e-9
+            and self.memory_bytes <= room.memory_bytes
+            and self.gpus <= room.gpus
+            and (not self.gpus or self.gpu_memory_gb <= room.gpu_memory_gb)
+        )
+
+    def without(self, taken: Iterable[Resources]) -> Resources:
+        """Return what is left of this offer while containers take `taken`; negative if they take more."""
+        used = list(taken)
+        return replace(
+            self,
+            cpus=self.cpus - sum(each.cpus for each in used),
+            memory_bytes=self.memory_bytes - sum(each.memory_bytes for each in used),
+            gpus=self.gpus - sum(each.gpus for each in used),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +72,10 @@ class ContainerLimits:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+    @property
+    def resources(self) -> Resources:
+        return Resources(cpus=self.cpus, memory_bytes=self.memory_bytes, gpus=self.gpus)
 
 
 def defaults() -> ContainerLimits:

@@ -26,7 +26,7 @@ from .state import ACTIVE, TERMINAL, Reason, State
 from .submission import Final, Prediction, QuotaCharge, Stage, Submission
 from .team import Membership, System, Team
 from .user import User
-from .worker import WorkerReport
+from .worker import Placement, WorkerReport
 
 __all__ = [
     "ACTIVE",
@@ -60,6 +60,7 @@ __all__ = [
     "NearDuplicate",
     "Notice",
     "Phase",
+    "Placement",
     "Prediction",
     "PublicPrivatePartition",
     "QuotaCharge",

@@ -1,4 +1,4 @@
-"""Status reports of workers: the web process has no container engine and learns from them whether there is one."""
+"""Status reports of workers, which the web process reads because it has no container engine; which host ran what."""
 
 from __future__ import annotations
 
@@ -7,18 +7,32 @@ from datetime import timedelta
 from django.db import models
 from django.utils import timezone
 
+from .image import Image
+from .submission import Prediction
+from .team import Team
+
 FRESH = timedelta(seconds=90)
 """A worker whose last report is older than this counts as gone."""
 
 
 class WorkerReport(models.Model):
-    """The last report of one worker of one queue."""
+    """The last report of the workers of one queue on one host, and what the operator has told them."""
 
     queue = models.CharField(max_length=40)
     host = models.CharField(max_length=255)
     ready = models.BooleanField()
     message = models.TextField(blank=True, help_text="why it is not ready, and how to fix it")
     detail = models.JSONField(default=dict, blank=True, help_text="engine, runtime, processors")
+    cpus = models.FloatField(default=0, help_text="processors that it offers to containers; 0: not known")
+    memory_bytes = models.PositiveBigIntegerField(default=0, help_text="memory that it offers to containers")
+    images = models.JSONField(default=dict, blank=True, help_text="ids of the images on its engine, with their bytes")
+    disk_free_bytes = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="free space on its engine's disk; null: not known"
+    )
+    disk_low = models.BooleanField(default=False, help_text="less is free than HOLDOUT_ENGINE_DISK_MB")
+    draining = models.BooleanField(default=False, help_text="an operator has told it to start no container")
+    drained_at = models.DateTimeField(null=True, blank=True, help_text="when nothing ran there any more after that")
+    checked_at = models.DateTimeField(null=True, blank=True, help_text="when the engine was last checked in full")
     seen_at = models.DateTimeField()
 
     class Meta:
@@ -31,3 +45,21 @@ class WorkerReport(models.Model):
     @property
     def is_fresh(self) -> bool:
         return timezone.now() - self.seen_at < FRESH
+
+
+class Placement(models.Model):
+    """Where a container was last started, and what it takes there while its prediction is running."""
+
+    prediction = models.OneToOneField(Prediction, primary_key=True, on_delete=models.CASCADE, related_name="placement")
+    worker = models.ForeignKey(WorkerReport, on_delete=models.CASCADE, related_name="placements")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="placements")
+    image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="placements")
+    resources = models.JSONField(help_text="processors, memory and GPUs, by field of Resources")
+    claimed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-claimed_at"]
+        indexes = [models.Index(fields=["team", "-claimed_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.prediction} on {self.worker.host}"

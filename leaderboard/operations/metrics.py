@@ -187,6 +187,22 @@ def _workers() -> Iterator[Metric]:
     ready = GaugeMetricFamily(
         "holdout_workers_ready", "Workers whose latest report is recent and says that they are ready.", labels=["queue"]
     )
+    draining = GaugeMetricFamily(
+        "holdout_workers_draining", "Workers that an operator has told to start no container.", labels=["queue"]
+    )
+    low = GaugeMetricFamily(
+        "holdout_engine_disk_low",
+        "Workers that start no container because less than HOLDOUT_ENGINE_DISK_MB is free on their engine's disk.",
+        labels=["queue"],
+    )
+    free = GaugeMetricFamily(
+        "holdout_engine_disk_free_bytes",
+        "Smallest free space on an engine's disk, where it is known.",
+        labels=["queue"],
+    )
+    cached = GaugeMetricFamily(
+        "holdout_image_cache_bytes", "Bytes of the images that are kept on the engines.", labels=["queue"]
+    )
     reports: dict[str, list[WorkerReport]] = {}
     for row in WorkerReport.objects.order_by("queue"):
         reports.setdefault(row.queue, []).append(row)
@@ -194,7 +210,14 @@ def _workers() -> Iterator[Metric]:
     for queue, queue_reports in reports.items():
         seen.add_metric([queue], max(0.0, min((at - report.seen_at).total_seconds() for report in queue_reports)))
         ready.add_metric([queue], sum(report.ready and report.is_fresh for report in queue_reports))
-    yield from (seen, ready)
+        present = [report for report in queue_reports if report.is_fresh]
+        draining.add_metric([queue], sum(report.draining for report in present))
+        low.add_metric([queue], sum(report.disk_low for report in present))
+        cached.add_metric([queue], sum(sum(report.images.values()) for report in present))
+        known = [report.disk_free_bytes for report in present if report.disk_free_bytes is not None]
+        if known:
+            free.add_metric([queue], min(known))
+    yield from (seen, ready, draining, low, free, cached)
 
 
 def _store() -> Iterator[Metric]:

@@ -13,6 +13,9 @@ ROLES = ("sandbox", "web", "worker", "beat", "systems", "scorers", "notification
 FORMER_ROLES = {"notices": "notifications"}
 """Role names of the previous release, each with its present name; accepted until the next release."""
 
+MAX_SYSTEMS = 16
+"""The most processes of a worker that runs submitted containers."""
+
 
 def web(bind: str) -> list[str]:
     """Return the command line of the web server, gunicorn. bind: `HOST:PORT`, or `fd://N` for an open socket.
@@ -45,13 +48,15 @@ def worker(*, concurrency: int = 2) -> list[str]:
 
 
 def systems() -> list[str]:
-    """Return the command line of the worker that runs submitted containers, one at a time.
+    """Return the command line of the worker that runs submitted containers, as many at a time as its host has room for.
 
     It has access to the container engine, and needs no access to gold.
     """
+    # Placement decides what runs; more processes than containers of the usual size fit would only wait.
+    processes = max(1, int((settings.ENGINE_CPUS or os.cpu_count() or 1) / settings.SYSTEM_CPUS))
     return [
         *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "systems"),
-        *("--hostname", "systems@%h", "--concurrency", "1", "--loglevel", "WARNING"),
+        *("--hostname", "systems@%h", "--concurrency", str(min(processes, MAX_SYSTEMS)), "--loglevel", "WARNING"),
         *("--without-gossip", "--without-mingle", "--without-heartbeat"),
     ]
 

@@ -8,6 +8,9 @@ was too busy for the last attempt, or the file store did not respond, that attem
 A row is enqueued again only if its message no longer waits in the broker. Messages have no names, but queues are first
 in, first out: if n messages wait, they are those of the n rows that were enqueued last (`Work._without_message`).
 
+Where the worker matters (`Work.choose`), a message only wakes a worker: it claims the row that suits it best, in one
+statement, so the order of the messages has no effect.
+
 To add a kind of background work, define a `Work` and list it in `leaderboard/jobs.py`, which gives it a Celery task
 and a periodic sweep.
 """
@@ -47,6 +50,8 @@ LOST_AFTER = timedelta(hours=1)
 """Age from which a message counts as lost, even if as many messages wait in its queue as rows do."""
 SPARED_FOR = timedelta(days=1)
 """For how long after it was queued a row's last attempt is given back if the machine was too busy or the store away."""
+PASS_ON_SECONDS = 1.0
+"""Pause before a message that led to no claim is sent again (`Work.is_wanted`)."""
 STORAGE_ERRORS = (FileNotFoundError, AlteredError)
 
 
@@ -132,6 +137,9 @@ class Work:
     errors: what exceptions raised by `do` mean; these entries take precedence over ERRORS
     columns: how the model stores the state of a row
 
+    choose: called in the transaction of a claim with a queryset of the queued rows and the name of the queue; returns
+        the row that this worker claims, locked, or None. Messages then only wake workers
+    is_wanted: called with the name of the queue if a message led to no claim; returns True if another message may
     is_ready: returns False while a dependency is unavailable; the row is then not claimed, so no attempt is used up
     may_claim: called with the key; returns False if this worker must not claim the row
     low_priority: True: a row waits while scoring runs are queued, at most LOW_PRIORITY_WAIT
@@ -154,6 +162,8 @@ class Work:
     errors: Errors = field(default_factory=dict)
     columns: StateColumns = field(default_factory=StateColumns)
     routed_rows: Any = None
+    choose: Callable[[Any, str], Any | None] | None = None
+    is_wanted: Callable[[str], bool] = lambda queue: False
     is_ready: Callable[[], bool] = lambda: sandbox_client.answers()  # noqa: PLW0108  (looked up at each call)
     may_claim: Callable[[Any], bool] = lambda key: True
     low_priority: bool = False
@@ -180,6 +190,7 @@ class Work:
         if not self.is_ready():
             # While the sandbox restarts, attempts would fail until none is left. The sweep enqueues the row again.
             logger.warning("sandbox_unavailable")
+            self._pass_on(key)
             return
         if not store_responds():
             logger.warning("store_unavailable")
@@ -193,6 +204,7 @@ class Work:
             return
         lease = self.claim(key)
         if lease is None:
+            self._pass_on(key)
             return
         if lease.attempt > 1:
             process_metrics.REPEATED_ATTEMPTS.labels(self.name).inc()
@@ -200,7 +212,7 @@ class Work:
             waited = (timezone.now() - queued_at).total_seconds()
             process_metrics.JOB_WAIT_SECONDS.labels(self.name).observe(max(0.0, waited))
         began = time.monotonic()
-        with bound_contextvars(kind=self.name, id=str(key), **self._submission(lease.row)):
+        with bound_contextvars(kind=self.name, id=str(getattr(lease.row, self.key)), **self._submission(lease.row)):
             with lease.renewed(self.on_renewal):
                 try:
                     outcome = self._attempt(lease)
@@ -216,18 +228,33 @@ class Work:
     def claim(self, key: Any) -> Lease[Any] | None:
         """Take a lease on the row by compare and swap; return None if it is not queued or another worker was first.
 
-        key: the value of the column `key`. Each claim increments the row's `attempt`.
+        key: the value of the column `key`. Each claim increments the row's `attempt`. With `choose`, the lease is on
+        the row that this worker chooses in the same queue; whether the row with this key is queued does not matter.
         """
-        waiting = self.rows.filter(self.columns.queued(), **{self.key: key})
-        row = waiting.values_list("pk", "attempt").first()
-        if row is None:
+        waiting = self.rows.filter(self.columns.queued())
+        if self.choose is None:
+            row = waiting.filter(**{self.key: key}).values_list("pk", "attempt").first()
+            return None if row is None else self._take(*row)
+        queue = self._queue_of_key(key)
+        if queue is None:
             return None
-        pk, attempt = row
+        with transaction.atomic():
+            chosen = self.choose(waiting, queue)
+            return None if chosen is None else self._take(chosen.pk, chosen.attempt)
+
+    def _take(self, pk: Any, attempt: int) -> Lease[Any] | None:
         at = timezone.now()
         claimed = self._all.filter(self.columns.queued(), pk=pk, attempt=attempt).update(
             attempt=attempt + 1, lease_until=lease_end(), **self.columns.claim(at)
         )
         return Lease(self.rows.get(pk=pk), attempt + 1) if claimed else None
+
+    def _pass_on(self, key: Any) -> None:
+        """Send the message again, after a pause, if it may lead to a claim then, or by another worker."""
+        queue = self._queue_of_key(key) if self.choose is not None else None
+        if queue is not None and self.is_wanted(queue):
+            time.sleep(PASS_ON_SECONDS)
+            enqueue.after_commit(self.name, key, queue=queue)
 
     @transaction.atomic
     def retry_or_fail(
@@ -331,6 +358,11 @@ class Work:
 
     def _queue_of(self, row: Any) -> str:
         return self.queue(row) if callable(self.queue) else self.queue
+
+    def _queue_of_key(self, key: Any) -> str | None:
+        """Return the queue to which the row's messages are sent; None if there is no such row."""
+        row = self._in_queue().filter(**{self.key: key}).first()
+        return None if row is None else self._queue_of(row)
 
     def _enqueued(self, queue: str, since: datetime) -> Iterable[datetime]:
         """Return when the queued rows were enqueued that have been enqueued to `queue` since then."""

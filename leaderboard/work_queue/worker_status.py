@@ -74,9 +74,11 @@ def of(queue: str = "systems") -> Availability:
             False, "Containers are switched off on this server; the operator can set HOLDOUT_SYSTEMS=on."
         )
     fresh = [*_fresh(queue)]
-    ready = next((report for report in fresh if report.ready), None)
+    ready = next((report for report in fresh if report.ready and not report.draining), None)
     if ready is not None:
         return Availability(True, runtime=str(ready.detail.get("runtime", "")))
+    if any(report.ready for report in fresh):
+        return Availability(False, "The hosts that run containers are about to be restarted; try again later.")
     if fresh:
         return Availability(False, fresh[0].message)
     if queue == "systems-gpu":

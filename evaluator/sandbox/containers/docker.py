@@ -185,6 +185,16 @@ class DockerSandbox:
         return float(self._about().get("NCPU") or 1)
 
     @property
+    def memory_bytes(self) -> int:
+        """The memory of the engine's machine. Raises SandboxError."""
+        return int(self._about().get("MemTotal") or 0)
+
+    @property
+    def root_folder(self) -> str:
+        """The folder on the engine's machine in which the engine keeps images and containers. Raises SandboxError."""
+        return str(self._about().get("DockerRootDir") or "")
+
+    @property
     def architecture(self) -> str:
         """The engine's architecture, amd64 or arm64. Raises SandboxError."""
         machine = str(self._about().get("Architecture"))

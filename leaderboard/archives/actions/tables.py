@@ -39,6 +39,7 @@ from leaderboard.models import (
     NearDuplicate,
     Notice,
     Phase,
+    Placement,
     Prediction,
     PublicPrivatePartition,
     QuotaCharge,
@@ -170,6 +171,7 @@ LEFT_OUT: dict[type[Model], str] = {
     Webhook: "its secret is derived from this server's key",
     Rehearsal: "submissions in a rehearsal do not count",
     WorkerReport: "it describes this server's own processes",
+    Placement: "it names this server's own hosts",
     # django-simple-history's copies of Benchmark, Dataset, Phase and ReportedResult, made as those are saved.
     **{
         model: "edit history of this server's admin; the audit trail is exported instead"

@@ -5,12 +5,13 @@ Gold is never read here. `scorer_engine` is the interface for custom scorers.
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import IO, Any, BinaryIO
 
-import structlog
 from django.conf import settings
 
 from evaluator.errors import SandboxError
@@ -29,7 +30,7 @@ from evaluator.sandbox.containers.system_contract import (
 )
 from evaluator.sandbox.contract import Verdict
 from leaderboard.core.storage import check_digest, opened
-from leaderboard.evaluation.container_limits import ContainerLimits
+from leaderboard.evaluation.container_limits import ContainerLimits, Resources
 from leaderboard.models import Image, Prediction, Reason
 
 __all__ = [
@@ -40,16 +41,18 @@ __all__ = [
     "SandboxError",
     "check",
     "checked_reference",
+    "disk_free_bytes",
     "forget",
     "health_check",
     "held",
+    "images",
     "load",
+    "offer",
     "reap",
     "run",
     "sandbox",
 ]
 
-log = structlog.get_logger(__name__)
 REASONS = {
     Verdict.TIME: Reason.SYSTEM_TIME,
     Verdict.MEMORY: Reason.SYSTEM_RESOURCES,
@@ -198,16 +201,36 @@ def reap(*, keep: Callable[[], frozenset[str]]) -> list[str]:
     return sandbox().reap(keep=keep, min_age_seconds=0)
 
 
-def forget(images: frozenset[str]) -> None:
-    """Remove images from the engine by id, except those that it lacks, that have a tag, or that a container uses.
+def images() -> frozenset[str]:
+    """Return the ids of all images on the engine, also of images that others have loaded. Raises SandboxError."""
+    return sandbox().images()
 
-    A failure of the engine is only logged.
+
+def forget(image: str) -> bool:
+    """Remove an image from the engine by its id. Raises SandboxError.
+
+    Return False if the engine does not have it, if it has a tag, so that others loaded it, or if a container uses it.
     """
+    return sandbox().forget(image)
+
+
+def offer() -> Resources:
+    """Return what the engine's machine offers to containers. Raises SandboxError."""
+    return Resources(
+        cpus=settings.ENGINE_CPUS or sandbox().processors,
+        memory_bytes=settings.ENGINE_MEMORY_BYTES or sandbox().memory_bytes * 9 // 10,
+    )
+
+
+def disk_free_bytes() -> int | None:
+    """Return the free space on the engine's disk; None if this machine cannot tell. Raises SandboxError."""
+    address = settings.ENGINE or os.environ.get("DOCKER_HOST", "")
+    is_local = not address or address.startswith("unix:")
+    folder = settings.ENGINE_DISK or (sandbox().root_folder if is_local else "")
     try:
-        for image in sorted(images & sandbox().images()):
-            sandbox().forget(image)
-    except SandboxError as error:
-        log.warning("image_removal_failed", error=str(error))
+        return shutil.disk_usage(folder).free if folder else None
+    except OSError:
+        return None
 
 
 def _cost(result: SystemResult) -> dict[str, Any]:

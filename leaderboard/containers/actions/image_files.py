@@ -1,19 +1,18 @@
 """Storage and retention of images. Images that were run are kept, because they may be run again.
 
 An archive that turns out not to be an image is deleted when its prediction is rejected. An archive that was never
-submitted is deleted after RETENTION. An engine keeps an image only while a queued or running prediction or a phase's
-scorer needs it; later the image is loaded from its archive again.
+submitted is deleted after RETENTION. `image_cache` decides how long an engine keeps an image; later it is loaded from
+its archive again.
 """
 
 from __future__ import annotations
 
 from django.core.files.base import File
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.core.refusal import Code, Refused
-from leaderboard.models import ACTIVE, AuditEntry, Image, Prediction, Reason, State
+from leaderboard.models import AuditEntry, Image, Prediction, Reason, State
 from leaderboard.models.image import RETENTION
 
 
@@ -85,18 +84,6 @@ def delete_unused() -> int:
             held.delete()
             deleted += 1
     return deleted
-
-
-def idle() -> frozenset[str]:
-    """Return the ids of images that an engine may remove.
-
-    No queued or running prediction and no phase's scorer needs them.
-    """
-    needed = Prediction.objects.filter(state__in=ACTIVE).exclude(submission__image=None)
-    in_use = Q(pk__in=needed.values("submission__image")) | Q(scorers__phases__isnull=False)
-    known = Image.objects.exclude(digest="").values_list("digest", flat=True)
-    # Archives with different bytes may contain the same image, and then have the same digest.
-    return frozenset(known) - frozenset(known.filter(in_use))
 
 
 def _is_stored(image: Image) -> bool:

@@ -120,6 +120,7 @@ def _executed(
 
 def _loaded(image: Image, allowed: container_limits.ContainerLimits) -> str:
     """Read and check the image and load it into the engine; return its id on the engine."""
+    workers.make_room_for(image)
     loaded = engine.load(image, allowed, when_read=lambda: None)
     Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
     image.digest = loaded.id

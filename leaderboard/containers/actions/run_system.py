@@ -5,7 +5,9 @@ The output is scored exactly like an uploaded file. The workers that do this hav
 
 from __future__ import annotations
 
+import socket
 import tempfile
+import time
 from typing import IO, Any
 
 import structlog
@@ -16,7 +18,7 @@ from django.utils import timezone
 
 from evaluator.errors import UsageError
 from leaderboard.boards.queries import board_state
-from leaderboard.containers.actions import engine, image_files, workers
+from leaderboard.containers.actions import engine, image_files, placement, workers
 from leaderboard.core import db_clock
 from leaderboard.core.storage import AlteredError, check_digest, opened
 from leaderboard.core.uploads import sha256_of
@@ -98,8 +100,10 @@ def _ran(
 def _loaded(lease: Lease[Prediction], image: Image, allowed: container_limits.ContainerLimits) -> str:
     """Read and check the image and load it into the engine; return its id on the engine."""
     _enter(lease, Stage.READING)
+    workers.make_room_for(image)
     loaded = engine.load(image, allowed, when_read=lambda: _enter(lease, Stage.LOADING))
     Image.objects.filter(pk=image.pk).update(digest=loaded.id, unpacked_bytes=loaded.size)
+    workers.note_loaded(loaded.id, loaded.size)
     return loaded.id
 
 
@@ -230,6 +234,26 @@ def _refund(prediction: Prediction) -> None:
     QuotaCharge.objects.filter(submission=prediction.submission_id, refunded_at=None).update(refunded_at=timezone.now())
 
 
+def hand_back() -> int:
+    """Queue again, in front, what this host is running, and return the number; the containers end within seconds.
+
+    For a worker that has to end before they do. A last attempt goes on, because another worker could not repeat it.
+    """
+    here = placement.running_on(socket.gethostname()).values("prediction")
+    leases = [Lease(row, row.attempt) for row in WAITING.filter(pk__in=here)]
+    again = [lease for lease in leases if WORK.columns.attempts_left(lease)]
+    for lease in again:
+        WORK.retry_or_fail(lease, reason=Reason.LOST)
+    return len(again)
+
+
+def end_soon() -> None:
+    """Report that this host starts nothing more, and `hand_back` what still runs after DRAIN_SECONDS."""
+    workers.report_ending()
+    time.sleep(settings.DRAIN_SECONDS)
+    log.warning("containers_handed_back", number=hand_back())
+
+
 WORK = Work(
     name="predict",
     queue=lambda prediction: queue_of(prediction.submission.phase),
@@ -248,6 +272,8 @@ WORK = Work(
         STORAGE_ERRORS: Failure(Reason.STORAGE),
     },
     columns=StateColumns(stage=""),
+    choose=placement.choose,
+    is_wanted=placement.is_servable,
     is_ready=lambda: workers.ready() and sandbox_client.answers(),
     marks_outdated=True,
     on_renewal=workers.heartbeat,

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import socket
-import time
+from datetime import timedelta
 from typing import Any
 
 import structlog
 from django.conf import settings
+from django.db import transaction
 
-from leaderboard.containers.actions import engine, image_files, scorer_engine
+from leaderboard.containers.actions import engine, image_cache, placement, scorer_engine
 from leaderboard.core import db_clock
 from leaderboard.core.store_errors import StoreUnavailableError
-from leaderboard.models import GoldVersion, Prediction, Run, State, WorkerReport
+from leaderboard.models import AuditEntry, GoldVersion, Image, Prediction, Run, State, User, WorkerReport
 from leaderboard.work_queue import enqueue
 
 log = structlog.get_logger(__name__)
 SYSTEMS, SCORERS = "systems", "scorers"
-_full_report: dict[str, float] = {}
-"""Monotonic time in seconds of this process's last report of a ready engine, by queue."""
 
 
 def enqueue_report(queue: str) -> None:
@@ -32,7 +31,11 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
     if missing:
         return _say(queue=queue, ready=False, message=missing)
     try:
-        detail = dict(engine.health_check())
+        fields = _space()
+        if fields["disk_low"]:
+            return _say(queue=queue, ready=False, message=_too_full(fields["disk_free_bytes"]), **fields)
+        fields["detail"] = dict(engine.health_check())
+        offer = engine.offer()
     except engine.SandboxError as error:
         return _say(queue=queue, ready=False, message=str(error))
     try:
@@ -42,9 +45,29 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
     else:
         if removed:
             log.warning("container_removed", what=removed)
-        engine.forget(image_files.idle())
-    _full_report[queue] = time.monotonic()
-    return _say(queue=queue, ready=True, detail=detail)
+    note_drained(socket.gethostname())
+    fields |= {"cpus": offer.cpus, "memory_bytes": offer.memory_bytes, "checked_at": timezone.now()}
+    return _say(queue=queue, ready=True, **fields)
+
+
+def _space() -> dict[str, Any]:
+    """Remove images for which there is no space; return the report's fields about images and the engine's disk.
+
+    Raises SandboxError.
+    """
+    images = image_cache.make_room()
+    is_low, free = image_cache.is_disk_low(), engine.disk_free_bytes()
+    if is_low:
+        log.error("engine_disk_low", free_mb=(free or 0) // 1_000_000, floor_mb=settings.ENGINE_DISK_BYTES // 1_000_000)
+    return {"images": images, "disk_free_bytes": free, "disk_low": is_low}
+
+
+def _too_full(free: int) -> str:
+    return (
+        f"The engine's disk has {free // 1_000_000:,} MB left, expected {settings.ENGINE_DISK_BYTES // 1_000_000:,} MB "
+        "or more (HOLDOUT_ENGINE_DISK_MB): free some, for example with docker system prune. Until then no container is "
+        "started here."
+    )
 
 
 def _missing(queue: str) -> str:
@@ -63,12 +86,14 @@ def _missing(queue: str) -> str:
 
 
 def ready(queue: str = SYSTEMS) -> bool:
-    """Return whether this worker can run a container now.
+    """Return whether this host can run a container now.
 
-    `report`, which runs a test container, is repeated after SWEEP_SECONDS; until then only the engine's status is
-    asked.
+    `report`, which runs a test container, is repeated after SWEEP_SECONDS by one of the host's processes; until then
+    only the engine's status is asked.
     """
-    if time.monotonic() - _full_report.get(queue, float("-inf")) < settings.SWEEP_SECONDS:
+    since = timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS)
+    own = WorkerReport.objects.filter(queue=queue, host=socket.gethostname())
+    if own.filter(ready=True, checked_at__gt=since).exists():
         try:
             engine.check()
         except engine.SandboxError as error:
@@ -76,6 +101,51 @@ def ready(queue: str = SYSTEMS) -> bool:
         else:
             return True
     return report(queue=queue).ready
+
+
+def make_room_for(image: Image) -> None:
+    """Remove images that are not in use, so that there is room to load another one. Failures are only logged."""
+    try:
+        image_cache.make_room(needed_bytes=image.unpacked_bytes or image.archive_bytes)
+    except engine.SandboxError as error:
+        log.warning("image_removal_failed", error=str(error))
+
+
+def note_loaded(digest: str, size: int, *, queue: str = SYSTEMS) -> None:
+    """Add an image that was just loaded to this host's report, so that other hosts leave its next containers to it."""
+    with transaction.atomic():
+        own = WorkerReport.objects.select_for_update().filter(queue=queue, host=socket.gethostname())
+        for worker in own:
+            own.filter(pk=worker.pk).update(images={**worker.images, digest: size})
+
+
+def drain(worker: WorkerReport, *, by: User | None = None) -> None:
+    """Tell a host to start no container any more. Those that run there go on. by: None for the command line."""
+    if WorkerReport.objects.filter(pk=worker.pk, draining=False).update(draining=True, drained_at=None):
+        log.info("worker_draining", queue=worker.queue, host=worker.host)
+        AuditEntry.record("worker.draining", worker, by=by, host=worker.host)
+    note_drained(worker.host)
+
+
+def resume(worker: WorkerReport, *, by: User | None = None) -> None:
+    """Let a host that was drained start containers again."""
+    if WorkerReport.objects.filter(pk=worker.pk, draining=True).update(draining=False, drained_at=None):
+        log.info("worker_resumed", queue=worker.queue, host=worker.host)
+        AuditEntry.record("worker.resumed", worker, by=by, host=worker.host)
+        enqueue_report(worker.queue)
+
+
+def note_drained(host: str) -> None:
+    """Record and log, once, that a draining host has nothing left to run."""
+    draining = WorkerReport.objects.filter(host=host, draining=True, drained_at=None)
+    if draining.exists() and not placement.running_on(host).exists() and draining.update(drained_at=db_clock.now()):
+        log.info("worker_drained", host=host)
+
+
+def report_ending(*, queue: str = SYSTEMS) -> None:
+    """Report that this host's workers are ending; the report of the next worker that starts replaces this one."""
+    own = WorkerReport.objects.filter(queue=queue, host=socket.gethostname())
+    own.update(ready=False, message="The worker is ending: it finishes what runs, and starts nothing.")
 
 
 def heartbeat(*, queue: str = SYSTEMS) -> None:
@@ -90,7 +160,7 @@ def under_way() -> frozenset[str]:
     return predicted.union(*(scorer_engine.names_of(run) for run in scored))
 
 
-def _say(*, queue: str, ready: bool, message: str = "", detail: dict[str, Any] | None = None) -> WorkerReport:
-    fields = {"ready": ready, "message": message, "detail": detail or {}, "seen_at": db_clock.read()}
+def _say(*, queue: str, ready: bool, **columns: Any) -> WorkerReport:
+    fields = {"message": "", "detail": {}, "disk_low": False, "ready": ready, "seen_at": db_clock.read(), **columns}
     stored, _ = WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=fields)
     return stored

@@ -1,30 +1,65 @@
-"""Status page of container workers, for operators."""
+"""Status page of container workers, for operators, who can drain a host there."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
 
+from leaderboard.containers.actions import placement, workers
 from leaderboard.core.web.access import PersonRequest, needs
 from leaderboard.models import Prediction, Run, State, Submission, WorkerReport
 from leaderboard.work_queue import worker_status
 
 
+@dataclass(frozen=True)
+class _Worker:
+    """A worker's report and what runs on its host. state: what the page says of it, and the CSS class of that."""
+
+    report: WorkerReport
+    running: int
+
+    @property
+    def state(self) -> tuple[str, str]:
+        if not self.report.is_fresh:
+            return "gone", ""
+        if self.report.draining:
+            return ("draining" if self.running else "drained"), ""
+        return ("ready", "state-done") if self.report.ready else ("not ready", "state-failed")
+
+    @property
+    def can_drain(self) -> bool:
+        return self.report.queue != workers.SCORERS
+
+    @property
+    def cached_bytes(self) -> int:
+        return sum(self.report.images.values())
+
+    @property
+    def details(self) -> list[tuple[str, Any]]:
+        """Return the engine's isolation layers and processors, sorted by name."""
+        return sorted(self.report.detail.items())
+
+
 @needs("workers.view")
 @require_safe
-def workers(request: PersonRequest) -> HttpResponse:
+def show(request: PersonRequest) -> HttpResponse:
     """Show each container worker's status report, and the queued and running containers."""
     reports = WorkerReport.objects.exclude(queue__in=worker_status.SELF_REPORTING)
     containers = Prediction.objects.filter(submission__kind=Submission.Kind.IMAGE)
     context = {
-        "reports": [(report, _details(report)) for report in reports],
+        "workers": [
+            _Worker(report, 0 if report.queue == workers.SCORERS else placement.running_on(report.host).count())
+            for report in reports
+        ],
         "waiting": containers.filter(state=State.QUEUED).count(),
         "running": containers.filter(state=State.RUNNING).select_related(
-            "submission__system", "submission__phase__benchmark"
+            "submission__system", "submission__phase__benchmark", "placement__worker"
         ),
         "scorings": _scorings(),
         "switched_on": settings.SYSTEMS,
@@ -33,12 +68,21 @@ def workers(request: PersonRequest) -> HttpResponse:
     return render(request, "containers/manage_workers.html", context)
 
 
+@needs("workers.drain")
+@require_POST
+def drain(request: PersonRequest, pk: int) -> HttpResponse:
+    """Tell a worker's host to start no more containers, or, with `resume` in the form, to start some again."""
+    report = get_object_or_404(WorkerReport.objects.exclude(queue=workers.SCORERS), pk=pk)
+    if "resume" in request.POST:
+        workers.resume(report, by=request.user)
+        messages.success(request, f"{report.host} starts containers again.")
+    else:
+        workers.drain(report, by=request.user)
+        messages.success(request, f"{report.host} starts no more containers, and finishes those that run.")
+    return redirect("manage_workers")
+
+
 def _scorings() -> dict[str, int]:
     """Return the numbers of queued ("wait") and running ("run") runs by custom scorers."""
     runs = Run.objects.filter(scorer__isnull=False)
     return {name: runs.filter(state=state).count() for name, state in (("wait", State.QUEUED), ("run", State.RUNNING))}
-
-
-def _details(report: WorkerReport) -> list[tuple[str, Any]]:
-    """Return the report's details (isolation layers and processors), sorted by name."""
-    return sorted(report.detail.items())

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 from django.shortcuts import get_object_or_404
 
 from leaderboard.boards.disclosure.policies import reveals_all
@@ -106,13 +106,26 @@ class Progress:
 
     @cached_property
     def queue_position(self) -> int | None:
-        """Return the number of runs, containers or validations queued earlier that still are; None if not queued."""
+        """Return the number of runs, containers or validations queued earlier that still are; None if not queued.
+
+        Teams take turns with their containers, so of another team's at most one more than of its own are ahead.
+        """
         work = self._leased_work
         if work is None or work.state != State.QUEUED:
             return None
+        if work is self.prediction and self.is_container:
+            return self._containers_ahead(work)
         # Containers and validations of uploaded files wait in different queues.
         same = {"submission__kind": self.submission.kind} if work is self.prediction else {}
         return type(work)._default_manager.filter(state=State.QUEUED, queued_at__lt=work.queued_at, **same).count()
+
+    def _containers_ahead(self, prediction: Prediction) -> int:
+        waiting = Prediction.objects.filter(state=State.QUEUED, submission__kind=Submission.Kind.IMAGE)
+        by_team = dict(waiting.order_by().values_list("submission__system__team").annotate(n=Count("pk")))
+        team = self.submission.system.team_id
+        by_team.pop(team, None)
+        own = waiting.filter(submission__system__team=team, queued_at__lt=prediction.queued_at).count()
+        return own + sum(min(number, own + 1) for number in by_team.values())
 
     @property
     def warnings(self) -> list[str]:

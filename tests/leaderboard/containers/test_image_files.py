@@ -21,10 +21,11 @@ from evaluator.sandbox.containers.system_contract import LoadedImage
 from leaderboard.containers.actions import engine, image_files, images, run_system, workers
 from leaderboard.core.refusal import Refused
 from leaderboard.evaluation import container_limits
+from leaderboard.evaluation.container_limits import Resources
 from leaderboard.models import Image, Prediction, QuotaCharge, Reason, State, Submission
 from leaderboard.work_queue.lease import LeaseLostError
 from tests.support.rows import tiny_world
-from tests.support.rows.container_rows import DIGEST, engine_is_there, insert, takes_images
+from tests.support.rows.container_rows import DIGEST, engine_is_there, takes_images
 from tests.support.rows.tiny_world import World
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -152,38 +153,16 @@ def test_a_phases_limit_applies_to_an_image_from_a_registry(monkeypatch: pytest.
         engine.load(image, replace(defaults, image_bytes=999), when_read=lambda: None)
 
 
-@pytest.mark.parametrize(
-    ("state", "needed"),
-    [
-        (State.QUEUED, True),
-        (State.RUNNING, True),
-        (State.DONE, False),
-        (State.REJECTED, False),
-        (State.FAILED, False),
-        (State.CANCELLED, False),
-    ],
-)
-def test_an_engine_retains_the_image_of_a_waiting_prediction(world: World, state: str, needed: bool) -> None:
-    insert(world, state=state, with_file=True)
-    assert (DIGEST in image_files.idle()) == (not needed)
-
-
-def test_an_engine_retains_an_image_that_another_archive_needs(world: World) -> None:
-    """Two archives may differ in their bytes and contain the same image."""
-    insert(world, state=State.REJECTED)
-    insert(world, state=State.QUEUED)
-    assert image_files.idle() == frozenset()
-
-
 def test_the_engine_makes_a_full_report_once_per_sweep(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
     """A report runs a container; between two reports it is enough that the engine answers."""
     monkeypatch.undo()
     requests: list[str] = []
     monkeypatch.setattr(engine, "health_check", lambda: requests.append("report") or {})
     monkeypatch.setattr(engine, "reap", lambda *, keep: requests.append("reap") or [])
-    monkeypatch.setattr(engine, "forget", lambda images: None)
+    monkeypatch.setattr(engine, "images", frozenset)
+    monkeypatch.setattr(engine, "disk_free_bytes", lambda: None)
+    monkeypatch.setattr(engine, "offer", Resources)
     monkeypatch.setattr(engine, "check", lambda: requests.append("check"))
-    monkeypatch.delitem(workers._full_report, workers.SYSTEMS, raising=False)
     assert [workers.ready() for _ in range(3)] == [True, True, True]
     assert requests == ["report", "reap", "check", "check"]
 

@@ -160,6 +160,7 @@ MANAGE = [
     Row("manage", "login 404 404 200 200 200 200"),
     Row("manage_operations", "login 404 404 404 404 404 200"),
     Row("manage_workers", "login 404 404 404 404 200 200"),
+    Row("manage_worker_drain", CURATOR_POSTS, "login 404 404 404 404 302 302"),
     # Staff reaches the form; only curators may submit it.
     Row("manage_imports", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),
     Row("manage_import", "login 404 404 404 404 200 200", "login 404 404 404 404 422 422"),

@@ -32,6 +32,7 @@ from leaderboard.models import (
     Phase,
     Rehearsal,
     Split,
+    WorkerReport,
 )
 from tests.leaderboard.whole_site import access_table
 from tests.leaderboard.whole_site.access_table import Row
@@ -78,6 +79,7 @@ def build() -> Cast:
     THINGS.update(audit=audited_splits.done(world.gold).pk, correction=corrected_gold.waiting(world).pk)
     THINGS.update(preview=generator_previews.done(world).pk, raw=generator_previews.raw(world, b"unused\n").pk)
     THINGS.update(raw_upload=generator_previews.upload(world, everybody.people["X"]).pk)
+    THINGS.update(worker=WorkerReport.objects.create(queue="systems", host="h", ready=False, seen_at=at).pk)
     return everybody
 
 
@@ -142,6 +144,7 @@ def address(row: Row, everybody: Cast) -> str:
     if parameters["pk"] == "upload":
         parameters["pk"] = everybody.upload.pk
     for part, key in (
+        ("workers/", "worker"),
         ("me/teams/", "team"),
         ("v1/teams/", "team"),
         ("announcements/", "announcement"),

@@ -1,0 +1,74 @@
+"""The images on a host's engine: they stay there after a run, and the least recently used are removed for space.
+
+The engine is asked what it has; when an image was last used is known from the predictions and the runs of scorers.
+Only images that this site has loaded count, each with all its layers, also if images share some.
+"""
+
+from __future__ import annotations
+
+import socket
+from datetime import UTC, datetime
+
+import structlog
+from django.conf import settings
+from django.db.models import Max
+from django.db.models.functions import Coalesce
+
+from leaderboard.containers.actions import engine
+from leaderboard.models import Image, Placement, Prediction, Run, State
+
+log = structlog.get_logger(__name__)
+
+
+def make_room(*, needed_bytes: int = 0) -> dict[str, int]:
+    """Remove the least recently used images until there is room for `needed_bytes` more; return those that stay.
+
+    There is room while images have at most IMAGE_CACHE_BYTES and ENGINE_DISK_BYTES are free. The result has the bytes
+    by image id. An image in use is never removed. Raises SandboxError.
+    """
+    images = _images()
+    for image in _by_last_use(images):
+        if sum(images.values()) + needed_bytes <= settings.IMAGE_CACHE_BYTES and not is_disk_low(needed_bytes):
+            break
+        if _is_in_use(image):
+            continue
+        size = images.pop(image)  # one that has a tag, or that a container of another site uses, is not ours to count
+        try:
+            if engine.forget(image):
+                log.info("image_evicted", image=image, bytes=size)
+        except engine.SandboxError as error:
+            log.warning("image_removal_failed", error=str(error))
+    return images
+
+
+def is_disk_low(needed_bytes: int = 0) -> bool:
+    """Return whether less than ENGINE_DISK_BYTES would be free on the engine's disk. Raises SandboxError."""
+    free = engine.disk_free_bytes()
+    return free is not None and free - needed_bytes < settings.ENGINE_DISK_BYTES
+
+
+def _images() -> dict[str, int]:
+    """Return the site's images on the engine, with their bytes."""
+    known = dict(Image.objects.exclude(digest="").values_list("digest", "unpacked_bytes"))
+    return {image: known[image] for image in sorted(engine.images() & known.keys())}
+
+
+def _by_last_use(images: dict[str, int]) -> list[str]:
+    """Return the images, least recently used on this host first; those that were never used come before."""
+    placed = Placement.objects.filter(worker__host=socket.gethostname(), image__digest__in=images).order_by()
+    scored = Run.objects.filter(scorer__image__digest__in=images).order_by()
+    used = dict.fromkeys(images, datetime.min.replace(tzinfo=UTC))
+    for rows in (
+        placed.values_list("image__digest").annotate(at=Max(Coalesce("prediction__finished_at", "claimed_at"))),
+        scored.values_list("scorer__image__digest").annotate(at=Max(Coalesce("finished_at", "queued_at"))),
+    ):
+        for image, at in rows:
+            used[image] = max(at, used[image])
+    return sorted(images, key=lambda image: used[image])
+
+
+def _is_in_use(image: str) -> bool:
+    """Return whether any worker may be about to start a container of the image, or has started one."""
+    systems = Prediction.objects.filter(state=State.RUNNING, submission__image__digest=image)
+    scorers = Run.objects.filter(state=State.RUNNING, scorer__image__digest=image)
+    return systems.exists() or scorers.exists()

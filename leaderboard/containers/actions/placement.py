@@ -1,0 +1,145 @@
+"""Which container a worker starts next: the choice behind a claim (`Work.choose`), made in the database.
+
+All claims on one host wait for its report's row, so that together they take no more than it offers. Of what fits, the
+order is: rows of dead workers; then teams in turn; then, within a team, images that this host has, and those that
+waited longest. What another host has is left to it for IMAGE_WAIT. A container that does not fit now is overtaken by
+smaller ones for at most ROOM_WAIT.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.utils import timezone
+
+from leaderboard.evaluation import container_limits
+from leaderboard.evaluation.container_limits import Resources
+from leaderboard.models import Phase, Placement, Prediction, Reason, State, WorkerReport
+from leaderboard.work_queue.worker_status import queue_of
+
+IMAGE_WAIT = timedelta(seconds=30)
+"""For how long a container waits for a host that has its image, after it was queued."""
+ROOM_WAIT = timedelta(minutes=5)
+"""After how long a host stops starting smaller containers, so that there is room for the next one in order."""
+SEEN = timedelta(days=1)
+"""Age of the last report from which a host no longer counts as one that may come back."""
+
+
+def offer_of(worker: WorkerReport) -> Resources:
+    """Return what a worker offers to containers."""
+    return Resources(cpus=worker.cpus, memory_bytes=worker.memory_bytes)
+
+
+def running_on(host: str) -> QuerySet[Placement]:
+    """Return the placements of the containers that are running on a host."""
+    return Placement.objects.filter(worker__host=host, prediction__state=State.RUNNING)
+
+
+def choose(waiting: QuerySet[Prediction], queue: str) -> Prediction | None:
+    """Return the prediction that this host takes next, locked until the transaction ends, and record what it takes.
+
+    None if there is none that fits and whose turn it is, or if the worker is draining.
+    """
+    worker = _locked(queue)
+    if worker.draining:
+        return None
+    taken = [Resources(**resources) for resources in running_on(worker.host).values_list("resources", flat=True)]
+    demands = _demands(waiting, queue)
+    room = offer_of(worker).without(taken)
+    fitting = {phase for phase, demand in demands.items() if demand.fits(room)}
+    runnable = {phase for phase, demand in demands.items() if demand.fits(offer_of(worker))}
+    if not taken:
+        alone = _runnable_nowhere(demands, worker)
+        fitting, runnable = fitting | alone, runnable | alone
+    if not fitting:
+        return None
+    at = timezone.now()
+    ordered = _in_order(waiting, worker)
+    first = ordered.filter(submission__phase__in=runnable).first()
+    if first is None or (first.submission.phase_id not in fitting and first.queued_at < at - ROOM_WAIT):
+        return None
+    # Another host may have locked, and be about to claim, the first one.
+    fit = ordered.filter(submission__phase__in=fitting)
+    chosen = fit.select_for_update(skip_locked=True, of=("self",)).first()
+    if chosen is not None:
+        image = chosen.submission.image
+        assert image is not None, "a constraint of the database ensures that a container submission has an image"
+        Placement.objects.update_or_create(
+            prediction=chosen,
+            defaults={
+                "worker": worker,
+                "team": chosen.submission.system.team,
+                "image": image,
+                "resources": asdict(demands[chosen.submission.phase_id]),
+                "claimed_at": at,
+            },
+        )
+    return chosen
+
+
+def is_servable(queue: str) -> bool:
+    """Return whether a container waits in the queue that a ready worker can run, now or when there is room."""
+    demands = _demands(Prediction.objects.filter(state=State.QUEUED, submission__image__isnull=False), queue)
+    offers = [offer_of(worker) for worker in _ready(queue)]
+    return any(demand.fits(offer) for demand in demands.values() for offer in offers)
+
+
+def _locked(queue: str) -> WorkerReport:
+    """Lock the reports of this host, for all queues, and return that of one queue."""
+    host = socket.gethostname()
+    absent = {"ready": False, "message": "It has not reported yet.", "seen_at": timezone.now()}
+    WorkerReport.objects.get_or_create(queue=queue, host=host, defaults=absent)
+    reports = WorkerReport.objects.select_for_update().filter(host=host).order_by("pk")
+    return next(report for report in reports if report.queue == queue)
+
+
+def _ready(queue: str) -> list[WorkerReport]:
+    reports = WorkerReport.objects.filter(queue=queue, ready=True, draining=False)
+    return [report for report in reports if report.is_fresh]
+
+
+def _demands(waiting: QuerySet[Prediction], queue: str) -> dict[int, Resources]:
+    """Return what a container takes, by phase of the queue with waiting containers: those of a phase take the same."""
+    phases = Phase.objects.filter(pk__in=waiting.order_by().values("submission__phase"))
+    return {phase.pk: container_limits.of(phase).resources for phase in phases if queue_of(phase) == queue}
+
+
+def _runnable_nowhere(demands: dict[int, Resources], worker: WorkerReport) -> set[int]:
+    """Return the phases whose containers take more processors or memory than any host offers.
+
+    An otherwise empty host starts them: its engine decides. GPUs that it does not have it cannot give.
+    """
+    seen = WorkerReport.objects.filter(queue=worker.queue, seen_at__gt=timezone.now() - SEEN)
+    offers = [offer_of(report) for report in seen]
+    return {
+        phase
+        for phase, demand in demands.items()
+        if demand.gpus <= offer_of(worker).gpus and not any(demand.fits(offer) for offer in offers)
+    }
+
+
+def _in_order(waiting: QuerySet[Prediction], worker: WorkerReport) -> QuerySet[Prediction]:
+    """Return the waiting predictions that this worker may take, in the order in which it takes them."""
+    others = _images(report for report in _ready(worker.queue) if report.pk != worker.pk)
+    here = _images([worker])
+    is_recent = Q(queued_at__gt=timezone.now() - IMAGE_WAIT)
+    served = Placement.objects.filter(team=OuterRef("submission__system__team")).order_by("-claimed_at")
+    overtaken = is_recent & ~Q(submission__image__digest__in=here)
+    order: list[Any] = [
+        Case(When(reason=Reason.LOST, then=Value(0)), default=Value(1)),
+        F("served").asc(nulls_first=True),
+        Case(When(overtaken, then=Value(1)), default=Value(0)),
+        "queued_at",
+        "pk",
+    ]
+    left_to_others = is_recent & ~Q(reason=Reason.LOST) & Q(submission__image__digest__in=others - here)
+    return waiting.exclude(left_to_others).annotate(served=Subquery(served.values("claimed_at")[:1])).order_by(*order)
+
+
+def _images(reports: Iterable[WorkerReport]) -> set[str]:
+    return {digest for report in reports for digest in report.images}
