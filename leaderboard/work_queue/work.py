@@ -51,7 +51,7 @@ LOST_AFTER = timedelta(hours=1)
 SPARED_FOR = timedelta(days=1)
 """For how long after it was queued a row's last attempt is given back if the machine was too busy or the store away."""
 PASS_ON_SECONDS = 1.0
-"""Pause before a message that led to no claim is sent again (`Work.is_wanted`)."""
+"""Pause before a message that led to no claim is sent again (`Work.passes_on`)."""
 STORAGE_ERRORS = (FileNotFoundError, AlteredError)
 
 
@@ -139,7 +139,7 @@ class Work:
 
     choose: called in the transaction of a claim with a queryset of the queued rows and the name of the queue; returns
         the row that this worker claims, locked, or None. Messages then only wake workers
-    is_wanted: called with the name of the queue if a message led to no claim; returns True if another message may
+    passes_on: called with the name of the queue if a message led to no claim; returns True if it is to be sent again
     is_ready: returns False while a dependency is unavailable; the row is then not claimed, so no attempt is used up
     may_claim: called with the key; returns False if this worker must not claim the row
     low_priority: True: a row waits while scoring runs are queued, at most LOW_PRIORITY_WAIT
@@ -163,7 +163,7 @@ class Work:
     columns: StateColumns = field(default_factory=StateColumns)
     routed_rows: Any = None
     choose: Callable[[Any, str], Any | None] | None = None
-    is_wanted: Callable[[str], bool] = lambda queue: False
+    passes_on: Callable[[str], bool] = lambda queue: False
     is_ready: Callable[[], bool] = lambda: sandbox_client.answers()  # noqa: PLW0108  (looked up at each call)
     may_claim: Callable[[Any], bool] = lambda key: True
     low_priority: bool = False
@@ -252,7 +252,7 @@ class Work:
     def _pass_on(self, key: Any) -> None:
         """Send the message again, after a pause, if it may lead to a claim then, or by another worker."""
         queue = self._queue_of_key(key) if self.choose is not None else None
-        if queue is not None and self.is_wanted(queue):
+        if queue is not None and self.passes_on(queue):
             time.sleep(PASS_ON_SECONDS)
             enqueue.after_commit(self.name, key, queue=queue)
 

@@ -273,7 +273,7 @@ WORK = Work(
     },
     columns=StateColumns(stage=""),
     choose=placement.choose,
-    is_wanted=placement.is_servable,
+    passes_on=placement.is_servable,
     is_ready=lambda: workers.ready() and sandbox_client.answers(),
     marks_outdated=True,
     on_renewal=workers.heartbeat,
