@@ -15,11 +15,12 @@ from datetime import timedelta
 from typing import Any
 
 from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Value, When
-from django.utils import timezone
 
+from leaderboard.core import db_clock
 from leaderboard.evaluation import container_limits
 from leaderboard.evaluation.container_limits import Resources
 from leaderboard.models import Phase, Placement, Prediction, Reason, State, WorkerReport
+from leaderboard.models.worker import FRESH
 from leaderboard.work_queue.worker_status import queue_of
 
 IMAGE_WAIT = timedelta(seconds=30)
@@ -58,7 +59,7 @@ def choose(waiting: QuerySet[Prediction], queue: str) -> Prediction | None:
         fitting, runnable = fitting | alone, runnable | alone
     if not fitting:
         return None
-    at = timezone.now()
+    at = db_clock.read()
     ordered = _in_order(waiting, worker)
     first = ordered.filter(submission__phase__in=runnable).first()
     if first is None or (first.submission.phase_id not in fitting and first.queued_at < at - ROOM_WAIT):
@@ -92,15 +93,16 @@ def is_servable(queue: str) -> bool:
 def _locked(queue: str) -> WorkerReport:
     """Lock the reports of this host, for all queues, and return that of one queue."""
     host = socket.gethostname()
-    absent = {"ready": False, "message": "It has not reported yet.", "seen_at": timezone.now()}
+    absent = {"ready": False, "message": "It has not reported yet.", "seen_at": db_clock.read()}
     WorkerReport.objects.get_or_create(queue=queue, host=host, defaults=absent)
     reports = WorkerReport.objects.select_for_update().filter(host=host).order_by("pk")
     return next(report for report in reports if report.queue == queue)
 
 
 def _ready(queue: str) -> list[WorkerReport]:
-    reports = WorkerReport.objects.filter(queue=queue, ready=True, draining=False)
-    return [report for report in reports if report.is_fresh]
+    return list(
+        WorkerReport.objects.filter(queue=queue, ready=True, draining=False, seen_at__gt=db_clock.now() - FRESH)
+    )
 
 
 def _demands(waiting: QuerySet[Prediction], queue: str) -> dict[int, Resources]:
@@ -114,7 +116,7 @@ def _runnable_nowhere(demands: dict[int, Resources], worker: WorkerReport) -> se
 
     An otherwise empty host starts them: its engine decides. GPUs that it does not have it cannot give.
     """
-    seen = WorkerReport.objects.filter(queue=worker.queue, seen_at__gt=timezone.now() - SEEN)
+    seen = WorkerReport.objects.filter(queue=worker.queue, seen_at__gt=db_clock.now() - SEEN)
     offers = [offer_of(report) for report in seen]
     return {
         phase
@@ -127,7 +129,7 @@ def _in_order(waiting: QuerySet[Prediction], worker: WorkerReport) -> QuerySet[P
     """Return the waiting predictions that this worker may take, in the order in which it takes them."""
     others = _images(report for report in _ready(worker.queue) if report.pk != worker.pk)
     here = _images([worker])
-    is_recent = Q(queued_at__gt=timezone.now() - IMAGE_WAIT)
+    is_recent = Q(queued_at__gt=db_clock.now() - IMAGE_WAIT)
     served = Placement.objects.filter(team=OuterRef("submission__system__team")).order_by("-claimed_at")
     overtaken = is_recent & ~Q(submission__image__digest__in=here)
     order: list[Any] = [
