@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from leaderboard.models.benchmark import MAX_GPU_MEMORY_GB, MAX_GPUS
 from leaderboard.models.reported_numbers import Value
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -69,7 +70,8 @@ class PhasePart(Part):
     """A phase of the benchmark, with the fields of the model Phase.
 
     split: name of the split that it scores. subset: the groups of the gold that are scored (empty: all groups); the
-    key in the document is `gold_subset`.
+    key in the document is `gold_subset`. gpus: number of GPUs of each container, each with at least `gpu_memory_gb` GB
+    (0: any). The previous release wrote `gpus` into `limits`, which is still accepted.
     """
 
     slug: Slug
@@ -89,10 +91,16 @@ class PhasePart(Part):
     takes_predictions: bool = True
     takes_images: bool = False
     limits: dict[str, int | float] = {}
+    gpus: Annotated[int, Meta(ge=0, le=MAX_GPUS)] = 0
+    gpu_memory_gb: Annotated[int, Meta(ge=0, le=MAX_GPU_MEMORY_GB)] = 0
     shows_logs: bool | None = None
     tracks: list[TrackPart] = []
 
     def __post_init__(self) -> None:
+        if "gpus" in self.limits:
+            self.gpus = min(int(self.limits.pop("gpus")), MAX_GPUS)
+        if self.gpu_memory_gb and not self.gpus:
+            raise ValueError(f"phase {self.slug} has gpu_memory_gb {self.gpu_memory_gb} without gpus")
         _check_unique("track", [track.name for track in self.tracks])
 
 

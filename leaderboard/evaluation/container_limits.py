@@ -57,7 +57,7 @@ class ContainerLimits:
     wall_seconds: from start to end. cpus: processors, may be a fraction. processes: processes and threads at a time.
     image_bytes: of the unpacked layers, and also of the archive. output_bytes: of all files in /output together.
     output_files: number of files and folders in /output. log_bytes: stored from the end of the printed output. gpus:
-    more than 0 requires a worker with GPUs.
+    number of GPUs, which only workers of the queue `systems-gpu` have. gpu_memory_gb: of each GPU at least; 0: any.
     """
 
     wall_seconds: float
@@ -69,6 +69,7 @@ class ContainerLimits:
     output_files: int
     log_bytes: int
     gpus: int = 0
+    gpu_memory_gb: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -104,16 +105,16 @@ def of_scorer() -> ContainerLimits:
 
 def of(phase: Phase) -> ContainerLimits:
     """Return the limits of a phase's containers."""
-    return with_changes(phase.limits)
+    return replace(with_changes(phase.limits), gpus=phase.gpus, gpu_memory_gb=phase.gpu_memory_gb)
 
 
 def with_changes(changes: dict[str, Any]) -> ContainerLimits:
     """Return the default limits with some values replaced.
 
-    changes: new values by field name of ContainerLimits. Raises ValueError, which names the limit, for an unknown name
-    or an invalid value.
+    changes: new values by field name of ContainerLimits, except those of GPUs, which are fields of the phase. Raises
+    ValueError, which names the limit, for an unknown name or an invalid value.
     """
-    limits = defaults().as_dict()
+    limits = {name: value for name, value in defaults().as_dict().items() if name not in ("gpus", "gpu_memory_gb")}
     for name, value in changes.items():
         if name not in limits:
             raise ValueError(f"unknown limit {name!r}, expected one of {', '.join(limits)}")
@@ -121,7 +122,7 @@ def with_changes(changes: dict[str, Any]) -> ContainerLimits:
         if isinstance(value, bool) or not isinstance(value, int if is_integer else int | float):
             raise ValueError(f"limit {name} is {value!r}, expected a {'whole ' if is_integer else ''}number")
         # A container engine rounds processors to billionths and treats zero as unlimited, hence the minimum of 0.01.
-        minimum = {"gpus": 0, "cpus": 0.01}.get(name, 1)
+        minimum = 0.01 if name == "cpus" else 1
         if not minimum <= value < math.inf:
             raise ValueError(f"limit {name} is {value!r}, expected {minimum} or more")
     return ContainerLimits(**{**limits, **changes})

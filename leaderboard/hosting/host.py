@@ -32,7 +32,7 @@ from leaderboard.models import AuditEntry, Benchmark, Dataset, PublicPrivatePart
 BEGAN, ENDED = "hosting.began", "hosting.ended"
 DOWNLOAD = "download "
 """Prefix of the keys under which the audit trail records the digests of downloads."""
-LATER = ("takes_images", "limits", "tracks")
+LATER = ("takes_images", "limits", "gpus", "gpu_memory_gb", "tracks")
 """Fields of a phase that may change after the phase was hosted, so they are not part of the digests."""
 
 
@@ -213,12 +213,13 @@ def _open_to_images(benchmark: Benchmark, manifest: Manifest, by: User, say: Cal
 
     Container limits that differ, because somebody has changed them since, are kept.
     """
-    limits = {part.slug: part.limits for part in manifest.phases if part.takes_images}
+    parts = {part.slug: part for part in manifest.phases if part.takes_images}
     changed = []
-    for phase in benchmark.phases.filter(slug__in=limits):
+    for phase in benchmark.phases.filter(slug__in=parts):
+        wanted = {name: getattr(parts[phase.slug], name) for name in ("limits", "gpus", "gpu_memory_gb")}
         if not phase.takes_images:
-            changed.append(benchmarks.take_images(phase=phase, limits=limits[phase.slug], by=by))
-        elif phase.limits != limits[phase.slug]:
+            changed.append(benchmarks.take_images(phase=phase, by=by, **wanted))
+        elif any(getattr(phase, name) != value for name, value in wanted.items()):
             say(
                 f"{manifest.slug}: the phase {phase.slug} has other container limits; they were not changed to the "
                 "manifest's"

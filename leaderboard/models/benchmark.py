@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
@@ -14,6 +14,11 @@ from django.utils import timezone
 from simple_history.models import HistoricalRecords
 
 from .dataset import Dataset, Split
+
+MAX_GPUS = 16
+"""The most GPUs that a phase may ask for, for each container."""
+MAX_GPU_MEMORY_GB = 1000
+"""The most memory in GB of each GPU that a phase may ask for."""
 
 
 class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
@@ -156,6 +161,14 @@ class Phase(models.Model):
     takes_predictions = models.BooleanField(default=True, help_text="predictions files may be uploaded")
     takes_images = models.BooleanField(default=False, help_text="container images may be submitted")
     limits = models.JSONField(default=dict, blank=True, help_text="of a container, where they differ from the defaults")
+    gpus = models.PositiveSmallIntegerField(
+        default=0, validators=[MaxValueValidator(MAX_GPUS)], help_text="number of GPUs of each container; 0: none"
+    )
+    gpu_memory_gb = models.PositiveSmallIntegerField(
+        default=0,
+        validators=[MaxValueValidator(MAX_GPU_MEMORY_GB)],
+        help_text="GB (10^9 bytes) of memory that each of these GPUs has at least; 0: any",
+    )
     scorer = models.ForeignKey(
         "Scorer",
         null=True,
@@ -196,6 +209,9 @@ class Phase(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(quota_everybody=None) | Q(quota_everybody__gte=1), name="phase_quota_of_all_is_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(gpus=0, gpu_memory_gb=0) | Q(gpus__gte=1, gpus__lte=MAX_GPUS), name="phase_gpus_in_range"
             ),
             # A comparison with NULL is unknown, and a check that is unknown passes.
             models.CheckConstraint(

@@ -158,7 +158,7 @@ class Prediction(LeasedWork):
     error_id = models.CharField(max_length=40, blank=True, help_text="matches the log event in the operator's log")
     stage = models.CharField(max_length=12, choices=Stage.choices, blank=True, help_text="what a worker is doing")
     log = models.TextField(blank=True, help_text="the end of what the container printed")
-    cost = models.JSONField(default=dict, blank=True, help_text="wall, cpu (s), memory, image (bytes) as measured")
+    cost = models.JSONField(default=dict, blank=True, help_text="wall, cpu, gpu (s), memory, image (bytes) as measured")
     execution = models.JSONField(default=dict, blank=True, help_text="conditions of the run: limits, image, engine")
 
     class Meta:

@@ -33,6 +33,10 @@ class WorkerReport(models.Model):
     draining = models.BooleanField(default=False, help_text="an operator has told it to start no container")
     drained_at = models.DateTimeField(null=True, blank=True, help_text="when nothing ran there any more after that")
     checked_at = models.DateTimeField(null=True, blank=True, help_text="when the engine was last checked in full")
+    gpus = models.PositiveSmallIntegerField(default=0, help_text="number of GPUs that it offers to containers")
+    gpu_memory_gb = models.PositiveSmallIntegerField(
+        default=0, help_text="memory of the smallest of these GPUs in GB (10^9 bytes), rounded down"
+    )
     seen_at = models.DateTimeField()
 
     class Meta:

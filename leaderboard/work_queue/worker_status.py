@@ -40,7 +40,7 @@ class Availability:
 
 def queue_of(phase: Phase) -> str:
     """Return the name of the Celery queue of a phase's containers: `systems-gpu` if they need a GPU, else `systems`."""
-    return "systems-gpu" if phase.limits.get("gpus") else "systems"
+    return "systems-gpu" if phase.gpus else "systems"
 
 
 SCORERS = "scorers"

@@ -83,6 +83,8 @@ def add_phase(
     takes_predictions: bool = True,
     takes_images: bool = False,
     limits: dict[str, Any] | None = None,
+    gpus: int = 0,
+    gpu_memory_gb: int = 0,
     shows_logs: bool | None = None,
     tracks: Sequence[Mapping[str, object]] = (),
 ) -> Phase:
@@ -141,6 +143,8 @@ def add_phase(
         takes_predictions=takes_predictions,
         takes_images=takes_images,
         limits=limits or {},
+        gpus=gpus,
+        gpu_memory_gb=gpu_memory_gb,
         shows_logs=shows_logs,
         tracks=declared_tracks.validated(tracks),
         position=benchmark.phases.count(),
@@ -153,17 +157,19 @@ def add_phase(
 
 
 @transaction.atomic
-def take_images(*, phase: Phase, limits: dict[str, Any], by: User) -> Phase:
+def take_images(*, phase: Phase, limits: dict[str, Any], by: User, gpus: int = 0, gpu_memory_gb: int = 0) -> Phase:
     """Let a phase accept container images.
 
-    limits: container limits that differ from the server's. Raises Refused: NOT_AN_ORGANISER; INVALID_NAME for invalid
-    limits.
+    limits: container limits that differ from the server's. gpus, gpu_memory_gb: as in Phase. Raises Refused:
+    NOT_AN_ORGANISER; INVALID_NAME for invalid limits.
     """
     check_manages(phase.benchmark, by)
     _check_takes(phase.split, phase.takes_predictions, True, limits)
     phase.takes_images, phase.limits = True, limits
-    phase.save(update_fields=["takes_images", "limits"])
-    AuditEntry.record("phase.takes_images", phase, by=by, limits=limits)
+    phase.gpus, phase.gpu_memory_gb = gpus, gpu_memory_gb
+    phase.save(update_fields=["takes_images", "limits", "gpus", "gpu_memory_gb"])
+    asked = {"gpus": gpus, "gpu_memory_gb": gpu_memory_gb} if gpus else {}
+    AuditEntry.record("phase.takes_images", phase, by=by, limits={**limits, **asked})
     return phase
 
 

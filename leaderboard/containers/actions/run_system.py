@@ -257,7 +257,7 @@ def end_soon() -> None:
 WORK = Work(
     name="predict",
     queue=lambda prediction: queue_of(prediction.submission.phase),
-    routed_rows=Prediction.objects.select_related("submission__phase").only("enqueued_at", "submission__phase__limits"),
+    routed_rows=Prediction.objects.select_related("submission__phase").only("enqueued_at", "submission__phase__gpus"),
     rows=WAITING,
     do=_predict,
     submission_of=lambda prediction: prediction.submission_id,

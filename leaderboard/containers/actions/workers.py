@@ -46,7 +46,7 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
         if removed:
             log.warning("container_removed", what=removed)
     note_drained(socket.gethostname())
-    fields |= {"cpus": offer.cpus, "memory_bytes": offer.memory_bytes, "checked_at": timezone.now()}
+    fields |= {"cpus": offer.cpus, "memory_bytes": offer.memory_bytes, "checked_at": db_clock.read()}
     return _say(queue=queue, ready=True, **fields)
 
 
@@ -91,7 +91,7 @@ def ready(queue: str = SYSTEMS) -> bool:
     `report`, which runs a test container, is repeated after SWEEP_SECONDS by one of the host's processes; until then
     only the engine's status is asked.
     """
-    since = timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS)
+    since = db_clock.now() - timedelta(seconds=settings.SWEEP_SECONDS)
     own = WorkerReport.objects.filter(queue=queue, host=socket.gethostname())
     if own.filter(ready=True, checked_at__gt=since).exists():
         try:

@@ -17,7 +17,7 @@ from leaderboard.evaluation import container_limits
         ({"cpus": math.nan}, "limit cpus is nan"),
         ({"wall_seconds": math.inf}, "limit wall_seconds is inf"),
         ({"memory_bytes": 0}, "limit memory_bytes is 0, expected 1 or more"),
-        ({"gpus": -1}, "limit gpus is -1, expected 0 or more"),
+        ({"gpus": 1}, "unknown limit 'gpus', expected one of wall_seconds"),
         ({"processes": 1.5}, "limit processes is 1.5, expected a whole number"),
         ({"processes": True}, "limit processes is True, expected a whole number"),
         ({"wall_seconds": "9"}, "limit wall_seconds is '9', expected a number"),
@@ -31,5 +31,5 @@ def test_an_unenforceable_limit_is_refused(changes: dict[str, Any], message: str
 
 
 def test_unset_limits_are_the_operators() -> None:
-    changed = container_limits.with_changes({"cpus": 0.5, "gpus": 0})
+    changed = container_limits.with_changes({"cpus": 0.5})
     assert (changed.cpus, changed.wall_seconds) == (0.5, container_limits.defaults().wall_seconds)

@@ -110,7 +110,7 @@ def test_each_queue_counts_its_own_messages(world: World) -> None:
         run_system.WORK.enqueue(prediction)
     queued(world, 1)
     receive(1, "systems")
-    world.phase.limits = {"gpus": 1}
+    world.phase.gpus = 1
     world.phase.save()
     assert sweep() == 3 and enqueue.n_waiting("systems-gpu") == 3, "their messages wait in a queue that is not theirs"
     assert sweep() == 0 and enqueue.n_waiting("systems") == 2
