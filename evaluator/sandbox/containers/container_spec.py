@@ -41,7 +41,8 @@ class Job:
     """What one container has to do.
 
     kind: "system" or "scorer". folders: mount point -> its files, read-only. output_files: the files to copy from the
-    container when it has ended. The other fields are as in SystemExecution.
+    container when it has ended. gpus: number of GPUs, each with at least `gpu_memory_bytes`. The other fields are as in
+    SystemExecution.
     """
 
     kind: str
@@ -51,6 +52,8 @@ class Job:
     environment: Mapping[str, str]
     folders: Mapping[str, Sequence[InputFile]]
     output_files: Sequence[OutputFile]
+    gpus: int = 0
+    gpu_memory_bytes: int = 0
 
     @property
     def descriptors(self) -> dict[str, int]:
@@ -74,6 +77,8 @@ def of_system(execution: SystemExecution, predictions: BinaryIO) -> Job:
                 (system_contract.OUTPUT, system_contract.OUTPUT_PACKED), predictions, execution.limits.output_bytes
             )
         ],
+        gpus=execution.gpus,
+        gpu_memory_bytes=execution.gpu_memory_bytes,
     )
 
 
@@ -107,7 +112,7 @@ def system_task(execution: SystemExecution) -> bytes:
             "options": dict(execution.options),
             "inputs": system_contract.INPUTS,
             "output": system_contract.OUTPUT,
-            "limits": _limits(execution.limits),
+            "limits": _limits(execution.limits) | ({"gpus": execution.gpus} if execution.gpus else {}),
         }
     )
 
@@ -135,7 +140,8 @@ def scorer_task(execution: ScorerExecution) -> bytes:
 def system_environment(execution: SystemExecution) -> dict[str, str]:
     """Return a system's environment variables, in addition to its image's."""
     paths = {"HOLDOUT_INPUTS": system_contract.INPUTS, "HOLDOUT_OUTPUT": system_contract.OUTPUT}
-    return {**_environment(execution.task, execution.limits), **paths}
+    gpus = {"HOLDOUT_GPUS": str(execution.gpus)} if execution.gpus else {}
+    return {**_environment(execution.task, execution.limits), **paths, **gpus}
 
 
 def scorer_environment(execution: ScorerExecution) -> dict[str, str]:

@@ -6,11 +6,12 @@ WORKDIR stay in force, since they only act inside the container.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from evaluator.sandbox.containers import seccomp_profile
+from evaluator.sandbox.containers import gpu, seccomp_profile
 from evaluator.sandbox.containers.container_spec import Job
+from evaluator.sandbox.containers.gpu import Gpu
 
 NOBODY = "65534:65534"
 _SHARED_MEMORY_BYTES = 64 << 20
@@ -41,11 +42,14 @@ def work(
     architecture: str,
     labels: Mapping[str, str],
     image_labels: Iterable[str],
+    gpus: Sequence[Gpu] = (),
+    gpu_runtime: str = "nvidia",
 ) -> dict[str, Any]:
     """Return the settings of a system's or scorer's container.
 
     folders: mount point -> name of its volume. output: the name of the volume for /output. labels: those to set.
-    image_labels: the names of the image's own labels, which are blanked.
+    image_labels: the names of the image's own labels, which are blanked. gpus: those reserved for the container.
+    gpu_runtime: one of `gpu.RUNTIMES`.
     """
     limits = job.limits
     host = _confined(runtime, architecture) | {
@@ -66,11 +70,14 @@ def work(
             _mount("/output", output, labels),
         ],
     }
+    if gpus:
+        host["DeviceRequests"] = [gpu.device_request(gpu_runtime, gpus)]
+    environment = {**job.environment, **gpu.environment(gpu_runtime, gpus)}
     return {
         "Image": job.image,
         "User": NOBODY,
         "Hostname": job.kind,
-        "Env": [f"{name}={value}" for name, value in job.environment.items()],
+        "Env": [f"{name}={value}" for name, value in environment.items()],
         # Containers inherit an image's labels, which other programs on the host may act on: blank them.
         "Labels": {**dict.fromkeys(image_labels, ""), **labels},
         "Healthcheck": {"Test": ["NONE"]},
@@ -95,6 +102,11 @@ def volume_holder(
         ],
     }
     return {"Image": image, "User": NOBODY, "Labels": dict(labels), "NetworkDisabled": True, "HostConfig": host}
+
+
+def reservation(image: str, *, labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings of a container that is never started; its name reserves a GPU."""
+    return {"Image": image, "Entrypoint": ["/none"], "User": NOBODY, "Labels": dict(labels), "NetworkDisabled": True}
 
 
 def probe(image: str, *, runtime: str, architecture: str, labels: Mapping[str, str]) -> dict[str, Any]:

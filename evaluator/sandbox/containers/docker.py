@@ -17,6 +17,7 @@ from evaluator.sandbox.containers import container_spec, engine_images, health, 
 from evaluator.sandbox.containers.container_spec import Job
 from evaluator.sandbox.containers.engine import Engine, EngineError, NotFoundError
 from evaluator.sandbox.containers.execution import Run
+from evaluator.sandbox.containers.gpu import Gpus, reservation_name
 from evaluator.sandbox.containers.image_config import check_settings
 from evaluator.sandbox.containers.image_reader import ImageArchive, ImageLimits
 from evaluator.sandbox.containers.image_reference import parse_reference
@@ -36,7 +37,8 @@ class DockerSandbox:
 
     instance: the name of the site, which labels its containers; two sites on one engine need two names. url: of the
     engine, as for `Engine`. runtime: the container runtime's name in the engine's configuration (runc, runsc); no other
-    is ever used. registries: those that `pull` may use, as `host[:port]`. image_limits: for pulled images.
+    is ever used. registries: those that `pull` may use, as `host[:port]`. image_limits: for pulled images. gpus: those
+    offered to systems; None: none.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class DockerSandbox:
         runtime: str = "runc",
         registries: Collection[str] = (),
         image_limits: ImageLimits | None = None,
+        gpus: Gpus | None = None,
     ) -> None:
         for name, value in (("instance", instance), ("runtime", runtime)):
             if not _NAME.fullmatch(value):
@@ -55,6 +58,7 @@ class DockerSandbox:
         self.runtime = runtime
         self.registries = frozenset(registries)
         self.image_limits = image_limits or ImageLimits()
+        self.gpus = gpus or Gpus()
         self._engine = Engine(url)
         # Cached facts about the engine; cleared when it fails, since a different engine may come back.
         self._info: dict[str, Any] = {}
@@ -65,10 +69,6 @@ class DockerSandbox:
         self, execution: SystemExecution, predictions: BinaryIO, *, keep_going: Callable[[], bool] | None = None
     ) -> SystemResult:
         """Implement `system_contract.SystemSandbox.run`."""
-        if execution.gpus:
-            raise UsageError(
-                f"{execution.gpus} GPUs are requested, expected 0: this sandbox passes no devices to containers"
-            )
         return self._run(container_spec.of_system(execution, predictions), keep_going)
 
     def score(
@@ -102,6 +102,7 @@ class DockerSandbox:
             runtime=self.runtime,
             architecture=self.architecture,
             image_labels=settings.get("Labels") or {},
+            gpus=self.gpus,
         )
         run = Run(self._engine, job, resources=resources, layers=layers, probe=self._is_well)
         try:
@@ -121,6 +122,14 @@ class DockerSandbox:
         """Implement `system_contract.SystemSandbox.pull`."""
         target = parse_reference(reference, self.registries)
         return engine_images.pull(self._engine, target, limits=self.image_limits, architecture=self.architecture)
+
+    def has_free_gpus(self, n: int, memory_bytes: int = 0) -> bool:
+        """Return whether `n` offered GPUs with at least this memory each are not reserved. Raises SandboxError."""
+        if not n:
+            return True
+        taken = {name for row in self._engine.containers(reaper.GPU_LABEL) for name in row.get("Names") or ()}
+        enough = [gpu for gpu in self.gpus.offered() if gpu.memory_bytes >= memory_bytes]
+        return sum(f"/{reservation_name(gpu)}" not in taken for gpu in enough) >= n
 
     def images(self) -> frozenset[str]:
         """Return the ids of all images on the engine, also of images that others have loaded. Raises SandboxError."""

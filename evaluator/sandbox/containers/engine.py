@@ -40,6 +40,10 @@ class NotFoundError(EngineError):
     """The engine has no such container, image, volume or file."""
 
 
+class NameTakenError(EngineError):
+    """Another container has the name."""
+
+
 class EngineTimeoutError(EngineError):
     """The engine did not respond in time. It may still do later what was requested."""
 
@@ -157,14 +161,20 @@ class Engine:
         except NotFoundError:
             return
 
-    def create(self, config: Mapping[str, Any], seconds: float = TIMEOUT) -> str:
+    def create(self, config: Mapping[str, Any], seconds: float = TIMEOUT, name: str = "") -> str:
         """Create a container and return its id.
 
-        config: the body of the Engine API's request, as from `create_settings`. Raises EngineTimeoutError after
-        `seconds`; the engine may then create the container later.
+        config: the body of the Engine API's request, as from `create_settings`. name: empty: the engine chooses one.
+        Raises NameTakenError if another container has the name, and EngineTimeoutError after `seconds`; the engine may
+        then create the container later.
         """
         with _translated_errors("creating a container"), self._client_that_waits(seconds) as client:
-            return str(client.create_container_from_config(dict(config))["Id"])
+            try:
+                return str(client.create_container_from_config(dict(config), name or None)["Id"])
+            except docker.errors.APIError as problem:
+                if name and problem.status_code == _CONFLICT:
+                    raise NameTakenError(f"a container has the name {name}", _CONFLICT) from None
+                raise
 
     def start(self, container: str, seconds: float = TIMEOUT) -> None:
         """Start a container. Raises EngineTimeoutError after `seconds`; the engine may then start it later."""

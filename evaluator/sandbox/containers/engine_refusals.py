@@ -39,7 +39,9 @@ class _Row:
 # Any of these means that the host is at fault, whatever else the message says.
 _HOST = re.compile(
     r"no space left|input/output error|cannot allocate memory|disk quota exceeded|too many open files|"
-    r"resource temporarily unavailable|connection refused|context deadline exceeded|structure needs cleaning"
+    r"resource temporarily unavailable|connection refused|context deadline exceeded|structure needs cleaning|"
+    # The NVIDIA runtime's hook, unless the image requires another driver.
+    r"nvidia-container-(cli|runtime)(?!.*requirement error)|unresolvable cdi devices|could not select device driver"
 )
 AT_MOUNT_POINTS = "check WORKDIR, and the image's content at /input, /output and /tmp"
 _PATH = "not a directory|is a directory|file name too long|invalid argument|too many levels of symbolic links"
@@ -68,6 +70,11 @@ _TABLE = (
     ),
     # The user is looked up in the image's files, although it is given by its number.
     _Row(Step.START, "unable to find user", "its /etc/passwd or /etc/group cannot be read"),
+    _Row(
+        Step.START,
+        "nvidia-container-cli: requirement error",
+        "its NVIDIA_REQUIRE_... variables ask for another driver or CUDA version than this server has",
+    ),
     # The runtime's errors quote the image as well as the host: "not a directory" at a mount point, "exec format error".
     _Row(
         Step.START,

@@ -78,6 +78,9 @@ class Run:
         if refused:
             return self._result(Verdict.EXIT, refused)
         began = time.monotonic()
+        self.meter.gpus = self.resources.gpu_meter
+        if self.meter.gpus is not None:
+            self.meter.gpus.begin()
         spent = self.resources.create_seconds + self.timings["start"]
         with self._timed("run"):
             in_time = self._wait(working, began - max(spent - _ENGINES_SHARE, 0.0), keep_going)
@@ -200,6 +203,7 @@ class Run:
             log=self.log,
             log_is_cut=self.log_is_cut,
             layers=self.layers,
+            gpus=tuple(gpu.name for gpu in self.resources.gpus),
         )
 
     @contextmanager

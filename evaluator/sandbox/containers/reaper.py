@@ -11,7 +11,11 @@ from evaluator.sandbox.containers.engine import Engine, EngineError
 
 PROBE = "health"
 """Execution id in the label of probe containers; several may be running."""
+GPU = "gpu"
+"""Part in the label of a container that reserves a GPU."""
 INSTANCE, EXECUTION, PART, DEADLINE = (f"holdout.{name}" for name in ("instance", "execution", "part", "deadline"))
+GPU_LABEL = f"{PART}={GPU}"
+"""Label of all reservations of GPUs on an engine, of whatever instance."""
 
 
 def labels(instance: str, execution: str, part: str, seconds: float) -> dict[str, str]:
@@ -29,6 +33,8 @@ def reap(
 ) -> list[str]:
     """Remove this instance's containers, then its volumes, except those of executions in `keep`.
 
+    The reservation of a GPU is removed only after the execution's other containers, which may use the GPU.
+
     keep: ids of executions, or a function that returns them, which is called after each listing of the engine.
 
     Containers and volumes that are younger than `min_age_seconds` stay, since they may have been created after a set of
@@ -40,14 +46,19 @@ def reap(
     be removed is left for the next call.
     """
     label = f"{INSTANCE}={instance}"
-    removed = []
-    containers = engine.containers(label)
+    removed: list[str] = []
+    not_removed: set[str] = set()
+    containers = sorted(engine.containers(label), key=lambda row: (row.get("Labels") or {}).get(PART) == GPU)
     keep_ids = keep() if callable(keep) else keep
     for container in containers:
         if _is_left(container.get("Labels"), container.get("Created"), instance, keep_ids, min_age_seconds):
+            execution = container["Labels"][EXECUTION]
+            if container["Labels"][PART] == GPU and execution in not_removed:
+                continue
             try:
                 engine.remove(container["Id"])
             except EngineError:
+                not_removed.add(execution)
                 continue
             removed.append(f"{container['Labels'][PART]} container of {container['Labels'][EXECUTION]}")
     volumes = engine.volumes(label)

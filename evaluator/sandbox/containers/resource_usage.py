@@ -6,16 +6,21 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from evaluator.sandbox.containers.gpu import GpuMeter
 from evaluator.sandbox.containers.system_contract import Usage
 
 _FIRST_GAP, _MOST_GAP = 0.05, 1.0
 
 
 class Meter:
-    """Samples of a container's resource usage. gap: seconds until the next sample is due, growing from 0.05 to 1."""
+    """Samples of a container's resource usage. gap: seconds until the next sample is due, growing from 0.05 to 1.
+
+    gpus: the meter of the container's GPUs, if it has any.
+    """
 
     def __init__(self) -> None:
         self.gap = _FIRST_GAP
+        self.gpus: GpuMeter | None = None
         self._cpu: float | None = None
         self._peak: int | None = None
         self._sampled = False
@@ -25,6 +30,8 @@ class Meter:
     def look(self, stats: Mapping[str, Any]) -> None:
         """Add a sample. stats: the engine's response. It is ignored if it has no figures, as for an ended container."""
         self.gap = min(self.gap * 2, _MOST_GAP)
+        if self.gpus is not None:
+            self.gpus.look()
         memory = stats.get("memory_stats") or {}
         nanoseconds = ((stats.get("cpu_stats") or {}).get("cpu_usage") or {}).get("total_usage")
         if not nanoseconds or not memory.get("usage"):
@@ -43,4 +50,6 @@ class Meter:
             peak_is_sampled=self._sampled,
             samples=self._samples,
             gap_seconds=time.monotonic() - self._last if self._samples else 0.0,
+            gpu_seconds=self.gpus.busy_seconds if self.gpus else None,
+            peak_gpu_memory_bytes=self.gpus.peak_memory_bytes if self.gpus else None,
         )

@@ -10,16 +10,18 @@ from functools import partial
 from typing import Any
 
 from evaluator.errors import SandboxError
-from evaluator.sandbox.containers import create_settings, reaper, tar
+from evaluator.sandbox.containers import create_settings, gpu, reaper, tar
 from evaluator.sandbox.containers.container_spec import InputFile, Job
 from evaluator.sandbox.containers.engine import (
     TIMEOUT,
     Engine,
     EngineError,
     EngineTimeoutError,
+    NameTakenError,
     NotFoundError,
 )
 from evaluator.sandbox.containers.engine_refusals import AT_MOUNT_POINTS, Step, raise_if_image_is_at_fault
+from evaluator.sandbox.containers.gpu import Gpu, GpuMeter, Gpus
 from evaluator.sandbox.containers.image_errors import EngineRefusalError
 from evaluator.sandbox.containers.volume_holder_image import VolumeHolderImage
 from evaluator.sandbox.contract import Verdict
@@ -72,6 +74,7 @@ class Resources:
         runtime: str,
         architecture: str,
         image_labels: Iterable[str],
+        gpus: Gpus | None = None,
     ) -> None:
         self.engine = engine
         self.job = job
@@ -80,7 +83,11 @@ class Resources:
         self.runtime = runtime
         self.architecture = architecture
         self.image_labels = image_labels
+        self.offered_gpus = gpus or Gpus()
+        self.gpus: list[Gpu] = []  # that are reserved
+        self.gpu_meter: GpuMeter | None = None
         self.containers: list[str] = []
+        self._reservations: list[str] = []  # containers that reserve the GPUs
         self.volumes: list[str] = []
         self.create_seconds = 0.0  # that the engine took to create the job's container, or until it was given up
         self._is_removed = False
@@ -95,9 +102,11 @@ class Resources:
         create_seconds: the most that creating the job's container may take. still_needed: called about once a second
         until then; it may raise an exception, which ends the waiting. Raises EngineRefusalError if the image is at
         fault; AmbiguousFailureError if it may be, for example because the container was not created in time;
-        SandboxError.
+        GpusBusyError; UsageError if the GPUs are not offered here; SandboxError.
         """
         limits = self.job.limits
+        if self.job.gpus:
+            self._reserve_gpus()
         folders = {folder: self._volume(folder.strip("/"), {}) for folder in self.job.folders}
         output = self._volume("output", create_settings.output_volume(limits.output_bytes, limits.output_files))
         working = self._pool.submit(self._create_working, folders, output, create_seconds)
@@ -124,15 +133,20 @@ class Resources:
     def remove(self) -> None:
         """Remove the containers, then the volumes. What cannot be removed is logged and left to the reaper."""
         self._is_removed = True
-        self._each("container", self.engine.remove, self.containers)
+        all_removed = self._each("container", self.engine.remove, self.containers)
         self._each("volume", self.engine.remove_volume, self.volumes)
+        if all_removed:  # otherwise a container may still use the GPUs
+            self._release_gpus()
         self._pool.shutdown(wait=False)  # a container may still be being created
 
-    def _each(self, what: str, remove: Callable[[str], None], names: list[str]) -> None:
+    def _each(self, what: str, remove: Callable[[str], None], names: list[str]) -> bool:
+        """Call `remove` with each name, all at once; return True if none failed."""
+        failures = 0
         for name, removal in [(name, self._pool.submit(remove, name)) for name in names]:
             try:
                 removal.result()
             except EngineError as problem:
+                failures += 1
                 _log.error(
                     "a %s of %s could not be removed and is left to the reaper: %s (%s)",
                     what,
@@ -140,6 +154,7 @@ class Resources:
                     problem,
                     name,
                 )
+        return not failures
 
     def _create_working(self, folders: Mapping[str, str], output: str, seconds: float) -> str:
         config = create_settings.work(
@@ -150,6 +165,8 @@ class Resources:
             architecture=self.architecture,
             labels=self._labels(self.job.kind),
             image_labels=self.image_labels,
+            gpus=self.gpus,
+            gpu_runtime=self.offered_gpus.runtime,
         )
         began = time.monotonic()
         try:
@@ -191,6 +208,28 @@ class Resources:
                     f"the image's {path} is a {kind} of {status['size']} bytes, expected a regular file of at most "
                     f"{_USER_FILE_BYTES} bytes"
                 )
+
+    def _reserve_gpus(self) -> None:
+        gpus = gpu.fitting(self.offered_gpus.offered(), self.job.gpus, self.job.gpu_memory_bytes)
+        self.gpus = gpu.reserve(gpus, self.job.gpus, create=self._is_reserved, release=self._release_gpus)
+        self.gpu_meter = GpuMeter(self.gpus, self.offered_gpus.samples)
+
+    def _is_reserved(self, name: str) -> bool:
+        """Reserve a GPU by creating the container with this name; return False if it is taken."""
+        # A reservation outlives the execution's other containers, also when their deadline has passed.
+        labels = reaper.labels(
+            self.instance, self.job.execution_id, reaper.GPU, self.job.limits.wall_seconds + 2 * _GRACE
+        )
+        try:
+            container = self.engine.create(create_settings.reservation(self.volume_holder.id, labels=labels), name=name)
+        except NameTakenError:
+            return False
+        self._reservations.append(container)
+        return True
+
+    def _release_gpus(self) -> None:
+        self._each("reservation", self.engine.remove, self._reservations)
+        self._reservations = []
 
     def _volume(self, part: str, options: dict[str, str]) -> str:
         name = self.engine.create_volume(self._labels(part), options)

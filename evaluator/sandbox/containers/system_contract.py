@@ -79,7 +79,8 @@ class SystemExecution:
 
     execution_id: the caller's name for the execution, unique among those in progress (such as a prediction's id and
     attempt); `SystemSandbox.reap` uses it. image: `sha256:...`, as returned by loading or pulling, never a tag. inputs:
-    an open read-only descriptor of a regular file; it is not closed, and its offset does not change. gpus: must be 0.
+    an open read-only descriptor of a regular file; it is not closed, and its offset does not change. gpus: number of
+    GPUs, each with at least `gpu_memory_bytes`, that no other execution uses.
     """
 
     execution_id: str
@@ -89,6 +90,7 @@ class SystemExecution:
     options: Mapping[str, Any] = field(default_factory=dict)
     limits: SystemLimits = field(default_factory=SystemLimits)
     gpus: int = 0
+    gpu_memory_bytes: int = 0
 
     def __post_init__(self) -> None:
         check_names(self.execution_id, self.image)
@@ -109,7 +111,8 @@ class Usage:
     cpu_seconds: processor time until the last sample, so the last `gap_seconds` are missing. peak_memory_bytes: the
     kernel's own maximum if the engine reports it (cgroup 1); otherwise the largest sample (`peak_is_sampled` is True),
     which can miss a short peak; page cache and tmpfs count. Both are None if the container ended before the first
-    sample.
+    sample. gpu_seconds: time in which its GPUs computed, and peak_gpu_memory_bytes: the largest sample of their memory,
+    both of all its GPUs together; None without GPUs.
     """
 
     cpu_seconds: float | None = None
@@ -117,6 +120,8 @@ class Usage:
     peak_is_sampled: bool = False
     samples: int = 0
     gap_seconds: float = 0.0  # from the last sample to the end of the container
+    gpu_seconds: float | None = None
+    peak_gpu_memory_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +147,7 @@ class SystemResult:
     log: str = ""  # the end of its standard output and error, without control characters
     log_is_cut: bool = False
     layers: Mapping[str, bool | str] = field(default_factory=dict)  # layers of confinement by name, with the runtime
+    gpus: tuple[str, ...] = ()  # models of the GPUs that it had
 
     @property
     def public_class(self) -> PublicClass:
@@ -207,8 +213,9 @@ class SystemSandbox(Protocol):
         second while the container runs (for example to renew a lease); if it returns False, the execution is cancelled.
 
         Raises SandboxError if the platform is at fault, so that the execution may be retried; its subclasses are
-        ImageMissingError, KilledError and CancelledError. Raises ImageError if the image must not be run, and
-        UsageError for a GPU or a limit that this engine cannot enforce. In any case all containers and volumes of the
+        ImageMissingError, KilledError and CancelledError, and GpusBusyError if other executions have the GPUs. Raises
+        ImageError if the image must not be run, and UsageError for GPUs that are not offered here or a limit that this
+        engine cannot enforce. In any case all containers and volumes of the
         execution are removed, unless the engine itself is gone; then `reap` removes them later.
         """
 
