@@ -118,6 +118,11 @@ VARIABLES = {
     "DRAIN_SECONDS": Variable(
         int, 8, "how long a worker for containers that gets SIGTERM lets its containers run before other hosts get them"
     ),
+    "GPUS": Variable(
+        str, "", "NVIDIA GPUs that a worker systems-gpu offers: all, or indexes and UUIDs with commas; empty: none"
+    ),
+    "GPU_RUNTIME": Variable(str, "nvidia", "how a container gets GPUs: nvidia (its runtime's hook) or cdi"),
+    "NVIDIA_SMI": Variable(str, "nvidia-smi", "the nvidia-smi command on the engine's host, with its arguments"),
     "REGISTRIES": Variable(list, [], "registries from which images may be submitted by digest"),
     "BASE_IMAGE": Variable(
         str, "python:3.11-slim-bookworm", "base image of the reference systems that `manage.py seed` builds"

@@ -133,7 +133,7 @@ def report_first(sender: Any = None, **_: object) -> None:
 
     Later reports are requested by the sweep.
     """
-    for queue in (workers.SYSTEMS, workers.SCORERS):
+    for queue in (workers.SYSTEMS, workers.SYSTEMS_GPU, workers.SCORERS):
         if queue in sender.app.amqp.queues.consume_from:
             workers.enqueue_report(queue)
 
@@ -141,7 +141,7 @@ def report_first(sender: Any = None, **_: object) -> None:
 @worker_shutting_down.connect
 def end_soon(**_: object) -> None:
     """Let a systems worker that got SIGTERM finish what it runs, but for no longer than DRAIN_SECONDS."""
-    if workers.SYSTEMS in app.amqp.queues.consume_from:
+    if {workers.SYSTEMS, workers.SYSTEMS_GPU} & set(app.amqp.queues.consume_from):
         Thread(target=run_system.end_soon, name="drain", daemon=True).start()
 
 

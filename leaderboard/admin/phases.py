@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest
 from simple_history.admin import SimpleHistoryAdmin
@@ -15,6 +15,7 @@ from leaderboard.admin.moments import SAID
 from leaderboard.benchmarks.actions import deadlines
 from leaderboard.core.refusal import Refused
 from leaderboard.models import Phase
+from leaderboard.work_queue import worker_status
 
 
 class PhaseForm(forms.ModelForm):
@@ -81,6 +82,8 @@ class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         form_class = super().get_form(request, obj, change=change, **kwargs)
+        if "gpus" in form_class.base_fields:
+            form_class.base_fields["gpus"].help_text += f". {worker_status.gpus_offered()}"
         return type("PhaseFormOf", (form_class,), {"by": request.user})
 
     def save_model(self, request: HttpRequest, obj: Phase, form: Any, change: bool) -> None:
@@ -89,3 +92,5 @@ class PhaseAdmin(ExportsRecords, SimpleHistoryAdmin):
             form.extend()
             obj.sealed_until = Phase.objects.values_list("sealed_until", flat=True).get(pk=obj.pk)
         super().save_model(request, obj, form, change)
+        if obj.gpus and (why_not := worker_status.why_no_gpus(obj.gpus, obj.gpu_memory_gb)):
+            messages.warning(request, why_not)

@@ -76,7 +76,9 @@ class ContainerLimits:
 
     @property
     def resources(self) -> Resources:
-        return Resources(cpus=self.cpus, memory_bytes=self.memory_bytes, gpus=self.gpus)
+        return Resources(
+            cpus=self.cpus, memory_bytes=self.memory_bytes, gpus=self.gpus, gpu_memory_gb=self.gpu_memory_gb
+        )
 
 
 def defaults() -> ContainerLimits:

@@ -110,6 +110,11 @@ def children(listener: socket.socket) -> list[Child]:
             else []
         ),
         *([Child("systems", _logged("systems", processes.systems()))] if settings.SYSTEMS else []),
+        *(
+            [Child("systems-gpu", _logged("systems-gpu", processes.systems_gpu()))]
+            if settings.SYSTEMS and settings.GPUS
+            else []
+        ),
         *([Child("scorers", _logged("scorers", processes.scorers()))] if settings.SCORERS else []),
     ]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-ROLES = ("sandbox", "web", "worker", "beat", "systems", "scorers", "notifications")
+ROLES = ("sandbox", "web", "worker", "beat", "systems", "systems-gpu", "scorers", "notifications")
 FORMER_ROLES = {"notices": "notifications"}
 """Role names of the previous release, each with its present name; accepted until the next release."""
 
@@ -61,6 +61,18 @@ def systems() -> list[str]:
     ]
 
 
+def systems_gpu() -> list[str]:
+    """Return the command line of the worker that runs submitted containers with GPUs, one at a time.
+
+    A host whose GPUs should serve several containers at once runs this process several times.
+    """
+    return [
+        *(sys.executable, "-m", "celery", "-A", "leaderboard.jobs", "worker", "--queues", "systems-gpu"),
+        *("--hostname", f"systems-gpu-{os.getpid()}@%h", "--concurrency", "1", "--loglevel", "WARNING"),
+        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+    ]
+
+
 def scorers() -> list[str]:
     """Return the command line of the worker that runs custom scorers, one at a time.
 
@@ -101,7 +113,7 @@ def command(role: str, *, bind: str) -> list[str]:
     if role == "web":
         return web(bind)
     roles = {"sandbox": sandbox, "worker": worker, "beat": beat, "systems": systems, "scorers": scorers}
-    return {**roles, "notifications": notifications}[role]()
+    return {**roles, "systems-gpu": systems_gpu, "notifications": notifications}[role]()
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -7,16 +7,18 @@ behind the backlog.
 
 from __future__ import annotations
 
+import math
 import socket
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
-from django.db.models import QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
 from leaderboard.core import db_clock
-from leaderboard.models import Phase, WorkerReport
+from leaderboard.models import Phase, Prediction, State, Submission, WorkerReport
 from leaderboard.models.worker import FRESH
 from leaderboard.work_queue.lease import Heartbeat
 
@@ -24,6 +26,7 @@ log = structlog.get_logger(__name__)
 SELF_REPORTING = ("scoring", "notifications")
 """Celery queues whose workers report by themselves."""
 REPORT_SECONDS = 30.0
+NO_GPUS = "No worker with GPUs has reported."
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,13 @@ class Availability:
     runtime: str = ""
 
 
+SYSTEMS_GPU = "systems-gpu"
+"""Celery queue of containers that need GPUs."""
+
+
 def queue_of(phase: Phase) -> str:
     """Return the name of the Celery queue of a phase's containers: `systems-gpu` if they need a GPU, else `systems`."""
-    return "systems-gpu" if phase.gpus else "systems"
+    return SYSTEMS_GPU if phase.gpus else "systems"
 
 
 SCORERS = "scorers"
@@ -60,6 +67,96 @@ def most_processors(queue: str) -> float | None:
 def _fresh(queue: str) -> QuerySet[WorkerReport]:
     """Return the recent reports of a queue's workers, by the clock that all hosts share."""
     return WorkerReport.objects.filter(queue=queue, seen_at__gt=db_clock.now() - FRESH)
+def of_phase(phase: Phase) -> Availability:
+    """Return the availability of workers that can run a phase's containers, with the GPUs that the phase asks for."""
+    status = of(queue_of(phase))
+    if not status.ready or not phase.gpus:
+        return status
+    why_not = why_no_gpus(phase.gpus, phase.gpu_memory_gb)
+    return Availability(not why_not, why_not, status.runtime)
+
+
+def why_no_gpus(gpus: int, memory_gb: int) -> str:
+    """Return, as a sentence, why no ready worker offers this many GPUs with this memory each; empty if one does."""
+    offers = [*_fresh(SYSTEMS_GPU).filter(ready=True)]
+    if any(report.gpus >= gpus and report.gpu_memory_gb >= memory_gb for report in offers):
+        return ""
+    asked = f"Nobody can serve this: it needs {gpus_in_words(gpus, memory_gb)}"
+    largest = max(((report.gpus, report.gpu_memory_gb) for report in offers), default=None)
+    return f"{asked}; the largest worker offers {gpus_in_words(*largest)}." if largest else f"{asked}. {NO_GPUS}"
+
+
+def gpus_offered() -> str:
+    """Return, as a sentence, which GPUs the ready workers offer."""
+    offers = [*_fresh(SYSTEMS_GPU).filter(ready=True)]
+    if not offers:
+        return NO_GPUS
+    return f"Workers offer {', '.join(gpus_in_words(report.gpus, report.gpu_memory_gb) for report in offers)}."
+
+
+def gpus_in_words(n: int, memory_gb: int) -> str:
+    """Return for example `2 GPUs of 80 GB each`."""
+    return f"{n} GPU{'' if n == 1 else 's'}{f' of {memory_gb:,} GB' if memory_gb else ''}" + (
+        " each" if n > 1 and memory_gb else ""
+    )
+
+
+@dataclass(frozen=True)
+class Wait:
+    """The wait in a queue of submitted containers.
+
+    ahead: number of containers that were queued earlier. minutes: estimated time until the next one starts, rounded up
+    to one of WAIT_MINUTES or to hours; None if no container of the queue has ended yet.
+    """
+
+    ahead: int
+    minutes: int | None
+
+    @property
+    def text(self) -> str:
+        """The estimate in words."""
+        if self.minutes is None:
+            return "unknown, since no container has run yet"
+        return f"at most {self.minutes} min" if self.minutes <= WAIT_MINUTES[-1] else f"about {self.minutes // 60} h"
+
+
+def _ahead(queued: QuerySet[Prediction], team: int | None, before: datetime | None) -> int:
+    """Return how many containers start earlier: teams take turns, each with what it queued first."""
+    by_team = dict(queued.order_by().values_list("submission__system__team").annotate(n=Count("pk")))
+    by_team.pop(team, None)
+    own = queued.filter(submission__system__team=team) if team is not None else queued.none()
+    own_ahead = (own if before is None else own.filter(queued_at__lt=before)).count()
+    return own_ahead + sum(min(number, own_ahead + 1) for number in by_team.values())
+
+
+WAIT_MINUTES = (1, 2, 5, 10, 20, 30, 60)
+"""Coarse steps of an estimated wait: a finer one could reveal how long a container took on hidden inputs."""
+_RECENT = 20
+
+
+def wait_in(queue: str, *, team: int | None = None, before: datetime | None = None) -> Wait:
+    """Return the wait of a team's container that was queued at `before`; None: of one that is submitted now.
+
+    It is estimated from the durations of the queue's last containers. Takes four queries.
+    """
+    with_gpus = Q(submission__phase__gpus__gt=0)
+    containers = Prediction.objects.filter(
+        with_gpus if queue == SYSTEMS_GPU else ~with_gpus, submission__kind=Submission.Kind.IMAGE
+    )
+    queued = containers.filter(state=State.QUEUED)
+    ahead = _ahead(queued, team, before)
+    ended = containers.filter(state__in=(State.DONE, State.REJECTED), started_at__isnull=False).order_by("-finished_at")
+    took = F("finished_at") - F("started_at")
+    times = [time for (time,) in ended.annotate(took=took).values_list("took")[:_RECENT]]
+    if not times:
+        return Wait(ahead, None)
+    running = containers.filter(state=State.RUNNING).count()
+    workers = _fresh(queue).filter(ready=True).count()
+    # A host may run several workers, which share a report. Those that run are half done on average.
+    busy = running / 2 if running >= workers else 0.0
+    mean = sum(times, timedelta()) / len(times)
+    minutes = math.ceil((ahead + busy) * mean.total_seconds() / max(workers, running, 1) / 60)
+    return Wait(ahead, next((step for step in WAIT_MINUTES if minutes <= step), math.ceil(minutes / 60) * 60))
 
 
 def of(queue: str = "systems") -> Availability:
@@ -81,11 +178,8 @@ def of(queue: str = "systems") -> Availability:
         return Availability(False, "The hosts that run containers are about to be restarted; try again later.")
     if fresh:
         return Availability(False, fresh[0].message)
-    if queue == "systems-gpu":
-        return Availability(
-            False,
-            "This phase needs a GPU, but no worker with a GPU has reported. Ask the operator of this site.",
-        )
+    if queue == SYSTEMS_GPU:
+        return Availability(False, f"{NO_GPUS} Ask the operator of this site.")
     return Availability(False, f"No worker with a container engine has reported; start one: manage.py serve {queue}.")
 
 

@@ -75,7 +75,7 @@ class QuotaSerializer(serializers.Serializer[Any]):
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
-    """Limits of a submitted container: seconds, bytes and counts. `gpus` above 0 needs a worker that has GPUs."""
+    """Limits of a submitted container: seconds, bytes and counts."""
 
     wall_seconds = serializers.FloatField()
     memory_bytes = serializers.IntegerField()
@@ -85,7 +85,8 @@ class LimitsSerializer(serializers.Serializer[Any]):
     output_bytes = serializers.IntegerField()
     output_files = serializers.IntegerField()
     log_bytes = serializers.IntegerField()
-    gpus = serializers.IntegerField()
+    gpus = serializers.IntegerField(help_text="number of GPUs that the container has; 0: none")
+    gpu_memory_gb = serializers.IntegerField(help_text="GB of memory of each of these GPUs at least; 0: any")
 
 
 class ExtensionSerializer(serializers.Serializer[Any]):
@@ -221,7 +222,7 @@ def phase(benchmark: Benchmark, phase: Phase, quota: dict[str, Any] | None, requ
         "quota": quota,
         "leaderboard": addresses.of(request, "api_leaderboard", *url_args),
         "leaderboard_csv": addresses.of(request, "api_leaderboard_csv", *url_args),
-        "images_run": worker_status.of(worker_status.queue_of(phase)).ready if phase.takes_images else None,
+        "images_run": worker_status.of_phase(phase).ready if phase.takes_images else None,
         "limits": limits.of(phase).as_dict() if phase.takes_images else None,
         "shows_logs": phase.logs_are_shown,
         "submissions": addresses.of(request, "api_submit", *url_args),

@@ -92,6 +92,11 @@ def _scorers_away(phases: Sequence[Phase]) -> str:
     return worker_status.of(worker_status.SCORERS).why_not if any(phase.scorer_id for phase in phases) else ""
 
 
+def _gpus_away(phase: Phase) -> str:
+    """Return why no worker has the GPUs that the phase asks for; empty: one has, or it asks for none."""
+    return worker_status.why_no_gpus(phase.gpus, phase.gpu_memory_gb) if phase.gpus and phase.takes_images else ""
+
+
 def _rehearsal(phase: Phase) -> str:
     """Return the text of the link to a phase's rehearsals; empty: there is none, and none can be started."""
     if not actions.why_not(phase):
@@ -111,6 +116,7 @@ def page(request: PersonRequest, benchmark: Benchmark, refusal: Refusal | None =
         "why_not": benchmarks.why_not_published(benchmark) if benchmark.state == Benchmark.State.DRAFT else "",
         "containers": [(phase, container_limits_text.of(phase)) for phase in phases if phase.takes_images],
         "scorers_away": _scorers_away(phases),
+        "gpus_away": [(phase, why_not) for phase in phases if (why_not := _gpus_away(phase))],
         "n_near_duplicates": NearDuplicate.objects.filter(phase__benchmark=benchmark, dismissed_at=None).count(),
         "n_hidden": HiddenSubmission.objects.now().filter(submission__phase__benchmark=benchmark).count(),
         "left_out": left_out(benchmark),

@@ -37,6 +37,12 @@ class CostSerializer(serializers.Serializer[Any]):
     cpu_seconds = serializers.FloatField(allow_null=True, help_text="CPU time of all its processes together")
     memory_mb = serializers.FloatField(allow_null=True, help_text="peak memory in MB, files in memory included")
     image_mb = serializers.FloatField(allow_null=True, help_text="size of the image's unpacked layers in MB")
+    gpu_seconds = serializers.FloatField(
+        required=False, help_text="time in which its GPUs computed, of all of them together; absent without GPUs"
+    )
+    gpu_memory_mb = serializers.FloatField(
+        required=False, help_text="peak memory of all its GPUs together in MB; absent without GPUs"
+    )
 
 
 FIELDS: dict[type, type[serializers.Field[Any, Any, Any, Any]]] = {

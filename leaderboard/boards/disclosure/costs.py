@@ -20,15 +20,20 @@ class Cost:
     cpu_seconds: float | None = None
     memory_mb: float | None = None
     image_mb: float | None = None
+    gpu_seconds: float | None = None
+    gpu_memory_mb: float | None = None
 
     def as_dict(self) -> dict[str, float | None]:
-        return asdict(self)
+        """Return the costs by kind; those of GPUs only if they are known, since most phases ask for none."""
+        return {kind: value for kind, value in asdict(self).items() if value is not None or kind not in OF_GPUS}
 
     @property
     def is_known(self) -> bool:
         return any(value is not None for value in self.as_dict().values())
 
 
+OF_GPUS = ("gpu_seconds", "gpu_memory_mb")
+"""Kinds of cost that only containers with GPUs have."""
 KINDS = tuple(field.name for field in fields(Cost))
 """Names of the kinds of cost, in the order of a board's columns."""
 
@@ -41,6 +46,8 @@ def of(prediction: Prediction) -> Cost:
         cpu_seconds=step(measured.get("cpu_seconds")),
         memory_mb=step(_megabytes(measured.get("peak_memory_bytes"))),
         image_mb=step(_megabytes(measured.get("image_bytes"))),
+        gpu_seconds=step(measured.get("gpu_seconds")),
+        gpu_memory_mb=step(_megabytes(measured.get("peak_gpu_memory_bytes"))),
     )
 
 

@@ -6,6 +6,7 @@ Gold is never read here. `scorer_engine` is the interface for custom scorers.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from django.conf import settings
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox.containers.docker import DockerSandbox
+from evaluator.sandbox.containers.gpu import Gpus, GpusBusyError
 from evaluator.sandbox.containers.image_errors import ImageError, TooLargeError
 from evaluator.sandbox.containers.image_reader import ImageLimits, read_image
 from evaluator.sandbox.containers.image_reference import parse_reference
@@ -35,6 +37,7 @@ from leaderboard.models import Image, Prediction, Reason
 
 __all__ = [
     "CancelledError",
+    "GpusBusyError",
     "ImageError",
     "ImageMissingError",
     "KilledError",
@@ -43,6 +46,7 @@ __all__ = [
     "checked_reference",
     "disk_free_bytes",
     "forget",
+    "gpus",
     "health_check",
     "held",
     "images",
@@ -53,6 +57,7 @@ __all__ = [
     "sandbox",
 ]
 
+GB = 1_000_000_000
 REASONS = {
     Verdict.TIME: Reason.SYSTEM_TIME,
     Verdict.MEMORY: Reason.SYSTEM_RESOURCES,
@@ -87,7 +92,21 @@ def sandbox() -> DockerSandbox:
         runtime=settings.ENGINE_RUNTIME,
         instance=settings.INSTANCE,
         registries=settings.REGISTRIES,
+        gpus=Gpus(settings.GPUS, runtime=settings.GPU_RUNTIME, command=shlex.split(settings.NVIDIA_SMI)),
     )
+
+
+@dataclass(frozen=True)
+class OfferedGpu:
+    """A GPU that this worker offers. memory_gb: whole GB (10**9 bytes)."""
+
+    name: str
+    memory_gb: int
+
+
+def gpus() -> list[OfferedGpu]:
+    """Return the GPUs that this worker offers to containers. Raises SandboxError if they cannot be listed."""
+    return [OfferedGpu(gpu.name, gpu.memory_bytes // GB) for gpu in sandbox().gpus.offered()]
 
 
 def health_check() -> Mapping[str, Any]:
@@ -161,6 +180,7 @@ def run(
         options=dict(options),
         limits=held(limits),
         gpus=limits.gpus,
+        gpu_memory_bytes=limits.gpu_memory_gb * GB,
     )
     result = sandbox().run(execution, into, keep_going=keep_going)
     return ExecutionResult(
@@ -168,7 +188,7 @@ def run(
         explanation=result.explanation,
         name=result.output_name,
         log=result.log,
-        cost=_cost(result),
+        cost=_cost(result, execution),
         execution=_execution(result, execution, limits),
     )
 
@@ -233,13 +253,18 @@ def disk_free_bytes() -> int | None:
         return None
 
 
-def _cost(result: SystemResult) -> dict[str, Any]:
+def _cost(result: SystemResult, execution: SystemExecution) -> dict[str, Any]:
+    gpus = {
+        "gpu_seconds": result.usage.gpu_seconds,
+        "peak_gpu_memory_bytes": result.usage.peak_gpu_memory_bytes,
+    }
     return {
         "wall_seconds": result.wall_seconds,
         "cpu_seconds": result.usage.cpu_seconds,
         "peak_memory_bytes": result.usage.peak_memory_bytes,
         "peak_is_sampled": result.usage.peak_is_sampled,
         "image_bytes": result.image_bytes,
+        **(gpus if execution.gpus else {}),
     }
 
 
@@ -252,4 +277,5 @@ def _execution(result: SystemResult, execution: SystemExecution, limits: Contain
         "timings": {name: round(seconds, 3) for name, seconds in result.timings.items()},
         "exit_code": result.exit_code,
         "log_is_cut": result.log_is_cut,
+        **({"gpus": list(result.gpus)} if execution.gpus else {}),
     }

@@ -27,7 +27,7 @@ def check_takes_images(phase: Phase) -> None:
     """Raise Refused: NOT_ACCEPTED if the phase accepts no images, ENGINE_UNAVAILABLE if no worker can run them now."""
     if not phase.takes_images:
         raise Refused(Code.NOT_ACCEPTED, "This phase accepts predictions files, not container images.")
-    status = worker_status.of(worker_status.queue_of(phase))
+    status = worker_status.of_phase(phase)
     if not status.ready:
         raise Refused(Code.ENGINE_UNAVAILABLE, f"Containers cannot be submitted at the moment. {status.why_not}")
 

@@ -33,7 +33,9 @@ SEEN = timedelta(days=1)
 
 def offer_of(worker: WorkerReport) -> Resources:
     """Return what a worker offers to containers."""
-    return Resources(cpus=worker.cpus, memory_bytes=worker.memory_bytes)
+    return Resources(
+        cpus=worker.cpus, memory_bytes=worker.memory_bytes, gpus=worker.gpus, gpu_memory_gb=worker.gpu_memory_gb
+    )
 
 
 def running_on(host: str) -> QuerySet[Placement]:
@@ -100,9 +102,8 @@ def _locked(queue: str) -> WorkerReport:
 
 
 def _ready(queue: str) -> list[WorkerReport]:
-    return list(
-        WorkerReport.objects.filter(queue=queue, ready=True, draining=False, seen_at__gt=db_clock.now() - FRESH)
-    )
+    reports = WorkerReport.objects.filter(queue=queue, ready=True, draining=False)
+    return list(reports.filter(seen_at__gt=db_clock.now() - FRESH))
 
 
 def _demands(waiting: QuerySet[Prediction], queue: str) -> dict[int, Resources]:

@@ -10,6 +10,7 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 
+from leaderboard.celery import app
 from leaderboard.containers.actions import engine, image_cache, placement, scorer_engine
 from leaderboard.core import db_clock
 from leaderboard.core.store_errors import StoreUnavailableError
@@ -17,7 +18,7 @@ from leaderboard.models import AuditEntry, GoldVersion, Image, Prediction, Run, 
 from leaderboard.work_queue import enqueue
 
 log = structlog.get_logger(__name__)
-SYSTEMS, SCORERS = "systems", "scorers"
+SYSTEMS, SYSTEMS_GPU, SCORERS = "systems", "systems-gpu", "scorers"
 
 
 def enqueue_report(queue: str) -> None:
@@ -36,8 +37,11 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
             return _say(queue=queue, ready=False, message=_too_full(fields["disk_free_bytes"]), **fields)
         fields["detail"] = dict(engine.health_check())
         offer = engine.offer()
+        gpus = engine.gpus() if queue == SYSTEMS_GPU else []
     except engine.SandboxError as error:
         return _say(queue=queue, ready=False, message=str(error))
+    if queue == SYSTEMS_GPU and not gpus:
+        return _say(queue=queue, ready=False, message="This worker offers no GPU: all chosen ones are in MIG mode.")
     try:
         removed = engine.reap(keep=under_way)
     except engine.SandboxError as error:
@@ -47,6 +51,9 @@ def report(*, queue: str = SYSTEMS) -> WorkerReport:
             log.warning("container_removed", what=removed)
     note_drained(socket.gethostname())
     fields |= {"cpus": offer.cpus, "memory_bytes": offer.memory_bytes, "checked_at": db_clock.read()}
+    if gpus:
+        fields["detail"]["gpus"] = ", ".join(sorted(gpu.name for gpu in gpus))
+        fields |= {"gpus": len(gpus), "gpu_memory_gb": min(gpu.memory_gb for gpu in gpus)}
     return _say(queue=queue, ready=True, **fields)
 
 
@@ -72,6 +79,8 @@ def _too_full(free: int) -> str:
 
 def _missing(queue: str) -> str:
     """Return a sentence about what a worker of this queue lacks besides an engine; empty if it lacks nothing."""
+    if queue == SYSTEMS_GPU and not settings.GPUS:
+        return "This worker offers no GPU; say which ones, for example HOLDOUT_GPUS=all."
     if queue != SCORERS:
         return ""
     if not settings.SCORERS:
@@ -153,6 +162,11 @@ def heartbeat(*, queue: str = SYSTEMS) -> None:
     WorkerReport.objects.filter(queue=queue, host=socket.gethostname()).update(seen_at=db_clock.now())
 
 
+def own_queue() -> str:
+    """Return which of the queues of submitted systems this worker reads."""
+    return SYSTEMS_GPU if SYSTEMS_GPU in app.amqp.queues.consume_from else SYSTEMS
+
+
 def under_way() -> frozenset[str]:
     """Return the ids of all running executions, of systems and of scorers, since both may use one engine."""
     predicted = frozenset(engine.name_of(prediction) for prediction in Prediction.objects.filter(state=State.RUNNING))
@@ -161,6 +175,7 @@ def under_way() -> frozenset[str]:
 
 
 def _say(*, queue: str, ready: bool, **columns: Any) -> WorkerReport:
-    fields = {"message": "", "detail": {}, "disk_low": False, "ready": ready, "seen_at": db_clock.read(), **columns}
+    fields = {"message": "", "detail": {}, "disk_low": False, "gpus": 0, "gpu_memory_gb": 0, "ready": ready}
+    fields |= {"seen_at": db_clock.read(), **columns}
     stored, _ = WorkerReport.objects.update_or_create(queue=queue, host=socket.gethostname(), defaults=fields)
     return stored

@@ -78,7 +78,7 @@ def _page(
     request: PersonRequest, phase: Phase, form: ImageForm, refused: Refused | None = None, status: int = 200
 ) -> HttpResponse:
     quotas = quotas_of_person(request.user, phase)
-    workers = worker_status.of(worker_status.queue_of(phase))
+    workers = worker_status.of_phase(phase)
     uploads = list(ImageUpload.objects.filter(by=request.user).select_related("phase__benchmark", "benchmark"))
     chosen = next((upload for upload in uploads if str(upload.pk) == str(form["upload"].value())), None)
     context = {
@@ -90,6 +90,7 @@ def _page(
         "own_time": deadlines.extensions_of(phase, request.user),
         "open": deadlines.is_open_to(phase, request.user),
         "workers": workers,
+        "wait": worker_status.wait_in(worker_status.queue_of(phase)) if workers.ready else None,
         "may_submit": phase.takes_images and workers.ready and may_submit(phase, quotas, request.user),
         "rows": container_limits_text.of(phase),
         "limits": container_limits.of(phase),

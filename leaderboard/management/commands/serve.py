@@ -69,6 +69,10 @@ class Command(BaseCommand):
                 "the role scorers is switched off, since its worker needs gold and a container engine; switch it on: "
                 "HOLDOUT_SCORERS=on"
             )
+        if role == "systems-gpu" and not settings.GPUS:
+            raise CommandError(
+                "the role systems-gpu has no GPUs; say which ones it offers, for example HOLDOUT_GPUS=all"
+            )
         if role == "web":
             embedded.collect_static()
         command = processes.command(role, bind=f"[{host}]:{port}" if ":" in host else f"{host}:{port}")

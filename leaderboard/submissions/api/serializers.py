@@ -122,6 +122,10 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
     queue_position = serializers.IntegerField(
         allow_null=True, help_text="number of runs, or containers, ahead of it in the queue; null: it is not queued"
     )
+    wait_minutes = serializers.IntegerField(
+        allow_null=True,
+        help_text="estimated wait of a queued container, rounded up to coarse steps; null: not queued, or unknown",
+    )
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
@@ -137,7 +141,8 @@ class SubmissionSerializer(RenamedFields, SubmissionLine):
     )
     log = serializers.CharField(help_text="the end of what the container printed; empty if the phase does not show it")
     cost = serializers.DictField(
-        help_text="of a container: wall_seconds, cpu_seconds, memory_mb and image_mb, rounded up to coarse steps"
+        help_text="of a container: wall_seconds, cpu_seconds, memory_mb and image_mb, with GPUs also gpu_seconds and "
+        "gpu_memory_mb, rounded up to coarse steps"
     )
 
 
@@ -180,6 +185,7 @@ def whole(progress: Progress, request: Request) -> dict[str, Any]:
         "is_final": progress.is_final,
         "reason_text": progress.reason.label if progress.reason else "",
         "queue_position": progress.queue_position,
+        "wait_minutes": progress.wait and progress.wait.minutes,
         "started_at": run and run.started_at,
         "finished_at": progress.finished_at,
         "warnings": progress.warnings,

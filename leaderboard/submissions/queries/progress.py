@@ -16,6 +16,7 @@ from django.shortcuts import get_object_or_404
 from leaderboard.boards.disclosure.policies import reveals_all
 from leaderboard.boards.queries.board_state import primary_value
 from leaderboard.models import HiddenSubmission, Leaderboard, Phase, Prediction, Reason, Release, Run, State, Submission
+from leaderboard.work_queue import worker_status
 
 
 class Revealed(StrEnum):
@@ -113,19 +114,19 @@ class Progress:
         work = self._leased_work
         if work is None or work.state != State.QUEUED:
             return None
-        if work is self.prediction and self.is_container:
-            return self._containers_ahead(work)
+        if self.wait is not None:
+            return self.wait.ahead
         # Containers and validations of uploaded files wait in different queues.
         same = {"submission__kind": self.submission.kind} if work is self.prediction else {}
         return type(work)._default_manager.filter(state=State.QUEUED, queued_at__lt=work.queued_at, **same).count()
 
-    def _containers_ahead(self, prediction: Prediction) -> int:
-        waiting = Prediction.objects.filter(state=State.QUEUED, submission__kind=Submission.Kind.IMAGE)
-        by_team = dict(waiting.order_by().values_list("submission__system__team").annotate(n=Count("pk")))
-        team = self.submission.system.team_id
-        by_team.pop(team, None)
-        own = waiting.filter(submission__system__team=team, queued_at__lt=prediction.queued_at).count()
-        return own + sum(min(number, own + 1) for number in by_team.values())
+    @cached_property
+    def wait(self) -> worker_status.Wait | None:
+        """Return the wait of the submission's container; None if it is not queued, or an uploaded file."""
+        if not self.is_container or self.prediction is None or self.prediction.state != State.QUEUED:
+            return None
+        queue = worker_status.queue_of(self.submission.phase)
+        return worker_status.wait_in(queue, team=self.submission.system.team_id, before=self.prediction.queued_at)
 
     @property
     def warnings(self) -> list[str]:

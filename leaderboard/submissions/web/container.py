@@ -17,6 +17,8 @@ ABOUT = (
     ("cpu_seconds", "Processor time", "s", "of all processes together"),
     ("memory_mb", "Peak memory", "MB", "including files in /tmp and /output"),
     ("image_mb", "Image", "MB", "unpacked layers"),
+    ("gpu_seconds", "GPU time", "s", "in which its GPUs computed, of all of them together"),
+    ("gpu_memory_mb", "Peak GPU memory", "MB", "of all its GPUs together"),
 )
 
 
@@ -86,7 +88,9 @@ def _seconds(prediction: Prediction) -> int | None:
 
 def _costs(prediction: Prediction) -> list[CostRow]:
     cost = costs.of(prediction).as_dict()
-    return [CostRow(name, value, unit, about) for key, name, unit, about in ABOUT if (value := cost[key]) is not None]
+    return [
+        CostRow(name, value, unit, about) for key, name, unit, about in ABOUT if (value := cost.get(key)) is not None
+    ]
 
 
 def _exact(prediction: Prediction) -> list[tuple[str, Any]]:

@@ -107,6 +107,7 @@ def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
         "reason": progress.reason.label if progress.reason is not Reason.NONE else "",
         "is_queued": progress.state is State.QUEUED,
         "scorer_away": _scorer_is_away(progress),
+        "gpus_away": _why_no_gpus(progress),
         "ask_again": None if progress.is_over else _ask_again(row.received_at),
     }
 
@@ -142,6 +143,12 @@ def _scorer_is_away(progress: Progress) -> bool:
     """Return whether the submission waits for a custom scorer that no worker can run at present."""
     waits = progress.run is not None and progress.run.scorer_id is not None and progress.state is State.QUEUED
     return waits and not worker_status.of(worker_status.SCORERS).ready
+
+
+def _why_no_gpus(progress: Progress) -> str:
+    """Return why no worker has the GPUs for which the submission's container waits; empty: one has, or none waits."""
+    phase = progress.submission.phase
+    return worker_status.why_no_gpus(phase.gpus, phase.gpu_memory_gb) if phase.gpus and progress.wait else ""
 
 
 def _version(progress: Progress) -> tuple[str, str] | None:

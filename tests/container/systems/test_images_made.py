@@ -106,7 +106,10 @@ def test_files_of_the_image_in_input_are_not_copied_to_the_host(systems: Systems
 
 
 def test_a_gpu_is_refused(systems: Systems) -> None:
-    with systems.inputs.open("rb") as inputs, pytest.raises(UsageError, match="1 GPUs are requested, but this worker offers 0"):
+    with (
+        systems.inputs.open("rb") as inputs,
+        pytest.raises(UsageError, match="1 GPUs are requested, but this worker offers 0"),
+    ):
         systems.sandbox.run(systems.execution()(inputs=inputs.fileno(), gpus=1), io.BytesIO())
 
 

@@ -18,6 +18,7 @@ from leaderboard.core.web.options_field import OptionsField
 from leaderboard.datasets.web.forms.split import SLUG_HELP
 from leaderboard.evaluation import container_limits
 from leaderboard.models import Dataset, Phase, PublicPrivatePartition, Split
+from leaderboard.models.benchmark import MAX_GPU_MEMORY_GB, MAX_GPUS
 from leaderboard.work_queue import worker_status
 
 LIMIT_FIELDS = {
@@ -109,6 +110,17 @@ class PhaseForm(forms.Form):
     memory_mb = forms.IntegerField(required=False, min_value=16, max_value=10_000_000, label="Container memory, in MB")
     cpus = forms.FloatField(required=False, min_value=0.1, max_value=1024, label="Container processors")
     image_mb = forms.IntegerField(required=False, min_value=1, max_value=1_000_000, label="Unpacked image size, in MB")
+    gpus = forms.IntegerField(required=False, min_value=0, max_value=MAX_GPUS, label="GPUs of each container")
+    gpu_memory_gb = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MAX_GPU_MEMORY_GB,
+        label="Memory of each GPU at least, in GB",
+        help_text="Empty: any.",
+    )
+    without_gpus = forms.BooleanField(
+        required=False, label="Add the phase although no worker has its GPUs; images are refused until one has"
+    )
     shows_logs = forms.TypedChoiceField(
         required=False,
         label="Show container output to its team",
@@ -123,6 +135,9 @@ class PhaseForm(forms.Form):
         defaults = container_limits.defaults()
         for name, (limit, unit) in LIMIT_FIELDS.items():
             self.fields[name].help_text = f"Empty: the server's limit, {getattr(defaults, limit) / unit:,g}."
+        self.fields["gpus"].help_text = f"Empty: none. {worker_status.gpus_offered()}"
+        if not self.data.get("gpus"):
+            del self.fields["without_gpus"]
         self.fields["split"].queryset = _splits_for_phases(dataset)  # type: ignore[attr-defined]
         self.fields["split"].label_from_instance = _split_in_words  # type: ignore[attr-defined]
         self.fields["time_zone"].choices = [(name, name) for name in time_zones.names()]  # type: ignore[attr-defined]
@@ -146,7 +161,8 @@ class PhaseForm(forms.Form):
             self.add_error(
                 "takes_images", "Limits are set, but images are not accepted; tick this or leave the limits empty."
             )
-        max_cpus = worker_status.most_processors("systems")
+        self._check_gpus(data)
+        max_cpus = worker_status.most_processors(worker_status.SYSTEMS_GPU if data.get("gpus") else "systems")
         if max_cpus is not None and limits["cpus"] is not None and limits["cpus"] > max_cpus:
             found = f"{limits['cpus']:g} processors are more than the container engine has"
             self.add_error("cpus", f"{found}; expected at most {max_cpus:g}.")
@@ -156,6 +172,19 @@ class PhaseForm(forms.Form):
             if limits[name] is not None
         }
         return data
+
+    def _check_gpus(self, data: dict[str, Any]) -> None:
+        """Add a form error for GPUs that no worker has, unless the user has confirmed them."""
+        gpus, memory = (data.get(name) or 0 for name in ("gpus", "gpu_memory_gb"))
+        data |= {"gpus": gpus, "gpu_memory_gb": memory}
+        is_confirmed = data.pop("without_gpus", False)
+        if gpus and not data.get("takes_images", True):
+            self.add_error("takes_images", "GPUs are for images, which are not accepted; tick this or ask for no GPU.")
+        if memory and not gpus:
+            self.add_error("gpu_memory_gb", "This is the memory of GPUs, but none is asked for; say how many.")
+        why_not = worker_status.why_no_gpus(gpus, memory) if gpus else ""
+        if why_not and not is_confirmed:
+            self.add_error("gpus", f"{why_not} Ask for less, or confirm below that a worker will come later.")
 
     def _check_is_to_come(self, name: str, at: datetime | None, zone: str) -> None:
         """Add a form error for a closing or unsealing time that has passed.

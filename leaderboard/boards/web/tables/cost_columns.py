@@ -13,9 +13,11 @@ ABOUT = {
     "cpu_seconds": ("CPU seconds", "s", "of all processes together"),
     "memory_mb": ("Peak memory, MB", "MB", "including files in /tmp and /output"),
     "image_mb": ("Image, MB", "MB", "unpacked layers"),
+    "gpu_seconds": ("GPU seconds", "s", "in which its GPUs computed, of all of them together"),
+    "gpu_memory_mb": ("Peak GPU memory, MB", "MB", "of all its GPUs together"),
 }
 """Kind of cost (a name in costs.KINDS) -> (heading, unit, meaning)."""
-OF_INPUTS = ("wall_seconds", "cpu_seconds")
+OF_INPUTS = ("wall_seconds", "cpu_seconds", "gpu_seconds")
 """Kinds of cost that grow with the number of inputs; their headings state this number."""
 
 
