@@ -1,0 +1,347 @@
+"""Run the checks of this host's GPUs, and print each with ok, or with what mends it. `deploy/check-gpu` runs this.
+
+The containers are confined as those of submitted systems are, by the same code, with the settings of the worker
+`systems-gpu`: HOLDOUT_GPUS, HOLDOUT_GPU_RUNTIME, HOLDOUT_NVIDIA_SMI, HOLDOUT_ENGINE and HOLDOUT_ENGINE_RUNTIME.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import secrets
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from evaluator.errors import SandboxError, UsageError, shown
+from evaluator.sandbox.containers.docker import DockerSandbox
+from evaluator.sandbox.containers.gpu import Gpu, Gpus, GpusBusyError
+from evaluator.sandbox.containers.gpu_check import program
+from evaluator.sandbox.containers.system_contract import SystemExecution, SystemLimits, Usage
+from evaluator.sandbox.contract import Verdict
+
+SECONDS = 6.0
+"""For how long a container uses a GPU, or holds one while another asks for it."""
+IDLE_BYTES = 1_500_000_000
+"""GPU memory that may be in use before the checks: the driver's own, on the largest GPUs."""
+PROBE_NETWORK = "lo"
+INSTALL = (
+    "apt-get install nvidia-container-toolkit && nvidia-ctk runtime configure --runtime=docker && systemctl restart "
+    "docker"
+)
+GENERATE = "nvidia-ctk cdi generate --device-name-strategy=uuid --output=/etc/cdi/nvidia.yaml"
+CONFIGURE = "nvidia-ctk config --set accept-nvidia-visible-devices-envvar-when-unprivileged=false --in-place"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a container found (see `program.main`), and the usage that the sandbox measured."""
+
+    found: Mapping[str, Any]
+    usage: Usage = field(default_factory=Usage)
+
+
+class Host(Protocol):
+    """The host that is checked. All methods may raise SandboxError."""
+
+    runtime: str
+
+    def gpus(self) -> list[Gpu]:
+        """Return the offered GPUs."""
+
+    def used_bytes(self, gpu: Gpu) -> int:
+        """Return how much of a GPU's memory is in use."""
+
+    def layers(self) -> Mapping[str, Any]:
+        """Run the health check of the container engine."""
+
+    def run(self, gpus: list[Gpu], do: str = "look") -> Seen:
+        """Run the program in a container with exactly these GPUs. Raises UsageError, GpusBusyError."""
+
+    def are_free(self, gpus: list[Gpu]) -> bool:
+        """Return whether none of these GPUs is reserved."""
+
+    def holding(self, gpus: list[Gpu]) -> Any:
+        """Return a context manager in which a container holds these GPUs."""
+
+
+class CheckError(Exception):
+    """A check failed. mend: what to do about it: a command, or a sentence."""
+
+    def __init__(self, problem: str, mend: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.mend = mend
+
+
+def driver(host: Host) -> str:
+    """Check that the driver lists GPUs to offer."""
+    try:
+        gpus = host.gpus()
+    except SandboxError as error:
+        raise CheckError(str(error), "nvidia-smi; if it fails: apt-get install nvidia-driver, then reboot") from None
+    if not gpus:
+        raise CheckError("no GPU is offered", "export HOLDOUT_GPUS=all; GPUs in MIG mode: nvidia-smi -mig 0")
+    return ", ".join(f"{gpu.name} ({gpu.memory_bytes // 10**9} GB)" for gpu in gpus)
+
+
+def idle(host: Host) -> str:
+    """Check that no other program uses the GPUs."""
+    used = {gpu.id: host.used_bytes(gpu) for gpu in host.gpus()}
+    if busy := [gpu for gpu, used_bytes in used.items() if used_bytes > IDLE_BYTES]:
+        raise CheckError(
+            f"other programs use {', '.join(busy)}",
+            "nvidia-smi --query-compute-apps=gpu_uuid,pid,name,used_memory --format=csv; then end them",
+        )
+    return "no other program uses the GPUs"
+
+
+def engine(host: Host) -> str:
+    """Check that the container engine passes its health check."""
+    try:
+        layers = host.layers()
+    except SandboxError as error:
+        raise CheckError(str(error), "see docs/sandbox.md; check HOLDOUT_ENGINE and HOLDOUT_ENGINE_RUNTIME") from None
+    return f"containers run under {layers['runtime']}, engine {layers['engine']}"
+
+
+def runtime(host: Host) -> str:
+    """Check that the engine starts a container with a GPU."""
+    try:
+        seen = host.run(host.gpus()[:1])
+    except SandboxError as error:
+        raise CheckError(str(error), GENERATE if host.runtime == "cdi" else INSTALL) from None
+    if not seen.found["devices"]:
+        raise CheckError("a container that asks for a GPU sees no GPU", GENERATE if host.runtime == "cdi" else INSTALL)
+    if seen.found["error"]:
+        raise CheckError(
+            f"CUDA does not work in a container: {seen.found['error']}",
+            "nvidia-ctk --version; the image needs glibc, and gVisor (runsc) needs --nvproxy in its runtimeArgs",
+        )
+    return f"a container computes with a GPU ({host.runtime})"
+
+
+def each(host: Host) -> str:
+    """Check that a container sees the GPU that it asks for, and none else: for each GPU, and for all together."""
+    gpus = host.gpus()
+    for asked in [*([gpu] for gpu in gpus), *([gpus] if len(gpus) > 1 else [])]:
+        seen = host.run(asked).found
+        ids = sorted(gpu.id for gpu in asked)
+        if sorted(seen["uuids"]) != ids or len(seen["devices"]) != len(ids):
+            what = f"{', '.join(seen['uuids']) or 'none'} (devices {', '.join(seen['devices']) or 'none'})"
+            raise CheckError(
+                f"a container that asks for {', '.join(ids)} sees {what}",
+                GENERATE if host.runtime == "cdi" else CONFIGURE,
+            )
+    return f"a container sees exactly what it asks for, {len(gpus)} of {len(gpus)}"
+
+
+def none(host: Host) -> str:
+    """Check that a container that asks for no GPU sees none, although its image sets NVIDIA_VISIBLE_DEVICES=all."""
+    seen = host.run([]).found
+    if seen["devices"] or seen["uuids"]:
+        raise CheckError(f"a container that asks for no GPU sees {', '.join(seen['devices'])}", CONFIGURE)
+    return "a container that asks for none sees none"
+
+
+def measured(host: Host) -> str:
+    """Check that the time and the memory of a GPU are measured."""
+    usage = host.run(host.gpus()[:1], "use").usage
+    memory, seconds = usage.peak_gpu_memory_bytes, usage.gpu_seconds
+    if memory is None or memory < 0.9 * program.BYTES:
+        raise CheckError(
+            f"a container that uses {program.BYTES:,} bytes of GPU memory was measured with {memory}",
+            "nvidia-smi --query-gpu=uuid,utilization.gpu,memory.used --format=csv; then nvidia-smi -pm 1",
+        )
+    if seconds is None or not 0.2 * SECONDS < seconds < 5 * SECONDS:
+        raise CheckError(f"a container that computes for {SECONDS:g} s was measured with {seconds}", "nvidia-smi -pm 1")
+    return f"{memory:,} bytes and {seconds:.1f} s of a GPU were measured"
+
+
+def exclusive(host: Host) -> str:
+    """Check that a second container is refused a GPU that another one has, and gets it afterwards."""
+    gpus = host.gpus()[:1]
+    mend = "docker ps --all --filter label=holdout.part=gpu; then docker rm the containers of dead workers"
+    with host.holding(gpus):
+        try:
+            host.run(gpus)
+        except GpusBusyError:
+            pass
+        else:
+            raise CheckError("two containers had the same GPU at the same time", mend)
+    if not host.are_free(gpus):
+        raise CheckError("a GPU stays reserved after its container has ended", mend)
+    return "a second container is refused a GPU that another one has"
+
+
+def network(host: Host) -> str:
+    """Check that a container with a GPU has no network, and is nobody."""
+    seen = host.run(host.gpus()[:1]).found
+    if set(seen["networks"]) - {PROBE_NETWORK} or seen["uid"] != 65534:
+        raise CheckError(
+            f"a container has the networks {', '.join(seen['networks'])} and the user {seen['uid']}, expected none and "
+            "65534",
+            "docker inspect the container; only Docker Engine 20.10 and later is known to obey",
+        )
+    return "a container with a GPU has no network and runs as nobody"
+
+
+CHECKS: tuple[Callable[[Host], str], ...] = (
+    *(driver, idle, engine, runtime, each, none, measured, exclusive, network),
+)
+"""The checks in their order. After the first that fails, the rest are not run: most depend on the ones before."""
+
+
+def check(host: Host, say: Callable[[str], object]) -> bool:
+    """Run the checks and report each; return True if all passed."""
+    for function in CHECKS:
+        try:
+            text = function(host)
+        except CheckError as failure:
+            say(f"FAILED  {function.__name__}: {failure.problem}\n        mend: {failure.mend}")
+        except (SandboxError, UsageError) as error:
+            say(f"FAILED  {function.__name__}: {error}\n        mend: read the message above, then run this again")
+        else:
+            say(f"ok      {function.__name__}: {text}")
+            continue
+        left = [other.__name__ for other in CHECKS[CHECKS.index(function) + 1 :]]
+        say(f"not checked: {', '.join(left) or 'nothing'}")
+        return False
+    say("all checks passed: this host can run a worker systems-gpu")
+    return True
+
+
+class ThisHost:
+    """The host on which this runs, with the settings of its environment. image: id of the image that runs `program`."""
+
+    def __init__(self, image: str, settings: Mapping[str, str]) -> None:
+        self.runtime = settings.get("HOLDOUT_GPU_RUNTIME") or "nvidia"
+        self._command = shlex.split(settings.get("HOLDOUT_NVIDIA_SMI") or "nvidia-smi")
+        self._choice = settings.get("HOLDOUT_GPUS") or ""
+        self._image = image
+        self._engine = {
+            "url": settings.get("HOLDOUT_ENGINE") or None,
+            "runtime": settings.get("HOLDOUT_ENGINE_RUNTIME") or "runc",
+        }
+        self._instance = f"check-gpu-{secrets.token_hex(4)}"
+
+    def gpus(self) -> list[Gpu]:
+        return self._offered(self._choice).offered()
+
+    def used_bytes(self, gpu: Gpu) -> int:
+        samples = self._offered(self._choice).samples()
+        return samples[gpu.id].memory_bytes if gpu.id in samples else 0
+
+    def layers(self) -> Mapping[str, Any]:
+        return self._sandbox([]).layers()
+
+    def run(self, gpus: list[Gpu], do: str = "look") -> Seen:
+        output = io.BytesIO()
+        with tempfile.TemporaryFile() as inputs:
+            execution = SystemExecution(
+                execution_id=secrets.token_hex(8),
+                image=self._image,
+                inputs=inputs.fileno(),
+                task="check-gpu",
+                options={"do": do, "seconds": SECONDS},
+                limits=SystemLimits(wall_seconds=60 + SECONDS),
+                gpus=len(gpus),
+            )
+            result = self._sandbox(gpus).run(execution, output)
+        if result.verdict is not Verdict.DONE:
+            raise SandboxError(f"the container failed: {result.explanation}; it printed: {shown(result.log)}")
+        return Seen(json.loads(output.getvalue()), result.usage)
+
+    def are_free(self, gpus: list[Gpu]) -> bool:
+        return self._sandbox(gpus).has_free_gpus(len(gpus))
+
+    @contextmanager
+    def holding(self, gpus: list[Gpu]) -> Iterator[None]:
+        errors: list[Exception] = []
+
+        def hold() -> None:
+            try:
+                self.run(gpus, "wait")
+            except (SandboxError, UsageError) as error:
+                errors.append(error)
+
+        holder = threading.Thread(target=hold)
+        holder.start()
+        try:
+            while self.are_free(gpus) and holder.is_alive():
+                holder.join(0.05)
+            yield
+        finally:
+            holder.join()
+        if errors:
+            raise SandboxError(f"the container that holds the GPU failed: {errors[0]}")
+
+    def _offered(self, choice: str) -> Gpus:
+        return Gpus(choice, runtime=self.runtime, command=self._command)
+
+    def _sandbox(self, gpus: list[Gpu]) -> DockerSandbox:
+        offered = self._offered(",".join(gpu.id for gpu in gpus))
+        return DockerSandbox(instance=self._instance, gpus=offered, **self._engine)  # type: ignore[arg-type]
+
+
+@contextmanager
+def built_image(base: str, environment: Mapping[str, str]) -> Iterator[str]:
+    """Build the image of `program` on `base`, which has python3 and glibc; yield its id, and remove the image."""
+    tag = f"holdout-check-gpu:{secrets.token_hex(4)}"
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(program.__file__, Path(folder, "program.py"))
+        Path(folder, "Dockerfile").write_text(
+            f"FROM {base}\nENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=all\nCOPY program.py /program.py\n"
+            'ENTRYPOINT ["python3", "/program.py"]\n'
+        )
+        done = _docker("build", "--quiet", "--tag", tag, folder, environment=environment)
+    if done.returncode:
+        raise SandboxError(f"the image of the checks could not be built on {base}: {shown(done.stderr)}")
+    try:
+        yield done.stdout.split()[-1]
+    finally:
+        _docker("rmi", tag, environment=environment)
+
+
+def _docker(*arguments: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    engine = environment.get("HOLDOUT_ENGINE")
+    variables = {**environment, **({"DOCKER_HOST": engine} if engine else {})}
+    try:
+        return subprocess.run(  # noqa: S603
+            ["docker", *arguments],  # noqa: S607
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError as error:
+        raise SandboxError(f"docker could not be run: {type(error).__name__}; apt-get install docker.io") from None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="check-gpu", description="Check that this host can run systems with GPUs.")
+    parser.add_argument(
+        "--base", default="python:3.11-slim-bookworm", help="an image with python3 (default %(default)s)"
+    )
+    base = parser.parse_args(arguments).base
+    try:
+        with built_image(base, os.environ) as image:
+            return 0 if check(ThisHost(image, os.environ), print) else 1
+    except SandboxError as error:
+        sys.stderr.write(f"check-gpu: {error}\n")
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
