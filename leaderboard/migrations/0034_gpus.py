@@ -27,7 +27,7 @@ def gpu_memory_gb():
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0031_compared_pairs")]
+    dependencies = [("leaderboard", "0033_placement")]
     operations = [
         migrations.AddField(model_name="historicalphase", name="gpus", field=gpus()),
         migrations.AddField(model_name="historicalphase", name="gpu_memory_gb", field=gpu_memory_gb()),
